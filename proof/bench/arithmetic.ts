@@ -1,6 +1,6 @@
-/** What the benchmark computes from what it measured. Pure; throws where a figure would mean nothing. */
+/** Computes figures from measured values. Pure; throws if a figure would be meaningless. */
 
-/** The middle of several runs, with the best and the worst beside it. */
+/** Median, minimum and maximum of several runs. */
 export type Spread = { median: number; min: number; max: number; runs: number };
 
 export function spread(values: readonly number[]): Spread {
@@ -12,7 +12,7 @@ export function spread(values: readonly number[]): Spread {
   };
 }
 
-/** The value below which this share lies, between neighbours in proportion. */
+/** The quantile of a share, with linear interpolation between neighbours. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const place = share * (sorted.length - 1);
@@ -22,19 +22,22 @@ export function quantile(values: readonly number[], share: number): number {
   return below + (above - below) * (place - Math.floor(place));
 }
 
-/** Run by run, so that what slows the machine for a while slows both sides of a ratio. */
+/** Ratios run by run: a slow phase of the machine affects both sides of a ratio. */
 export function ratios(values: readonly number[], bounds: readonly number[]): number[] {
   if (values.length !== bounds.length)
     throw new Error("A ratio needs its lower bound from the same run.");
   return values.map((value, at) => value / (bounds[at] ?? Number.NaN));
 }
 
-/** A call as its provider saw it: from the arrival of the request to the last byte of the reply. Times in ms. */
+/**
+ * A call from the arrival of its request at the provider to the last byte of the reply. Times in
+ * ms.
+ */
 export type ServedCall = { stage: string; startedAt: number; endedAt: number | null };
 
 /**
- * What nobody can beat: in each stage the calls run side by side and the next one needs all of them, so it is the slowest call
- * of each stage, added up. Time between calls is not the provider's.
+ * The lower bound of a run: the calls of a stage run side by side and the next stage needs all of
+ * them, so this is the sum of each stage's slowest call. Excludes the time between calls.
  */
 export function criticalPathMs(calls: readonly ServedCall[]): number {
   const stages = Map.groupBy(calls, ({ stage }) => stage);
@@ -47,7 +50,10 @@ function servedMs({ startedAt, endedAt }: ServedCall): number {
   return endedAt - startedAt;
 }
 
-/** Where the rest of a run's time went, in ms: before, between and after the stages, and between calls of one stage. */
+/**
+ * The rest of a run's time, in ms: before, between and after the stages, and between calls of one
+ * stage.
+ */
 export type Gaps = {
   beforeFirst: number;
   between: number;
@@ -77,8 +83,9 @@ export function gapsOf(
 }
 
 /**
- * What each call cost besides its provider's time, in ms: from the end of the stage that it waited for to its arrival. Those of
- * the first stage are left out: they wait for their session to be made, which is no call's own.
+ * The overhead of each call besides its provider's time, in ms: from the end of the previous stage
+ * to the call's arrival. Without the first stage, whose calls wait for the creation of their
+ * session.
  */
 export function callOverheads(calls: readonly ServedCall[]): number[] {
   const stages = [...Map.groupBy(calls, ({ stage }) => stage).values()];
@@ -95,8 +102,8 @@ const firstOf = (stage: readonly ServedCall[]): number =>
   Math.min(...stage.map(({ startedAt }) => startedAt));
 
 /**
- * By how much values grow from each to the next: the median of the slopes between all pairs (Theil and Sen), which a few slow
- * ones cannot bend.
+ * Growth from each value to the next: the Theil-Sen estimator, the median of the slopes between all
+ * pairs. Robust against a few slow values.
  */
 export function slopeOf(values: readonly number[]): number {
   const slopes = values.flatMap((value, at) =>
@@ -106,9 +113,9 @@ export function slopeOf(values: readonly number[]): number {
 }
 
 /**
- * Whether something grows: whether it did in every one of several series, however little, or in the median by more than `most`.
- * Where nothing grows, five of five do by chance once in thirty-two times, so fewer series prove nothing; and three of five are
- * steeper than `most` by chance next to never, if single ones seldom stray so far.
+ * Whether values grow: in every series, or in the median by more than `most`. Without growth, five
+ * of five series grow by chance once in thirty-two times, so fewer series prove nothing. Three of
+ * five exceed `most` by chance almost never if single series rarely do.
  */
 export function grows(slopes: readonly number[], most: number): boolean {
   if (slopes.length < 5) throw new Error("Growth needs five series at least.");

@@ -1,11 +1,11 @@
 import OpenAI from "openai";
 
-/** The requests of a run: stage after stage, those of one stage at once. */
+/** The requests of a run: stage by stage, the requests of a stage concurrently. */
 export type LoopJob = { baseUrl: string; stages: Record<string, unknown>[][] };
 
 /**
- * The lower bound: the same requests over the same SDK, each stream read to its end and forgotten. No rules, no log, no
- * recovery. Gives the number of chunks; runs in Node and in the Workers runtime.
+ * The lower bound: the same requests over the same SDK, each stream read to its end and discarded.
+ * No rules, log or recovery. Returns the number of chunks. Runs in Node and in the Workers runtime.
  */
 export async function runBareLoop({ baseUrl, stages }: LoopJob): Promise<number> {
   let chunks = 0;
@@ -24,7 +24,7 @@ type Reading = {
   signal?: AbortSignal;
 };
 
-/** One request over the SDK, each chunk handed on as it comes. */
+/** One request over the SDK; calls `onChunk` for each chunk. */
 export async function readChunks({ baseUrl, body, onChunk, signal }: Reading): Promise<void> {
   const client = new OpenAI({ baseURL: baseUrl, apiKey: "simulated", maxRetries: 0 });
   const options = { body, stream: true, ...(signal && { signal }) };

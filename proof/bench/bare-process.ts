@@ -7,7 +7,10 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort, isHealthy } from "../../simulated/service/loopback";
 
-/** The runtime with a Worker of one line in it, to be killed and started again as the service is: nothing starts faster. */
+/**
+ * The runtime with a one-line Worker, killed and restarted like the service: the lower bound of a
+ * start.
+ */
 export class BareProcess {
   readonly #dir: string;
   readonly #port: number;
@@ -31,7 +34,7 @@ export class BareProcess {
     return new BareProcess(dir, port);
   }
 
-  /** Starts it and waits until it answers. Gives the time that took, in ms. */
+  /** Starts the process and waits until it answers. Returns the time in ms. */
   async start(): Promise<number> {
     const startedAt = performance.now();
     const child = spawn(workerdPath(), ["serve", path.join(this.#dir, CONFIG)], {
@@ -45,7 +48,7 @@ export class BareProcess {
     return performance.now() - startedAt;
   }
 
-  /** SIGKILL; resolves when it is gone. */
+  /** Sends SIGKILL; resolves when the process is gone. */
   async kill(): Promise<void> {
     const child = this.#child;
     this.#child = null;
@@ -62,7 +65,7 @@ export class BareProcess {
   }
 }
 
-/** As often as the service is asked. */
+/** The same interval as for the service. */
 const READY_EVERY_MS = 5;
 const CONFIG = "config.capnp";
 
@@ -82,6 +85,6 @@ function workerdPath(): string {
     "workerd",
   ).default;
   if (typeof file !== "string")
-    throw new Error("The workerd package does not say where its program lies.");
+    throw new Error("The workerd package does not export the path of its program.");
   return file;
 }

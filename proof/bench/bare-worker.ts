@@ -6,7 +6,7 @@ import type { RelayObject } from "./relay";
 export { BatchObject } from "./batches";
 export { RelayObject } from "./relay";
 
-/** The least a session could do before it may speak: one new table, one row, on disk. */
+/** The least that a session must do before its first event: one new table and one row, on disk. */
 export class RowObject extends DurableObject {
   override async fetch(): Promise<Response> {
     this.ctx.storage.sql.exec("CREATE TABLE rows (body TEXT NOT NULL)");
@@ -22,8 +22,8 @@ type Env = {
 };
 
 /**
- * `POST /loop` runs the bare loop in this runtime; `POST /row` wakes a new object that writes one row; `/relay/{name}` is that
- * relay's own; `POST /batches` is relayed and stored by a new object.
+ * `POST /loop` runs the bare loop in this runtime. `POST /row` creates an object that writes one
+ * row. `/relay/{name}` reaches that relay. `POST /batches` is relayed and stored by a new object.
  */
 // biome-ignore lint/style/noDefaultExport: the runtime finds a Worker by its default export
 export default {

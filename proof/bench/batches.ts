@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { readChunks } from "./bare-loop";
 
-/** What is asked at once, how often what has come is stored, and for how long. */
+/** The concurrent requests, how often received text is stored, and for how long. */
 export type BatchJob = {
   baseUrl: string;
   bodies: Record<string, unknown>[];
@@ -10,11 +10,11 @@ export type BatchJob = {
 };
 
 /**
- * The least a session could store of what its models say: the same requests over the same SDK, all that has come from all of them
- * in one row at a time, and that row in one event. No other facts, no index, no alarm.
+ * The least that a session must store of its models' output: the same requests over the same SDK,
+ * and one row and one event per interval with everything received. No other facts, index or alarm.
  */
 export class BatchObject extends DurableObject {
-  /** Answers with the stream; its last event tells how many rows were written. */
+  /** Answers with the stream; its last event has the number of written rows. */
   override async fetch(request: Request): Promise<Response> {
     const job: BatchJob = await request.json();
     this.ctx.storage.sql.exec("CREATE TABLE batches (body TEXT NOT NULL)");
@@ -30,10 +30,11 @@ export class BatchObject extends DurableObject {
     const [left, endAt] = [new AbortController(), Date.now() + forMs];
     let gathered: unknown[] = [];
     const onChunk = (chunk: unknown) => gathered.push(chunk);
+    // Aborted below.
     for (const body of bodies)
-      readChunks({ baseUrl, body, onChunk, signal: left.signal }).catch(() => undefined); // left below
+      readChunks({ baseUrl, body, onChunk, signal: left.signal }).catch(() => undefined);
     let rows = 0;
-    const tell = (event: string, data: string) =>
+    const send = (event: string, data: string) =>
       reader.write(new TextEncoder().encode(`event: ${event}\ndata: ${data}\n\n`));
     while (Date.now() < endAt) {
       await new Promise((resolve) => setTimeout(resolve, everyMs));
@@ -41,10 +42,10 @@ export class BatchObject extends DurableObject {
       const batch = JSON.stringify(gathered);
       gathered = [];
       rows += this.ctx.storage.sql.exec("INSERT INTO batches (body) VALUES (?)", batch).rowsWritten;
-      await tell("batch", batch);
+      await send("batch", batch);
     }
     left.abort();
-    await tell("rows", String(rows));
+    await send("rows", String(rows));
     await reader.close();
   }
 }

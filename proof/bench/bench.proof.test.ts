@@ -10,8 +10,8 @@ import { MEASUREMENTS } from "./measurements";
 import { type Results, ResultsSchema, toTable } from "./report";
 
 /**
- * The command with a few quick figures: it ends, and says what it measured. What a busy machine measures is not judged; what has to
- * be exact is, on any machine.
+ * The command with a few quick figures: it ends and prints its measurements. Timings of a busy
+ * machine are not judged; exact figures are, on any machine.
  */
 const QUICK = ["cancel", "resume", "budget", "bundle"];
 const OTHERS = rotated(
@@ -51,7 +51,7 @@ const SpentSchema = z.object({
   close: z.number(),
 });
 
-/** What everything else has to be judged by stands beside each figure. */
+/** Each figure has its bound. */
 function expectBounds({ figures }: Results): void {
   for (const { lines, seconds } of Object.values(figures)) {
     expect(seconds).toBeGreaterThan(0);
@@ -65,7 +65,7 @@ function expectBounds({ figures }: Results): void {
   }
 }
 
-it("leaves valid JSON where it says, and the table last", async () => {
+it("writes valid JSON to the given file and prints the table last", async () => {
   const file = path.join(dir, "out.json");
   const { code, out, complaints } = await bench(
     "--only",
@@ -96,12 +96,12 @@ it("leaves valid JSON where it says, and the table last", async () => {
   expect(budget.data).toMatchObject({ runs: TRIALS, overshot: 0 });
   expect(
     budget.data.close,
-    "runs that a reservation too small would have taken over their cap",
+    "runs that would exceed their cap with too small a reservation",
   ).toBeGreaterThan(2);
   expect(out).toBe(`All figures as JSON: ${path.relative("", file)}\n\n${toTable(results)}`);
 });
 
-it(`takes ${OTHERS.length} other figures in the least size, each beside its bound`, {
+it(`measures ${OTHERS.length} other figures in the smallest size, each with its bound`, {
   timeout: 600_000,
 }, async () => {
   const file = path.join(dir, "small.json");
@@ -121,7 +121,7 @@ it(`takes ${OTHERS.length} other figures in the least size, each beside its boun
   expectBounds(results);
 });
 
-it("tells with --help what each figure is, and which of them --trials is for", async () => {
+it("describes with --help each figure, and which figures support --trials", async () => {
   const { code, out } = await bench("--help");
   expect(code).toBe(0);
   for (const { name, about } of MEASUREMENTS)

@@ -18,15 +18,18 @@ import { type DrawnPrice, drawPrices } from "./random-prices";
 import { endOf } from "./run-client";
 import { startRuntime } from "./runtime";
 
-/** What runs with caps, at random prices, speeds and lengths, really cost, by their providers' own books and the prices drawn. */
+/**
+ * The real cost of runs with caps, with random prices, speeds and lengths, from the providers'
+ * ledgers and the drawn prices.
+ */
 export type BudgetFigure = {
   runs: number;
   overshot: number;
   /** The largest share of its cap that a run used. */
   mostOfCap: number;
-  /** Runs that used more than `CLOSE` of their cap and not more than all of it. */
+  /** Runs that used more than `CLOSE` of their cap, and at most all of it. */
   close: number;
-  /** How runs ended, counted. */
+  /** Number of runs by how they ended. */
   endings: Record<string, number>;
   /** Requests that reached a provider, of all runs. */
   calls: number;
@@ -35,11 +38,14 @@ export type BudgetFigure = {
 const RUNS = 1_000;
 const AT_ONCE = 16;
 const MODELS = 24;
-/** For more than that beyond its cap no run is to blame: sums of dollars are no whole numbers. */
+/** Tolerance for sums of dollars, which are not whole numbers. */
 const ROUNDING = 1e-9;
-/** A reservation that is too small shows only where a run comes as close to its cap as this. */
+/** Too small a reservation shows only in runs that come this close to their cap. */
 const CLOSE = 0.95;
-/** No reply is written to its cap where that is larger: it is the service's sum that is tried, not its reading. */
+/**
+ * Longer replies are not written to their output cap: this tests the service's sum, not its
+ * reading.
+ */
 const LONGEST_WRITTEN = 2_000;
 
 export const BUDGET: Measurement = {
@@ -52,10 +58,13 @@ export const BUDGET: Measurement = {
   },
 };
 
-/** Broken as soon as one run cost more than its cap, and where none cost anything: then no cap was tried. */
+/**
+ * Broken if one run cost more than its cap, or if no run cost anything, because then no cap was
+ * tested.
+ */
 export function judgeBudget(data: BudgetFigure, seed: number): Figure {
   const { runs, overshot, mostOfCap, close, endings, calls } = data;
-  const isTried = mostOfCap > 0;
+  const isTested = mostOfCap > 0;
   const ends = Object.entries(endings).map(([status, count]) => `${count} ${status}`);
   return {
     lines: [
@@ -64,14 +73,14 @@ export function judgeBudget(data: BudgetFigure, seed: number): Figure {
         measured: `${overshot}; at most ${(mostOfCap * 100).toFixed(2)} % of a cap was used, and over ${CLOSE * 100} % by ${close}`,
         runs: `${runs}, seed ${seed}`,
         bound: "0, by definition",
-        aim: verdict("0", isTried && overshot === 0),
+        aim: verdict("0", isTested && overshot === 0),
       },
     ],
     data,
     broken: [
-      ...(isTried
+      ...(isTested
         ? []
-        : [`None of ${runs} runs cost anything: their caps were not tried (seed ${seed}).`]),
+        : [`None of ${runs} runs cost anything: their caps were not tested (seed ${seed}).`]),
       ...(overshot === 0
         ? []
         : [`${overshot} of ${runs} runs cost more than their cap (seed ${seed}).`]),
@@ -127,15 +136,18 @@ async function playRun(service: string, body: string): Promise<string> {
   return endOf(`${service}${RunResponseSchema.parse(answer).links.turn}`);
 }
 
-/** From a hundredth of a cent to ten cents; every other one such that it binds: it pays for a few replies of the team's dearest model. */
+/**
+ * From a hundredth of a cent to ten cents. Every second cap is tight: it pays for a few replies of
+ * the team's most expensive model.
+ */
 function drawCap(
   chance: Chance,
   team: readonly string[],
   prices: ReadonlyMap<string, DrawnPrice>,
 ): number {
   if (chance.is(0.5)) return 10 ** (-4 + chance.unit() * 3);
-  const dearest = Math.max(...team.map((model) => prices.get(model)?.output ?? 0));
-  return (dearest * chance.int(5_000, 50_000)) / 1_000_000;
+  const highestPrice = Math.max(...team.map((model) => prices.get(model)?.output ?? 0));
+  return (highestPrice * chance.int(5_000, 50_000)) / 1_000_000;
 }
 
 const isOver = (share: number): boolean => share > 1 + ROUNDING;
@@ -146,16 +158,16 @@ const words = (chance: Chance): string =>
   );
 
 /**
- * Each reply of another length and speed, some of them failures and cuts: what was written is charged all the same. Some cost all
- * that their request lets them cost, or write until it stops them. The n-th reply of a model to a question is the same for the same
- * seed, whoever else is asked meanwhile.
+ * Replies of random length and speed. Some fail or are cut; their output is charged too. Some cost
+ * the maximum that their request allows, or write until the request's limit. The n-th reply of a
+ * model to a question depends only on the seed.
  */
 function randomly(seed: number, model: string): Script {
-  const asked = new Map<string, number>();
+  const replies = new Map<string, number>();
   const tokensPerByte = chanceFor(seed, model, "tokenizer").is(0.5) ? 1 : 1 / CHARACTERS_PER_TOKEN;
   return async (situation) => {
-    const nth = (asked.get(situation.question) ?? 0) + 1;
-    asked.set(situation.question, nth);
+    const nth = (replies.get(situation.question) ?? 0) + 1;
+    replies.set(situation.question, nth);
     const chance = chanceFor(seed, situation.question, model, nth);
     const script = chance.is(0.3)
       ? improvesOnce({ answer: words(chance), improved: words(chance) })
@@ -172,7 +184,10 @@ function randomly(seed: number, model: string): Script {
   };
 }
 
-/** What a request costs at most by a model's tokenizer, which counts all its requests alike: all that it may write was thought unseen. */
+/**
+ * The maximum cost of a request with a model's tokenizer, which is the same for all its requests.
+ * All allowed output is reported as reasoning.
+ */
 function mostUsage(asked: ModelInput, tokensPerByte: number): ReportedUsage {
   const outputTokens = asked.outputCap ?? 0;
   return {
@@ -182,7 +197,7 @@ function mostUsage(asked: ModelInput, tokensPerByte: number): ReportedUsage {
   };
 }
 
-/** Text for ever, as `capped` ends it; its input costs the most, too. */
+/** Text without end, which `capped` cuts; its input costs the maximum too. */
 function endlessText(asked: ModelInput, tokensPerByte: number): Reply {
   const length = (asked.outputCap ?? 0) * CHARACTERS_PER_TOKEN;
   return {
@@ -191,9 +206,9 @@ function endlessText(asked: ModelInput, tokensPerByte: number): Reply {
   };
 }
 
-type Wanted = { question: string; cap: number; team: readonly string[] };
+type RunOptions = { question: string; cap: number; team: readonly string[] };
 
-function request({ baseUrl }: SimulatedProviders, { question, cap, team }: Wanted): string {
+function request({ baseUrl }: SimulatedProviders, { question, cap, team }: RunOptions): string {
   const agents = team.map((model, n) => ({
     id: `agent-${n}`,
     backend: { type: "chatcompletion", model, base_url: baseUrl, api_key: "simulated" },
@@ -201,7 +216,7 @@ function request({ baseUrl }: SimulatedProviders, { question, cap, team }: Wante
   return JSON.stringify({ question, config: { agents }, budget: { max_cost_usd: cap } });
 }
 
-/** Cost only grows, so what a run has cost in the end is the most it ever had. */
+/** Cost only grows, so the final cost of a run is its maximum. */
 function costOf(
   requests: readonly RecordedRequest[],
   prices: ReadonlyMap<string, DrawnPrice>,

@@ -13,7 +13,10 @@ export type Compatibility = { compatibilityDate: string; compatibilityFlags: str
 
 const BARE = "proof/bench/bare-worker.ts";
 
-/** The service and the lower bound, bundled by the same tool for the same runtime. `entry`: what stands in for the service. */
+/**
+ * The service and the lower bound, bundled by the same tool for the same runtime. `entry` replaces
+ * the service's entry.
+ */
 export async function bundleBoth(dir: string, entry?: string): Promise<Bundles> {
   const { compatibility_date, compatibility_flags } = unstable_readConfig({
     config: "wrangler.toml",
@@ -35,7 +38,7 @@ export async function bundleBoth(dir: string, entry?: string): Promise<Bundles> 
   };
 }
 
-/** Runtimes share what was bundled once: its text is in memory, whatever becomes of the folder. */
+/** Bundles by name, in memory. Runtimes share them, and the folder is not needed any more. */
 const made = new Map<string, Promise<Bundle>>();
 
 function once(what: string, make: () => Promise<Bundle>): Promise<Bundle> {
@@ -44,7 +47,10 @@ function once(what: string, make: () => Promise<Bundle>): Promise<Bundle> {
   return known;
 }
 
-/** Writes a configuration that bundles another module as wrangler.toml bundles the service; gives its file. */
+/**
+ * Writes a configuration that bundles another module with the settings of wrangler.toml; returns
+ * its path.
+ */
 export async function configFor(dir: string, name: string, main = BARE): Promise<string> {
   const { compatibility_date, compatibility_flags, rules, minify } = unstable_readConfig({
     config: "wrangler.toml",
@@ -65,7 +71,8 @@ export async function configFor(dir: string, name: string, main = BARE): Promise
 async function bundle(dir: string, options: string[]): Promise<Bundle> {
   await wranglerQuietly(["deploy", "--dry-run", "--outdir", dir, ...options]);
   const names = (await readdir(dir)).filter((name) => /\.(js|yaml)$/.test(name));
-  names.sort((a, b) => Number(b.endsWith(".js")) - Number(a.endsWith(".js"))); // the entry comes first
+  // The entry comes first.
+  names.sort((a, b) => Number(b.endsWith(".js")) - Number(a.endsWith(".js")));
   const modules = names.map(async (name) => ({
     type: name.endsWith(".js") ? ("ESModule" as const) : ("Text" as const),
     path: path.join(dir, name),

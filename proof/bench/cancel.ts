@@ -8,7 +8,10 @@ import { post, startRun } from "./run-client";
 import type { Runtime } from "./runtime";
 import { runRequest, teamOf } from "./team";
 
-/** From asking for the cancellation to the close of each of the team's connections, as its provider saw it; in ms. */
+/**
+ * From the cancel request to the close of each of the team's connections, as the provider saw it;
+ * in ms.
+ */
 type CancelFigure = { closed: Spread; bare: Spread };
 
 const SAMPLES = 10;
@@ -55,7 +58,7 @@ async function measureCancel({ service }: Runtime): Promise<CancelFigure> {
   }
 }
 
-/** Cancels what it began; throws if that was refused. */
+/** Cancels the started work; throws if the cancel is refused. */
 type Cancel = () => Promise<void>;
 
 async function started(service: string, providers: SimulatedProviders): Promise<Cancel> {
@@ -63,7 +66,7 @@ async function started(service: string, providers: SimulatedProviders): Promise<
   return async () => void (await post(`${service}/api/sessions/${sessionId}/cancel`, "{}"));
 }
 
-/** As many requests, read by nobody but this process. */
+/** The same number of requests, made by this process. */
 async function fetched(providers: SimulatedProviders): Promise<Cancel> {
   const user = new AbortController();
   const body = JSON.stringify({
@@ -80,7 +83,7 @@ async function fetched(providers: SimulatedProviders): Promise<Cancel> {
   return async () => user.abort();
 }
 
-/** Cancels once all of them stream, and gives how long each took to close. */
+/** Cancels once all connections stream; returns the time that each took to close. */
 async function closings(providers: SimulatedProviders, cancel: Cancel): Promise<number[]> {
   const open = () =>
     providers

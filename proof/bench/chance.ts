@@ -1,8 +1,8 @@
 import { Chance } from "../../simulated/chance";
 
 /**
- * A source of chance of its own for each thing that is drawn for, named by `parts`: what one draws does not hang on the order in
- * which others come.
+ * An independent source of chance for the purpose that `parts` name. Draws do not depend on the
+ * order of other draws.
  */
 export function chanceFor(seed: number, ...parts: readonly (string | number)[]): Chance {
   let hash = 0x811c9dc5; // FNV-1a

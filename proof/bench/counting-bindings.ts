@@ -1,23 +1,23 @@
 import type { Env } from "../../src/env";
 
-/** What the platform charges a deployment by, counted as it happens. */
+/** Operations that the platform charges for, counted as they happen. */
 export const operations = {
-  /** Of clients. */
+  /** Requests of clients. */
   workerRequests: 0,
-  /** Of one object by another, or by the Worker. */
+  /** Requests to an object, from another object or from the Worker. */
   objectRequests: 0,
   alarms: 0,
   d1Statements: 0,
-  /** R2's class A: what writes or lists. */
+  /** R2's class A: writes and lists. */
   r2Writes: 0,
   /** R2's class B. */
   r2Reads: 0,
 };
 
-/** The deployment's bindings, each use of them counted. */
+/** The deployment's bindings with every use counted. */
 export function countingBindings<Bindings extends Env>(env: Bindings): Bindings {
   const objects = <Space extends { get(id: DurableObjectId): object }>(space: Space): Space =>
-    noting(space, {
+    replacing(space, {
       get: (id: DurableObjectId) => everyCall(space.get(id), () => add("objectRequests")),
     });
   return {
@@ -26,7 +26,7 @@ export function countingBindings<Bindings extends Env>(env: Bindings): Bindings 
     TENANTS: objects(env.TENANTS),
     EVALS: objects(env.EVALS),
     RATES: objects(env.RATES),
-    DB: noting(env.DB, {
+    DB: replacing(env.DB, {
       prepare: (sql: string) => {
         add("d1Statements");
         return env.DB.prepare(sql);
@@ -42,8 +42,11 @@ const add = (what: keyof typeof operations): void => {
   operations[what] += 1;
 };
 
-/** Methods of the runtime's objects want to be called on those. */
-function noting<T extends object>(real: T, replaced: object): T {
+/**
+ * A proxy with some members replaced. Other methods are bound: objects of the runtime check their
+ * `this`.
+ */
+function replacing<T extends object>(real: T, replaced: object): T {
   return new Proxy(real, {
     get(target, name) {
       if (Object.hasOwn(replaced, name)) return Reflect.get(replaced, name);
@@ -53,13 +56,13 @@ function noting<T extends object>(real: T, replaced: object): T {
   });
 }
 
-function everyCall<T extends object>(real: T, note: (method: string) => void): T {
+function everyCall<T extends object>(real: T, onCall: (method: string) => void): T {
   return new Proxy(real, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== "function") return member;
       return (...args: unknown[]) => {
-        note(String(name));
+        onCall(String(name));
         return Reflect.apply(member, target, args);
       };
     },

@@ -1,15 +1,18 @@
 import worker, { EvalRunObject, SessionObject as Session, TenantObject } from "../../src/worker";
 import { countingBindings, operations } from "./counting-bindings";
 
-/** The service as it is, with one change: it counts what the platform would charge: rows that sessions write, and operations. */
+/**
+ * The shipped service with one change: it counts charged operations and the rows that sessions
+ * write.
+ */
 export { RateGateObject } from "../../durable-objects/rate-gate/rate-gate";
 export { EvalRunObject, TenantObject };
 
-/** By session object, in the order in which they came. */
+/** Rows by session object, in order of creation. */
 const written = new Map<string, number>();
 let counted = false;
 
-/** Every statement and every alarm of any object here. */
+/** Counts every statement and every alarm of any object in this process. */
 function count({ storage, id }: DurableObjectState): void {
   const name = id.toString();
   written.set(name, written.get(name) ?? 0);

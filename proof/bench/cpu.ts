@@ -7,7 +7,10 @@ import type { Runtime } from "./runtime";
 import { aim, type Figure, type Line, type Measurement, micros, ratio, times } from "./figure";
 import { idealCalls, type Load, runRequest, startTeam, TRIO } from "./team";
 
-/** CPU of the runtime's process in µs for each chunk that a provider streamed. Ratios are taken run by run. */
+/**
+ * CPU time of the runtime's process per chunk that a provider streamed, in µs. Ratios are computed
+ * run by run.
+ */
 export type CpuFigure = {
   chunks: number;
   bare: Spread;
@@ -21,7 +24,7 @@ type Options = { load: Load; runs: number };
 type Bench = { runtime: Runtime; providers: SimulatedProviders };
 
 const AIM = 1.5;
-/** Three long answers; all that happens once a run is little beside them. */
+/** Three long answers, compared to which the one-off work of a run is small. */
 const LONG_REPLIES = {
   load: { answerTokens: 20_000, voteTokens: 40, presentationTokens: 40, pace: null },
   runs: 7,
@@ -67,7 +70,7 @@ async function measureCpu(runtime: Runtime, { load, runs }: Options): Promise<Cp
       );
       measured.push({ bare, unwatched, watched });
     }
-    const warm = measured.slice(1); // the first lets the compiler do its work
+    const warm = measured.slice(1); // The first run lets the compiler do its work.
     const [bare, watched, unwatched] = (["bare", "watched", "unwatched"] as const).map((name) =>
       warm.map((run) => run[name]),
     );
@@ -94,7 +97,10 @@ const bareRun = async ({ runtime }: Bench, job: LoopJob): Promise<void> => {
   await (await post(`${runtime.bare}/loop`, JSON.stringify(job))).text();
 };
 
-/** Waits for the last reply by looking at the provider: asking the service would cost what is measured. */
+/**
+ * Waits for the last reply by polling the provider: a request to the service would change the
+ * measured cost.
+ */
 async function unwatchedRun({ runtime, providers }: Bench): Promise<void> {
   const before = providers.requests().length;
   const { turn } = await startRun(runtime.service, runRequest(providers));
@@ -106,12 +112,12 @@ async function unwatchedRun({ runtime, providers }: Bench): Promise<void> {
   const giveUpAt = performance.now() + LONGEST_RUN_MS;
   while (!isServed()) {
     if (performance.now() > giveUpAt)
-      throw new Error(`A run that nobody watched is ${await statusOf(turn)}, and asks no model.`);
+      throw new Error(`An unwatched run is ${await statusOf(turn)} and sends no request.`);
     await sleep(20);
   }
   await sleep(200);
   const status = await statusOf(turn);
-  if (status !== "completed") throw new Error(`A run that nobody watched is ${status}.`);
+  if (status !== "completed") throw new Error(`An unwatched run is ${status}.`);
 }
 
 async function cpuPerChunk(
@@ -120,7 +126,7 @@ async function cpuPerChunk(
 ): Promise<number> {
   const before = { cpuMs: runtime.cpuMs(), requests: providers.requests().length };
   await run();
-  await sleep(200); // what comes after the last byte belongs to the run
+  await sleep(200); // Work after the last byte belongs to the run.
   const chunks = providers
     .requests()
     .slice(before.requests)

@@ -7,37 +7,43 @@ import { endOf, post, startTurn, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
 import { runRequest, startTeam, teamOf } from "./team";
 
-/** How late the events of one busy session reach many readers, beside a relay that keeps nothing and tells as many a second. */
+/**
+ * Latency of one busy session's events at many readers, compared with a relay of the same event
+ * rate that stores nothing.
+ */
 export type FanOutFigure = {
   readers: number;
-  /** One of each run. */
+  /** One value per run. */
   p50Ms: Spread;
   p95Ms: Spread;
   maxMs: Spread;
   events: Spread;
   eventsPerSecond: Spread;
   bytesPerEvent: Spread;
-  /** Pieces that a reader was given, for each event. */
-  piecesPerEvent: Spread;
-  /** Readers of all runs that did not get exactly what the log holds. */
+  /** Chunks that a reader received, per event. */
+  chunksPerEvent: Spread;
+  /** Readers, of all runs, whose bytes differ from the log. */
   wrong: number;
-  bare: Record<"p50Ms" | "p95Ms" | "eventsPerSecond" | "piecesPerEvent", Spread>;
+  bare: Record<"p50Ms" | "p95Ms" | "eventsPerSecond" | "chunksPerEvent", Spread>;
 };
 
-type Late = { p50Ms: number; p95Ms: number; maxMs: number };
-/** What is told of the relay, too. */
-type Relayed = Late & { eventsPerSecond: number; piecesPerEvent: number };
-type Run = Relayed & { events: number; bytesPerEvent: number; wrong: number };
+type Latencies = { p50Ms: number; p95Ms: number; maxMs: number };
+/** The part that is measured for the relay too. */
+type RelayFigures = Latencies & { eventsPerSecond: number; chunksPerEvent: number };
+type Run = RelayFigures & { events: number; bytesPerEvent: number; wrong: number };
 
 const CROWDS = [10, 100, 1_000] as const;
 const SMALL_CROWDS = [10] as const;
-/** At no fewer events a second, in any run. */
+/** In every run at least this event rate. */
 const AIM = { crowd: 1_000, p95Ms: 250, eventsPerSecond: 100 } as const;
 const RUNS = 5;
 const SECONDS = 5;
-/** What is fed: a little more, since turns end when they end. */
+/** The target event rate: a little higher, because turns end at arbitrary times. */
 const FED_PER_SECOND = 105;
-/** Three agents so quick that turn after turn in one session brings more than that, also while 1,000 readers keep the processor. */
+/**
+ * Three agents fast enough to exceed that rate turn after turn, also while 1,000 readers use the
+ * processor.
+ */
 const LOAD = {
   answerTokens: 20,
   voteTokens: 20,
@@ -45,7 +51,7 @@ const LOAD = {
   pace: { ttftMs: 40, tokensPerSecond: 2_000 },
 };
 const AGENTS = 3;
-/** How long stragglers are waited for. */
+/** How long to wait for slow readers. */
 const PATIENCE_MS = 30_000;
 
 export const FAN_OUT: Measurement = {
@@ -60,13 +66,13 @@ export const FAN_OUT: Measurement = {
     const missed = data.filter(({ wrong }) => wrong > 0);
     const broken = missed.map(
       ({ readers, wrong }) =>
-        `${wrong} of ${runs} × ${readers} readers missed something of the stream.`,
+        `${wrong} of ${runs} × ${readers} readers missed a part of the stream.`,
     );
     return { lines: data.flatMap(linesOf), data, broken };
   },
 };
 
-/** In time counts for nothing if there was less to tell than the aim asks for. */
+/** A low latency counts only with the event rate of the aim. */
 export function judgeFanOut({
   p95Ms,
   eventsPerSecond,
@@ -85,7 +91,7 @@ function linesOf(figure: FanOutFigure): Line[] {
     events,
     eventsPerSecond,
     bytesPerEvent,
-    piecesPerEvent,
+    chunksPerEvent,
     wrong,
   } = figure;
   const late = (what: Pick<FanOutFigure["bare"], "p50Ms" | "p95Ms" | "eventsPerSecond">) =>
@@ -107,9 +113,9 @@ function linesOf(figure: FanOutFigure): Line[] {
     },
     {
       figure: `  writes for each event and reader; ${events.median.toFixed(0)} events of ${bytesPerEvent.median.toFixed(0)} B`,
-      measured: range(piecesPerEvent, 2),
+      measured: range(chunksPerEvent, 2),
       runs: `${p95Ms.runs}`,
-      bound: `bare relay ${range(bare.piecesPerEvent, 2)}`,
+      bound: `bare relay ${range(bare.chunksPerEvent, 2)}`,
     },
   ];
 }
@@ -117,13 +123,13 @@ function linesOf(figure: FanOutFigure): Line[] {
 type Crowd = { readers: number; runs: number };
 
 async function measureFanOut(runtime: Runtime, { readers, runs }: Crowd): Promise<FanOutFigure> {
-  const pairs: { ours: Run; bare: Relayed }[] = [];
+  const pairs: { ours: Run; bare: RelayFigures }[] = [];
   while (pairs.length < runs) {
     const ours = await session(runtime.service, readers);
     pairs.push({ ours, bare: await relay(runtime.bare, readers, ours) });
   }
   const of = (name: keyof Run) => spread(pairs.map(({ ours }) => ours[name]));
-  const bareOf = (name: keyof Relayed) => spread(pairs.map(({ bare }) => bare[name]));
+  const bareOf = (name: keyof RelayFigures) => spread(pairs.map(({ bare }) => bare[name]));
   return {
     readers,
     p50Ms: of("p50Ms"),
@@ -132,13 +138,13 @@ async function measureFanOut(runtime: Runtime, { readers, runs }: Crowd): Promis
     events: of("events"),
     eventsPerSecond: of("eventsPerSecond"),
     bytesPerEvent: of("bytesPerEvent"),
-    piecesPerEvent: of("piecesPerEvent"),
+    chunksPerEvent: of("chunksPerEvent"),
     wrong: pairs.reduce((sum, { ours }) => sum + ours.wrong, 0),
     bare: {
       p50Ms: bareOf("p50Ms"),
       p95Ms: bareOf("p95Ms"),
       eventsPerSecond: bareOf("eventsPerSecond"),
-      piecesPerEvent: bareOf("piecesPerEvent"),
+      chunksPerEvent: bareOf("chunksPerEvent"),
     },
   };
 }
@@ -153,7 +159,7 @@ async function session(service: string, readers: number): Promise<Run> {
     const log = { ends: 0, fresh: 0, startAt: Number.POSITIVE_INFINITY };
     const whole = new Reader(url, {
       signal: left.signal,
-      goesOn: true,
+      followsSession: true,
       onFrame: (frame) => {
         if (/^event: turn\.completed$/m.test(frame)) log.ends += 1;
         if (Number(/"at":(\d+)/.exec(frame)?.[1]) >= log.startAt) log.fresh += 1;
@@ -176,13 +182,13 @@ async function session(service: string, readers: number): Promise<Run> {
     const bytes = whole.utf8Bytes + PREAMBLE_BYTES;
     await crowd.until(bytes, PATIENCE_MS);
     left.abort();
-    const { wrong, pieces } = crowd.got(bytes);
+    const { wrong, chunks } = crowd.got(bytes);
     return {
       events: log.fresh,
       eventsPerSecond: log.fresh / seconds,
       bytesPerEvent: whole.utf8Bytes / whole.frames,
       ...latenciesOf(crowd.latencies(log.startAt)),
-      piecesPerEvent: pieces / readers / log.fresh,
+      chunksPerEvent: chunks / readers / log.fresh,
       wrong,
     };
   } finally {
@@ -193,12 +199,15 @@ async function session(service: string, readers: number): Promise<Run> {
 /** `retry: 2000` and a blank line. */
 const PREAMBLE_BYTES = 13;
 
-/** As many events of as many bytes as a session has told, at its rate. Throws if a reader missed some: that would be no bound. */
+/**
+ * The same number of events of the same size and rate as a session. Throws if a reader missed some:
+ * that would be no bound.
+ */
 async function relay(
   bare: string,
   readers: number,
   { events, eventsPerSecond, bytesPerEvent }: Run,
-): Promise<Relayed> {
+): Promise<RelayFigures> {
   const url = `${bare}/relay/${crypto.randomUUID()}`;
   const crowd = gather(url, readers);
   await crowd.ready;
@@ -213,16 +222,16 @@ async function relay(
   const seconds = (Date.now() - startAt) / 1_000;
   const wholeBytes = PREAMBLE_BYTES + events * bytes;
   await crowd.until(wholeBytes, PATIENCE_MS);
-  const { wrong, pieces } = crowd.got(wholeBytes);
+  const { wrong, chunks } = crowd.got(wholeBytes);
   if (wrong > 0) throw new Error(`${wrong} of ${readers} readers of the relay missed something.`);
   return {
     ...latenciesOf(crowd.latencies(startAt)),
     eventsPerSecond: events / seconds,
-    piecesPerEvent: pieces / readers / events,
+    chunksPerEvent: chunks / readers / events,
   };
 }
 
-function latenciesOf(values: readonly number[]): Late {
+function latenciesOf(values: readonly number[]): Latencies {
   return {
     p50Ms: Math.round(quantile(values, 0.5)),
     p95Ms: Math.round(quantile(values, 0.95)),

@@ -5,32 +5,36 @@ import type { Machines } from "./machines";
 export type Line = {
   figure: string;
   measured: string;
-  /** How often it was measured; of what was measured once, why that is enough. With the seed of what was drawn at random. */
+  /** The number of runs, or why one run is enough. Includes the seed of random draws. */
   runs: string;
-  /** What nobody can beat, of the same run or by definition. */
+  /** The lower bound, from the same run or by definition. */
   bound: string;
   /** The project's aim, and whether it is met. */
   aim?: string;
 };
 
-/** What one measurement gives: rows for people, and everything it knows as data. */
+/** The result of one measurement: rows for people, and the complete data. */
 export type Figure = {
   lines: Line[];
   data: unknown;
-  /** What has to be exact and was not, on whatever machine: each fails the benchmark. */
+  /** Violations of exact figures, on any machine: each fails the benchmark. */
   broken?: string[];
 };
 
 /**
- * What measurements share: the runtimes, and the seed of all that they draw at random. `trials`: how often those try that look for
- * something inexact; null: as often as each does by itself. `isSmall`: in the least size, to see that it works at all.
+ * Shared by all measurements: the runtimes and the seed of random draws. `trials`: number of tries
+ * of measurements that search for an inexact result; `null` for their defaults. `isSmall`: the
+ * smallest size, which only shows that a measurement works.
  */
 export type Bench = { machines: Machines; seed: number; trials: number | null; isSmall: boolean };
 
-/** Of fewer the middle one says little. */
+/** With fewer runs the median says little. */
 export const FEWEST_RUNS = 5;
 
-/** How often something is done: as often as it takes for a figure, or once. Throws where that makes no figure to go by. */
+/**
+ * The number of repetitions: the usual number, or one in the smallest size. Throws if the usual
+ * number is too small.
+ */
 export function times(usual: number, { isSmall }: Pick<Bench, "isSmall">): number {
   if (usual < FEWEST_RUNS)
     throw new Error(`A figure needs ${FEWEST_RUNS} runs at least, not ${usual}.`);
@@ -38,13 +42,13 @@ export function times(usual: number, { isSmall }: Pick<Bench, "isSmall">): numbe
 }
 
 export type Measurement = {
-  /** As `--only` names it. */
+  /** The name for `--only`. */
   name: string;
-  /** What it does, told while one waits. */
+  /** What it measures, shown during the run. */
   about: string;
-  /** Whether it counts and does not time: such ones are taken side by side, after all others. */
+  /** Set if it counts instead of timing. These measurements run concurrently, after all others. */
   counts?: true;
-  /** How often it tries by itself to find something inexact; `--trials` says otherwise. */
+  /** The default number of tries to find an inexact result; `--trials` overrides it. */
   trials?: number;
   measure(bench: Bench): Promise<Figure>;
 };

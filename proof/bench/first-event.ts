@@ -4,13 +4,13 @@ import type { Runtime } from "./runtime";
 import { aim, type Figure, type Line, type Measurement, range, times } from "./figure";
 import { runRequest, startTeam } from "./team";
 
-/** Milliseconds from sending a request to what it is waited for. */
+/** Milliseconds from the request to the awaited event. */
 export type Latency = Spread & { p95: number };
 export type FirstEventFigure = { firstEvent: Latency; healthz: Latency; oneRow: Latency };
 
 const SAMPLES = 40;
 const WARM_UP = 10;
-/** As short as a run can be: the next sample must not share the machine with the last one's run. */
+/** As short as possible: the next sample must not share the machine with the previous run. */
 const LOAD = { answerTokens: 20, voteTokens: 20, presentationTokens: 20, pace: null };
 
 const AIM_MS = 30;
@@ -46,7 +46,10 @@ function linesOf({ firstEvent, healthz, oneRow }: FirstEventFigure, where: strin
 
 const latency = (figure: Latency): string => `${range(figure, 1)} ms, p95 ${figure.p95.toFixed(1)}`;
 
-/** A new session each time, on a warm service; beside it the cheapest answer of the same Worker and of any new object. */
+/**
+ * A new session for each sample, on a warm service. Bounds: the cheapest response of the same
+ * Worker and of a new object.
+ */
 async function measureFirstEvent(
   { service, bare }: Runtime,
   samples: number,

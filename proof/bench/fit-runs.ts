@@ -1,12 +1,12 @@
-type Wanted = { wanted: number; fewest: number; most: number };
+type Limits = { wanted: number; fewest: number; most: number };
 
 /**
- * Runs that are fit for a figure, taken one after the other until there are as many as wanted, or as many were tried as may be. One
- * that gives null is no such run, says nothing of the figure and is set aside. Throws where fewer than the fewest are left.
+ * Takes runs one after the other until the wanted number is usable, or until the limit of tries. A
+ * run that gives `null` is unusable and set aside. Throws if fewer than the fewest remain.
  */
 export async function takeFit<Run>(
   take: () => Promise<Run | null>,
-  { wanted, fewest, most }: Wanted,
+  { wanted, fewest, most }: Limits,
 ): Promise<{ fit: Run[]; setAside: number }> {
   const fit: Run[] = [];
   let tried = 0;
@@ -16,6 +16,6 @@ export async function takeFit<Run>(
   }
   if (fit.length >= fewest) return { fit, setAside: tried - fit.length };
   throw new Error(
-    `Of ${tried} runs ${fit.length} were as this figure needs them, and it takes ${fewest}. Try it on a quiet machine.`,
+    `Only ${fit.length} of ${tried} runs were usable; this figure needs ${fewest}. Try it on a quiet machine.`,
   );
 }

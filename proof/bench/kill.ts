@@ -9,16 +9,19 @@ import { Reader } from "./reader";
 import { endOf, startRun } from "./run-client";
 import { runRequest, startTeam, teamOf } from "./team";
 
-/** How long a watcher of a run waits after SIGKILL of the whole runtime, in ms from the signal; it is started again at once. */
+/**
+ * Waiting times of a run's watcher after SIGKILL of the whole runtime and an immediate restart, in
+ * ms from the signal.
+ */
 type KillFigure = {
   kills: number;
-  /** A bare Worker, killed and started as often: its first answer. */
+  /** To the first answer of a bare Worker, killed and restarted as often. */
   bareMs: Spread;
-  /** The service's answer to `GET /healthz`. */
+  /** To the service's answer to `GET /healthz`. */
   healthyMs: Spread;
-  /** A frame that the watcher did not have. */
+  /** To a frame that the watcher did not have. */
   eventMs: Spread;
-  /** A piece of a model's text. */
+  /** To a chunk of a model's text. */
   textMs: Spread;
   textP99Ms: number;
 };
@@ -105,7 +108,7 @@ async function measureKills(seed: number, kills: number): Promise<KillFigure> {
 
 type Recovery = { healthy: number; event: number; text: number };
 
-/** Kills it somewhere in the first answers, with a watcher who comes back at once. */
+/** Kills the service during the first answers; a watcher reconnects at once. */
 async function killOnce(
   service: ServiceProcess,
   events: string,

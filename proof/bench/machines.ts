@@ -2,10 +2,12 @@ import { accessSync, constants } from "node:fs";
 import { tmpdir } from "node:os";
 import { type Runtime, startRuntime } from "./runtime";
 
-/** A file system in memory is used beside the disk, to tell the service's time from the disk's. */
+/** A file system in memory separates the service's time from the disk's. */
 const IN_MEMORY = "/dev/shm";
 
-/** The runtimes that measurements share: each is started when it is first asked for, and all are stopped at the end. */
+/**
+ * The runtimes that measurements share. Each starts on its first use; all are stopped at the end.
+ */
 export class Machines {
   #disk: Promise<Runtime> | null = null;
   #memory: Promise<Runtime> | null = null;
@@ -15,17 +17,17 @@ export class Machines {
     return this.#disk;
   }
 
-  /** null where there is no file system in memory. */
+  /** `null` if there is no file system in memory. */
   async memory(): Promise<Runtime | null> {
     if (!isWritable(IN_MEMORY)) return null;
     this.#memory ??= startRuntime(IN_MEMORY);
     return this.#memory;
   }
 
-  /** The same measurement with storage on disk and, where there is one, in memory. */
-  async onBoth<Measured>(
-    measure: (runtime: Runtime) => Promise<Measured>,
-  ): Promise<{ disk: Measured; memory: Measured | null }> {
+  /** The same measurement with storage on disk and, if possible, in memory. */
+  async onBoth<Result>(
+    measure: (runtime: Runtime) => Promise<Result>,
+  ): Promise<{ disk: Result; memory: Result | null }> {
     const disk = await measure(await this.disk());
     const memory = await this.memory();
     return { disk, memory: memory && (await measure(memory)) };

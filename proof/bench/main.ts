@@ -9,23 +9,23 @@ import { Machines } from "./machines";
 import { MEASUREMENTS } from "./measurements";
 import { type Results, ResultsSchema, toTable } from "./report";
 
-/** Where git does not look. */
+/** Ignored by git. */
 const JSON_FILE = "node_modules/.cache/massgen-edge/bench.json";
 
 /**
- * Ends with 1 where something that has to be exact is not, or where a figure could not be taken; with 2 if it cannot do what was typed. An
- * aim that is missed is told, and is no failure.
+ * Exit code 1: an exact figure is wrong, or a figure could not be measured. Exit code 2: invalid
+ * arguments. A missed aim is reported and is no failure.
  */
 const USAGE = `npm run bench -- [--only NAME,NAME] [--seed S] [--trials N] [--small] [--json FILE]
 
-What the service itself costs, in time, CPU and rows, with simulated models on this machine. Linux only. Everything takes about 17 minutes
+Measures the service's own cost in time, CPU and rows, with simulated models. Linux only. All figures take about 17 minutes
 on two idle cores.
 
-  --only NAMES  of the figures below only these; may be repeated
-  --seed S      what is drawn at random is drawn by this (by the clock)
-  --trials N    so many tries of those that look for something inexact, instead of the number beside them
-  --small       all others in the least size, to see that they work: no figure to go by
-  --json FILE   where all figures go as JSON (${JSON_FILE})
+  --only NAMES  measure only these figures; may be repeated
+  --seed S      seed of all random draws (default: the clock)
+  --trials N    number of tries of the figures with "--trials" below
+  --small       measure in the smallest size, to see that it works; the figures mean little
+  --json FILE   write all figures as JSON (${JSON_FILE})
 
 ${tableOfAll()}
 
@@ -41,7 +41,7 @@ const OPTIONS = {
 } as const;
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
 
-const say = (what: string) =>
+const log = (what: string) =>
   process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${what}\n`);
 
 function tableOfAll(): string {
@@ -57,11 +57,11 @@ async function main(): Promise<number> {
     process.stdout.write(`${USAGE}\n`);
     return 0;
   }
-  return measure(await askedIn(values));
+  return measure(await parseArguments(values));
 }
 
-/** What was typed. `trials`: null for as many as each figure tries by itself. `file`: can be written. */
-type Asked = {
+/** The parsed arguments. `trials`: `null` for each figure's default. `file` is writable. */
+type Arguments = {
   wanted: readonly Measurement[];
   seed: number;
   trials: number | null;
@@ -69,13 +69,13 @@ type Asked = {
   file: string;
 };
 
-async function askedIn({
+async function parseArguments({
   only,
   seed,
   trials,
   small = false,
   json = JSON_FILE,
-}: Values): Promise<Asked> {
+}: Values): Promise<Arguments> {
   const wanted = chosen(only);
   const tried = wholeNumber("trials", trials, 1);
   if (tried !== null && wanted.every((one) => one.trials === undefined)) {
@@ -88,7 +88,10 @@ async function askedIn({
   return { wanted, seed: drawn, trials: tried, isSmall: small, file: await writable(json) };
 }
 
-/** Its whole path, tried before anything is measured: what took minutes must not be lost at the end. Throws `UsageError`. */
+/**
+ * The absolute path. Tested before the measurements, so that minutes of work are not lost at the
+ * end. Throws `UsageError`.
+ */
 async function writable(json: string): Promise<string> {
   const file = path.resolve(json);
   try {
@@ -102,10 +105,10 @@ async function writable(json: string): Promise<string> {
   }
 }
 
-async function measure({ wanted, file, ...asked }: Asked): Promise<number> {
-  const bench = { machines: new Machines(), ...asked };
-  const begun = { takenAt: new Date().toISOString(), seed: bench.seed, machine: machine() };
-  const taken = new Map<string, Taken>();
+async function measure({ wanted, file, ...options }: Arguments): Promise<number> {
+  const bench = { machines: new Machines(), ...options };
+  const header = { takenAt: new Date().toISOString(), seed: bench.seed, machine: machine() };
+  const taken = new Map<string, Result>();
   const take = async (one: Measurement) => void taken.set(one.name, await takeOne(one, bench));
   try {
     for (const timing of wanted.filter(({ counts }) => !counts)) await take(timing);
@@ -114,13 +117,13 @@ async function measure({ wanted, file, ...asked }: Asked): Promise<number> {
     await bench.machines.stop();
   }
   const inOrder = wanted.map(({ name }) => [name, taken.get(name)]);
-  const results = ResultsSchema.parse({ ...begun, figures: Object.fromEntries(inOrder) });
+  const results = ResultsSchema.parse({ ...header, figures: Object.fromEntries(inOrder) });
   await writeFile(file, `${JSON.stringify(results, null, 2)}\n`);
   process.stdout.write(`All figures as JSON: ${path.relative("", file)}\n\n${toTable(results)}`);
   return Object.values(results.figures).some(({ broken }) => broken.length > 0) ? 1 : 0;
 }
 
-/** All, or those that were named. Throws `UsageError`, which names those there are. */
+/** All measurements, or the named ones. Throws `UsageError` with the known names. */
 function chosen(only: readonly string[] | undefined): readonly Measurement[] {
   const names = (only ?? []).flatMap((list) => list.split(","));
   const unknown = names.find((name) => MEASUREMENTS.every((one) => one.name !== name));
@@ -135,18 +138,18 @@ function chosen(only: readonly string[] | undefined): readonly Measurement[] {
     : MEASUREMENTS.filter(({ name }) => names.includes(name));
 }
 
-type Taken = Results["figures"][string];
+type Result = Results["figures"][string];
 
-async function takeOne({ name, about, measure }: Measurement, bench: Bench): Promise<Taken> {
-  say(`${about} …`);
+async function takeOne({ name, about, measure }: Measurement, bench: Bench): Promise<Result> {
+  log(`${about} …`);
   const startedAt = performance.now();
   const { lines, data, broken = [] } = await measure(bench).catch(failed(name));
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
-  say(`${name} took ${seconds} s`);
+  log(`${name} took ${seconds} s`);
   return { seconds, lines, data: asJson(data), broken };
 }
 
-/** One figure that cannot be taken leaves the others theirs, and the whole its failure. */
+/** A figure that cannot be measured does not affect the others, but fails the benchmark. */
 const failed =
   (name: string) =>
   (error: unknown): Figure => {
@@ -160,8 +163,8 @@ const failed =
     };
   };
 
-/** As it will be read: a number that is none becomes null. */
-const asJson = (data: unknown): Taken["data"] => JSON.parse(JSON.stringify(data));
+/** The value after a round trip through JSON: `NaN` becomes `null`. */
+const asJson = (data: unknown): Result["data"] => JSON.parse(JSON.stringify(data));
 
 const machine = (): Results["machine"] => ({
   cpus: availableParallelism(),
@@ -171,7 +174,7 @@ const machine = (): Results["machine"] => ({
   system: `${type()} ${release()}`,
 });
 
-/** Some machines leave the name out of the usual place. */
+/** Some machines do not have the name in the usual place. */
 const cpuModel = (): string =>
   cpus()[0]?.model ??
   /^model name\s*: (.*)$/m.exec(readFileSync("/proc/cpuinfo", "utf8"))?.[1] ??

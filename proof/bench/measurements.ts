@@ -15,7 +15,7 @@ import { SLOPE } from "./slope";
 import { AGENTS, TEAMS } from "./teams";
 import { WALL } from "./wall";
 
-/** All figures, in the order in which they are taken and shown. */
+/** All measurements, in the order in which they run and are shown. */
 export const MEASUREMENTS: readonly Measurement[] = [
   FIRST_EVENT,
   WALL,

@@ -11,18 +11,18 @@ import { watchRun } from "./run-client";
 import { startRuntime } from "./runtime";
 import { idealCalls, runRequest, startTeam, teamOf } from "./team";
 
-/** What one run uses of the platform, from its start to the last thing that is done for it. */
+/** The platform operations of one run, including the work after its end. */
 type Operations = typeof operations;
 type Spreads = Record<keyof Operations, Spread>;
 type OperationsFigure = { calls: number; plain: Spreads; withFiles: Spreads };
 
 const LOAD = { answerTokens: 20, voteTokens: 20, presentationTokens: 20, pace: null };
-/** What follows a run's end, such as the upload of its files, is done by then. */
+/** By then the work after a run's end is done, for example the upload of its files. */
 const AFTERWARDS_MS = 3_000;
 const AGENTS = 3;
 const RUNS = 5;
 const WRITERS = Array.from({ length: AGENTS }, (_, nth) => `writer-${nth + 1}`);
-/** Each with contents of its own: what another has brought to R2 already is not brought again. */
+/** Each writes its own contents, because equal contents are uploaded only once. */
 const MODELS = Object.fromEntries(WRITERS.map((name) => [name, writer(name)]));
 const CountsSchema = z.object({ operations: z.record(z.string(), z.number()) });
 
@@ -32,7 +32,7 @@ export const OPERATIONS: Measurement = {
   counts: true,
   async measure(bench): Promise<Figure> {
     const data = await measureOperations(times(RUNS, bench));
-    const told = ({
+    const describe = ({
       workerRequests,
       objectRequests,
       alarms,
@@ -40,19 +40,19 @@ export const OPERATIONS: Measurement = {
       r2Writes,
       r2Reads,
     }: Spreads) =>
-      `${few(workerRequests)} requests of clients, ${few(objectRequests)} of objects, ${few(alarms)} alarms, ` +
+      `${few(workerRequests)} requests of clients, ${few(objectRequests)} to objects, ${few(alarms)} alarms, ` +
       `${few(d1Statements)} D1, ${few(r2Writes)} + ${few(r2Reads)} R2`;
     return {
       lines: [
         {
           figure: `a watched run of ${AGENTS}, ${data.calls} calls of models`,
-          measured: told(data.plain),
+          measured: describe(data.plain),
           runs: `${data.plain.alarms.runs}`,
           bound: "1 request of a client, 1 of its object, by definition",
         },
         {
           figure: "  with three files from each",
-          measured: told(data.withFiles),
+          measured: describe(data.withFiles),
           runs: `${data.withFiles.alarms.runs}`,
           bound: "the same, and 1 write to R2 for all files, by definition",
         },
@@ -62,7 +62,7 @@ export const OPERATIONS: Measurement = {
   },
 };
 
-/** The same each time, as a rule. */
+/** The count, which usually does not vary. */
 const few = (count: Spread): string =>
   count.min === count.max ? String(count.median) : range(count, 0);
 

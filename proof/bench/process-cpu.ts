@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Ticks per second of `/proc`; the kernel shows 100 on every machine, whatever its own clock. Linux only, as is `/proc`. */
+/** Ms per tick of `/proc`: the kernel reports 100 ticks per second on every machine. Linux only. */
 const MS_PER_TICK = 10;
 
-/** CPU time a process has used so far, all threads, user and system, in ms. */
+/** CPU time that a process has used so far, of all threads, user and system, in ms. */
 export function cpuMs(pid: number): number {
   const [user, system] = fieldsOf(pid).slice(11, 13);
   return (Number(user) + Number(system)) * MS_PER_TICK;
 }
 
-/** The children of this process with that name. */
+/** The child processes of this process with that name. */
 export const childrenNamed = (name: string): number[] =>
   readdirSync("/proc")
     .filter((entry) => /^\d+$/.test(entry) && isChild(Number(entry), name))
@@ -22,11 +22,13 @@ function isChild(pid: number, name: string): boolean {
       Number(fieldsOf(pid)[1]) === process.pid
     );
   } catch {
-    return false; // it has ended meanwhile
+    return false; // The process has ended.
   }
 }
 
-/** What follows the name in `/proc/<pid>/stat`, from the state on; the name itself may hold spaces. */
+/**
+ * The fields of `/proc/<pid>/stat` after the name, from the state on. The name may contain spaces.
+ */
 function fieldsOf(pid: number): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { MODEL_GROUPS, type Row } from "../../src/providers/model-rows";
 import worker from "../../src/worker";
 
-/** The service as it is, with one change: models more, at the prices that `BENCH_PRICES` names. */
+/** The shipped service with one change: additional models with the prices in `BENCH_PRICES`. */
 export { RateGateObject } from "../../durable-objects/rate-gate/rate-gate";
 export { EvalRunObject, SessionObject, TenantObject } from "../../src/worker";
 
@@ -12,7 +12,7 @@ const WINDOW = 128_000;
 const MOST_OUTPUT = 16_384;
 
 const drawn = PricesSchema.parse(JSON.parse(String(Reflect.get(env, "BENCH_PRICES"))));
-/** Its prices hold at an address that nobody knows, as the simulated providers' is. */
+/** Prices of this group also apply to unknown addresses, such as the simulated providers'. */
 const group = MODEL_GROUPS.find(({ closed }) => closed);
 if (!group) throw new Error("No group of models has prices for an unknown address.");
 const rows = Object.entries(drawn).map(([model, { input, output }]): [string, Row] => [

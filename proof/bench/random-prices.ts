@@ -3,7 +3,10 @@ import type { Chance } from "../../simulated/chance";
 /** US dollars per million tokens. */
 export type DrawnPrice = { input: number; output: number };
 
-/** So many models by name, from a hundredth of the cheapest real ones' price to beyond the dearest ones'. */
+/**
+ * Random prices of so many models, from a hundredth of the cheapest real price to above the
+ * highest.
+ */
 export function drawPrices(chance: Chance, count: number): Map<string, DrawnPrice> {
   const prices = Array.from({ length: count }, (_, nth): [string, DrawnPrice] => {
     const input = 10 ** (-3 + chance.unit() * 5);

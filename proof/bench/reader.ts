@@ -2,29 +2,29 @@ import { createHash, type Hash } from "node:crypto";
 import { get } from "node:http";
 
 export type ReaderOptions = {
-  /** Leaves for good; absent: only the stream's end does. */
+  /** Disconnects for good. Omitted: reads until the stream ends. */
   signal?: AbortSignal;
-  /** How long a connection is kept before it is dropped and made anew; absent: as long as it lasts. */
+  /** How long a connection lasts before the reader reconnects. Omitted: as long as possible. */
   leavesAfterMs?: () => number;
-  /** Whether it follows a session, beyond the end of a turn. */
-  goesOn?: boolean;
-  /** Called with each frame that has an id. */
+  /** Whether it follows a session beyond the end of a turn. */
+  followsSession?: boolean;
+  /** Called for each frame with an id. */
   onFrame?: (frame: string, seq: number) => void;
 };
 
 /**
- * A client of an event stream that keeps nothing but a hash of its frames, drops what a lost connection left unfinished, and
- * comes back with the id of the last whole frame.
+ * A client of an event stream. It stores only a hash of its frames, discards incomplete frames of a
+ * lost connection, and resumes from the last complete frame.
  */
 export class Reader {
   frames = 0;
-  /** Of all frames, as they came over the wire. */
+  /** Bytes of all frames, as received. */
   utf8Bytes = 0;
-  /** Frames whose number was not the one after the last. */
+  /** Frames whose number did not follow the previous one. */
   outOfOrder = 0;
   connections = 0;
   lastSeq = 0;
-  /** Settles with the stream's end: a 204, or the turn's last event. */
+  /** Resolves at the stream's end: a 204, or the turn's last event. */
   readonly ended: Promise<void>;
   readonly #url: string;
   readonly #options: ReaderOptions;
@@ -37,7 +37,7 @@ export class Reader {
     this.ended = this.#follow();
   }
 
-  /** Of all frames, in order. */
+  /** The hash of all frames, in order. */
   digest(): string {
     return this.#hash.copy().digest("hex");
   }
@@ -83,20 +83,23 @@ export class Reader {
     });
   }
 
-  /** Takes the whole frames of a text; gives what is left. */
+  /** Processes the complete frames of a text and returns the rest. */
   #take(text: string): string {
     const end = text.lastIndexOf("\n\n");
     if (end < 0) return text;
     for (const frame of text.slice(0, end).split("\n\n")) {
       const seq = Number(/^id: (\d+)$/m.exec(frame)?.[1] ?? Number.NaN);
-      if (Number.isNaN(seq)) continue; // `retry:` and heartbeats belong to the connection
+      if (Number.isNaN(seq)) continue; // `retry:` and heartbeats belong to the connection.
       if (this.lastSeq > 0 && seq !== this.lastSeq + 1) this.outOfOrder += 1;
       this.lastSeq = seq;
       this.frames += 1;
       this.utf8Bytes += Buffer.byteLength(frame) + "\n\n".length;
       this.#hash.update(`${frame}\n\n`);
       this.#options.onFrame?.(frame, seq);
-      if (!this.#options.goesOn && /^event: turn\.(completed|failed|cancelled)$/m.test(frame))
+      if (
+        !this.#options.followsSession &&
+        /^event: turn\.(completed|failed|cancelled)$/m.test(frame)
+      )
         this.#over = true;
     }
     return text.slice(end + 2);

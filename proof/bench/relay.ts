@@ -1,17 +1,17 @@
 import { DurableObject } from "cloudflare:workers";
 
-/** So many events of so many bytes, so many a second, told every so many ms. */
+/** Number, rate per second and size of the events, and the interval between deliveries in ms. */
 type Stream = { events: number; rate: number; bytes: number; every: number };
 
 /**
- * The least a live stream could be: events made by a timer, kept in memory, given to every reader as soon as its socket has
- * room, all that has gathered in one write. No log, no rules, no disk.
+ * The minimal live stream: a timer creates events in memory, and each reader receives all pending
+ * events in one write as soon as its socket has space. No log, rules or disk.
  */
 export class RelayObject extends DurableObject {
   readonly #events: Uint8Array[] = [];
   readonly #waiting = new Set<() => void>();
 
-  /** `POST …?events=&rate=&bytes=&every=` starts the stream, anything else reads it. */
+  /** `POST …?events=&rate=&bytes=&every=` starts the stream, any other request reads it. */
   override async fetch(request: Request): Promise<Response> {
     const { searchParams } = new URL(request.url);
     if (request.method === "GET")
@@ -42,19 +42,20 @@ export class RelayObject extends DurableObject {
     let cursor = 0;
     return new ReadableStream<Uint8Array>(
       {
-        start: (controller) => controller.enqueue(new TextEncoder().encode("retry: 2000\n\n")), // so that headers leave
+        // Sends the headers.
+        start: (controller) => controller.enqueue(new TextEncoder().encode("retry: 2000\n\n")),
         pull: async (controller) => {
-          while (cursor === this.#events.length) await this.#news();
-          const news = this.#events.slice(cursor);
-          cursor += news.length;
-          controller.enqueue(joined(news));
+          while (cursor === this.#events.length) await this.#nextEvents();
+          const events = this.#events.slice(cursor);
+          cursor += events.length;
+          controller.enqueue(joined(events));
         },
       },
       { highWaterMark: 0 },
     );
   }
 
-  #news(): Promise<void> {
+  #nextEvents(): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {
         this.#waiting.delete(wake);
@@ -70,12 +71,12 @@ function frame(seq: number, bytes: number): string {
   return `${head}${"x".repeat(Math.max(0, bytes - head.length - 4))}"}\n\n`;
 }
 
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
   }
   return whole;
 }

@@ -9,20 +9,20 @@ const LineSchema = z.strictObject({
   aim: z.string().exactOptional(),
 });
 
-/** A run of the benchmark, as its file has it: what was measured on which machine. */
+/** The file format of a benchmark run: the figures and the machine. */
 export const ResultsSchema = z.strictObject({
   takenAt: z.iso.datetime(),
-  /** Of all that was drawn at random. */
+  /** The seed of all random draws. */
   seed: z.int(),
   machine: z.strictObject({
     cpus: z.int(),
     model: z.string(),
-    /** Of the minute before. */
+    /** The load average of the minute before the run. */
     load: z.number(),
     node: z.string(),
     system: z.string(),
   }),
-  /** By the measurement's name, in the table's order. */
+  /** By the measurement's name, in the order of the table. */
   figures: z.record(
     z.string(),
     z.strictObject({
@@ -43,7 +43,10 @@ const HEAD: Required<Line> = {
   aim: "aim",
 };
 
-/** One table for people: medians, with the least and the most in brackets. Below it, what has to be exact and was not. */
+/**
+ * One table for people: medians, with minimum and maximum in brackets. Below the table: violations
+ * of exact figures.
+ */
 export function toTable({ machine, seed, figures }: Results): string {
   const about = `${machine.cpus} × ${machine.model}, load ${machine.load.toFixed(1)}, Node ${machine.node}, ${machine.system}`;
   const all = Object.values(figures);

@@ -5,7 +5,7 @@ import { startRun } from "./run-client";
 import type { Runtime } from "./runtime";
 import { runRequest, startTeam, teamOf } from "./team";
 
-/** Whether readers that leave and come back at random get every frame once. */
+/** Whether readers that disconnect and resume at random receive every frame once. */
 export type ResumeFigure = {
   runs: number;
   disconnects: number;
@@ -13,7 +13,7 @@ export type ResumeFigure = {
   frames: number;
   lost: number;
   doubled: number;
-  /** Readers whose bytes were not those of the whole log. */
+  /** Readers whose bytes differ from the log. */
   differing: number;
 };
 
@@ -29,7 +29,7 @@ const LOAD = {
 
 export const RESUME: Measurement = {
   name: "resume",
-  about: "Readers that leave and come back at random",
+  about: "Readers that disconnect and resume at random",
   counts: true,
   trials: DISCONNECTS,
   async measure({ machines, seed, trials }): Promise<Figure> {
@@ -40,7 +40,7 @@ export const RESUME: Measurement = {
   },
 };
 
-/** Broken as soon as one reader missed one frame, and where there was none to miss. */
+/** Broken if one reader missed one frame, or if there were no frames. */
 export function judgeResume(data: ResumeFigure, seed: number): Figure {
   const { runs, disconnects, readers, frames, lost, doubled, differing } = data;
   const isExact = frames > 0 && lost + doubled + differing === 0;
@@ -58,11 +58,11 @@ export function judgeResume(data: ResumeFigure, seed: number): Figure {
     data,
     broken: isExact
       ? []
-      : [`Readers that came back did not get every frame once: ${measured} (seed ${seed}).`],
+      : [`Resuming readers did not receive every frame once: ${measured} (seed ${seed}).`],
   };
 }
 
-/** At least so many disconnects. */
+/** Runs at least so many disconnects. */
 async function measureResume(
   { service }: Runtime,
   seed: number,

@@ -10,13 +10,19 @@ import { post, type StartedRun, startRun, statusOf } from "./run-client";
 import { type Runtime, startRuntime } from "./runtime";
 import { runRequest, startTeam, teamOf } from "./team";
 
-/** Rows that sessions of three agents wrote in five minutes of real time, every one of them writing all the while. */
+/**
+ * Rows that sessions of three agents wrote in five minutes of real time, with all agents writing
+ * throughout.
+ */
 type RowsFigure = {
   minutes: number;
   rows: Record<How, Spread>;
-  /** Of relays that store what the same requests bring, as often, and nothing else. */
+  /**
+   * Rows of relays that store the output of the same requests at the same interval, and nothing
+   * else.
+   */
   bare: Record<How, Spread>;
-  /** That rang, of all sessions together. */
+  /** Alarms that fired, of all sessions together. */
   alarms: number;
 };
 
@@ -25,7 +31,7 @@ type How = (typeof HOW)[number];
 
 const MINUTES = 5;
 const SMALL_MINUTES = 0.25;
-/** Of each kind, side by side: five minutes cannot be made shorter. */
+/** Sessions of each kind, side by side: five minutes cannot be shortened. */
 const SESSIONS = 5;
 const AIMS: Record<How, number> = { watched: 1_500, unwatched: 500 };
 /** How often text is stored: one row for all agents. */
@@ -58,10 +64,10 @@ export const ROWS: Measurement = {
     );
     const sessions = HOW.length * SESSIONS;
     const alarms: Line = {
-      figure: "  alarms that rang, for each session",
+      figure: "  alarms that fired, per session",
       measured: (data.alarms / sessions).toFixed(1),
       runs: `${sessions} sessions side by side`,
-      bound: "bare relay 0: nothing would wake it after a crash",
+      bound: "bare relay 0, but a crash would end it",
     };
     return { lines: [...lines, alarms], data };
   },
@@ -77,8 +83,8 @@ async function measureRows(minutes: number): Promise<RowsFigure> {
     for (const { events } of started.get("watched") ?? []) {
       new Reader(events, { signal: left.signal }).ended.catch(() => undefined);
     }
-    const relays = Promise.all(HOW.map((how) => relayed(runtime, providers, { how, minutes })));
-    relays.catch(() => undefined); // thrown below, when it is waited for
+    const relays = Promise.all(HOW.map((how) => relayRows(runtime, providers, { how, minutes })));
+    relays.catch(() => undefined); // Thrown by the `await` below.
     await sleep(minutes * 60_000);
     const { rows, operations } = CountsSchema.parse(
       await (await fetch(`${runtime.service}/bench/counts`)).json(),
@@ -104,7 +110,7 @@ async function measureRows(minutes: number): Promise<RowsFigure> {
   }
 }
 
-/** Rows by session, in the order in which they were started. */
+/** Rows by session, in the order of their start. */
 const CountsSchema = z.object({
   rows: z.array(z.number()),
   operations: z.object({ alarms: z.number() }),
@@ -120,8 +126,8 @@ async function startSome(
   return started;
 }
 
-/** The rows of as many relays. */
-async function relayed(
+/** The rows of the same number of relays. */
+async function relayRows(
   { bare }: Runtime,
   providers: SimulatedProviders,
   { how, minutes }: { how: How; minutes: number },
@@ -142,15 +148,15 @@ async function relayed(
 
 async function rowsOf(bare: string, job: BatchJob): Promise<number> {
   let end = "";
-  for await (const piece of (await post(`${bare}/batches`, JSON.stringify(job))).body?.pipeThrough(
+  for await (const chunk of (await post(`${bare}/batches`, JSON.stringify(job))).body?.pipeThrough(
     new TextDecoderStream(),
   ) ?? []) {
-    end = (end + piece).slice(-LAST_EVENT);
+    end = (end + chunk).slice(-LAST_EVENT);
   }
   const rows = /^event: rows\ndata: (\d+)\n\n$/m.exec(end)?.[1];
-  if (rows === undefined) throw new Error("A relay ended without telling its rows.");
+  if (rows === undefined) throw new Error("A relay ended without its number of rows.");
   return Number(rows);
 }
 
-/** Holds the last event whole. */
+/** At least the length of the last event. */
 const LAST_EVENT = 40;

@@ -7,7 +7,7 @@ import type { RecordedRequest } from "../../simulated/providers/ledger";
 import type { ServedCall } from "./arithmetic";
 import type { LoopJob } from "./bare-loop";
 
-/** A run as its client saw it: times from the moment the request was sent, in ms. */
+/** A run as its client saw it: times in ms since the request. */
 export type WatchedRun = { sessionId: string; firstEventMs: number; wallMs: number };
 
 /** Starts a run and follows its stream to the end. Throws if the run does not complete. */
@@ -21,7 +21,7 @@ export const watchTurn = (
   turn: Record<string, unknown>,
 ): Promise<WatchedRun> => watch(`${service}/api/sessions/${sessionId}/turns`, JSON.stringify(turn));
 
-/** Over one connection, which must last: a benchmark does not resume. */
+/** Uses one connection, which must last: a benchmark does not resume. */
 async function watch(url: string, body: string): Promise<WatchedRun> {
   const startedAt = performance.now();
   const response = await post(url, body, "text/event-stream");
@@ -37,10 +37,10 @@ async function watch(url: string, body: string): Promise<WatchedRun> {
   throw new Error("The stream ended before its run.");
 }
 
-/** A run that was begun: its session, and the addresses of its turn and of the turn's stream. */
+/** A started run: its session, and the addresses of its turn and of the turn's stream. */
 export type StartedRun = { sessionId: string; turn: string; events: string };
 
-/** Starts a run that nobody watches. */
+/** Starts a run without a reader. */
 export const startRun = (service: string, body: string): Promise<StartedRun> =>
   start(service, "/api/runs", body);
 
@@ -51,7 +51,7 @@ export const startTurn = (
   turn: Record<string, unknown>,
 ): Promise<StartedRun> => start(service, `/api/sessions/${sessionId}/turns`, JSON.stringify(turn));
 
-/** Without an idempotency key, which would cost the service a look-up. */
+/** Without an idempotency key, which would cost the service a lookup. */
 async function start(server: string, path: string, data: string): Promise<StartedRun> {
   const body = { type: "application/json", data };
   const answer = await new Client({ server }).json({ method: "POST", path, body });
@@ -59,12 +59,12 @@ async function start(server: string, path: string, data: string): Promise<Starte
   return { sessionId, turn: `${server}${links.turn}`, events: `${server}${links.events}` };
 }
 
-/** How a turn stands. */
+/** The status of a turn. */
 export async function statusOf(turn: string): Promise<string> {
   return TurnResponseSchema.parse(await (await fetch(turn)).json()).status;
 }
 
-/** Waits until a turn runs no more, and says how it ended. Throws for one that never seems to. */
+/** Waits until a turn has ended; returns its status. Throws if it runs too long. */
 export async function endOf(turn: string, everyMs = 20): Promise<string> {
   const giveUpAt = performance.now() + LONGEST_RUN_MS;
   while (performance.now() < giveUpAt) {
@@ -75,10 +75,10 @@ export async function endOf(turn: string, everyMs = 20): Promise<string> {
   throw new Error(`${turn} still runs after ${LONGEST_RUN_MS / 1_000} s.`);
 }
 
-/** No run of a measurement takes so long, also where the machine is busy with other work. */
+/** Longer than any run of a measurement, also on a busy machine. */
 export const LONGEST_RUN_MS = 180_000;
 
-/** Any request of the benchmark; everything but success is thrown. */
+/** A request of the benchmark. Throws unless it succeeds. */
 export async function post(
   url: string,
   body: string,
@@ -93,7 +93,7 @@ export async function post(
   return response;
 }
 
-/** What the providers served since a number of requests, by stage. */
+/** The calls that the providers served after the first `before` requests, with their stages. */
 export function servedSince(providers: SimulatedProviders, before: number): ServedCall[] {
   return providers
     .requests()
@@ -105,7 +105,7 @@ export function servedSince(providers: SimulatedProviders, before: number): Serv
     }));
 }
 
-/** The same requests for a bare loop, stage by stage in the order in which the run made them. */
+/** The same requests for a bare loop, stage by stage in the original order. */
 export function replayOf(
   providers: SimulatedProviders,
   records: readonly RecordedRequest[],

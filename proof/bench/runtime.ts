@@ -9,15 +9,16 @@ import { type Bundle, type Bundles, bundleBoth } from "./bundles";
 import { childrenNamed, cpuMs } from "./process-cpu";
 
 /**
- * One workerd with two Workers: the service as it would be deployed, and the lower bound. Both are asked over sockets of their
- * own, past the development proxy, and share a process, so that what the machine does to one it does to the other.
+ * One workerd process with two Workers: the deployable service and the lower bound. Each has its
+ * own socket, without the development proxy. They share a process, so that the machine affects both
+ * alike.
  */
 export type Runtime = {
   service: string;
   bare: string;
   /** CPU time of the whole process so far, in ms. */
   cpuMs(): number;
-  /** Where the sessions' databases lie. */
+  /** The folder of the sessions' databases. */
   sessionsDir: string;
   stop(): Promise<void>;
 };
@@ -25,8 +26,8 @@ export type Runtime = {
 const DIRECT = { unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }] };
 
 /**
- * `storage`: an existing directory; what the runtime writes lies in a new one below it, until it is stopped. `entry`: a module
- * that stands in for the service's own; `variables`: what it is told besides.
+ * `storage`: an existing directory, in which the runtime uses a new folder until it is stopped.
+ * `entry`: a module that replaces the service's. `variables`: additional variables.
  */
 export async function startRuntime(
   storage: string,
@@ -34,8 +35,9 @@ export async function startRuntime(
   variables: Readonly<Record<string, string>> = {},
 ): Promise<Runtime> {
   const dir = await mkdtemp(path.join(storage, "massgen-bench-"));
-  const forget = () => rmSync(dir, { recursive: true, force: true });
-  process.once("exit", forget); // also when interrupted: storage in memory would stay allocated
+  const removeFiles = () => rmSync(dir, { recursive: true, force: true });
+  // Also after an interrupt: storage in memory would stay allocated.
+  process.once("exit", removeFiles);
   const bundles = await bundleBoth(dir, entry);
   const state = path.join(dir, "state");
   const before = childrenNamed("workerd");
@@ -51,8 +53,8 @@ export async function startRuntime(
     sessionsDir: path.join(state, "do/service-SessionObject"),
     async stop() {
       await miniflare.dispose();
-      process.off("exit", forget);
-      forget();
+      process.off("exit", removeFiles);
+      removeFiles();
     },
   };
 }
@@ -70,7 +72,7 @@ function options(
   );
   return convertV4MiniflareOptions({
     resourcePersistencePath: state,
-    log: new NoOpLog(), // it would say that there is no network; failures are thrown
+    log: new NoOpLog(), // It would log that there is no network; failures are thrown.
     workers: [
       {
         name: "service",
@@ -100,7 +102,7 @@ function options(
 const withSql = (className: string) => ({ className, useSQLite: true });
 const modulesOf = ({ modules, dir }: Bundle) => ({ modules, modulesRoot: dir });
 
-/** Gives the databases their tables, as a deployment has them. */
+/** Runs the migrations of the databases, as a deployment does. */
 async function migrate(miniflare: Miniflare): Promise<void> {
   for (const { binding, migrations_dir: folder } of config().d1_databases) {
     const db = await miniflare.getD1Database(binding, "service");

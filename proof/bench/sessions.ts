@@ -5,33 +5,43 @@ import { post, replayOf, servedSince, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
 import { runRequest, startTeam, teamOf } from "./team";
 
-/** What many sessions at once cost, how many of them would fill one core by that, and what becomes of so many. */
+/**
+ * The cost of concurrent sessions, the number of sessions that would fill a core, and measurements
+ * with that number.
+ */
 type SessionsFigure = {
   sessions: number;
-  /** CPU of the runtime for one second of one session, in ms; of each run of so many sessions. */
+  /**
+   * CPU time of the runtime per second of one session, in ms; one value per run of all sessions.
+   */
   cpuPerSecondMs: Spread;
   bareCpuPerSecondMs: Spread;
   perCore: number;
   barePerCore: number;
-  /** Wall time of the sessions over the critical path of one that is alone. */
+  /** Wall time of the sessions over the critical path of a single session. */
   stretch: Spread;
   bareStretch: Spread;
   full: FullFigure;
 };
 
-/** As many sessions at once as are reckoned to fill a core, all begun in one instant: that, too, stretches them. */
+/**
+ * The computed number of sessions that fill a core, all started at once, which stretches them too.
+ */
 type FullFigure = {
   sessions: number;
   stretch: Spread;
   bareStretch: Spread;
-  /** Cores that the runtime kept busy from the first request to the last event; providers and clients share the others. */
+  /**
+   * Cores that the runtime kept busy from the first request to the last event. Providers and
+   * clients share the other cores.
+   */
   cores: Spread;
   bareCores: Spread;
 };
 
 const SESSIONS = 40;
 const RUNS = 5;
-/** 300 ms to the first token, then 50 a second: as models are. */
+/** 300 ms to the first token, then 50 tokens a second: a typical model. */
 const LOAD = {
   answerTokens: 60,
   voteTokens: 20,
@@ -59,8 +69,8 @@ export const SESSIONS_AT_ONCE: Measurement = {
     return {
       lines: [
         {
-          figure: "sessions whose CPU time would fill a core, three agents at 50 tokens/s",
-          measured: `${perCore.toFixed(0)}, reckoned from ${range(cpuPerSecondMs, 2)} ms of CPU for each second of one`,
+          figure: "sessions that would fill a core with CPU time, three agents at 50 tokens/s",
+          measured: `${perCore.toFixed(0)}, computed from ${range(cpuPerSecondMs, 2)} ms of CPU per second of one`,
           runs: `${size.runs} × ${sessions} sessions`,
           bound: `bare loop ${barePerCore.toFixed(0)} (${range(bareCpuPerSecondMs, 2)} ms)`,
         },
@@ -82,11 +92,11 @@ export const SESSIONS_AT_ONCE: Measurement = {
   },
 };
 
-/** Of each session its wall time, what a second of one cost all together, and how many cores that kept busy. */
+/** The wall time of each session, the CPU time per second of all, and the number of busy cores. */
 type AtOnce = { cpuPerSecond: number; cores: number; walls: number[] };
 type Pair = Record<"ours" | "bare", AtOnce>;
 
-/** `most`: so many at once at most, whatever a core would hold. */
+/** `most`: the upper limit of concurrent sessions. */
 type Size = { sessions: number; most: number; runs: number };
 
 async function measureSessions(
@@ -117,7 +127,7 @@ async function measureSessions(
     });
     const pairs: Pair[] = [];
     for (let at = 0; at <= size.runs; at += 1) pairs.push(await pairOf(size.sessions));
-    const warm = pairs.slice(1); // the first lets the compiler do its work
+    const warm = pairs.slice(1); // The first run lets the compiler do its work.
     const cpuPerSecondMs = spread(warm.map(({ ours }) => ours.cpuPerSecond));
     const bareCpuPerSecondMs = spread(warm.map((pair) => pair.bare.cpuPerSecond));
     const perCore = 1_000 / cpuPerSecondMs.median;

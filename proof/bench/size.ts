@@ -12,17 +12,17 @@ const STARTS = 7;
 
 export const BUNDLE: Measurement = {
   name: "bundle",
-  about: "Size of the bundle that is uploaded",
+  about: "Size of the uploaded bundle",
   async measure(): Promise<Figure> {
     const data = { service: await bundleSize(), bare: await bareSize() };
-    const said = ({ gzip, raw }: BundleSize) => `${kib(gzip)} KiB (raw ${kib(raw)})`;
+    const describe = ({ gzip, raw }: BundleSize) => `${kib(gzip)} KiB (raw ${kib(raw)})`;
     return {
       lines: [
         {
           figure: "bundle, gzip",
-          measured: said(data.service),
+          measured: describe(data.service),
           runs: "once: the same sources give the same bytes",
-          bound: `bare Worker, with the SDK of one provider ${said(data.bare)}`,
+          bound: `bare Worker, with the SDK of one provider ${describe(data.bare)}`,
           aim: `${aim(kib(data.service.gzip), kib(MAX_GZIP_BYTES), "≤")} (KiB, the platform's limit)`,
         },
       ],
@@ -42,7 +42,9 @@ async function bareSize(): Promise<BundleSize> {
   }
 }
 
-/** From starting the runtime to its first answer, with the service in it and with a Worker of one line. */
+/**
+ * From the start of the runtime to its first answer, with the service and with a one-line Worker.
+ */
 type ColdStartFigure = { service: Spread; bare: Spread };
 
 export const COLD_START: Measurement = {
@@ -75,7 +77,8 @@ async function measureStarts(starts: number): Promise<ColdStartFigure> {
       bares.push(await bare.start());
       await bare.kill();
     }
-    return { service: spread(services.slice(1)), bare: spread(bares.slice(1)) }; // the first reads the files
+    // The first start reads the files.
+    return { service: spread(services.slice(1)), bare: spread(bares.slice(1)) };
   } finally {
     await bare.stop();
     await service.stop();

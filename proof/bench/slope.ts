@@ -8,16 +8,19 @@ import { idealCalls, runRequest, startTeam, teamOf } from "./team";
 /** Whether a round costs more the longer the session's log is. */
 type SlopeFigure = {
   rounds: number;
-  /** What a turn took besides its providers, per call, in ms: at the beginning and at the end of all sessions. */
+  /**
+   * The time of a turn without its providers, per call, in ms: at the beginning and at the end of
+   * all sessions.
+   */
   first: Spread;
   last: Spread;
-  /** The same of the bare loop beside them, which has no log. */
+  /** The same of the bare loop, which has no log. */
   bareFirst: Spread;
   bareLast: Spread;
-  /** By which the overhead of a call grows with each round, in µs: one value of each session. */
+  /** Growth of the overhead per call and round, in µs; one value per session. */
   slopeMicros: Spread;
   bareSlopeMicros: Spread;
-  /** Session by session, what it grows more than the bare loop beside it. */
+  /** Per session, its growth minus the growth of the bare loop. */
   differenceMicros: number[];
 };
 
@@ -28,17 +31,23 @@ const ROUNDS_PER_TURN = 2 * AGENTS + 1;
 const TURNS = 300 / ROUNDS_PER_TURN;
 const SMALL_TURNS = 8;
 const EDGE = 15;
-/** What the median session may grow more than the bare loop beside it, on a quiet machine, where those that do not grow stray by 2 or 3 µs. */
+/**
+ * Allowed growth of the median session beyond the bare loop on a quiet machine, where sessions
+ * without growth vary by 2 or 3 µs.
+ */
 const MOST_MICROS = 10;
-/** On a busy one: so many times what a bare loop strays. Sessions do up to four times as much, and the median of five less than each. */
-const MOST_ASTRAY = 3;
-/** Sessions that are measured, after a part of one that lets the compiler do its work. */
+/**
+ * On a busy machine: a multiple of the bare loops' variation. Sessions vary up to four times as
+ * much, and the median of five less.
+ */
+const VARIATION_FACTOR = 3;
+/** Measured sessions, after a shorter warm-up session for the compiler. */
 const SERIES = 5;
 const WARM_UP_TURNS = 20;
 
 /**
- * A session, turn after turn, each going on from the first: what models are sent stays the same, and only the log grows. The
- * bare loop makes the same calls as often, in between.
+ * A session, turn after turn, each a child of the first: the models' input stays the same, and only
+ * the log grows. The bare loop makes the same calls in between.
  */
 export const SLOPE: Measurement = {
   name: "slope",
@@ -52,13 +61,13 @@ export const SLOPE: Measurement = {
     return {
       lines: [
         {
-          figure: `turn besides its providers, per call, first and last ${Math.min(EDGE * ROUNDS_PER_TURN, data.rounds)} of ${data.rounds} rounds`,
+          figure: `turn without its providers, per call, first and last ${Math.min(EDGE * ROUNDS_PER_TURN, data.rounds)} of ${data.rounds} rounds`,
           measured: edges(data.first, data.last),
           runs: `${data.slopeMicros.runs} sessions of ${data.rounds} rounds`,
           bound: `bare loop ${edges(data.bareFirst, data.bareLast)}`,
         },
         {
-          figure: "  growth with each round",
+          figure: "  growth per round",
           measured: micros(data.slopeMicros),
           runs: `${data.slopeMicros.runs} sessions`,
           bound: `bare loop ${micros(data.bareSlopeMicros)}`,
@@ -74,8 +83,9 @@ export const SLOPE: Measurement = {
 };
 
 /**
- * Whether a round costs more the longer the log is: by what each session grew more than the bare loop beside it, and what the bare
- * loops grew, in µs. These have no log, so all they grow is the machine's.
+ * Whether a round costs more the longer the log is. Input: each session's growth minus that of its
+ * bare loop, and the growth of the bare loops, in µs. Bare loops have no log, so their growth is
+ * the machine's.
  */
 export function judgeGrowth({
   differences,
@@ -84,9 +94,9 @@ export function judgeGrowth({
   differences: readonly number[];
   bare: readonly number[];
 }): string {
-  const astray = Math.max(...bare.map(Math.abs));
-  const most = Math.ceil(Math.max(MOST_MICROS, MOST_ASTRAY * astray));
-  const wanted = `not more than the bare loop's in every session, nor by more than ${most} µs in the median`;
+  const variation = Math.max(...bare.map(Math.abs));
+  const most = Math.ceil(Math.max(MOST_MICROS, VARIATION_FACTOR * variation));
+  const wanted = `not above the bare loop in every session, nor by more than ${most} µs in the median`;
   return verdict(wanted, !grows(differences, most));
 }
 
@@ -125,7 +135,7 @@ async function measureSlope({ service, bare }: Runtime, turns: number): Promise<
   }
 }
 
-/** Turn by turn: what each call took besides its provider, in ms. */
+/** Turn by turn: the time of each call without its provider, in ms. */
 type Series = Record<"ours" | "bare", number[]>;
 
 function toFigure(all: readonly Series[]): Omit<SlopeFigure, "rounds"> {

@@ -7,7 +7,7 @@ import {
 import { answersThenVotes, paced } from "../../simulated/providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
 
-/** `delayMs`: how much later than at once its replies begin. */
+/** `delayMs`: additional delay before its replies. */
 export type Member = { id: string; model: string; delayMs?: number };
 
 /** Models with large windows and output caps, so that no limit ends a long reply. */
@@ -16,7 +16,7 @@ export const TRIO: readonly Member[] = ["gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano
   model,
 }));
 
-/** So many agents, each slower than the one before it by so much. */
+/** A team of this size; each agent is slower than the previous one by `staggerMs`. */
 export const teamOf = (size: number, staggerMs = 0): Member[] =>
   Array.from({ length: size }, (_, place) => ({
     id: `agent-${place + 1}`,
@@ -24,10 +24,10 @@ export const teamOf = (size: number, staggerMs = 0): Member[] =>
     delayMs: place * staggerMs,
   }));
 
-/** The calls of a run in which everybody answers once, votes once, and one presents. */
+/** The calls of a run in which every agent answers once and votes once, and one presents. */
 export const idealCalls = (size: number): number => 2 * size + 1;
 
-/** What each reply of the team is made of; one token is one chunk. */
+/** The length of the team's replies; one token is one chunk. */
 export type Load = {
   answerTokens: number;
   voteTokens: number;
@@ -35,7 +35,7 @@ export type Load = {
   pace: Pace | null;
 };
 
-/** Agents that answer, vote and present, each reply with exactly as many chunks as the load says. */
+/** Agents that answer, vote and present; each reply has exactly the chunks of the load. */
 export function startTeam(
   load: Load,
   members: readonly Member[] = TRIO,
@@ -76,7 +76,7 @@ function member(model: string, { answerTokens, voteTokens, presentationTokens }:
 const pacedBy = (pace: Pace | null, script: Script): Script =>
   pace ? paced(pace, script) : script;
 
-/** A text that makes the whole, as it goes over the wire, that many tokens long. */
+/** A text whose encoded form has exactly so many tokens. */
 function filling(tokens: number, start: string, whole: (text: string) => string): string {
   const room = tokens * CHARACTERS_PER_TOKEN - whole(start).length;
   return start + "It is as long as it has to be. ".repeat(Math.ceil(room / 31)).slice(0, room);

@@ -15,7 +15,7 @@ import { post, replayOf, servedSince, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
 import { idealCalls, runRequest, startTeam, teamOf } from "./team";
 
-/** Wall time over the critical path of teams of other sizes and paces, with the calls they made. */
+/** Wall time over the critical path for teams of various sizes and speeds, with their calls. */
 type TeamFigure = {
   agents: number;
   staggerMs: number;
@@ -23,7 +23,7 @@ type TeamFigure = {
   service: Spread;
   bareInWorkerd: Spread;
   calls: Spread;
-  /** CPU of the whole process for each call, in ms. */
+  /** CPU time of the whole process per call, in ms. */
   cpuPerCallMs: Spread;
   bareCpuPerCallMs: Spread;
 };
@@ -47,7 +47,7 @@ const LARGE: readonly Shape[] = [3, 8, 16, 32].map((agents) => ({ agents, stagge
 
 export const TEAMS: Measurement = {
   name: "teams",
-  about: "Teams of two to four, equally fast and one slower than the other",
+  about: "Teams of two to four, equally fast or each slower than the previous",
   measure: async (bench) => toFigure(await measureShapes(bench, SMALL)),
 };
 
@@ -66,7 +66,7 @@ async function measureShapes(bench: Bench, shapes: readonly Shape[]): Promise<Te
   return figures;
 }
 
-type Timed = { wallMs: number; pathMs: number; calls: number; cpuMs: number };
+type Timing = { wallMs: number; pathMs: number; calls: number; cpuMs: number };
 
 async function measureShape(
   { service, bare, cpuMs }: Runtime,
@@ -74,7 +74,7 @@ async function measureShape(
 ): Promise<TeamFigure> {
   const members = teamOf(agents, staggerMs);
   const providers = await startTeam(LOAD, members);
-  const timed = async (run: () => Promise<unknown>): Promise<Timed> => {
+  const timed = async (run: () => Promise<unknown>): Promise<Timing> => {
     const before = providers.requests().length;
     const [startedAt, cpuBefore] = [now(), cpuMs()];
     await run();
@@ -89,12 +89,12 @@ async function measureShape(
   try {
     await watchRun(service, runRequest(providers, members));
     const job = JSON.stringify(replayOf(providers, providers.requests().slice()));
-    const pairs: Record<"ours" | "bare", Timed>[] = [];
+    const pairs: Record<"ours" | "bare", Timing>[] = [];
     for (let at = 0; at <= runs; at += 1) {
       const ours = await timed(() => watchRun(service, runRequest(providers, members)));
       pairs.push({ ours, bare: await timed(async () => (await post(`${bare}/loop`, job)).text()) });
     }
-    const warm = pairs.slice(1); // the first lets the compiler do its work
+    const warm = pairs.slice(1); // The first run lets the compiler do its work.
     const ours = warm.map((pair) => pair.ours);
     return {
       agents,
@@ -138,7 +138,7 @@ function toFigure(data: readonly TeamFigure[]): Figure {
         figure: "  calls",
         measured: range(calls, 0),
         runs: `${calls.runs}`,
-        bound: `${idealCalls(agents)}: everybody answers and votes once, one presents`,
+        bound: `${idealCalls(agents)}: every agent answers and votes once, one presents`,
         ...(staggerMs === 0 && {
           aim: verdict(`${idealCalls(agents)}`, calls.median === idealCalls(agents)),
         }),

@@ -25,32 +25,41 @@ import {
 } from "./figure";
 import { idealCalls, runRequest, startTeam, TRIO } from "./team";
 
-/** Wall time over what the providers themselves took, for the service and for two loops that keep nothing. */
+/** Wall time over the providers' time, for the service and for two loops without a log. */
 export type WallFigure = {
   service: Spread;
   bareInWorkerd: Spread;
   bareInNode: Spread;
   serviceMs: Spread;
   criticalPathMs: Spread;
-  /** Of one of these runs. */
+  /** The session of one of these runs. */
   lastSession: string;
-  /** Of each vote and each presentation: from the end of the stage that it waits for to its arrival at the provider. */
+  /**
+   * Of each vote and each presentation: from the end of the previous stage to its arrival at the
+   * provider.
+   */
   overheadMs: Record<"service" | "bareInWorkerd", Spread>;
-  /** All that is not on the critical path, by the number of calls: beginning and end of the run are in it too. */
+  /**
+   * All time outside the critical path, divided by the number of calls. Includes the beginning and
+   * the end of the run.
+   */
   shareMs: Record<"service" | "bareInWorkerd", Spread>;
-  /** Where the part went that is no provider's. */
+  /** The time outside the critical path, by place. */
   gapsMs: Record<"service" | "bareInWorkerd", Record<keyof Gaps, Spread>>;
-  /** Runs of the service with other calls than this figure is about, which are in none of the others. */
+  /** Runs of the service with another number of calls. They are in no other figure. */
   setAside: number;
 };
 
 const AIMS = { ratio: 1.04, overheadMs: 5 };
 const RUNS = 7;
-/** So many come first and are not counted: the compiler does its work in them. */
+/** The first runs are not counted: they let the compiler do its work. */
 const WARMING = 2;
-/** So many runs are tried in all, also in the least size: where other work delays votes, some are as they have to be all the same. */
+/**
+ * The limit of tries, also in the smallest size: if other work delays votes, some runs are usable
+ * all the same.
+ */
 const MOST_TRIED = 3 * RUNS;
-/** More would be a vote cast too early: another run than the one this figure is about. */
+/** More calls mean a vote that was cast too early, which is another kind of run. */
 const CALLS = idealCalls(TRIO.length);
 const TOKENS = 40;
 /** 200 ms to the first token, then one every 5 ms. */
@@ -63,7 +72,7 @@ const LOAD = {
 
 export const WALL: Measurement = {
   name: "wall",
-  about: "Wall time over the critical path, and what a call costs besides its provider's time",
+  about: "Wall time over the critical path, and the overhead of a call",
   async measure(bench): Promise<Figure> {
     const data = await bench.machines.onBoth((runtime) => measureWall(runtime, bench));
     return {
@@ -116,7 +125,7 @@ function linesOf(figure: WallFigure, where: string): Line[] {
   ];
 }
 
-/** Of medians. */
+/** The sums of medians. */
 const sumOf = ({
   beforeFirst,
   between,
@@ -125,8 +134,8 @@ const sumOf = ({
 }: Record<keyof Gaps, Spread>): string =>
   `${[beforeFirst, between, withinStages, afterLast].map(({ median }) => median.toFixed(1)).join(" + ")} ms`;
 
-type Timed = { wallMs: number; pathMs: number; gaps: Gaps; overheads: number[] };
-type Measured = Record<"service" | "bareInWorkerd" | "bareInNode", Timed>;
+type Timing = { wallMs: number; pathMs: number; gaps: Gaps; overheads: number[] };
+type Sample = Record<"service" | "bareInWorkerd" | "bareInNode", Timing>;
 
 async function measureWall({ service, bare }: Runtime, bench: Bench): Promise<WallFigure> {
   const providers = await startTeam(LOAD);
@@ -137,7 +146,7 @@ async function measureWall({ service, bare }: Runtime, bench: Bench): Promise<Wa
         lastSession = (await watchRun(service, runRequest(providers))).sessionId;
       });
     let job: LoopJob | null = null;
-    const measure = async (): Promise<Measured | null> => {
+    const measure = async (): Promise<Sample | null> => {
       const before = providers.requests().length;
       const ofService = await run();
       if (!ofService) return null;
@@ -148,7 +157,7 @@ async function measureWall({ service, bare }: Runtime, bench: Bench): Promise<Wa
       );
       const bareInNode = await timed(providers, () => runBareLoop(same));
       if (!bareInWorkerd || !bareInNode)
-        throw new Error(`A bare loop made other calls than the ${CALLS} it was given.`);
+        throw new Error(`A bare loop did not make exactly ${CALLS} calls.`);
       return { service: ofService, bareInWorkerd, bareInNode };
     };
     const [wanted, fewest] = [times(RUNS, bench) + WARMING, times(FEWEST_RUNS, bench) + WARMING];
@@ -159,11 +168,11 @@ async function measureWall({ service, bare }: Runtime, bench: Bench): Promise<Wa
   }
 }
 
-/** null for a run that made other calls. */
+/** `null` for a run with another number of calls. */
 async function timed(
   providers: SimulatedProviders,
   run: () => Promise<unknown>,
-): Promise<Timed | null> {
+): Promise<Timing | null> {
   const before = providers.requests().length;
   const startedAt = now();
   await run();
@@ -178,9 +187,9 @@ async function timed(
   };
 }
 
-function toFigure(measured: readonly Measured[]): Omit<WallFigure, "lastSession" | "setAside"> {
-  const ratio = ({ wallMs, pathMs }: Timed) => wallMs / pathMs;
-  const share = ({ wallMs, pathMs }: Timed) => (wallMs - pathMs) / CALLS;
+function toFigure(measured: readonly Sample[]): Omit<WallFigure, "lastSession" | "setAside"> {
+  const ratio = ({ wallMs, pathMs }: Timing) => wallMs / pathMs;
+  const share = ({ wallMs, pathMs }: Timing) => (wallMs - pathMs) / CALLS;
   const gapsOfAll = (whose: "service" | "bareInWorkerd"): Record<keyof Gaps, Spread> => {
     const gap = (name: keyof Gaps) => spread(measured.map((run) => run[whose].gaps[name]));
     return {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "/vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { countOf } from "../counts";
 import { CLIENTS, type ClientFigures, clients } from "./clients/campaign";
 import { toClientReport } from "./clients/report";

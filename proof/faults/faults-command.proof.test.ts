@@ -1,6 +1,6 @@
-import { spawn } from "/node:child_process";
+import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
-import { describe, expect, it } from "/vitest";
+import { describe, expect, it } from "vitest";
 import { CLIENTS, commandOf as clientsCommand } from "./clients/campaign";
 import { toClientReport } from "./clients/report";
 import type { Kill } from "./kills/case";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "/vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { countOf, rotated } from "../counts";
 import { type Figures, campaign } from "./kills/campaign";
 import { PLACES } from "./kills/points";

@@ -1,4 +1,4 @@
-import { parseArgs } from "/node:util";
+import { parseArgs } from "node:util";
 import { LIMITS } from "../../src/coordination";
 import { nothingMatches, runCommand, UsageError, wholeNumber } from "../../local/command-line";
 import { clients } from "./clients/campaign";

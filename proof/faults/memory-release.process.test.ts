@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, it } from "/vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { MemoryProbe } from "./clients/memory";
 import { FaultyService } from "./faulty-service";
 import { freePort } from "../../simulated/service/loopback";

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "/vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { countOf } from "../counts";
 import { soak } from "./soak/campaign";
 import { type SoakFailure, type SoakFigures, shortcomings } from "./soak/figures";

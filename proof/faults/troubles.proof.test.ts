@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "/vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { countOf, rotated } from "../counts";
 import { type StorageFaultFigures, storageFaults } from "./storage-faults/campaign";
 import { STORAGE_FAULTS } from "./storage-faults/list";

@@ -1,12 +1,15 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { build, type Plugin } from "esbuild";
-import type { Instrumented } from "./mutants";
+import type { InstrumentedCode } from "./mutants";
 
 const HERE = "proof/mutation";
 
-/** The tests, what runs them, and the instrumented rules as one file. */
-export async function bundle(tests: readonly string[], { sources }: Instrumented): Promise<string> {
+/** The tests, the code that runs them, and the instrumented rules in one file. */
+export async function bundle(
+  tests: readonly string[],
+  { sources }: InstrumentedCode,
+): Promise<string> {
   const entry = [...tests, `${HERE}/trial.ts`]
     .map((file) => `import ${JSON.stringify(path.resolve(file))};`)
     .join("\n");
@@ -27,15 +30,15 @@ export async function bundle(tests: readonly string[], { sources }: Instrumented
 const withSwitches = (sources: ReadonlyMap<string, string>): Plugin => ({
   name: "mutants",
   setup: ({ onLoad, onResolve }) => {
-    const collecting = path.resolve(HERE, "collected.ts");
+    const collector = path.resolve(HERE, "test-collector.ts");
     onResolve({ filter: /^vitest$/ }, ({ importer }) =>
-      importer === collecting ? undefined : { path: collecting },
+      importer === collector ? undefined : { path: collector },
     );
     onLoad({ filter: /\.ts$/ }, async ({ path: file }) => {
       const source = sources.get(file);
       if (source !== undefined) return { contents: source, loader: "ts" };
       if (!file.endsWith(".test.ts")) return;
-      // In a bundle all files lie in one folder; a test that reads files beside it means its own.
+      // A bundle has one folder, so a test that reads files beside it needs its original folder.
       const dirname = JSON.stringify(path.dirname(file));
       return {
         contents: (await readFile(file, "utf8")).replaceAll("import.meta.dirname", dirname),

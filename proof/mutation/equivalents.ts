@@ -1,4 +1,7 @@
-/** A change that nobody could ever notice: where it is, as the source line it begins in, and why it changes nothing. */
+/**
+ * A mutant that no test can notice: its place, as the source line in which it begins, and the
+ * reason.
+ */
 export type Equivalent = {
   file: string;
   text: string;
@@ -7,7 +10,10 @@ export type Equivalent = {
   reason: string;
 };
 
-/** Mutants that are not counted. One that no longer fits any mutant is reported, so that the list cannot rot. */
+/**
+ * Mutants that are not counted. An entry that matches no mutant is reported, so that the list stays
+ * current.
+ */
 export const EQUIVALENTS: readonly Equivalent[] = [
   {
     file: "src/coordination/decision/answer.ts",
@@ -71,7 +77,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     text: "released: false,",
     original: "false",
     replacement: "true",
-    reason: "Asked of agents with an answer only, and set by the round they answered in.",
+    reason: "Read only for agents with an answer, and set by the round of that answer.",
   },
   {
     file: "src/coordination/decision/novelty.ts",
@@ -113,8 +119,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     text: "return false;",
     original: "false",
     replacement: "true",
-    reason:
-      "Having added an event, the rules are asked again at once, and then nothing is waited for.",
+    reason: "After a new event the rules run again at once, and then nothing is pending.",
   },
   {
     file: "src/coordination/attempt/presentation.ts",
@@ -135,7 +140,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     text: "(answer) => attempt.agents[answer.agent]?.newest === answer.revision,",
     original: "attempt.agents[answer.agent]?.newest",
     replacement: "attempt.agents[answer.agent].newest",
-    reason: "Every answer is an agent's of the team; the sign is for the compiler.",
+    reason: "Every answer belongs to an agent of the team; the operator is for the compiler.",
   },
   {
     file: "src/coordination/decision/tally.ts",
@@ -156,13 +161,13 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     text: 'const plain = (text: string): string => text.split(/\\s+/).filter(Boolean).join(" ");',
     original: "/\\s+/",
     replacement: "/\\s/",
-    reason: "What lies between two blanks is empty, and is filtered out.",
+    reason: "The text between two blanks is empty and is filtered out.",
   },
   {
     file: "checker/answers.ts",
     text: ".split(/[^\\p{L}\\p{N}]+/u)",
     original: "/[^\\p{L}\\p{N}]+/u",
     replacement: "/[^\\p{L}\\p{N}]/u",
-    reason: "What lies between two signs that are in no word is empty, and is filtered out.",
+    reason: "The text between two separators is empty and is filtered out.",
   },
 ];

@@ -7,8 +7,9 @@ const FOLDER = path.resolve("proof/mutation");
 const ENTRY = path.join(FOLDER, "node_modules/@stryker-mutator/instrumenter/dist/src/index.js");
 
 /**
- * Stryker's instrumenter. It is not among the packages of the repository, because only this campaign needs it.
- * The first call installs it from `proof/mutation/package-lock.json`, out of npm's cache where the cache has it.
+ * Loads Stryker's instrumenter. It is not a package of the repository, because only this campaign
+ * needs it. The first call installs it from `proof/mutation/package-lock.json`, from npm's cache if
+ * possible.
  */
 export async function loadInstrumenter(): Promise<typeof import("@stryker-mutator/instrumenter")> {
   if (!existsSync(ENTRY)) {

@@ -6,28 +6,29 @@ import { parseArgs } from "node:util";
 import { Chance } from "../../simulated/chance";
 import { nothingMatches, runCommand, UsageError, wholeNumber } from "../../local/command-line";
 import { bundle } from "./bundle";
-import { Hand } from "./crew";
+import { Worker } from "./worker";
 import { EQUIVALENTS } from "./equivalents";
 import { instrument, type Mutant } from "./mutants";
-import { type Judged, scoreOf, tableOf, tell } from "./report";
-import { type Survey, SurveySchema, TriedSchema } from "./schema";
+import { describeResult, type MutantResult, scoreOf, tableOf } from "./report";
+import { type Survey, SurveySchema, TrialResultSchema } from "./schema";
 import { type Subject, SUBJECTS } from "./subjects";
 
 /**
- * Changes the rules, or the checker that knows nothing of their code, in every small way there is, one at a time, and asks whether their
- * tests, the recorded sessions or the simulation notice. Ends with 1 below `--least`, with 2 if it cannot do what was typed.
+ * Mutates the rules, or the simulation's independent checker, in every small way, one at a time,
+ * and checks whether their tests, the recorded sessions or the simulation notice. Exit code 1: the
+ * score is below `--least`. Exit code 2: invalid arguments.
  */
 const USAGE = `npm run mutation-score [-- --sample N --seed S]
 
-  --of WHAT     rules: src/coordination (what is taken without it)
-                checker: the rules as the simulation's checker has them, by its own tests and the recorded sessions
-  --file TEXT   only changes at places that hold this, such as vote.ts or vote.ts:12:3
-  --sample N    of these so many, by chance
-  --seed S      by which chance (1)
-  --sessions N  so many simulated sessions beside the tests (150 for the rules, none for the checker)
-  --least N     the score below which it fails, in percent (85)
-  --jobs N      processes side by side (as many as there are cores)
-  --all         shows every change, also those that were noticed`;
+  --of WHAT     rules: src/coordination (default)
+                checker: the simulation's checker, with its own tests and the recorded sessions
+  --file TEXT   only mutants whose place contains TEXT, such as vote.ts or vote.ts:12:3
+  --sample N    a random sample of N of these
+  --seed S      seed of the sample (1)
+  --sessions N  number of simulated sessions in addition to the tests (150 for the rules, none for the checker)
+  --least N     fail below this score, in percent (85)
+  --jobs N      number of worker processes (default: number of cores)
+  --all         print every mutant, also the noticed ones`;
 
 const TEXT = { type: "string" } as const;
 const OPTIONS = {
@@ -43,8 +44,8 @@ const OPTIONS = {
 } as const;
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
 
-/** What was typed. `sample`: null for all of them. */
-type Asked = {
+/** The parsed arguments. `sample`: `null` for all mutants. */
+type Arguments = {
   subject: Subject;
   file: string;
   sample: number | null;
@@ -55,7 +56,7 @@ type Asked = {
   all: boolean;
 };
 
-function askedIn({
+function parseArguments({
   of = "rules",
   file = "",
   sample,
@@ -64,7 +65,7 @@ function askedIn({
   least,
   jobs,
   all = false,
-}: Values): Asked {
+}: Values): Arguments {
   const subject = SUBJECTS.find(({ name }) => name === of);
   if (!subject)
     throw nothingMatches(
@@ -87,9 +88,9 @@ function askedIn({
 
 const FOLDER = path.resolve(`node_modules/.cache/massgen-edge/mutation-score-${process.pid}`);
 const SURVEY_MS = 300_000;
-/** A change may make things slower; beyond these nothing ends any more. */
+/** A mutant may make checks slower. Beyond these limits it counts as endless. */
 const SLOWER = 10;
-const LEAST_PATIENCE_MS = 10_000;
+const LEAST_TIMEOUT_MS = 10_000;
 const MORE_HITS = 100;
 const PROGRESS_MS = 10_000;
 
@@ -101,8 +102,8 @@ const keyOf = ({
 }: Omit<Mutant, "id" | "line" | "column">): string =>
   [file, text, original, replacement].join("\n");
 
-/** All that were asked for, or so many of them by chance. Throws `UsageError` where there is none. */
-function chosen(mutants: readonly Mutant[], { file: place, sample, seed }: Asked): Mutant[] {
+/** All matching mutants, or a random sample. Throws `UsageError` if none matches. */
+function chosen(mutants: readonly Mutant[], { file: place, sample, seed }: Arguments): Mutant[] {
   const left = mutants.filter(({ file, line, column }) =>
     `${file}:${line}:${column}`.includes(place),
   );
@@ -119,65 +120,75 @@ function chosen(mutants: readonly Mutant[], { file: place, sample, seed }: Asked
   return some;
 }
 
-/** The bundle that tries mutants, with so many sessions, and what it does where nothing is changed. */
+/** The bundle that tries mutants, the number of sessions, and the results without a mutant. */
 type Trial = { file: string; sessions: number; survey: Survey };
 
-/** Every check that comes by the mutant, the quick ones first; what acts while files are loaded may show anywhere. */
+/**
+ * The checks that reach the mutant, fast ones first. Code that runs while files load can affect any
+ * check.
+ */
 function checksFor(mutant: Mutant, { atLoad, covers, ms }: Survey): number[] {
   const numbers = atLoad.includes(mutant.id) ? [...ms.keys()] : [...(covers[mutant.id] ?? [])];
   return numbers.sort((a, b) => (ms[a] ?? 0) - (ms[b] ?? 0));
 }
 
-async function judge(hand: Hand, mutant: Mutant, { survey, sessions }: Trial): Promise<Judged> {
+async function judge(
+  worker: Worker,
+  mutant: Mutant,
+  { survey, sessions }: Trial,
+): Promise<MutantResult> {
   const checks = checksFor(mutant, survey);
   if (checks.length === 0) return { mutant, fate: "uncovered", by: null };
-  const patienceMs = Math.max(
-    LEAST_PATIENCE_MS,
-    SLOWER * survey.ms.reduce((sum, ms) => sum + ms, 0),
-  );
+  const timeoutMs = Math.max(LEAST_TIMEOUT_MS, SLOWER * survey.ms.reduce((sum, ms) => sum + ms, 0));
   const hitLimit = MORE_HITS * Math.max(100, survey.hits[mutant.id] ?? 0);
   const order = { type: "try", sessions, mutant: mutant.id, checks, hitLimit } as const;
   const isAtLoad = survey.atLoad.includes(mutant.id);
-  const answer = await (isAtLoad ? hand.askFresh(order, patienceMs) : hand.ask(order, patienceMs));
+  const answer = await (isAtLoad
+    ? worker.askFresh(order, timeoutMs)
+    : worker.ask(order, timeoutMs));
   if (answer === null)
     return isAtLoad
-      ? { mutant, fate: "killed", by: "loading it" }
+      ? { mutant, fate: "killed", by: "loading the code" }
       : { mutant, fate: "endless", by: null };
-  const { by, isEndless } = TriedSchema.parse(answer);
+  const { by, isEndless } = TrialResultSchema.parse(answer);
   return { mutant, fate: by === null ? "survived" : isEndless ? "endless" : "killed", by };
 }
 
 async function surveyOf(file: string, sessions: number): Promise<Survey> {
-  const hand = new Hand(file);
-  const answer = await hand.ask({ type: "survey", sessions }, SURVEY_MS);
-  hand.stop();
+  const worker = new Worker(file);
+  const answer = await worker.ask({ type: "survey", sessions }, SURVEY_MS);
+  worker.stop();
   const survey = SurveySchema.parse(answer);
   if (survey.failed.length > 0)
-    throw new Error(`These fail without any change: ${survey.failed.join(", ")}`);
+    throw new Error(`These checks fail without a mutant: ${survey.failed.join(", ")}`);
   return survey;
 }
 
-async function judgeAll(mutants: readonly Mutant[], trial: Trial, jobs: number): Promise<Judged[]> {
+async function judgeAll(
+  mutants: readonly Mutant[],
+  trial: Trial,
+  jobs: number,
+): Promise<MutantResult[]> {
   const known = new Set(EQUIVALENTS.map(keyOf));
-  const judged: Judged[] = [];
+  const results: MutantResult[] = [];
   const left = [...mutants];
   const ticker = setInterval(
-    () => console.log(`${judged.length} of ${mutants.length} mutants`),
+    () => console.log(`${results.length} of ${mutants.length} mutants`),
     PROGRESS_MS,
   );
   const work = async (): Promise<void> => {
-    const hand = new Hand(trial.file);
+    const worker = new Worker(trial.file);
     for (let mutant = left.shift(); mutant; mutant = left.shift()) {
-      const seen = await judge(hand, mutant, trial);
+      const seen = await judge(worker, mutant, trial);
       const isKnown =
         known.has(keyOf(mutant)) && (seen.fate === "survived" || seen.fate === "uncovered");
-      judged.push(isKnown ? { ...seen, fate: "equivalent" } : seen);
+      results.push(isKnown ? { ...seen, fate: "equivalent" } : seen);
     }
-    hand.stop();
+    worker.stop();
   };
   await Promise.all(Array.from({ length: jobs }, work));
   clearInterval(ticker);
-  return judged;
+  return results;
 }
 
 async function main(): Promise<number> {
@@ -186,53 +197,57 @@ async function main(): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  return measure(askedIn(values));
+  return measure(parseArguments(values));
 }
 
-async function measure(asked: Asked): Promise<number> {
+async function measure(options: Arguments): Promise<number> {
   const started = performance.now();
-  const { folder, besides, tests } = asked.subject;
-  const instrumented = await instrument(folder, besides);
-  const mutants = chosen(instrumented.mutants, asked);
+  const { folder, excluded, tests } = options.subject;
+  const instrumented = await instrument(folder, excluded);
+  const mutants = chosen(instrumented.mutants, options);
   const keys = new Set(instrumented.mutants.map(keyOf));
-  const rotten = EQUIVALENTS.filter(
+  const outdated = EQUIVALENTS.filter(
     (one) => one.file.startsWith(`${folder}/`) && !keys.has(keyOf(one)),
   );
   await mkdir(FOLDER, { recursive: true });
   const file = path.join(FOLDER, "trial.mjs");
   await writeFile(file, await bundle(globSync(tests).sort(), instrumented));
-  const survey = await surveyOf(file, asked.sessions);
-  const judged = await judgeAll(mutants, { file, sessions: asked.sessions, survey }, asked.jobs);
+  const survey = await surveyOf(file, options.sessions);
+  const results = await judgeAll(
+    mutants,
+    { file, sessions: options.sessions, survey },
+    options.jobs,
+  );
   await rm(FOLDER, { recursive: true, force: true });
 
   const order = new Map(mutants.map(({ id }, nth) => [id, nth]));
-  judged.sort((a, b) => (order.get(a.mutant.id) ?? 0) - (order.get(b.mutant.id) ?? 0));
-  const shown = judged.filter(
-    ({ fate }) => asked.all || fate === "survived" || fate === "uncovered",
+  results.sort((a, b) => (order.get(a.mutant.id) ?? 0) - (order.get(b.mutant.id) ?? 0));
+  const shown = results.filter(
+    ({ fate }) => options.all || fate === "survived" || fate === "uncovered",
   );
-  for (const one of shown) console.log(tell(one));
-  for (const { file: where, text } of rotten)
-    console.log(`named as equivalent, and no mutant of ${where} any more: ${text}`);
-  const { counts, percent, from, to } = scoreOf(judged);
-  const whole = judged.length === instrumented.mutants.length;
-  console.log(`\n${tableOf(judged)}\n`);
-  console.log(`mutants     ${judged.length}, of ${instrumented.mutants.length} in ${folder}`);
+  for (const one of shown) console.log(describeResult(one));
+  for (const { file: where, text } of outdated)
+    console.log(`listed as equivalent, but ${where} has no such mutant: ${text}`);
+  const { counts, percent, from, to } = scoreOf(results);
+  const whole = results.length === instrumented.mutants.length;
+  console.log(`\n${tableOf(results)}\n`);
+  console.log(`mutants     ${results.length}, of ${instrumented.mutants.length} in ${folder}`);
   console.log(
-    `noticed     ${counts.killed + counts.endless}, of which ${counts.endless} because nothing ended`,
+    `noticed     ${counts.killed + counts.endless}, ${counts.endless} of them by a timeout or endless loop`,
   );
-  console.log(`survived    ${counts.survived}, and ${counts.uncovered} where no test comes by`);
+  console.log(`survived    ${counts.survived}, and ${counts.uncovered} that no test reaches`);
   console.log(`equivalent  ${counts.equivalent}, not counted`);
   console.log(
-    `checks      ${survey.names.length - asked.sessions} tests, ${asked.sessions} simulated sessions`,
+    `checks      ${survey.names.length - options.sessions} tests, ${options.sessions} simulated sessions`,
   );
   console.log(
-    `seconds     ${((performance.now() - started) / 1_000).toFixed(0)} on ${asked.jobs} cores`,
+    `seconds     ${((performance.now() - started) / 1_000).toFixed(0)} on ${options.jobs} cores`,
   );
   const interval = whole
     ? ""
-    : `, of all with 95 % confidence ${from.toFixed(1)} to ${to.toFixed(1)} %`;
+    : `, of all mutants ${from.toFixed(1)} to ${to.toFixed(1)} % with 95 % confidence`;
   console.log(`score       ${percent.toFixed(1)} %${interval}`);
-  return percent >= asked.least && rotten.length === 0 ? 0 : 1;
+  return percent >= options.least && outdated.length === 0 ? 0 : 1;
 }
 
 await runCommand(main);

@@ -2,30 +2,33 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { loadInstrumenter } from "./load-instrumenter";
 
-/** One small change of a file. Lines and columns are as editors count them. */
+/** A mutant: one small change of a file. Lines and columns count from 1. */
 export type Mutant = {
-  /** By which the instrumented code knows it. */
+  /** Its id in the instrumented code. */
   id: string;
   /** Relative to the repository. */
   file: string;
   line: number;
   column: number;
-  /** The line it begins in, trimmed. */
+  /** The source line in which it begins, trimmed. */
   text: string;
   original: string;
   replacement: string;
 };
 
-/** A folder's code with all its mutants in it, each behind a switch; `sources` by absolute path. */
-export type Instrumented = { mutants: Mutant[]; sources: ReadonlyMap<string, string> };
+/** A folder's code with all its mutants, each behind a switch; `sources` by absolute path. */
+export type InstrumentedCode = { mutants: Mutant[]; sources: ReadonlyMap<string, string> };
 
-/** Makes all mutants of a folder's TypeScript, but for the files that stand in `besides`, at once, so that trying one needs no new bundle. */
+/**
+ * Creates all mutants of a folder's TypeScript files at once, except for `excluded` files. So
+ * trying a mutant needs no new bundle.
+ */
 export async function instrument(
   folder: string,
-  besides: readonly string[] = [],
-): Promise<Instrumented> {
+  excluded: readonly string[] = [],
+): Promise<InstrumentedCode> {
   const names = (await readdir(folder, { recursive: true }))
-    .filter((name) => name.endsWith(".ts") && !besides.includes(name))
+    .filter((name) => name.endsWith(".ts") && !excluded.includes(name))
     .sort();
   const files = await Promise.all(
     names.map(async (name) => {

@@ -2,26 +2,32 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { Hand } from "./crew";
+import { Worker } from "./worker";
 import type { Order } from "./schema";
 
 const ORDER = { type: "try", sessions: 1, mutant: "7", checks: [], hitLimit: 1 } satisfies Order;
-/** Only silence is waited out; a process that answers, or is gone, may take its time on a busy machine. */
-const PATIENCE_MS = { silence: 4_000, other: 60_000 };
-const hands: Hand[] = [];
+/**
+ * Only a silent process takes the whole time. One that answers or exits may take longer on a busy
+ * machine.
+ */
+const TIMEOUT_MS = { silence: 4_000, other: 60_000 };
+const workers: Worker[] = [];
 const folders: string[] = [];
 afterEach(async () => {
-  for (const hand of hands.splice(0)) hand.stop();
+  for (const worker of workers.splice(0)) worker.stop();
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
 });
 
 type Way = "answers" | "dies" | "is silent" | "does not load";
 
-/** A hand whose processes behave so, one after the other, and how many there were. */
-async function handWith(
+/**
+ * A worker whose processes behave like this, one after the other, and the number of started
+ * processes.
+ */
+async function workerWith(
   ways: readonly Way[],
-): Promise<{ hand: Hand; started: () => Promise<number> }> {
-  const folder = await mkdtemp(path.join(tmpdir(), "massgen-hand-"));
+): Promise<{ worker: Worker; started: () => Promise<number> }> {
+  const folder = await mkdtemp(path.join(tmpdir(), "massgen-worker-"));
   folders.push(folder);
   const log = path.join(folder, "log");
   await writeFile(log, "");
@@ -33,60 +39,64 @@ const nth = readFileSync(${JSON.stringify(log)}, "utf8").length;
 appendFileSync(${JSON.stringify(log)}, ".");
 const way = ${JSON.stringify(ways)}[nth];
 process.on("message", () => {
-  if (way === "answers") process.send("told by " + (nth + 1));
+  if (way === "answers") process.send("answer of " + (nth + 1));
   if (way === "dies") process.exit(1);
 });
 if (way === "does not load") process.exit(1);
 process.send("ready");
 `,
   );
-  const hand = new Hand(file);
-  hands.push(hand);
-  return { hand, started: async () => (await readFile(log, "utf8")).length };
+  const worker = new Worker(file);
+  workers.push(worker);
+  return { worker, started: async () => (await readFile(log, "utf8")).length };
 }
 
 it.each<{ name: string; ways: Way[]; answer: string | null }>([
-  { name: "that answers is asked once", ways: ["answers"], answer: "told by 1" },
-  { name: "that dies is asked once more", ways: ["dies", "answers"], answer: "told by 2" },
+  { name: "that answers gets one order", ways: ["answers"], answer: "answer of 1" },
   {
-    name: "that keeps silent is asked once more",
-    ways: ["is silent", "answers"],
-    answer: "told by 2",
+    name: "that dies is replaced, and the order repeated",
+    ways: ["dies", "answers"],
+    answer: "answer of 2",
   },
   {
-    name: "that keeps silent twice has given no answer",
+    name: "that does not answer is replaced, and the order repeated",
+    ways: ["is silent", "answers"],
+    answer: "answer of 2",
+  },
+  {
+    name: "that does not answer twice gives no answer",
     ways: ["is silent", "is silent"],
     answer: null,
   },
-  { name: "that dies twice has given none", ways: ["dies", "dies"], answer: null },
+  { name: "that dies twice gives no answer", ways: ["dies", "dies"], answer: null },
 ])("a process $name", async ({ ways, answer }) => {
-  const { hand, started } = await handWith(ways);
+  const { worker, started } = await workerWith(ways);
   expect(
-    await hand.ask(ORDER, ways.includes("is silent") ? PATIENCE_MS.silence : PATIENCE_MS.other),
+    await worker.ask(ORDER, ways.includes("is silent") ? TIMEOUT_MS.silence : TIMEOUT_MS.other),
   ).toBe(answer);
   expect(await started()).toBe(ways.length);
 });
 
 it.each<{ name: string; ways: Way[]; answer: string | null }>([
   {
-    name: "does not load is asked once more",
+    name: "does not load is replaced, and the order repeated",
     ways: ["does not load", "answers"],
-    answer: "told by 2",
+    answer: "answer of 2",
   },
   {
-    name: "does not load twice has given no answer",
+    name: "does not load twice gives no answer",
     ways: ["does not load", "does not load"],
     answer: null,
   },
-])("a process that has the mutant in it from the beginning and $name", async ({ ways, answer }) => {
-  const { hand, started } = await handWith(ways);
-  expect(await hand.askFresh(ORDER, PATIENCE_MS.other)).toBe(answer);
+])("a process that loads with an active mutant and $name", async ({ ways, answer }) => {
+  const { worker, started } = await workerWith(ways);
+  expect(await worker.askFresh(ORDER, TIMEOUT_MS.other)).toBe(answer);
   expect(await started()).toBe(ways.length);
 });
 
-it("a process that does not load with nothing changed is no mutant's doing", async () => {
-  const { hand } = await handWith(["does not load", "does not load"]);
-  await expect(hand.ask(ORDER, PATIENCE_MS.other)).rejects.toThrow(
+it("a failure to load without a mutant is an error", async () => {
+  const { worker } = await workerWith(["does not load", "does not load"]);
+  await expect(worker.ask(ORDER, TIMEOUT_MS.other)).rejects.toThrow(
     "did not load within 30 s, twice",
   );
 });

@@ -6,7 +6,7 @@ import { countOf, rotated } from "../counts";
 import { EQUIVALENTS } from "./equivalents";
 import { instrument } from "./mutants";
 
-/** The command on a few mutants, whose fates are known; the whole score is measured by hand. */
+/** The command with a few mutants whose results are known. The whole score is measured by hand. */
 
 async function run(...args: string[]): Promise<{ code: number | null; output: string }> {
   const command = ["scripts/run.mjs", "proof/mutation/main.ts", "--sessions", "3", ...args];
@@ -18,7 +18,7 @@ async function run(...args: string[]): Promise<{ code: number | null; output: st
 
 const USES = [
   {
-    name: "the tests of the count notice that a tie goes to another answer, and nearly every other change of it",
+    name: "the tests of the tally notice that a tie goes to another answer, and nearly every other mutant",
     test: async () => {
       const { code, output } = await run("--file", "tally.ts", "--all");
       console.log(output);
@@ -54,7 +54,7 @@ const USES = [
     },
   },
   {
-    name: "a sample is the same for the same seed, and below the least score the command fails",
+    name: "a sample is the same for the same seed, and the command fails below the least score",
     test: async () => {
       const [one, other] = [
         await run("--sample", "3", "--seed", "7", "--all"),
@@ -71,15 +71,15 @@ const USES = [
 
 it.each(rotated(USES, countOf("mutation_uses")))("$name", ({ test }) => test());
 
-it("every change that nobody could notice is just one that is made, and says why", async () => {
+it("every equivalent mutant matches exactly one mutant and has a reason", async () => {
   const subjects = await Promise.all(
     ["src/coordination", "checker"].map((folder) => instrument(folder)),
   );
   const mutants = subjects.flatMap((subject) => subject.mutants);
   expect(mutants.length).toBeGreaterThan(1_000);
   for (const { reason, ...one } of EQUIVALENTS) {
-    const meant = mutants.filter((mutant) => isDeepStrictEqual({ ...mutant, ...one }, mutant));
-    expect(meant, JSON.stringify(one)).toHaveLength(1);
+    const matching = mutants.filter((mutant) => isDeepStrictEqual({ ...mutant, ...one }, mutant));
+    expect(matching, JSON.stringify(one)).toHaveLength(1);
     expect(reason.length).toBeGreaterThan(20);
   }
 });

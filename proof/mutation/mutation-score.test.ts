@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type Fate, type Judged, scoreOf, tableOf, tell } from "./report";
+import { type Fate, describeResult, type MutantResult, scoreOf, tableOf } from "./report";
 
-const judged = (fate: Fate, file = "src/coordination/decision/vote.ts"): Judged => ({
+const resultOf = (fate: Fate, file = "src/coordination/decision/vote.ts"): MutantResult => ({
   fate,
   by: fate === "killed" ? "vote > may be for oneself" : null,
   mutant: {
@@ -14,51 +14,51 @@ const judged = (fate: Fate, file = "src/coordination/decision/vote.ts"): Judged 
     replacement: "a <= b",
   },
 });
-const many = (count: number, fate: Fate): Judged[] =>
-  Array.from({ length: count }, () => judged(fate));
+const many = (count: number, fate: Fate): MutantResult[] =>
+  Array.from({ length: count }, () => resultOf(fate));
 
 describe("the mutation score", () => {
-  it.each<{ name: string; of: Judged[]; percent: number }>([
+  it.each<{ name: string; of: MutantResult[]; percent: number }>([
     {
-      name: "is what was noticed of all",
+      name: "is the noticed share of all mutants",
       of: [...many(3, "killed"), ...many(1, "survived")],
       percent: 75,
     },
     {
-      name: "counts what never ended as noticed",
+      name: "counts endless mutants as noticed",
       of: [...many(1, "endless"), ...many(1, "survived")],
       percent: 50,
     },
     {
-      name: "counts what no test comes by as unnoticed",
+      name: "counts uncovered mutants as not noticed",
       of: [...many(1, "killed"), ...many(3, "uncovered")],
       percent: 25,
     },
     {
-      name: "leaves out what nobody could notice",
+      name: "excludes equivalent mutants",
       of: [...many(1, "killed"), ...many(9, "equivalent")],
       percent: 100,
     },
-    { name: "is full where nobody could notice any", of: many(2, "equivalent"), percent: 100 },
+    { name: "is full if all mutants are equivalent", of: many(2, "equivalent"), percent: 100 },
   ])("$name", ({ of, percent }) => {
     expect(scoreOf(of).percent).toBe(percent);
   });
 
-  it("of nothing is none", () => {
+  it("is undefined without mutants", () => {
     expect(() => scoreOf([])).toThrow("No mutant was tried, so there is no score.");
   });
 
-  it("of a sample tells between what the score of all is, as Wilson's interval does", () => {
+  it("of a sample has Wilson's interval for the score of all mutants", () => {
     const { from, to } = scoreOf([...many(90, "killed"), ...many(10, "survived")]);
     expect([from.toFixed(1), to.toFixed(1)]).toEqual(["82.6", "94.5"]);
   });
 });
 
-it("the table has a line for each file, the worst last", () => {
+it("the table has one line per file, the worst last", () => {
   const lines = tableOf([
-    judged("killed", "a.ts"),
-    judged("survived", "b.ts"),
-    judged("killed", "b.ts"),
+    resultOf("killed", "a.ts"),
+    resultOf("survived", "b.ts"),
+    resultOf("killed", "b.ts"),
   ]).split("\n");
   expect(lines.map((line) => line.split(/\s+/).join(" "))).toEqual([
     "file mutants killed endless survived uncovered equivalent score",
@@ -67,8 +67,8 @@ it("the table has a line for each file, the worst last", () => {
   ]);
 });
 
-it("a mutant is told with its place, what noticed it, and the change", () => {
-  expect(tell(judged("killed"))).toBe(
+it("a mutant is printed with its place, the check that noticed it, and the change", () => {
+  expect(describeResult(resultOf("killed"))).toBe(
     "src/coordination/decision/vote.ts:12:3 killed by vote > may be for oneself\n  - a < b\n  + a <= b",
   );
 });

@@ -1,21 +1,24 @@
 import type { Mutant } from "./mutants";
 
-/** What became of a mutant. `endless`: nothing ended any more, which was noticed. `equivalent`: nobody could notice, and why is on file. */
+/**
+ * The result of a mutant. `endless`: a check did not end, which counts as noticed. `equivalent`: no
+ * test can notice it, for a reason on file.
+ */
 export type Fate = "killed" | "endless" | "survived" | "uncovered" | "equivalent";
-export type Judged = { mutant: Mutant; fate: Fate; by: string | null };
+export type MutantResult = { mutant: Mutant; fate: Fate; by: string | null };
 
 export type Score = { counts: Record<Fate, number>; percent: number; from: number; to: number };
 
 /**
- * Noticed of all that could be noticed, with the interval that holds the score of all mutants with 95 % confidence (Wilson); full where
- * nothing could be. Throws where nothing was tried: that has no score.
+ * The noticed share of all mutants that can be noticed, with Wilson's 95 % confidence interval for
+ * all mutants. 100 % if none can be noticed. Throws if no mutant was tried.
  */
-export function scoreOf(judged: readonly Judged[]): Score {
-  if (judged.length === 0) throw new Error("No mutant was tried, so there is no score.");
+export function scoreOf(results: readonly MutantResult[]): Score {
+  if (results.length === 0) throw new Error("No mutant was tried, so there is no score.");
   const counts = { killed: 0, endless: 0, survived: 0, uncovered: 0, equivalent: 0 };
-  for (const { fate } of judged) counts[fate] += 1;
+  for (const { fate } of results) counts[fate] += 1;
   const noticed = counts.killed + counts.endless;
-  const all = judged.length - counts.equivalent;
+  const all = results.length - counts.equivalent;
   if (all === 0) return { counts, percent: 100, from: 0, to: 100 };
   const share = noticed / all;
   const z = 1.96;
@@ -35,9 +38,9 @@ const COLUMNS = [
   "score",
 ] as const;
 
-/** A line for each file, the worst last. */
-export function tableOf(judged: readonly Judged[]): string {
-  const files = Map.groupBy(judged, ({ mutant }) => mutant.file);
+/** One line per file, the worst last. */
+export function tableOf(results: readonly MutantResult[]): string {
+  const files = Map.groupBy(results, ({ mutant }) => mutant.file);
   const rows = [...files].map(([file, own]) => ({ file, own, score: scoreOf(own) }));
   rows.sort((a, b) => b.score.percent - a.score.percent || a.file.localeCompare(b.file));
   const widest = Math.max(4, ...rows.map(({ file }) => file.length));
@@ -63,8 +66,8 @@ export function tableOf(judged: readonly Judged[]): string {
   ].join("\n");
 }
 
-/** A mutant and what became of it, for people. */
-export function tell({ mutant, fate, by }: Judged): string {
+/** A mutant and its result, for people. */
+export function describeResult({ mutant, fate, by }: MutantResult): string {
   const { file, line, column, original, replacement } = mutant;
   const ending = by === null ? "" : ` by ${by}`;
   return `${file}:${line}:${column} ${fate}${ending}\n  - ${short(original)}\n  + ${short(replacement)}`;

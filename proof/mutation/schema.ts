@@ -1,9 +1,9 @@
 import { z } from "zod";
 
-/** What a process that tries mutants is asked. */
+/** Orders to a process that tries mutants. */
 export const OrderSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("survey"), sessions: z.number() }),
-  /** `checks` by number, in the order in which they are to be run. */
+  /** `checks`: numbers, in the order in which they run. */
   z.object({
     type: z.literal("try"),
     sessions: z.number(),
@@ -14,20 +14,23 @@ export const OrderSchema = z.discriminatedUnion("type", [
 ]);
 export type Order = z.infer<typeof OrderSchema>;
 
-/** What everything does where nothing is changed. */
+/** Results of all checks without a mutant. */
 export const SurveySchema = z.object({
-  /** By number of the check. */
+  /** By the check's number. */
   names: z.array(z.string()),
   ms: z.array(z.number()),
   failed: z.array(z.string()),
-  /** The checks that come by a mutant, and how often they do, by its id. */
+  /** By mutant id: the checks that reach the mutant, and how often they do. */
   covers: z.record(z.string(), z.array(z.number())),
   hits: z.record(z.string(), z.number()),
-  /** Mutants whose code runs when the files are loaded. */
+  /** Mutants whose code runs while the files load. */
   atLoad: z.array(z.string()),
 });
 export type Survey = z.infer<typeof SurveySchema>;
 
-/** The check that failed first; null: none. `isEndless` where it failed because it came by the change too often. */
-export const TriedSchema = z.object({ by: z.string().nullable(), isEndless: z.boolean() });
-export type Tried = z.infer<typeof TriedSchema>;
+/**
+ * The first failed check; `null` if none failed. `isEndless`: it failed because it reached the
+ * mutant too often.
+ */
+export const TrialResultSchema = z.object({ by: z.string().nullable(), isEndless: z.boolean() });
+export type TrialResult = z.infer<typeof TrialResultSchema>;

@@ -1,4 +1,7 @@
-/** The part of Stryker's instrumenter that the campaign calls. The package has a folder of its own, so type checks run without it. */
+/**
+ * The part of Stryker's instrumenter that the campaign calls. The package is in a separate folder,
+ * so type checks run without it.
+ */
 declare module "@stryker-mutator/instrumenter" {
   type SourceFile = { name: string; mutate: boolean; content: string };
   type Place = { line: number; column: number };

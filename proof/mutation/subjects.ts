@@ -1,11 +1,11 @@
 /**
- * What may be changed, and what must notice. `besides`: files of its folder that are no part of it. `tests`: as patterns. `sessions`: simulated
- * sessions beside them, if nobody asks for another number.
+ * Code to mutate, and the tests that must notice. `excluded`: files of the folder that are not
+ * mutated. `tests`: glob patterns. `sessions`: default number of simulated sessions.
  */
 export type Subject = {
   name: "rules" | "checker";
   folder: string;
-  besides: readonly string[];
+  excluded: readonly string[];
   tests: readonly string[];
   sessions: number;
 };
@@ -14,7 +14,7 @@ export const SUBJECTS: readonly Subject[] = [
   {
     name: "rules",
     folder: "src/coordination",
-    besides: [],
+    excluded: [],
     tests: [
       "tests/coordination/**/*.test.ts",
       "proof/golden/*.test.ts",
@@ -25,7 +25,7 @@ export const SUBJECTS: readonly Subject[] = [
   {
     name: "checker",
     folder: "checker",
-    besides: ["lies.ts"], // by which its tests tell it what is not so
+    excluded: ["lies.ts"], // by which its tests tell it what is not so
     tests: [
       "proof/simulation/checker*.test.ts",
       "proof/golden/*.test.ts",

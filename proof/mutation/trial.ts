@@ -1,14 +1,14 @@
 import { rulesSituationOf } from "../simulation/world/situation";
 import { verify } from "../simulation/world/verify";
-import { type Collected, collected } from "./collected";
-import { type Order, OrderSchema, type Survey, type Tried } from "./schema";
+import { type CollectedTest, collected } from "./test-collector";
+import { type Order, OrderSchema, type Survey, type TrialResult } from "./schema";
 
 /**
- * Runs the tests of the rules and simulated sessions against one mutant after the other, in this process. Bundled together with
- * the tests, and with rules that hold every mutant behind a switch.
+ * Runs the tests of the rules and simulated sessions against one mutant after the other, in this
+ * process. Bundled with the tests and with rules that contain every mutant behind a switch.
  */
 
-/** What the instrumented code looks at; its names are the instrumenter's. */
+/** The object that the instrumented code reads; the instrumenter defines its names. */
 type Switches = {
   activeMutant?: string | undefined;
   currentTestId?: string | undefined;
@@ -24,11 +24,11 @@ declare global {
   var __stryker__: Switches | undefined;
 }
 
-// The code under test has been loaded by now, and made the object.
+// The code under test is already loaded and has created the object.
 const switches: Switches = globalThis.__stryker__ ?? {};
 
-/** Tests first, then sessions. */
-const checksFor = (sessions: number): Collected[] => [
+/** The tests, then the sessions. */
+const checksFor = (sessions: number): CollectedTest[] => [
   ...collected,
   ...Array.from({ length: sessions }, (_, nth) => ({
     name: `simulated session ${nth + 1}`,
@@ -41,7 +41,7 @@ function session(seed: number): void {
   if (problems[0] !== undefined) throw new Error(problems[0]);
 }
 
-async function survey(checks: readonly Collected[]): Promise<Survey> {
+async function survey(checks: readonly CollectedTest[]): Promise<Survey> {
   const found: Survey = {
     names: checks.map(({ name }) => name),
     ms: [],
@@ -70,8 +70,8 @@ async function survey(checks: readonly Collected[]): Promise<Survey> {
 
 async function tryOut(
   order: Extract<Order, { type: "try" }>,
-  checks: readonly Collected[],
-): Promise<Tried> {
+  checks: readonly CollectedTest[],
+): Promise<TrialResult> {
   switches.activeMutant = order.mutant;
   switches.hitLimit = order.hitLimit;
   for (const nth of order.checks) {
@@ -83,7 +83,7 @@ async function tryOut(
   return { by: null, isEndless: false };
 }
 
-async function passes({ run }: Collected): Promise<boolean> {
+async function passes({ run }: CollectedTest): Promise<boolean> {
   try {
     await run();
     return true;
@@ -95,8 +95,8 @@ async function passes({ run }: Collected): Promise<boolean> {
 process.on("message", (message) => {
   const order = OrderSchema.parse(message);
   const checks = checksFor(order.sessions);
-  void (order.type === "survey" ? survey(checks) : tryOut(order, checks)).then((told) =>
-    process.send?.(told),
+  void (order.type === "survey" ? survey(checks) : tryOut(order, checks)).then((result) =>
+    process.send?.(result),
   );
 });
 process.send?.("ready");

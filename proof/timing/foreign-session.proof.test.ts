@@ -10,11 +10,14 @@ import { sessionPath } from "../../src/protocol/paths";
 import { bearer, KEYED, newKey } from "../../tests/e2e/support/keyed";
 import { compare, seeded, shuffled } from "./timings";
 
-/** I18: how long the answer takes tells no tenant whether another has a session of this id. */
+/** I18: the response time does not reveal to a tenant whether another has a session of this id. */
 const TRIES = countOf("foreign_lookups");
 const WARM_UP = 60;
 const LOOKS = 4;
-/** Fewer than one key may ask in a minute (600): who is told to wait is not told anything about a session. */
+/**
+ * Below the limit of 600 requests per key and minute: a rate-limited response says nothing about a
+ * session.
+ */
 const ASKED_WITH_EACH = 400;
 const KEYS = 60;
 const OVER_WITHIN_MS = 60_000;
@@ -26,14 +29,14 @@ const [second, ...more] = [
 ];
 const seconds = [second, ...more];
 const FOREIGN = "another's session";
-const UNKNOWN = "nobody's session";
-const NO_ID = "no id by its form";
-const NOTHING = "nothing of anybody";
-type Sought = typeof FOREIGN | typeof UNKNOWN | typeof NO_ID;
-type Asked = Sought | typeof NOTHING;
+const UNKNOWN = "a missing session";
+const NO_ID = "an invalid id";
+const NOTHING = "no session at all";
+type SessionTarget = typeof FOREIGN | typeof UNKNOWN | typeof NO_ID;
+type Target = SessionTarget | typeof NOTHING;
 const SOUGHT = [FOREIGN, UNKNOWN, NO_ID] as const;
 const ASKED = [...SOUGHT, NOTHING] as const;
-const STATUS: Readonly<Record<Asked, number>> = {
+const STATUS: Readonly<Record<Target, number>> = {
   [FOREIGN]: 404,
   [UNKNOWN]: 404,
   [NO_ID]: 400,
@@ -46,7 +49,7 @@ const ADDRESSES = [
 
 let service: ServiceProcess;
 let providers: SimulatedProviders;
-let ids: Readonly<Record<Sought, string>>;
+let ids: Readonly<Record<SessionTarget, string>>;
 let asks = 0;
 const connection = new Agent({ keepAlive: true, maxSockets: 1 });
 
@@ -68,10 +71,10 @@ afterAll(async () => {
   await providers?.close();
 });
 
-/** An id as long and as likely, of no session. */
+/** An id of the same form that no session has. */
 const beside = (id: string): string => id.slice(0, -1) + (id.endsWith("0") ? "1" : "0");
 
-/** A session of one question that was answered. */
+/** A session whose one question was answered. */
 async function finished(key: string): Promise<string> {
   const backend = {
     type: "chatcompletion",
@@ -96,8 +99,11 @@ async function finished(key: string): Promise<string> {
 
 type Answer = { ms: number; status: number | undefined; body: string };
 
-/** As the second tenant, over one connection that stays open: what is measured is the answer, not the way to it. */
-function ask(asked: Asked, below: string): Promise<Answer> {
+/**
+ * Uses the second tenant's keys and one connection that stays open, so that only the response is
+ * measured.
+ */
+function ask(asked: Target, below: string): Promise<Answer> {
   const path = asked === NOTHING ? "/healthz" : sessionPath(ids[asked]) + below;
   const { key } = seconds[Math.floor(asks / ASKED_WITH_EACH) % KEYS] ?? second;
   asks += 1;
@@ -115,9 +121,12 @@ function ask(asked: Asked, below: string): Promise<Answer> {
   });
 }
 
-/** Each asked so often, in an order of chance: what slows the machine for a while slows all of them. */
-async function timesOf(below: string, random: () => number): Promise<Map<Asked, number[]>> {
-  const times = new Map<Asked, number[]>(ASKED.map((asked) => [asked, []]));
+/**
+ * Each kind is requested equally often, in random order: a slow phase of the machine affects all
+ * kinds.
+ */
+async function timesOf(below: string, random: () => number): Promise<Map<Target, number[]>> {
+  const times = new Map<Target, number[]>(ASKED.map((asked) => [asked, []]));
   const order = ASKED.flatMap((asked) => Array.from({ length: TRIES }, () => asked));
   for (const asked of shuffled(order, random)) {
     const { ms, status } = await ask(asked, below);
@@ -128,38 +137,40 @@ async function timesOf(below: string, random: () => number): Promise<Map<Asked, 
 }
 
 describe.each(ADDRESSES)("I18 $name", ({ below }) => {
-  it("is not there for another tenant, in the words for what is nowhere", async () => {
+  it("does not exist for another tenant, with the same response as a missing session", async () => {
     const answers = await Promise.all(SOUGHT.map((asked) => ask(asked, below)));
     expect(answers.map(({ status }) => status)).toEqual(SOUGHT.map((asked) => STATUS[asked]));
     const [foreign, unknown] = answers.map(({ body }) => body.replace(/"request_id":"[^"]*"/, ""));
     expect(foreign).toBe(unknown);
   });
 
-  // A difference that is there is there in every round; one of chance is not there in three.
-  it("is answered in the same time, as far as noise lets anybody see", { retry: 2 }, async () => {
+  // A real difference shows in every round; a random one does not in three.
+  it("is answered in the same time, within the noise", { retry: 2 }, async () => {
     const seed = Date.now();
     const random = seeded(seed);
     for (let nth = 0; nth < WARM_UP; nth += 1) await ask(nth % 2 === 0 ? FOREIGN : UNKNOWN, below);
-    const times = new Map<Asked, number[]>(ASKED.map((asked) => [asked, []]));
-    const toUnknown = (asked: Asked) => ({
+    const times = new Map<Target, number[]>(ASKED.map((asked) => [asked, []]));
+    const toUnknown = (asked: Target) => ({
       asked,
       ...compare(times.get(UNKNOWN) ?? [], times.get(asked) ?? [], random),
     });
     let fine = toUnknown(NO_ID);
-    // No session is asked for what cannot be one: a difference as small as any. Until the noise lets it be seen, more is asked, so that
-    // less is left of the noise; on a machine that is too busy for that, what is seen is told, and the coarse control must do.
+    // An invalid id needs no session: the smallest possible difference. More requests reduce the
+    // noise until it is visible. On a machine that is too busy for that, the result is printed and
+    // the coarse control must suffice.
     for (let nth = 1; nth <= LOOKS && !(fine.apartMs > fine.noiseMs); nth += 1) {
       for (const [asked, more] of await timesOf(below, random)) times.get(asked)?.push(...more);
       fine = toUnknown(NO_ID);
     }
     const [foreign, control] = [toUnknown(FOREIGN), toUnknown(NOTHING)];
-    console.log(`lower quartiles beside that of ${UNKNOWN}, with the seed ${seed}:`, [
+    console.log(`lower quartiles compared with ${UNKNOWN}, with the seed ${seed}:`, [
       foreign,
       fine,
       control,
     ]);
     expect(foreign.apartMs).toBeLessThan(2 * foreign.noiseMs);
-    // Neither a key nor a session is looked up for that. If it could not be seen, neither could anything else.
+    // This path looks up neither a key nor a session. If that difference were invisible, no other
+    // could be seen.
     expect(control.apartMs).toBeGreaterThan(control.noiseMs);
   });
 });

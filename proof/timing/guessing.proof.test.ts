@@ -7,7 +7,7 @@ import { ServiceProcess } from "../../simulated/service/service-process";
 import { bearer, KEYED, newKey } from "../../tests/e2e/support/keyed";
 import { compare, seeded, shuffled } from "./timings";
 
-/** A3: who guesses a key learns nothing from what is answered, nor from how long it takes. */
+/** A3: a guessed key reveals nothing, neither by the response nor by its time. */
 const TRIES = countOf("guessed_keys");
 const LOOKS = 8;
 const WARM_UP = 200;
@@ -21,15 +21,15 @@ const swapped = good.key.replace(good.secret, unknown.secret);
 const KINDS = {
   "a wrong secret": swapped,
   "an unknown id": unknown.key,
-  "no key by its form": "mge_0123456789",
+  "an invalid key": "mge_0123456789",
   "a revoked key": revoked.key,
 } as const;
 const NO_HEADER = "no header";
-type Asked = keyof typeof KINDS | typeof NO_HEADER;
+type KeyKind = keyof typeof KINDS | typeof NO_HEADER;
 const [FIRST, ...OTHERS] = [
   "a wrong secret",
   "an unknown id",
-  "no key by its form",
+  "an invalid key",
   "a revoked key",
 ] as const;
 
@@ -46,9 +46,9 @@ afterAll(async () => {
   await service?.stop();
 });
 
-type Answer = { ms: number; said: unknown };
+type Answer = { ms: number; response: unknown };
 
-/** Over one connection that stays open: what is measured is the answer, not the way to it. */
+/** Uses one connection that stays open, so that only the response is measured. */
 function ask(headers: Record<string, string>): Promise<Answer> {
   const startedAt = performance.now();
   return new Promise((resolve, reject) => {
@@ -60,7 +60,7 @@ function ask(headers: Record<string, string>): Promise<Answer> {
           const ms = performance.now() - startedAt;
           const { request_id: _, ...problem } = JSON.parse(body);
           const { date: __, ...rest } = response.headers;
-          resolve({ ms, said: { status: response.statusCode, rest, problem } });
+          resolve({ ms, response: { status: response.statusCode, rest, problem } });
         }, reject);
       },
     );
@@ -68,12 +68,15 @@ function ask(headers: Record<string, string>): Promise<Answer> {
   });
 }
 
-/** Each asked so often, in an order of chance: what slows the machine for a while slows all of them. */
+/**
+ * Each kind is requested equally often, in random order: a slow phase of the machine affects all
+ * kinds.
+ */
 async function timesOf(
-  kinds: readonly Asked[],
+  kinds: readonly KeyKind[],
   random: () => number,
-): Promise<Map<Asked, number[]>> {
-  const times = new Map<Asked, number[]>(kinds.map((kind) => [kind, []]));
+): Promise<Map<KeyKind, number[]>> {
+  const times = new Map<KeyKind, number[]>(kinds.map((kind) => [kind, []]));
   const order = kinds.flatMap((kind) => Array.from({ length: TRIES }, () => kind));
   for (const kind of shuffled(order, random)) {
     const { ms } = await ask(kind === NO_HEADER ? {} : bearer(KINDS[kind]));
@@ -82,39 +85,40 @@ async function timesOf(
   return times;
 }
 
-describe("A3 keys that open nothing", () => {
-  it("are answered in the same words", async () => {
+describe("A3 invalid keys", () => {
+  it("have the same response", async () => {
     const answers: unknown[] = [];
-    for (const key of Object.values(KINDS)) answers.push((await ask(bearer(key))).said);
+    for (const key of Object.values(KINDS)) answers.push((await ask(bearer(key))).response);
     expect(answers).toEqual(answers.map(() => answers[0]));
     expect(answers[0]).toMatchObject({ status: 401, problem: { code: "unauthorized" } });
-    expect((await ask(bearer(good.key))).said).toMatchObject({ status: 200 });
+    expect((await ask(bearer(good.key))).response).toMatchObject({ status: 200 });
   });
 
-  // A difference that is there is there in every round; one of chance is not there in three.
-  it("are answered in the same time, as far as noise lets anybody see", { retry: 2 }, async () => {
+  // A real difference shows in every round; a random one does not in three.
+  it("are answered in the same time, within the noise", { retry: 2 }, async () => {
     const seed = Date.now();
     const random = seeded(seed);
     for (let nth = 0; nth < WARM_UP; nth += 1) await ask(bearer(swapped));
-    const kinds: readonly Asked[] = [FIRST, ...OTHERS, NO_HEADER];
-    const times = new Map<Asked, number[]>(kinds.map((kind) => [kind, []]));
-    const toFirst = (kind: Asked) => ({
+    const kinds: readonly KeyKind[] = [FIRST, ...OTHERS, NO_HEADER];
+    const times = new Map<KeyKind, number[]>(kinds.map((kind) => [kind, []]));
+    const toFirst = (kind: KeyKind) => ({
       kind,
       ...compare(times.get(FIRST) ?? [], times.get(kind) ?? [], random),
     });
     let control = toFirst(NO_HEADER);
-    // Where the machine is too busy to see even the control, more is asked: so much the less is left of its noise.
+    // If the machine is too busy to show even the control, more requests reduce the noise.
     for (let nth = 1; nth <= LOOKS && !(control.apartMs > control.noiseMs); nth += 1) {
       for (const [kind, more] of await timesOf(kinds, random)) times.get(kind)?.push(...more);
       control = toFirst(NO_HEADER);
     }
     const found = OTHERS.map(toFirst);
-    console.log(`lower quartiles beside that of ${FIRST}, with the seed ${seed}:`, [
+    console.log(`lower quartiles compared with ${FIRST}, with the seed ${seed}:`, [
       ...found,
       control,
     ]);
     for (const { apartMs, noiseMs } of found) expect(apartMs).toBeLessThan(2 * noiseMs);
-    // Nothing is looked up where nothing is shown. If that could not be seen, neither could anything else.
+    // Without a key nothing is looked up. If that difference were invisible, no other could be
+    // seen.
     expect(control.apartMs).toBeGreaterThan(control.noiseMs);
   });
 });

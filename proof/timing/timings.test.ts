@@ -8,14 +8,14 @@ const times = (random: () => number, more: number): number[] =>
     () => 2 + more + random() * 0.5 + (random() < 0.05 ? random() * 20 : 0),
   );
 
-it.each([1, 2, 3, 4, 5])("takes no samples of one kind for two, with the seed %i", (seed) => {
+it.each([1, 2, 3, 4, 5])("does not separate two samples of one kind, with the seed %i", (seed) => {
   const random = seeded(seed);
   const { apartMs, noiseMs } = compare(times(random, 0), times(random, 0), random);
   expect(apartMs).toBeLessThan(2 * noiseMs);
 });
 
 it.each([1, 2, 3, 4, 5])(
-  "tells kinds apart that differ by less than they vary, with the seed %i",
+  "separates kinds that differ by less than their variation, with the seed %i",
   (seed) => {
     const random = seeded(seed);
     const { apartMs, noiseMs } = compare(times(random, 0), times(random, 0.2), random);

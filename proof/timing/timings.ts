@@ -1,6 +1,6 @@
-/** Whether two samples of times tell their kinds apart, measured against what chance does to samples of one kind. */
+/** Whether two samples of times are distinguishable, compared with random splits of one sample. */
 
-/** A source of numbers from 0 to 1, always the same for a seed (mulberry32). */
+/** Random numbers from 0 to 1, always the same for a seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -11,7 +11,7 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** The same things in an order of chance. */
+/** The same items in random order. */
 export function shuffled<T>(things: readonly T[], random: () => number): T[] {
   return things
     .map((thing) => ({ thing, place: random() }))
@@ -22,14 +22,17 @@ export function shuffled<T>(things: readonly T[], random: () => number): T[] {
 const sort = (values: readonly number[]): number[] => values.toSorted((one, other) => one - other);
 
 /**
- * Of many times the lower ones tell most of the work: what a busy machine adds is in the upper ones (Crosby, Wallach and Riedi, "Opportunities
- * and limits of remote timing attacks", 2009).
+ * The lower times represent the work, while a busy machine affects the upper ones (Crosby, Wallach
+ * and Riedi, "Opportunities and limits of remote timing attacks", 2009).
  */
 const quartile = (sorted: readonly number[]): number =>
   sorted[Math.floor(sorted.length / 4)] ?? Number.NaN;
 
-/** How far the lower quartiles are apart when so many of these times, which are in order, are dealt to one side by chance. */
-function dealtApart(sorted: readonly number[], size: number, random: () => number): number {
+/**
+ * The distance of the lower quartiles after a random split of sorted times, with `size` of them on
+ * one side.
+ */
+function randomDistance(sorted: readonly number[], size: number, random: () => number): number {
   const [one, other]: [number[], number[]] = [[], []];
   for (const [nth, time] of sorted.entries()) {
     const isForOne = random() * (sorted.length - nth) < size - one.length;
@@ -39,24 +42,29 @@ function dealtApart(sorted: readonly number[], size: number, random: () => numbe
 }
 
 export type Comparison = {
-  /** How far the lower quartiles are apart. */
+  /** The distance of the lower quartiles. */
   apartMs: number;
-  /** How far they are apart at most when the same times are dealt out anew by chance: the noise. */
+  /** The noise: the largest distance after random splits of the same times. */
   noiseMs: number;
 };
 
-const DEALS = 1_000;
+const SPLITS = 1_000;
 
-/** A permutation test of lower quartiles. Samples of one kind go beyond `noiseMs` once in a thousand times, and never beyond twice that. */
+/**
+ * A permutation test of lower quartiles. Samples of one kind exceed `noiseMs` once in a thousand
+ * tests, and almost never twice that.
+ */
 export function compare(
   one: readonly number[],
   other: readonly number[],
   random: () => number,
 ): Comparison {
   const sorted = sort([...one, ...other]);
-  const dealt = Array.from({ length: DEALS }, () => dealtApart(sorted, one.length, random));
+  const distances = Array.from({ length: SPLITS }, () =>
+    randomDistance(sorted, one.length, random),
+  );
   return {
     apartMs: Math.abs(quartile(sort(one)) - quartile(sort(other))),
-    noiseMs: Math.max(...dealt),
+    noiseMs: Math.max(...distances),
   };
 }

@@ -4,15 +4,16 @@ import type { Bucket } from "../../../r2-layout/bucket";
 import { hashOf } from "../../../src/workspace/snapshot";
 import type { FileEntry } from "../../../src/workspace/types";
 
-/** What something cost: objects and bytes written to R2, and rows written as the platform charges them. */
+/** Cost of an operation: objects and bytes written to R2, and rows as the platform charges them. */
 export type Cost = { objects: number; bytes: number; rows: number };
 
-/** A tree like a project's: so many files of so many bytes, none like another. */
+/** A tree like a project's: so many distinct files of so many bytes. */
 export const TREE = { files: 2_000, fileBytes: 1_000 } as const;
 
 /**
- * Snapshots of a tree in the session's own storage, over real SQLite and R2, as answers of turn after turn freeze it; beside a copy of
- * all its files. Counts what each costs from the answer on: the agent had written its files before.
+ * Snapshots of a tree in a session's storage, over real SQLite and R2, taken turn after turn; and a
+ * plain copy of all files. Counts the cost from the answer on: the agent had written its files
+ * before.
  */
 export class SnapshotCosts {
   readonly #storage: DurableObjectStorage;
@@ -38,14 +39,14 @@ export class SnapshotCosts {
       completedWith: () => 1,
       latest: () => ({ turn: this.#turn, isRunning: false }),
     });
-    // An object may be taken down between two requests.
+    // An object may be evicted between two requests.
     this.#turn = storage.sql
       .exec<{ turn: number }>("SELECT coalesce(max(turn), 0) AS turn FROM snapshots")
       .one().turn;
     this.#tree = new Map(this.#stores.snapshots.baseOfNext(this.#turn));
   }
 
-  /** The next turn begins, and writes the first `files` of the tree anew. */
+  /** Starts the next turn and rewrites the first `files` files of the tree. */
   async write(files: number): Promise<Cost> {
     this.#turn += 1;
     return this.#counted(async () => {
@@ -53,7 +54,7 @@ export class SnapshotCosts {
     });
   }
 
-  /** Freezes the tree and brings it to R2. */
+  /** Takes a snapshot of the tree and uploads it to R2. */
   async snapshot(): Promise<Cost> {
     const { snapshots, outbox, jobs } = this.#stores;
     const place = { turn: this.#turn, attempt: 1, label: "agent1.final" };
@@ -69,7 +70,7 @@ export class SnapshotCosts {
     });
   }
 
-  /** What a snapshot would be without any of that: every file once more, one after the other. */
+  /** The cost of a snapshot without deduplication: copies every file, one after the other. */
   async copy(): Promise<Cost> {
     const prefix = `tenants/bench/copies/${crypto.randomUUID()}`;
     return this.#counted(async () => {
@@ -80,7 +81,10 @@ export class SnapshotCosts {
     });
   }
 
-  /** The least that could bring so many bytes to R2 in so many objects, one after the other: none of them is looked at. */
+  /**
+   * The lower bound: uploads so many bytes in so many objects, one after the other, without any
+   * processing.
+   */
   async puts(bytes: number, objects: number): Promise<Cost> {
     const prefix = `tenants/bench/puts/${crypto.randomUUID()}`;
     return this.#counted(async () => {
@@ -90,7 +94,10 @@ export class SnapshotCosts {
     });
   }
 
-  /** Lets go of what the next turn does not need; gives the bytes of the session's database before and after. */
+  /**
+   * Removes contents that the next turn does not need; returns the size of the session's database
+   * before and after, in bytes.
+   */
   async tidy(): Promise<{ before: number; after: number; rows: number }> {
     const before = this.#storage.sql.databaseSize;
     const { rows } = await this.#counted(
@@ -153,7 +160,10 @@ function countingStorage(real: DurableObjectStorage, cost: Cost): DurableObjectS
 
 type Method = (...args: unknown[]) => unknown;
 
-/** `real` with one method that is another's work; the runtime's objects want to be called on themselves. */
+/**
+ * A proxy of `real` with one method replaced. Other methods are bound: objects of the runtime check
+ * their `this`.
+ */
 function replacing<T extends object>(real: T, method: string, replace: (own: Method) => Method): T {
   return new Proxy(real, {
     get(target, name) {

@@ -2,14 +2,17 @@ import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../../../src/env";
 import { SnapshotCosts } from "./snapshot-costs";
 
-/** Stands in for the service: its session's object takes snapshots of a tree, and tells what each cost. */
+/**
+ * Replaces the service: its session object takes snapshots of a tree and returns the cost of each
+ * operation.
+ */
 export { RateGateObject } from "../../../durable-objects/rate-gate/rate-gate";
 export { EvalRunObject, TenantObject } from "../../../src/worker";
 
 /**
- * `POST /write?session=a&files=3` writes so many files anew, in another turn of that session; `/snapshot` freezes the tree;
- * `/copy` copies all of it; `/puts?bytes=100&objects=2` brings so many bytes to R2 in so many objects and does nothing else; `/tidy`
- * lets go of what the next turn does not need.
+ * `POST /write?session=a&files=3` rewrites so many files in the session's next turn. `/snapshot`
+ * takes a snapshot. `/copy` copies all files. `/puts?bytes=100&objects=2` only uploads so many
+ * bytes in so many objects. `/tidy` removes contents that the next turn does not need.
  */
 export class SessionObject extends DurableObject<Env> {
   #costs: SnapshotCosts | null = null;

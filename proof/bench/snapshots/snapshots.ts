@@ -5,23 +5,35 @@ import { aim, type Figure, type Measurement, millis, range, times } from "../fig
 import { startRuntime } from "../runtime";
 import { type Cost, TREE } from "./snapshot-costs";
 
-/** What it costs to freeze a tree with an answer and to bring it to R2, beside copying it. */
-type SnapshotsFigure = Record<Work, Taken> & { files: number; tidy: Record<keyof Tidied, Spread> };
-/** Each beside as many bytes in as many objects that are written and nothing else. */
+/** The cost of a snapshot of a tree and its upload to R2, compared with a copy. */
+type SnapshotsFigure = Record<Work, WorkFigure> & {
+  files: number;
+  tidy: Record<keyof TidyCost, Spread>;
+};
+/** Each of the first three is paired with plain writes of the same bytes and objects. */
 type Work = "first" | "changed" | "copy" | "firstPuts" | "changedPuts" | "copyPuts";
-/** Bytes of the session's database, and rows written, as a turn ends in which every file was written anew. */
-type Tidied = { before: number; after: number; rows: number };
-/** `cost`: the most of any. */
-type Taken = { ms: Spread; cost: Cost };
+/**
+ * Size of the session's database in bytes, and rows written, at the end of a turn that rewrote
+ * every file.
+ */
+type TidyCost = { before: number; after: number; rows: number };
+/** `cost`: the maximum of all samples. */
+type WorkFigure = { ms: Spread; cost: Cost };
 
 const CHANGED = 3;
-/** Sessions, each with a first snapshot, later ones, a copy, and a turn in which all files are written anew. */
+/**
+ * Sessions, each with a first snapshot, later snapshots, a copy, and a turn that rewrites all
+ * files.
+ */
 const RUNS = 5;
-/** Turns after the first in each session: a result in eight is written whole, so these never are. */
+/**
+ * Turns after the first in each session. One result in eight is written completely, so these never
+ * are.
+ */
 const LATER_TURNS = 2;
-/** A pack of what is new, and the manifest. */
+/** A pack of new contents, and the manifest. */
 const MOST_WRITES = 2;
-/** Bytes of the contents alone: of all that a session has written, and of its latest tree. */
+/** Bytes of the contents alone: everything that a session has written, and its latest tree. */
 const CONTENTS = {
   before: (2 * TREE.files + LATER_TURNS * CHANGED) * TREE.fileBytes,
   after: TREE.files * TREE.fileBytes,
@@ -37,26 +49,26 @@ export const SNAPSHOTS: Measurement = {
       lines: [
         {
           figure: `snapshot of ${TREE.files} files, all of them new`,
-          measured: say(first),
+          measured: describe(first),
           runs: `${first.ms.runs}`,
           bound: `two bare writes of as many bytes ${millis(firstPuts.ms, 1)}`,
           aim: writes(first),
         },
         {
           figure: `  after ${CHANGED} have changed`,
-          measured: say(changed),
+          measured: describe(changed),
           runs: `${changed.ms.runs}`,
           bound: `two bare writes of as many bytes ${millis(changedPuts.ms, 1)}`,
           aim: writes(changed),
         },
         {
-          figure: "  beside it, a copy of all",
-          measured: say(copy),
+          figure: "  a copy of all files",
+          measured: describe(copy),
           runs: `${copy.ms.runs}`,
           bound: `as many bare writes of as many bytes ${millis(copyPuts.ms, 1)}`,
         },
         {
-          figure: "  database, all files new twice",
+          figure: "  database after rewriting all files",
           measured: `${mega(tidy.before)}; after the turn ${mega(tidy.after)}, ${range(tidy.rows, 0)} rows`,
           runs: `${tidy.before.runs}`,
           bound: `contents alone ${CONTENTS.before / 1e6} MB; ${CONTENTS.after / 1e6} MB`,
@@ -67,11 +79,12 @@ export const SNAPSHOTS: Measurement = {
   },
 };
 
-const say = ({ ms, cost }: Taken): string =>
+const describe = ({ ms, cost }: WorkFigure): string =>
   `${millis(ms, 1)}, ${cost.objects} R2 writes, ${(cost.bytes / 1_000).toFixed(1)} kB, ${cost.rows} rows`;
 const mega = ({ median, min, max, runs }: Spread): string =>
   `${range({ median: median / 1e6, min: min / 1e6, max: max / 1e6, runs }, 1)} MB`;
-const writes = ({ cost }: Taken): string => `${aim(cost.objects, MOST_WRITES, "≤")} (R2 writes)`;
+const writes = ({ cost }: WorkFigure): string =>
+  `${aim(cost.objects, MOST_WRITES, "≤")} (R2 writes)`;
 
 async function measureSnapshots(sessions: number): Promise<SnapshotsFigure> {
   const runtime = await startRuntime(tmpdir(), "proof/bench/snapshots/snapshot-worker.ts");
@@ -83,7 +96,7 @@ async function measureSnapshots(sessions: number): Promise<SnapshotsFigure> {
     changedPuts: [],
     copyPuts: [],
   };
-  const tidied: Tidied[] = [];
+  const tidied: TidyCost[] = [];
   const ask = (path: string, session: number) => costOf(toUrl(runtime.service, path, session));
   const take = async (work: Work, path: string, session: number): Promise<Cost> => {
     const startedAt = performance.now();
@@ -105,9 +118,9 @@ async function measureSnapshots(sessions: number): Promise<SnapshotsFigure> {
       await take("copyPuts", `/puts?objects=${copied.objects}&bytes=${copied.bytes}`, session);
       await ask(`/write?files=${TREE.files}`, session);
       await ask("/snapshot", session);
-      tidied.push(TidiedSchema.parse(await answerTo(toUrl(runtime.service, "/tidy", session))));
+      tidied.push(TidyCostSchema.parse(await answerTo(toUrl(runtime.service, "/tidy", session))));
     }
-    const taken = (work: Work) => toTaken(samples[work]);
+    const taken = (work: Work) => toWorkFigure(samples[work]);
     return {
       files: TREE.files,
       first: taken("first"),
@@ -125,7 +138,7 @@ async function measureSnapshots(sessions: number): Promise<SnapshotsFigure> {
 
 type Sample = { ms: number; cost: Cost };
 
-function toTaken(samples: readonly Sample[]): Taken {
+function toWorkFigure(samples: readonly Sample[]): WorkFigure {
   const most = (what: keyof Cost) => Math.max(...samples.map(({ cost }) => cost[what]));
   return {
     ms: spread(samples.map(({ ms }) => ms)),
@@ -133,8 +146,8 @@ function toTaken(samples: readonly Sample[]): Taken {
   };
 }
 
-function toSpreads(tidied: readonly Tidied[]): Record<keyof Tidied, Spread> {
-  const of = (what: keyof Tidied) => spread(tidied.map((one) => one[what]));
+function toSpreads(tidied: readonly TidyCost[]): Record<keyof TidyCost, Spread> {
+  const of = (what: keyof TidyCost) => spread(tidied.map((one) => one[what]));
   return { before: of("before"), after: of("after"), rows: of("rows") };
 }
 
@@ -146,7 +159,7 @@ function toUrl(service: string, path: string, session: number): string {
 
 const CostSchema = z.object({ objects: z.number(), bytes: z.number(), rows: z.number() });
 
-const TidiedSchema = z.object({ before: z.number(), after: z.number(), rows: z.number() });
+const TidyCostSchema = z.object({ before: z.number(), after: z.number(), rows: z.number() });
 
 const costOf = async (url: string): Promise<Cost> => CostSchema.parse(await answerTo(url));
 

@@ -17,7 +17,10 @@ const call = (stage: string, startedAt: number, endedAt: number | null): ServedC
   endedAt,
 });
 
-/** Answers from 10 to 410, votes from 420 to 830, a presentation from 840 to 1240; the slowest take 395, 405 and 400 ms. */
+/**
+ * Answers from 10 to 410, votes from 420 to 830, a presentation from 840 to 1240; the slowest take
+ * 395, 405 and 400 ms.
+ */
 const RUN = [
   call("first_answer", 10, 400),
   call("first_answer", 15, 410),
@@ -29,20 +32,20 @@ const RUN = [
 describe("spread", () => {
   it.each([
     {
-      name: "takes the middle one of an odd number of runs",
+      name: "takes the middle value of an odd number of runs",
       values: [9, 1, 5],
       median: 5,
       min: 1,
       max: 9,
     },
     {
-      name: "takes the mean of the middle two of an even number",
+      name: "takes the mean of the two middle values of an even number",
       values: [4, 1, 2, 100],
       median: 3,
       min: 1,
       max: 100,
     },
-    { name: "sorts by value, not by spelling", values: [10, 9, 100], median: 10, min: 9, max: 100 },
+    { name: "sorts numerically", values: [10, 9, 100], median: 10, min: 9, max: 100 },
     { name: "takes one run for all three", values: [7], median: 7, min: 7, max: 7 },
   ])("$name", ({ values, median, min, max }) => {
     const given = [...values];
@@ -50,12 +53,12 @@ describe("spread", () => {
     expect(given).toEqual(values);
   });
 
-  it("refuses to make a figure of nothing", () => {
+  it("throws without values", () => {
     expect(() => spread([])).toThrow("Nothing was measured");
   });
 });
 
-it("finds a quantile between two neighbours in proportion", () => {
+it("interpolates a quantile between two neighbours", () => {
   expect(quantile([0, 10, 20, 30, 40], 0.95)).toBeCloseTo(38);
 });
 
@@ -64,7 +67,7 @@ describe("ratios", () => {
     expect(ratios([12, 24], [10, 20])).toEqual([1.2, 1.2]);
   });
 
-  it("refuses figures of which one lacks its bound", () => {
+  it("throws if a bound is missing", () => {
     expect(() => ratios([12, 24], [10])).toThrow("lower bound");
   });
 });
@@ -77,12 +80,12 @@ describe("criticalPathMs", () => {
       ms: 395 + 405 + 400,
     },
     {
-      name: "does not care in which order calls are listed",
+      name: "does not depend on the order of calls",
       calls: RUN.toReversed(),
       ms: 395 + 405 + 400,
     },
     {
-      name: "takes the slowest call, not the one that ended last",
+      name: "takes the slowest call, not the last to end",
       calls: [call("a", 0, 300), call("a", 200, 350)],
       ms: 300,
     },
@@ -91,9 +94,9 @@ describe("criticalPathMs", () => {
   });
 
   it.each([
-    { name: "refuses a run without calls", calls: [], message: "No provider was called" },
+    { name: "throws for a run without calls", calls: [], message: "No provider was called" },
     {
-      name: "refuses a run with a call that never ended",
+      name: "throws for a run with a call that never ended",
       calls: [call("a", 0, null)],
       message: "still open",
     },
@@ -103,7 +106,7 @@ describe("criticalPathMs", () => {
 });
 
 describe("gapsOf", () => {
-  it("tells where the time went that no provider took", () => {
+  it("splits the time that no provider took", () => {
     expect(gapsOf(RUN, { startedAt: 0, endedAt: 1243 })).toEqual({
       beforeFirst: 10,
       between: 20,
@@ -112,7 +115,7 @@ describe("gapsOf", () => {
     });
   });
 
-  it("leaves nothing out: gaps and critical path make up the run", () => {
+  it("is complete: gaps and critical path add up to the run", () => {
     const gaps = gapsOf(RUN, { startedAt: 0, endedAt: 1243 });
     const sum = Object.values(gaps).reduce((total, gap) => total + gap, 0);
     expect(sum + criticalPathMs(RUN)).toBe(1243);
@@ -124,49 +127,53 @@ describe("callOverheads", () => {
     expect(callOverheads(RUN)).toEqual([10, 15, 10]);
   });
 
-  it("does not care in which order calls are listed", () => {
+  it("does not depend on the order of calls", () => {
     expect(callOverheads(RUN.toReversed()).toSorted()).toEqual([10, 10, 15]);
   });
 
-  it("refuses a run with a call that never ended", () => {
+  it("throws for a run with a call that never ended", () => {
     expect(() => callOverheads([call("a", 0, null), call("b", 5, 9)])).toThrow("still open");
   });
 });
 
 describe("growth", () => {
-  it("is the median of all slopes, which a few slow runs cannot bend", () => {
+  it("is the median of all slopes, robust against a few slow runs", () => {
     expect(slopeOf([1, 3, 5, 900, 9, 11, 13])).toBe(2);
     expect(slopeOf([5, 5, 90, 5, 5])).toBe(0);
   });
 
   it.each([
     {
-      name: "is there when every series grew, however little",
+      name: "is found if every series grew, even a little",
       slopes: [0.1, 2, 0.3, 4, 0.5],
-      isThere: true,
+      isFound: true,
     },
     {
-      name: "is not there when one of them did not",
+      name: "is not found if one series shrank",
       slopes: [0.1, 2, -0.3, 4, 0.5],
-      isThere: false,
+      isFound: false,
     },
-    { name: "nor when one stayed as it was", slopes: [0.1, 2, 0, 4, 0.5], isThere: false },
     {
-      name: "is there when four grew by much, and one did not",
+      name: "is not found if one series stayed the same",
+      slopes: [0.1, 2, 0, 4, 0.5],
+      isFound: false,
+    },
+    {
+      name: "is found if four grew much and one did not",
       slopes: [1_000, 1_000, -0.3, 1_000, 1_000],
-      isThere: true,
+      isFound: true,
     },
     {
-      name: "is there when most grew by more than may be",
+      name: "is found if most grew by more than the limit",
       slopes: [11, -3, 11, -3, 11],
-      isThere: true,
+      isFound: true,
     },
-    { name: "is not there when two strayed far", slopes: [400, -3, 9, 300, -3], isThere: false },
-  ])("$name", ({ slopes, isThere }) => {
-    expect(grows(slopes, 10)).toBe(isThere);
+    { name: "is not found if only two vary widely", slopes: [400, -3, 9, 300, -3], isFound: false },
+  ])("$name", ({ slopes, isFound }) => {
+    expect(grows(slopes, 10)).toBe(isFound);
   });
 
-  it("is not to be told from four series", () => {
+  it("needs five series", () => {
     expect(() => grows([1, 1, 1, 1], 10)).toThrow("five series");
   });
 });

@@ -12,7 +12,7 @@ import { spread } from "../arithmetic";
 describe("the figures of the benchmark", () => {
   const names = MEASUREMENTS.map(({ name }) => name);
 
-  it("each have a name of their own, as --only takes it, and say what they do", () => {
+  it("have unique names for --only and a description", () => {
     expect(new Set(names).size).toBe(names.length);
     for (const { name, about } of MEASUREMENTS) {
       expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
@@ -20,7 +20,7 @@ describe("the figures of the benchmark", () => {
     }
   });
 
-  it("are those that the documents name", () => {
+  it("include every name in the documents", () => {
     const pages = [
       "docs/explain/reliability.md",
       "docs/explain/performance.md",
@@ -36,13 +36,13 @@ describe("the figures of the benchmark", () => {
   });
 });
 
-it("a figure is the middle of five runs at least, and in the least size of one", () => {
+it("a figure needs at least five runs, or one in the smallest size", () => {
   expect([times(5, { isSmall: false }), times(7, { isSmall: true })]).toEqual([5, 1]);
   expect(() => times(4, { isSmall: true })).toThrow("5 runs at least");
 });
 
-describe("of runs that a figure cannot use", () => {
-  /** Runs by number, from 1 on; null where one is not fit. */
+describe("of unusable runs", () => {
+  /** Takes numbered runs, from 1; `null` if a run is not usable. */
   const taking = (isFit: (run: number) => boolean) => {
     let run = 0;
     return async () => (isFit(++run) ? run : null);
@@ -51,19 +51,19 @@ describe("of runs that a figure cannot use", () => {
 
   it.each([
     {
-      name: "none is set aside where all are fit",
+      name: "none is set aside if all are usable",
       isFit: () => true,
       fit: [1, 2, 3, 4, 5],
       setAside: 0,
     },
     {
-      name: "each is set aside, and another taken",
+      name: "each is set aside and replaced",
       isFit: (run: number) => run !== 1 && run !== 4,
       fit: [2, 3, 5, 6, 7],
       setAside: 2,
     },
     {
-      name: "so many are tried and no more",
+      name: "only a limited number is tried",
       isFit: (run: number) => run % 3 === 0,
       fit: [3, 6, 9, 12],
       setAside: 8,
@@ -72,50 +72,48 @@ describe("of runs that a figure cannot use", () => {
     expect(await takeFit(taking(isFit), WANTED)).toEqual({ fit, setAside });
   });
 
-  it("too many leave no figure", async () => {
+  it("too many prevent a figure", async () => {
     const few = takeFit(
       taking((run) => run % 5 === 0),
       WANTED,
     );
-    await expect(few).rejects.toThrow(
-      "Of 12 runs 2 were as this figure needs them, and it takes 3.",
-    );
+    await expect(few).rejects.toThrow("Only 2 of 12 runs were usable; this figure needs 3.");
   });
 });
 
 it.each([
   {
-    name: "is met by what strays about nothing",
+    name: "is met by variation around zero",
     differences: [-2.8, -1.5, -2, 2, 1],
     bare: [-0.6, 0.8],
-    said: "met",
+    outcome: "met",
   },
   {
     name: "is missed by four of five sessions that grow by 1 ms a round",
     differences: [1_000, 1_000, 1_000, 1_000, -1],
     bare: [-0.6, 0.8],
-    said: "missed",
+    outcome: "missed",
   },
   {
-    name: "is missed by all five that grow a little",
+    name: "is missed if all five grow a little",
     differences: [0.5, 1, 0.2, 2, 1],
     bare: [-0.6, 0.8],
-    said: "missed",
+    outcome: "missed",
   },
   {
-    name: "is met by what strays no more than a busy machine makes it",
+    name: "is met by the variation of a busy machine",
     differences: [70, 90, -40, 240, -9],
     bare: [-197, 89],
-    said: "met",
+    outcome: "met",
   },
   {
-    name: "is missed there, too, by much more",
+    name: "is missed on a busy machine by much more",
     differences: [900, 990, -40, 940, -9],
     bare: [-197, 89],
-    said: "missed",
+    outcome: "missed",
   },
-])("growth $name", ({ differences, bare, said }) => {
-  expect(judgeGrowth({ differences, bare })).toMatch(new RegExp(`: ${said}$`));
+])("growth $name", ({ differences, bare, outcome }) => {
+  expect(judgeGrowth({ differences, bare })).toMatch(new RegExp(`: ${outcome}$`));
 });
 
 const RESUMED: ResumeFigure = {
@@ -129,14 +127,14 @@ const RESUMED: ResumeFigure = {
 };
 
 it.each([
-  { name: "is met when every reader got every frame once", wrong: {}, aim: "0: met", broken: 0 },
+  { name: "is met if every reader received every frame once", wrong: {}, aim: "0: met", broken: 0 },
   {
-    name: "fails the benchmark for one frame lost",
+    name: "fails the benchmark for one lost frame",
     wrong: { lost: 1 },
     aim: "0: missed",
     broken: 1,
   },
-  { name: "fails it for one frame doubled", wrong: { doubled: 1 }, aim: "0: missed", broken: 1 },
+  { name: "fails it for one duplicate frame", wrong: { doubled: 1 }, aim: "0: missed", broken: 1 },
   {
     name: "fails it for one reader with other bytes",
     wrong: { differing: 1 },
@@ -144,7 +142,7 @@ it.each([
     broken: 1,
   },
   {
-    name: "fails it where no reader got a frame, so that none could be lost",
+    name: "fails it if there are no frames, so that none could be lost",
     wrong: { frames: 0 },
     aim: "0: missed",
     broken: 1,
@@ -160,21 +158,21 @@ const SPENT: BudgetFigure = {
   ...{ endings: { completed: 48, failed: 12 }, calls: 209 },
 };
 
-it("budget says how near to their caps the runs came: where none comes near, none can show a reservation too small", () => {
+it("budget reports how close the runs came to their caps: only close runs can reveal too small a reservation", () => {
   const [line] = judgeBudget(SPENT, 7).lines;
   expect(line?.measured).toBe("0; at most 99.51 % of a cap was used, and over 95 % by 8");
 });
 
 it.each([
-  { name: "is met when no run cost more than its cap", wrong: {}, aim: "0: met", broken: 0 },
+  { name: "is met if no run cost more than its cap", wrong: {}, aim: "0: met", broken: 0 },
   {
-    name: "fails the benchmark for one that did",
+    name: "fails the benchmark for one such run",
     wrong: { overshot: 1 },
     aim: "0: missed",
     broken: 1,
   },
   {
-    name: "fails it where no run cost anything, so that no cap was tried",
+    name: "fails it if no run cost anything, so that no cap was tested",
     wrong: { mostOfCap: 0 },
     aim: "0: missed",
     broken: 1,
@@ -190,21 +188,21 @@ it.each([
     name: "is met in time and under full load",
     p95Ms: [240, 249, 260],
     rates: [101, 104, 105],
-    said: "met",
+    outcome: "met",
   },
   {
-    name: "is missed when most runs are late",
+    name: "is missed if most runs are late",
     p95Ms: [240, 250, 260],
     rates: [101, 104, 105],
-    said: "missed",
+    outcome: "missed",
   },
   {
-    name: "is missed when one run was fed less than the aim asks for",
+    name: "is missed if one run had a lower event rate than the aim",
     p95Ms: [140, 150, 160],
     rates: [99.9, 104, 105],
-    said: "missed",
+    outcome: "missed",
   },
-])("fan-out $name", ({ p95Ms, rates, said }) => {
+])("fan-out $name", ({ p95Ms, rates, outcome }) => {
   const judged = judgeFanOut({ p95Ms: spread(p95Ms), eventsPerSecond: spread(rates) });
-  expect(judged).toBe(`< 250 at ≥ 100 events/s: ${said}`);
+  expect(judged).toBe(`< 250 at ≥ 100 events/s: ${outcome}`);
 });

@@ -40,7 +40,7 @@ const RESULTS: Results = {
   },
 };
 
-it("the table has each figure beside its runs, its bound and its aim, and says last what is not exact", () => {
+it("the table has each figure with its runs, bound and aim, and violations of exact figures last", () => {
   expect(toTable(RESULTS)).toBe(
     [
       "2 × CPU, load 0.4, Node 24.0.0, Linux 6, seed 7",
@@ -56,45 +56,47 @@ it("the table has each figure beside its runs, its bound and its aim, and says l
   );
 });
 
-it("the file's schema takes what was measured", () => {
+it("the file's schema accepts results", () => {
   expect(ResultsSchema.parse(JSON.parse(JSON.stringify(RESULTS)))).toEqual(RESULTS);
 });
 
 const WHOLE = { figure: "how quick", measured: "3 ms", runs: "7", bound: "bare 2 ms" };
-const told = (...lines: object[]) => ({ quick: { seconds: 1, lines, data: {}, broken: [] } });
+const figuresWith = (...lines: object[]) => ({
+  quick: { seconds: 1, lines, data: {}, broken: [] },
+});
 
 it.each([
-  { name: "takes a row without an aim", figures: told(WHOLE), taken: true },
+  { name: "accepts a row without an aim", figures: figuresWith(WHOLE), isValid: true },
   {
-    name: "refuses a figure without its rows",
+    name: "rejects a figure without rows",
     figures: { quick: { seconds: 1, data: {}, broken: [] } },
-    taken: false,
+    isValid: false,
   },
-  { name: "refuses a figure that was not taken", figures: { quick: undefined }, taken: false },
+  { name: "rejects a missing figure", figures: { quick: undefined }, isValid: false },
   {
-    name: "refuses a row without its bound",
-    figures: told({ ...WHOLE, bound: undefined }),
-    taken: false,
+    name: "rejects a row without its bound",
+    figures: figuresWith({ ...WHOLE, bound: undefined }),
+    isValid: false,
   },
   {
-    name: "refuses a row that does not say how often it was measured",
-    figures: told({ ...WHOLE, runs: undefined }),
-    taken: false,
+    name: "rejects a row without its number of runs",
+    figures: figuresWith({ ...WHOLE, runs: undefined }),
+    isValid: false,
   },
-])("the file's schema $name", ({ figures, taken }) => {
-  expect(ResultsSchema.safeParse({ ...RESULTS, figures }).success).toBe(taken);
+])("the file's schema $name", ({ figures, isValid }) => {
+  expect(ResultsSchema.safeParse({ ...RESULTS, figures }).success).toBe(isValid);
 });
 
 it.each([
-  { name: "an aim is met below its limit", value: 4.9, sign: "<", said: "< 5: met" },
-  { name: "and missed at it", value: 5, sign: "<", said: "< 5: missed" },
-  { name: "unless the limit itself will do", value: 5, sign: "≤", said: "≤ 5: met" },
-  { name: "what is no number meets none", value: Number.NaN, sign: "≤", said: "≤ 5: missed" },
-] as const)("$name", ({ value, sign, said }) => {
-  expect(aim(value, 5, sign)).toBe(said);
+  { name: "an aim is met below its limit", value: 4.9, sign: "<", text: "< 5: met" },
+  { name: "an aim is missed at an exclusive limit", value: 5, sign: "<", text: "< 5: missed" },
+  { name: "an aim is met at an inclusive limit", value: 5, sign: "≤", text: "≤ 5: met" },
+  { name: "NaN meets no aim", value: Number.NaN, sign: "≤", text: "≤ 5: missed" },
+] as const)("$name", ({ value, sign, text }) => {
+  expect(aim(value, 5, sign)).toBe(text);
 });
 
-it("the same seed draws the same prices, another seed others, whatever else is drawn", () => {
+it("equal seeds draw equal prices, other seeds others, independently of other draws", () => {
   const drawn = (seed: number) => [...drawPrices(chanceFor(seed, "prices"), 24)];
   chanceFor(7, "kill").unit();
   expect(drawn(7)).toEqual(drawn(7));

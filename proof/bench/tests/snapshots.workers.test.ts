@@ -5,7 +5,7 @@ import { sessionPrefix } from "../../../r2-layout/session-files";
 import { SnapshotCosts, TREE } from "../snapshots/snapshot-costs";
 import { readStoredSnapshots } from "../../../simulated/stored-snapshots";
 
-it("a snapshot of a tree of 2,000 files costs two writes to R2, and after three changed what changed only", async () => {
+it("a snapshot of 2,000 files costs two writes to R2, and after three changes only the changed contents", async () => {
   await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
     const costs = new SnapshotCosts(storage, env.BUCKET, "counted");
     await costs.write(TREE.files);
@@ -16,7 +16,8 @@ it("a snapshot of a tree of 2,000 files costs two writes to R2, and after three 
     const again = await costs.snapshot();
     const bare = await costs.puts(6_000, 3);
     const contents = TREE.files * TREE.fileBytes;
-    // The snapshot, what is to be done and its end, the sizes of two objects, and where each of the contents is.
+    // The snapshot, its job and the job's end, the sizes of two objects, and the place of each
+    // content.
     expect([first.objects, first.rows]).toEqual([2, 5 + TREE.files]);
     expect(first.bytes).toBeGreaterThan(contents);
     expect([changed.objects, changed.rows]).toEqual([2, 5 + 3]);

@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import path from "/node:path";
+import path from "node:path";
 import type { Watcher } from "../../../tests/e2e/support/watcher";
 import type { RecordedRequest } from "../../../simulated/providers/ledger";
 import type { FaultyService } from "../faulty-service";

@@ -1,7 +1,7 @@
-import { once } from "/node:events";
-import { createServer } from "/node:http";
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
-import { z } from "/zod";
+import { z } from "zod";
 
 /** Nearly the longest allowed answer. */
 const ANSWER_CHARS = 120_000;

@@ -1,4 +1,4 @@
-import { connect } from "/node:net";
+import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const SILENT_MS = 20_000;

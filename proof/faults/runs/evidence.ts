@@ -1,5 +1,5 @@
 import { cp, mkdir, rm, writeFile } from "node:fs/promises";
-import path from "/node:path";
+import path from "node:path";
 import type { Run } from "./run";
 
 const EVIDENCE = "node_modules/.cache/massgen-edge/faults";

@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from "/node:util";
+import { isDeepStrictEqual } from "node:util";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { z } from "/zod";
+import type { z } from "zod";
 import { isTerminal, type WireEvent } from "../../../src/protocol/events";
 import { CancelledSchema } from "../../../src/protocol/api/listings";
 import { check } from "../../../checker";

@@ -1,5 +1,5 @@
 import { readdir, readFile } from "node:fs/promises";
-import path from "/node:path";
+import path from "node:path";
 
 /** Name of failures that concern everything on disk. */
 export const DISK = "files on disk";

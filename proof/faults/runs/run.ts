@@ -1,4 +1,4 @@
-import { createHash } from "/node:crypto";
+import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RunResponseSchema, SessionStatusSchema } from "../../../src/protocol/api";
 import { SessionFilesSchema } from "../../../src/protocol/api/files";

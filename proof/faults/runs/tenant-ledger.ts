@@ -1,6 +1,6 @@
-import { existsSync, readdirSync } from "/node:fs";
-import path from "/node:path";
-import { DatabaseSync, type SQLOutputValue } from "/node:sqlite";
+import { existsSync, readdirSync } from "node:fs";
+import path from "node:path";
+import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import { knownUsd } from "../../../src/protocol/cost";
 import { isTerminal } from "../../../src/protocol/events";
 import { toEvent } from "../../../tests/e2e/support/verdict";

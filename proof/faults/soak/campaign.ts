@@ -1,4 +1,4 @@
-import { tmpdir } from "/node:os";
+import { tmpdir } from "node:os";
 import { MemoryProbe } from "../clients/memory";
 import { freePort } from "../../../simulated/service/loopback";
 import { FaultyService } from "../faulty-service";

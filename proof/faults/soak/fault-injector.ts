@@ -112,7 +112,8 @@ export class FaultInjector {
           await service.order(fault.orders);
           await rest(everyMs * IN_FORCE, over);
         } finally {
-          seen = await this.#clearOrders(); // Also if the reply was late: the order may still be applied.
+          // Also if the reply was late: the order may still be applied.
+          seen = await this.#clearOrders();
         }
         const { met, lateAlarms } = seen;
         return met.reduce((sum, times) => sum + times, lateAlarms);

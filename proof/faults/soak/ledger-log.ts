@@ -1,7 +1,7 @@
-import { rmSync } from "/node:fs";
+import { rmSync } from "node:fs";
 import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "/node:os";
-import path from "/node:path";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import type { FinishedRuns } from "../runs/tenant-ledger";
 
 /** Finished runs that the ledger is checked against, on disk because a long soak has many. */

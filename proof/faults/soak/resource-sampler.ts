@@ -1,5 +1,5 @@
-import { spawn } from "/node:child_process";
-import { once } from "/node:events";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { statfs } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-import { expect, it } from "/vitest";
+import { expect, it } from "vitest";
 import { byDaysAhead } from "../storage-faults/campaign";
 import { STORAGE_FAULTS } from "../storage-faults/list";
 import type { StorageFault } from "../storage-faults/storage-fault";

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "/vitest";
+import { describe, expect, it } from "vitest";
 import { judgeRun } from "../runs/judge";
 import { exposureProblems } from "../runs/exposure";
 import type { RecordedRequest } from "../../../simulated/providers/ledger";

@@ -1,4 +1,4 @@
-import { expect, it } from "/vitest";
+import { expect, it } from "vitest";
 import { fileAccessProblems } from "../runs/file-accesses";
 import type { WireEvent } from "../../../src/protocol/events";
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "/vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FaultyService } from "../faulty-service";
 import { play } from "../kills/case";
 import type { RunServers } from "../runs/kinds";

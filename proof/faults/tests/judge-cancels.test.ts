@@ -1,4 +1,4 @@
-import { describe, expect, it } from "/vitest";
+import { describe, expect, it } from "vitest";
 import { judgeRun } from "../runs/judge";
 import { KINDS, kindOf } from "../runs/kinds";
 import { acknowledged, CANCELLED, recordedRun, ofKind, SESSION, withLog } from "./recorded-run";

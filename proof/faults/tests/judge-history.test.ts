@@ -1,6 +1,6 @@
-import { readFileSync } from "/node:fs";
-import path from "/node:path";
-import { describe, expect, it } from "/vitest";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
 import { judgeHistory, type PlayedHistory } from "../clients/judge-history";
 import type { Operation, OperationResult } from "../clients/linear";
 import { newRecord, type RecordedRequest } from "../../../simulated/providers/ledger";

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "/vitest";
+import { describe, expect, it } from "vitest";
 import { type FinishedRun, judgeRun } from "../runs/judge";
 import { purposeOf, type ToolRequest } from "../runs/tool-records";
 import { END_AT, recordedRun, ofKind, REQUESTS, requestOf } from "./recorded-run";

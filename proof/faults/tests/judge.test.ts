@@ -1,4 +1,4 @@
-import { describe, expect, it } from "/vitest";
+import { describe, expect, it } from "vitest";
 import { type FinishedRun, judgeRun } from "../runs/judge";
 import type { WireEvent } from "../../../src/protocol/events";
 import {

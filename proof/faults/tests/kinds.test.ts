@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from "/vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Kind, KINDS, kindOf, type RunServers } from "../runs/kinds";
 import { startRunServers } from "../runs/run-servers";
 import { parseTeam } from "../../../src/config/parse-team";

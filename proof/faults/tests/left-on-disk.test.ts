@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "/node:fs";
-import { tmpdir } from "/node:os";
-import path from "/node:path";
-import { DatabaseSync } from "/node:sqlite";
-import { afterEach, beforeEach, expect, it } from "/vitest";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { CANARY, keysOnDisk } from "../runs/left-on-disk";
 
 const KEY = `${CANARY}0b2f1c9e`;

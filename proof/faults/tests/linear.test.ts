@@ -1,4 +1,4 @@
-import { describe, expect, it } from "/vitest";
+import { describe, expect, it } from "vitest";
 import { longestOrder, type Operation, type OperationResult } from "../clients/linear";
 
 const at = (from: number, to: number, result: OperationResult): Operation => ({ from, to, result });

@@ -1,4 +1,4 @@
-import { expect, it } from "/vitest";
+import { expect, it } from "vitest";
 import { OutputBuffer } from "../output-buffer";
 
 /** The kept output of a service is bounded, and no key in it is lost. */

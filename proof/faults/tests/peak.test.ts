@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, it } from "/vitest";
+import { expect, it } from "vitest";
 import { peakUntil } from "../clients/peak";
 
 const MOST = 96;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "/vitest";
+import { describe, expect, it } from "vitest";
 import { type Figures, noFigures, plansOf } from "../kills/campaign";
 import { PLACES } from "../kills/points";
 

@@ -1,6 +1,6 @@
-import { readFileSync } from "/node:fs";
-import path from "/node:path";
-import { expect, it } from "/vitest";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, it } from "vitest";
 import { UsageError } from "../../../local/command-line";
 import { nameOf, parsePoint, PLACES } from "../kills/points";
 import { STORAGE_FAULTS } from "../storage-faults/list";

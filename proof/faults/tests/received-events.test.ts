@@ -1,6 +1,6 @@
-import { readFileSync } from "/node:fs";
-import path from "/node:path";
-import { expect, it } from "/vitest";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, it } from "vitest";
 import { ReceivedEvents, toFrame } from "../clients/received-events";
 import { type WireEvent, WireEventSchema } from "../../../src/protocol/events";
 

@@ -1,5 +1,5 @@
-import { readFileSync } from "/node:fs";
-import path from "/node:path";
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import type { FinishedRun } from "../runs/judge";
 import { type Kind, kindOf } from "../runs/kinds";
 import { keyOf } from "../runs/exposure";

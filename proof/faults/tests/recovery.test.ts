@@ -1,4 +1,4 @@
-import { describe, expect, it } from "/vitest";
+import { describe, expect, it } from "vitest";
 import { recoveryTimes } from "../kills/recovery";
 import type { WireEvent } from "../../../src/protocol/events";
 import { toFrame } from "./recorded-run";

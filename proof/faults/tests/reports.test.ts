@@ -1,5 +1,5 @@
-import { execFileSync } from "/node:child_process";
-import { describe, expect, it } from "/vitest";
+import { execFileSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../../src/coordination";
 import { slowReaderProblems } from "../clients/crowd";
 import { toClientReport } from "../clients/report";

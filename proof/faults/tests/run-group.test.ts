@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from "/vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import type { RunServers } from "../runs/kinds";
 import { type Host, RunGroup } from "../runs/run-group";
 import { startRunServers } from "../runs/run-servers";

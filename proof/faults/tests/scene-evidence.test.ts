@@ -1,4 +1,4 @@
-import { expect, it } from "/vitest";
+import { expect, it } from "vitest";
 import { mergeTexts } from "../clients/evidence";
 
 const LOG = "one two three";

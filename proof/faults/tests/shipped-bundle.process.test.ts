@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "/node:os";
-import path from "/node:path";
-import { expect, it } from "/vitest";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect, it } from "vitest";
 import { wranglerQuietly } from "../../../local/bundle/wrangler";
 import { CONTROL_PATH, HALTED } from "../build/orders";
 

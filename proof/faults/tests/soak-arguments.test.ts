@@ -1,5 +1,5 @@
-import { tmpdir } from "/node:os";
-import { expect, it } from "/vitest";
+import { tmpdir } from "node:os";
+import { expect, it } from "vitest";
 import { UsageError } from "../../../local/command-line";
 import { parseSoakArguments } from "../soak/soak-arguments";
 import { refuseFullDisk } from "../soak/resource-sampler";

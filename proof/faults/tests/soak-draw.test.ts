@@ -1,4 +1,4 @@
-import { describe, expect, it } from "/vitest";
+import { describe, expect, it } from "vitest";
 import { DRAWN, type Kind, KINDS } from "../runs/kinds";
 import { sessionDraw, someOf, faultDraw } from "../soak/draw";
 import { SOAK_FAULTS } from "../soak/soak-faults";

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "/vitest";
+import { describe, expect, it } from "vitest";
 import {
   growthOf,
   type RestSample,
@@ -272,7 +272,8 @@ describe("growth", () => {
 
   it("on disk is rarely reported if sessions take the same space throughout", () => {
     const all = grew(() => 100);
-    expect(all.filter(({ growth }) => growth.low > 0 || growth.high < 0).length).toBeLessThan(20); // one of twenty, of 200
+    // one of twenty, of 200
+    expect(all.filter(({ growth }) => growth.low > 0 || growth.high < 0).length).toBeLessThan(20);
     for (const { each } of all) expect(Math.abs(each - 100_000)).toBeLessThan(8_000);
   });
 

@@ -1,18 +1,16 @@
-import { once } from "/node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "/node:fs";
-import { createServer } from "/node:http";
-import { tmpdir } from "/node:os";
-import path from "/node:path";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "/vitest";
-import { NO_OBSERVATIONS, type Orders } from "../build/orders";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { CANARY } from "../runs/left-on-disk";
 import { checkStorage } from "../soak/storage-check";
 import { LedgerLog } from "../soak/ledger-log";
 import { SessionPool } from "../soak/session-pool";
 import type { Sample, SoakFailure } from "../soak/figures";
 import { ResourceSampler } from "../soak/resource-sampler";
-import { FaultInjector } from "../soak/fault-injector";
 import { startToolServer, type ToolServer } from "../../../simulated/providers/tool-server";
 
 const URL = "http://127.0.0.1:1";
@@ -159,93 +157,6 @@ it("a failure without evidence is reported", async () => {
   expect(failures).toMatchObject([
     { problems: ["it broke"], folder: expect.stringMatching(/^no folder: .*ENAMETOOLONG/) },
   ]);
-});
-
-describe("late orders", () => {
-  type Answer = "taken" | "late";
-  /**
-   * Injects faults until so many orders were given. `answers`: of the first orders; all others are
-   * applied.
-   */
-  async function faultCounts(answers: readonly Answer[], least = 2) {
-    const taken: Orders[] = [];
-    const over = new AbortController();
-    let asked = 0;
-    const order = async (orders: Orders) => {
-      asked += 1;
-      taken.push(orders);
-      if (answers[asked - 1] === "late")
-        throw new Error("Waited in vain for an order to be applied.");
-      return NO_OBSERVATIONS;
-    };
-    const nothing = async () => "";
-    const service = { url: URL, order, fireAlarm: nothing, reset: nothing };
-    const injector = new FaultInjector({
-      service,
-      seed: 1,
-      everyMs: 20,
-      targets: () => [],
-      isResting: () => false,
-    });
-    const striking = injector.injectUntil(over.signal);
-    while (taken.length < least) await sleep(5);
-    over.abort();
-    return { striking, injector, taken };
-  }
-
-  it.each([
-    { name: "an order of a fault", answers: ["late"] },
-    { name: "an order that clears the faults", answers: ["taken", "late"] },
-    { name: "several of them", answers: ["taken", "late", "late", "late"] },
-  ] as const)("are repeated until the faults are cleared: $name", async ({ answers }) => {
-    const { striking, injector, taken } = await faultCounts(answers);
-    await striking;
-    expect(taken.length).toBeGreaterThan(answers.length);
-    expect(taken.at(-1)).toEqual({});
-    expect(injector.quietSince).toBeLessThanOrEqual(performance.now());
-  });
-
-  it("are not given during a pause: a fault that meets nothing shows nothing", async () => {
-    const taken: Orders[] = [];
-    const order = async (orders: Orders) => {
-      taken.push(orders);
-      return NO_OBSERVATIONS;
-    };
-    const [over, looks] = [new AbortController(), { times: 0 }];
-    const isResting = () => {
-      looks.times += 1;
-      return looks.times <= 10;
-    };
-    const service = { url: URL, order, fireAlarm: async () => "", reset: async () => "" };
-    const injector = new FaultInjector({
-      service,
-      seed: 1,
-      everyMs: 20,
-      targets: () => [],
-      isResting,
-    });
-    const striking = injector.injectUntil(over.signal);
-    while (looks.times < 10) expect([await sleep(5), taken]).toEqual([undefined, []]);
-    while (taken.length === 0) await sleep(5);
-    over.abort();
-    await striking;
-  });
-
-  it("are repeated at the end, also if there was no fault", async () => {
-    const { striking, injector, taken } = await faultCounts(["late"], 0);
-    await striking;
-    expect(taken).toEqual([{}, {}]);
-    expect(injector.quietSince).not.toBeNull();
-  });
-
-  it("end the faults if they are never applied", async () => {
-    const { striking, injector } = await faultCounts([
-      "taken",
-      ...Array.from({ length: 99 }, () => "late" as const),
-    ]);
-    await expect(striking).rejects.toThrow("in vain");
-    expect(injector.quietSince).toBeNull();
-  }, 20_000);
 });
 
 describe("samples", () => {

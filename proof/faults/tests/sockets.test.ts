@@ -1,6 +1,6 @@
-import { once } from "/node:events";
-import { createServer, type Server, type Socket } from "/node:net";
-import { afterEach, expect, it } from "/vitest";
+import { once } from "node:events";
+import { createServer, type Server, type Socket } from "node:net";
+import { afterEach, expect, it } from "vitest";
 import { connectAndReset } from "../clients/sockets";
 
 /** Connections count as vanished only if they were admitted. */

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync } from "/node:fs";
-import { tmpdir } from "/node:os";
-import path from "/node:path";
-import { DatabaseSync } from "/node:sqlite";
-import { afterEach, beforeEach, expect, it } from "/vitest";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { toFinishedRuns, ledgerProblems } from "../runs/tenant-ledger";
 
 /** A completed run for half a dollar. */

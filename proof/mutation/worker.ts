@@ -3,16 +3,17 @@ import type { Order } from "./schema";
 
 type TryOrder = Extract<Order, { type: "try" }>;
 
-/** Longest that a process may take to load. */
+/** The longest time for loading a process. */
 const LOADS_MS = 30_000;
-/** Enough for every test; a mutant that fills the memory meets this early. */
+/** Enough for every test. A mutant that fills the memory reaches this limit soon. */
 const HEAP_MB = 768;
 
 /**
- * A process that tries one mutant after the other. One that dies or does not answer in time is replaced by a new one, which is asked
- * the same once more: on a busy machine a silence is no mutant's doing.
+ * A worker process that tries one mutant after the other. If it dies or does not answer in time, a
+ * new process gets the same order once more: on a busy machine a timeout may not be the mutant's
+ * fault.
  */
-export class Hand {
+export class Worker {
   readonly #file: string;
   #child: ChildProcess | null = null;
 
@@ -21,31 +22,34 @@ export class Hand {
   }
 
   /**
-   * What the process answers; null if twice it did not, in time or at all. Throws if it does not load, twice: there is no mutant in it
-   * that could be the cause.
+   * The answer of the process; `null` after two failures to answer in time. Throws if it fails to
+   * load twice, which no mutant can cause.
    */
-  async ask(order: Order, patienceMs: number): Promise<unknown> {
-    return (await this.#askOnce(order, patienceMs)) ?? this.#askOnce(order, patienceMs);
+  async ask(order: Order, timeoutMs: number): Promise<unknown> {
+    return (await this.#askOnce(order, timeoutMs)) ?? this.#askOnce(order, timeoutMs);
   }
 
-  /** The same in a process of its own, which is loaded with the mutant already there; null also if twice it did not load. */
-  async askFresh(order: TryOrder, patienceMs: number): Promise<unknown> {
-    return (await this.#askFreshOnce(order, patienceMs)) ?? this.#askFreshOnce(order, patienceMs);
+  /**
+   * The same in a new process that loads with the mutant active. Returns `null` also if it fails to
+   * load twice.
+   */
+  async askFresh(order: TryOrder, timeoutMs: number): Promise<unknown> {
+    return (await this.#askFreshOnce(order, timeoutMs)) ?? this.#askFreshOnce(order, timeoutMs);
   }
 
-  async #askOnce(order: Order, patienceMs: number): Promise<unknown> {
+  async #askOnce(order: Order, timeoutMs: number): Promise<unknown> {
     const child = this.#child ?? (await this.#start({})) ?? (await this.#start({}));
     if (!child)
       throw new Error(
         `The tests did not load within ${LOADS_MS / 1_000} s, twice, with nothing changed. Is the machine busy?`,
       );
-    return this.#tell(child, order, patienceMs);
+    return this.#send(child, order, timeoutMs);
   }
 
-  async #askFreshOnce(order: TryOrder, patienceMs: number): Promise<unknown> {
+  async #askFreshOnce(order: TryOrder, timeoutMs: number): Promise<unknown> {
     this.stop();
     const child = await this.#start({ __STRYKER_ACTIVE_MUTANT__: order.mutant });
-    const answer = child && (await this.#tell(child, order, patienceMs));
+    const answer = child && (await this.#send(child, order, timeoutMs));
     this.stop();
     return answer;
   }
@@ -65,14 +69,14 @@ export class Hand {
     return (await this.#answerOf(child, LOADS_MS)) === null ? null : child;
   }
 
-  #tell(child: ChildProcess, order: Order, patienceMs: number): Promise<unknown> {
+  #send(child: ChildProcess, order: Order, timeoutMs: number): Promise<unknown> {
     child.send(order);
-    return this.#answerOf(child, patienceMs);
+    return this.#answerOf(child, timeoutMs);
   }
 
-  #answerOf(child: ChildProcess, patienceMs: number): Promise<unknown> {
+  #answerOf(child: ChildProcess, timeoutMs: number): Promise<unknown> {
     const { promise, resolve } = Promise.withResolvers<unknown>();
-    const late = setTimeout(() => resolve(null), patienceMs);
+    const late = setTimeout(() => resolve(null), timeoutMs);
     const gone = (): void => resolve(null);
     child.once("message", resolve);
     child.once("exit", gone);
