@@ -34,7 +34,7 @@ export class Chance {
 
   pick<T>(items: readonly T[]): T {
     const item = items[this.int(0, items.length - 1)];
-    if (item === undefined) throw new Error("nothing to pick from");
+    if (item === undefined) throw new Error("the list to pick from is empty");
     return item;
   }
 
@@ -46,7 +46,7 @@ export class Chance {
       left -= weights[name] ?? 0;
       if (left < 0) return name;
     }
-    throw new Error("no weights to choose by");
+    throw new Error("all weights are zero");
   }
 
   /**

@@ -25,6 +25,6 @@ export async function buildCli(): Promise<string> {
     logLevel: "error",
   });
   const [file] = outputFiles;
-  if (!file) throw new Error("esbuild made no file.");
+  if (!file) throw new Error("esbuild produced no file.");
   return file.text;
 }

@@ -52,7 +52,7 @@ export function votesManyTimes(answer: string, times: number): Script {
 }
 
 /** Calls an unknown tool `times` times in one reply, then continues correctly. */
-export function callsTheUnknown(answer: string, times: number): Script {
+export function callsUnknownTool(answer: string, times: number): Script {
   const base = answersThenVotes({ answer });
   const calls = Array.from({ length: times }, (_, nth) => ({
     name: "delete_everything",

@@ -24,7 +24,7 @@ import { toSituation } from "./situation";
 import type { Wire } from "./wire";
 
 /** The parts that answer one request. */
-export type Backstage = {
+export type AnswerContext = {
   wire: Wire;
   dialect: Dialect;
   sent: WireRequest;
@@ -39,14 +39,14 @@ export type Backstage = {
 export async function answer(
   res: ServerResponse,
   record: RecordedRequest,
-  backstage: Backstage,
+  context: AnswerContext,
 ): Promise<void> {
   const left = watchClose(res, record);
-  const reply = await replyTo(record, backstage);
+  const reply = await replyTo(record, context);
   if (reply.hang === "headers" || left.aborted) return;
   const { frames, contentType, said } = reply.fail
-    ? failed(reply.fail, backstage.dialect)
-    : await rendered(reply, record.asked, { ...backstage, inputTokens: record.inputTokens });
+    ? failed(reply.fail, context.dialect)
+    : await rendered(reply, record.asked, { ...context, inputTokens: record.inputTokens });
   res.writeHead(reply.fail?.status ?? 200, {
     "content-type": contentType,
     "cache-control": "no-cache",
@@ -78,13 +78,13 @@ export function refuse(res: ServerResponse, dialect: Dialect, failure: Failure):
 /** The model's reply, if the provider accepts the request. */
 async function replyTo(
   record: RecordedRequest,
-  { dialect, sent, memory, script }: Backstage,
+  { dialect, sent, memory, script }: AnswerContext,
 ): Promise<Reply> {
   try {
     record.asked = dialect.read(sent);
     record.inputTokens = tokensOf(textSent(record.asked));
-    const mismatch = memory.mismatch(dialect.broughtBack(sent.body));
-    if (mismatch) throw new RequestRefusal(dialect.complaint(mismatch));
+    const mismatch = memory.mismatch(dialect.modelTurns(sent.body));
+    if (mismatch) throw new RequestRefusal(dialect.mismatchFailure(mismatch));
   } catch (error) {
     if (!(error instanceof RequestRefusal)) throw error;
     record.refusal = error.message;
@@ -124,7 +124,7 @@ function failed(failure: Failure, dialect: Dialect): RenderedReply {
   };
 }
 
-type Stage = Backstage & { inputTokens: number };
+type Stage = AnswerContext & { inputTokens: number };
 
 async function rendered(
   reply: Reply,

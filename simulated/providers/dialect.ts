@@ -23,10 +23,10 @@ export type WireRequest = {
 
 /** A reply with ids of its calls, and its charge. */
 export type ChargedReply = Omit<Reply, "calls" | "usage"> & {
-  calls: SaidCall[];
+  calls: SentCall[];
   usage: ReportedUsage;
 };
-export type SaidCall = { id: string; name: string; arguments: string };
+export type SentCall = { id: string; name: string; arguments: string };
 
 /** A piece of a streamed reply. `usage`: it contains the usage. */
 export type Piece = { event?: string; data: string; tokens: number; usage: boolean };
@@ -45,9 +45,9 @@ export type Dialect = {
   /** Throws `Refused` for requests that the provider refuses regardless of the model. */
   read(sent: WireRequest): ModelInput;
   /** The model's own turns in a request, in order, as lists of items. */
-  broughtBack(body: Json): Item[][];
+  modelTurns(body: Json): Item[][];
   /** The provider's error for a turn that differs from what it sent. */
-  complaint(mismatch: Mismatch): Failure;
+  mismatchFailure(mismatch: Mismatch): Failure;
   failureBody(failure: Failure): Json;
   /** Prefix of the ids of its calls. */
   callIdPrefix: string;

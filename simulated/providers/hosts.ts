@@ -28,7 +28,7 @@ export function rootOf(host: string): string {
  * The path of a request without its host's prefix, and the fields that the host additionally
  * accepts.
  */
-export function askedOf(path: string): { path: string; takes: ReadonlySet<string> } {
+export function parseHostPath(path: string): { path: string; takes: ReadonlySet<string> } {
   const host = Object.keys(HOSTS).find((id) => path.startsWith(`${rootOf(id)}/`));
   return host === undefined
     ? { path, takes: NOTHING }

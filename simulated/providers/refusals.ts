@@ -5,10 +5,10 @@ import type { Failure } from "./reply";
 export function onlyKnown(
   body: Json,
   known: readonly ReadonlySet<string>[],
-  complaint: (field: string) => Failure,
+  failureOf: (field: string) => Failure,
 ): void {
   const unknown = Object.keys(body).find((field) => !known.some((fields) => fields.has(field)));
-  if (unknown !== undefined) throw new RequestRefusal(complaint(unknown));
+  if (unknown !== undefined) throw new RequestRefusal(failureOf(unknown));
 }
 
 export const NOTHING: ReadonlySet<string> = new Set();

@@ -27,7 +27,7 @@ export function answersThenVotes({
 }
 
 /** Reports the question's attachments: images and files by type and hash, text files by content. */
-export function tellsWhatCame(): Script {
+export function reportsAttachments(): Script {
   return (situation) => answersThenVotes({ answer: whatCame(situation) })(situation);
 }
 

@@ -8,7 +8,7 @@ import { ANTHROPIC } from "./formats/anthropic";
 import { GEMINI } from "./formats/gemini";
 import { OPENAI_CHAT } from "./formats/openai-chat";
 import { OPENAI_RESPONSES } from "./formats/openai-responses";
-import { askedOf, rootOf } from "./hosts";
+import { parseHostPath, rootOf } from "./hosts";
 import { newRecord, type RecordedRequest } from "./ledger";
 import { now } from "./play";
 import type { Script } from "./reply";
@@ -88,7 +88,7 @@ function requestHandler(
   return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const startedAt = now();
     const url = req.url ?? "";
-    const { path, takes } = askedOf(url.split("?")[0] ?? "");
+    const { path, takes } = parseHostPath(url.split("?")[0] ?? "");
     const dialect = req.method === "POST" ? DIALECTS.find((one) => one.serves(path)) : undefined;
     if (!dialect)
       return refuse(res, OPENAI_CHAT, {

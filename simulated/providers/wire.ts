@@ -30,7 +30,7 @@ export async function startWire(): Promise<Wire> {
   });
   mock.on({ predicate: () => true }, ({ _context: key = "" }) => {
     const response = prepared.get(key);
-    if (!response) throw new Error("aimock was asked something that nobody prepared");
+    if (!response) throw new Error("aimock received a request without a prepared response");
     return response;
   });
   const url = await mock.start();
@@ -47,7 +47,7 @@ export async function startWire(): Promise<Wire> {
           body: JSON.stringify(body),
         });
         const text = await response.text();
-        if (!response.ok) throw new Error(`aimock refused a request that it should take: ${text}`);
+        if (!response.ok) throw new Error(`aimock refused a request: ${text}`);
         return text.startsWith("{")
           ? { message: JsonSchema.parse(JSON.parse(text)) }
           : { events: eventsIn(text) };

@@ -10,7 +10,7 @@ import {
   byStage,
   hangs,
   newAnswer,
-  tellsWhatCame,
+  reportsAttachments,
   vote,
 } from "../../simulated/providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
@@ -40,7 +40,7 @@ const MODELS = {
     deciding: (situation) => vote(situation),
     presenting: () => ({ text: FINAL, pace: { ttftMs: 8_000 } }),
   }),
-  looker: tellsWhatCame(),
+  looker: reportsAttachments(),
   stalls: hangs("body", { text: "Water boils at 100 °C, and", tokens: 5 }),
 };
 

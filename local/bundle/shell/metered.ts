@@ -68,7 +68,7 @@ function ownExpressions(tree: AnyNode, bundle: string): Edit {
   });
   const [module] = found;
   if (found.length !== 1 || module?.type !== "VariableDeclarator" || !module.init)
-    throw new Error("The shell's re2js is not where it was.");
+    throw new Error("The shell's re2js was not found at its known place.");
   return { start: module.init.start, end: module.init.end, text: OWN_EXPRESSIONS };
 }
 
@@ -84,7 +84,7 @@ const PAUSE = "{let p=$host.breathe();p&&await p}";
 
 function pauseAtStart(fn: FunctionNode): Edit[] {
   if (!fn.async || fn.body.type !== "BlockStatement")
-    throw new Error("A function of the shell is not asynchronous any more.");
+    throw new Error("A function of the shell is no longer asynchronous.");
   return [{ start: fn.body.start + 1, end: fn.body.start + 1, text: PAUSE }];
 }
 
@@ -96,13 +96,13 @@ function pauseInLoops(
 ): Edit[] {
   const fn = functionNamed(tree, name);
   const bodies = outermostLoops(fn).filter(isWanted);
-  if (bodies.length === 0) throw new Error(`The shell's function ${name} has no such loop.`);
+  if (bodies.length === 0) throw new Error(`The shell's function ${name} has no matching loop.`);
   return [
     { start: fn.start, end: fn.start, text: "async " },
     ...bodies.flatMap(inBlock),
     ...callsOf(tree, name).flatMap(({ call, caller }) => {
       if (caller !== fn && !caller.async)
-        throw new Error(`The shell's function ${name} has a caller that cannot wait.`);
+        throw new Error(`The shell's function ${name} has a synchronous caller.`);
       return [
         { start: call.start, end: call.start, text: "(await " },
         { start: call.end, end: call.end, text: ")" },
@@ -122,9 +122,9 @@ function sortInSteps(tree: AnyNode, bundle: string): Edit {
   const before = "o.sort(a),n.unique&&(o=";
   const at = bundle.indexOf(before);
   if (at < 0 || bundle.indexOf(before, at + 1) >= 0)
-    throw new Error("The shell's sort is not where it was.");
+    throw new Error("The shell's sort was not found at its known place.");
   if (!functionAround(tree, at).async)
-    throw new Error("The shell's sort is not asynchronous any more.");
+    throw new Error("The shell's sort is no longer asynchronous.");
   return { start: at, end: at + "o.sort(a)".length, text: "o=await $host.sorted(o,a)" };
 }
 
@@ -159,7 +159,7 @@ function bytesOfTexts(tree: AnyNode, bundle: string): Edit[] {
       { start: text.end, end: each.end, text: "" },
     );
   });
-  if (edits.length === 0) throw new Error("The shell takes no text apart into bytes any more.");
+  if (edits.length === 0) throw new Error("The shell no longer splits text into bytes.");
   return edits;
 }
 
@@ -171,7 +171,7 @@ function md5InSteps(tree: AnyNode, bundle: string): Edit[] {
   );
   const { start } = functionNamed(tree, "EA");
   if (!bundle.slice(start).includes("for(let p=0;p<o.length;p+=64){"))
-    throw new Error("The shell's MD5 is another.");
+    throw new Error("The shell's MD5 has changed.");
   return [{ start, end: start, text: "async " }, ...inSteps];
 }
 
@@ -179,7 +179,7 @@ function md5InSteps(tree: AnyNode, bundle: string): Edit[] {
 function beforeText(bundle: string, before: string, after: string, text: string): Edit {
   const at = bundle.indexOf(before + after);
   if (at < 0 || bundle.indexOf(before + after, at + 1) >= 0)
-    throw new Error(`The shell has no such place any more: ${before}`);
+    throw new Error(`The shell no longer contains: ${before}`);
   return { start: at + before.length, end: at + before.length, text };
 }
 
@@ -191,7 +191,7 @@ function endOfBareDollar(bundle: string): Edit {
   const before = "=n7(e,t,s,!0);";
   const start = bundle.indexOf(`${before}i.push(a),s=l}`) + before.length;
   if (start < before.length || bundle.indexOf(before, start) >= 0)
-    throw new Error("The shell's arithmetic is not where it was.");
+    throw new Error("The shell's arithmetic was not found at its known place.");
   return { start, end: start, text: "if(l<=s)return bn(t.slice(s).trim(),s);" };
 }
 

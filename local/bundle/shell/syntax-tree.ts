@@ -90,6 +90,6 @@ export function callsOf(
 function only<T>(found: readonly T[], what: string): T {
   const [first] = found;
   if (first === undefined || found.length > 1)
-    throw new Error(`The shell has ${found.length} times a ${what}; one is known.`);
+    throw new Error(`The shell has ${found.length} matches of ${what}; expected 1.`);
   return first;
 }

@@ -230,7 +230,7 @@ export class Providers {
       const body: Json = JSON.parse(reached.body);
       const headers: Record<string, string> = Object.fromEntries(JSON.parse(reached.headers));
       const read = dialect.read({ path, headers, body });
-      const mismatch = this.#memories[reached.agent]?.mismatch(dialect.broughtBack(body));
+      const mismatch = this.#memories[reached.agent]?.mismatch(dialect.modelTurns(body));
       if (mismatch)
         reached.complaint = `it was brought back a turn that it never gave: ${JSON.stringify(mismatch)}`;
       return { asked: toSituation(read), body };

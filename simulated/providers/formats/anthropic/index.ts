@@ -2,7 +2,7 @@ import type { Mismatch } from "../../continuity";
 import type { Dialect, Json } from "../../dialect";
 import type { Failure } from "../../reply";
 import { dress } from "./dress";
-import { broughtBack, invalid, read } from "./request";
+import { modelTurns, invalid, read } from "./request";
 
 /** Anthropic's Messages, streamed. */
 export const ANTHROPIC: Dialect = {
@@ -11,14 +11,14 @@ export const ANTHROPIC: Dialect = {
   serves: (path) => path === "/v1/messages",
   modelOf: ({ body }) => String(body["model"] ?? ""),
   read,
-  broughtBack,
-  complaint,
+  modelTurns,
+  mismatchFailure,
   failureBody,
   callIdPrefix: "toolu_",
   dress,
 };
 
-function complaint(mismatch: Mismatch): Failure {
+function mismatchFailure(mismatch: Mismatch): Failure {
   const at = `messages.${2 * mismatch.turn + 1}`;
   if (mismatch.kind === "unknown") return invalid(`${at}: this turn was never given by the model`);
   const { kind, item } = mismatch;

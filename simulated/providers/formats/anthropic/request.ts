@@ -172,7 +172,7 @@ function toAsked(message: Message): AskedMessage[] {
   ];
 }
 
-export function broughtBack(body: Json): Item[][] {
+export function modelTurns(body: Json): Item[][] {
   const request = MessagesRequestSchema.safeParse(body);
   if (!request.success) return [];
   const turns = request.data.messages.filter(({ role }) => role === "assistant");

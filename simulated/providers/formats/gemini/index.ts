@@ -2,7 +2,7 @@ import type { Mismatch } from "../../continuity";
 import type { Dialect, Json } from "../../dialect";
 import type { Failure } from "../../reply";
 import { dress } from "./dress";
-import { broughtBack, invalid, modelOf, PATH, read } from "./request";
+import { modelTurns, invalid, modelOf, PATH, read } from "./request";
 
 /** Google's Gemini API, streamed; the model is in the path. */
 export const GEMINI: Dialect = {
@@ -11,14 +11,14 @@ export const GEMINI: Dialect = {
   serves: (path) => PATH.test(path),
   modelOf,
   read,
-  broughtBack,
-  complaint,
+  modelTurns,
+  mismatchFailure,
   failureBody,
   callIdPrefix: "",
   dress,
 };
 
-function complaint(mismatch: Mismatch): Failure {
+function mismatchFailure(mismatch: Mismatch): Failure {
   const at = `position ${2 * mismatch.turn + 2}`;
   if (mismatch.kind === "unknown")
     return invalid(`The content block at ${at} was never given by the model.`);

@@ -159,7 +159,7 @@ function toAsked(turn: Turn): AskedMessage[] {
 const asText = (value: unknown): string =>
   typeof value === "string" ? value : JSON.stringify(value);
 
-export function broughtBack(body: Json): Item[][] {
+export function modelTurns(body: Json): Item[][] {
   const request = GenerateRequestSchema.safeParse(body);
   if (!request.success) return [];
   const turns = request.data.contents.filter((turn) => roleOf(turn) === "model");

@@ -1,7 +1,7 @@
 import { callItem, joined, type Mismatch } from "../../continuity";
 import type { Dialect, WireReply, Json, Piece, ChargedReply } from "../../dialect";
 import type { Failure, ReportedUsage } from "../../reply";
-import { broughtBack, invalid, read } from "./request";
+import { modelTurns, invalid, read } from "./request";
 import { ChunkSchema, UsageSchema } from "./schema";
 
 /** Chat Completions as served by OpenAI and compatible servers. */
@@ -11,8 +11,8 @@ export const OPENAI_CHAT: Dialect = {
   serves: (path) => path === "/v1/chat/completions",
   modelOf: ({ body }) => String(body["model"] ?? ""),
   read,
-  broughtBack,
-  complaint,
+  modelTurns,
+  mismatchFailure,
   failureBody,
   callIdPrefix: "call_",
   dress,
@@ -30,7 +30,7 @@ export function failureBody({ status, message, type, code }: Failure): Json {
   };
 }
 
-function complaint({ turn, ...mismatch }: Mismatch): Failure {
+function mismatchFailure({ turn, ...mismatch }: Mismatch): Failure {
   const what =
     "item" in mismatch
       ? `'${mismatch.item.id || "content"}' is ${mismatch.kind}`

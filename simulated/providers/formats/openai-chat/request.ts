@@ -69,7 +69,7 @@ function checkResults(messages: readonly ChatMessage[]): void {
   let open: { calls: string[]; results: string[] } = { calls: [], results: [] };
   const close = () => {
     const problem = resultProblem(open.calls, open.results);
-    if (problem) throw new RequestRefusal(resultComplaint(problem));
+    if (problem) throw new RequestRefusal(resultFailure(problem));
   };
   for (const { role, tool_calls = [], tool_call_id = "" } of messages) {
     if (role === "tool") {
@@ -82,7 +82,7 @@ function checkResults(messages: readonly ChatMessage[]): void {
   close();
 }
 
-function resultComplaint({ kind, id }: ResultProblem): Failure {
+function resultFailure({ kind, id }: ResultProblem): Failure {
   switch (kind) {
     case "missing":
       return invalid(
@@ -98,7 +98,7 @@ function resultComplaint({ kind, id }: ResultProblem): Failure {
 }
 
 /** Reasoning is not required back: endpoints that require it use other fields. */
-export function broughtBack(body: Json): Item[][] {
+export function modelTurns(body: Json): Item[][] {
   const request = ChatRequestSchema.safeParse(body);
   if (!request.success) return [];
   const turns = request.data.messages.filter(({ role }) => role === "assistant");

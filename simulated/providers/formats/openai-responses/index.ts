@@ -3,7 +3,7 @@ import type { Dialect } from "../../dialect";
 import type { Failure } from "../../reply";
 import { failureBody } from "../openai-chat";
 import { dress } from "./dress";
-import { broughtBack, invalid, read } from "./request";
+import { modelTurns, invalid, read } from "./request";
 
 /** OpenAI's Responses, streamed. */
 export const OPENAI_RESPONSES: Dialect = {
@@ -12,14 +12,14 @@ export const OPENAI_RESPONSES: Dialect = {
   serves: (path) => path === "/v1/responses",
   modelOf: ({ body }) => String(body["model"] ?? ""),
   read,
-  broughtBack,
-  complaint,
+  modelTurns,
+  mismatchFailure,
   failureBody,
   callIdPrefix: "call_",
   dress,
 };
 
-function complaint(mismatch: Mismatch): Failure {
+function mismatchFailure(mismatch: Mismatch): Failure {
   if (mismatch.kind === "unknown")
     return invalid(
       `The items of turn ${mismatch.turn + 1} were never given by this model.`,

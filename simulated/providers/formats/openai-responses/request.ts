@@ -101,10 +101,10 @@ function checkResults(items: readonly InputItem[]): void {
       type === wanted && call_id !== undefined ? [call_id] : [],
     );
   const problem = resultProblem(idsOf("function_call"), idsOf("function_call_output"));
-  if (problem) throw new RequestRefusal(resultComplaint(problem));
+  if (problem) throw new RequestRefusal(resultFailure(problem));
 }
 
-function resultComplaint({ kind, id }: ResultProblem): Failure {
+function resultFailure({ kind, id }: ResultProblem): Failure {
   switch (kind) {
     case "missing":
       return invalid(`No tool output found for function call ${id}.`);
@@ -116,7 +116,7 @@ function resultComplaint({ kind, id }: ResultProblem): Failure {
 }
 
 /** Consecutive items of the model are one turn. */
-export function broughtBack(body: Json): Item[][] {
+export function modelTurns(body: Json): Item[][] {
   const request = ResponsesRequestSchema.safeParse(body);
   const turns: Item[][] = [[]];
   for (const item of request.success ? itemsOf(request.data) : []) {
