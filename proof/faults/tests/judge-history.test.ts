@@ -86,10 +86,10 @@ const REQUESTS = [
   requestOf(`${FIRST}, then ${SECOND}`, SECOND_AT + 200, SECOND_AT + 300),
 ];
 
-const operation = (from: number, what: OperationResult, to = from + 10): Operation => ({
+const operation = (from: number, result: OperationResult, to = from + 10): Operation => ({
   from,
   to,
-  operation: what,
+  result,
 });
 const cancelled = (from: number): Operation =>
   operation(from, { type: "cancelled", turn: 1, status: "cancelled" });
@@ -351,7 +351,7 @@ const ROWS: readonly { name: string; changed: Partial<PlayedHistory>; wrong: str
     name: "a turn cancelled before any request for that",
     changed: {
       operations: OPERATIONS.map((one) =>
-        one.operation.type === "cancelled" ? cancelled(CANCELLED_AT + 150) : one,
+        one.result.type === "cancelled" ? cancelled(CANCELLED_AT + 150) : one,
       ),
     },
     wrong: "cancelled although nobody asked for it",
@@ -369,9 +369,7 @@ const ROWS: readonly { name: string; changed: Partial<PlayedHistory>; wrong: str
   {
     name: "a turn cancelled before the erase",
     changed: erased({
-      operations: OPERATIONS.filter(({ operation: { type } }) => type !== "cancelled").concat(
-        ERASED,
-      ),
+      operations: OPERATIONS.filter(({ result: { type } }) => type !== "cancelled").concat(ERASED),
       seen: seenIn(LOG.slice(0, ONE.length)),
     }),
     wrong: "cancelled although nobody asked for it",
