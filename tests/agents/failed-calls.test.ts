@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ModelEvent } from "../../src/providers/provider";
-import { failed, type Known, perform, scripted, text, usage } from "./scripted-call";
+import { failed, type PerformOptions, perform, scripted, text, usage } from "./scripted-call";
 
 describe("a call that fails", () => {
   it.each<{
@@ -123,7 +123,7 @@ describe("a call that fails", () => {
 
   const unreachable = failed("transient", "cannot_reach");
   const notBegun = failed("transient", "attachment_unreadable");
-  it.each<{ name: string; error: Error; known: Known; reached: boolean; code?: string }>([
+  it.each<{ name: string; error: Error; known: PerformOptions; reached: boolean; code?: string }>([
     {
       name: "before its request was sent costs nothing",
       error: notBegun,

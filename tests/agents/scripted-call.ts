@@ -45,14 +45,14 @@ export function scripted(script: (ModelEvent | Error | "heard")[]): Provider {
   };
 }
 
-export type Known = {
+export type PerformOptions = {
   signal?: AbortSignal;
   headersCame?: () => boolean;
   wasSent?: () => boolean;
   from?: ResumePoint;
 };
 
-export function perform(provider: Provider, options: Known = {}) {
+export function perform(provider: Provider, options: PerformOptions = {}) {
   const deltas: CallDelta[] = [];
   const signal = options.signal ?? new AbortController().signal;
   const result = performCall({

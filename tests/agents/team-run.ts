@@ -34,7 +34,7 @@ export type ScriptedReply = {
 /** The reply of the agent at an index to a request. `nth` counts the calls of that agent from 1. */
 export type Script = (agent: number, request: ModelRequest, nth: number) => ScriptedReply;
 
-export type Sent = { agent: number; purpose: string; request: ModelRequest };
+export type SentRequest = { agent: number; purpose: string; request: ModelRequest };
 
 type Options = {
   team: Team;
@@ -51,7 +51,7 @@ type Offer = Pick<
 
 export class TeamRun {
   readonly events: SessionEvent[] = [];
-  readonly sent: Sent[] = [];
+  readonly sent: SentRequest[] = [];
   /** Keys are `attempt agent round`. */
   readonly conversations = new Map<string, CallRecord[]>();
   readonly #options: Options;

@@ -10,11 +10,16 @@ export const frames = events.map(
 export const START = { question: "Which sort is fastest?" };
 export const PLACE = { session: b.SESSION, turn: 1 };
 
-type Sent = { method: string; path: string; lastEventId: string | null; key: string | null };
+type RequestRecord = {
+  method: string;
+  path: string;
+  lastEventId: string | null;
+  key: string | null;
+};
 
 /** A `fetch` whose connections bring these frames, one after the other; the last one is repeated. */
 export function connections(...streams: (readonly string[])[]) {
-  const sent: Sent[] = [];
+  const sent: RequestRecord[] = [];
   const fetch: typeof globalThis.fetch = async (url, init) => {
     const headers = new Headers(init?.headers);
     sent.push({

@@ -5,7 +5,7 @@ import {
   AGENT,
   BACKEND,
   COORDINATION,
-  type Expected,
+  type Outcome,
   type KeyRow,
   MCP_SERVER,
   ORCHESTRATOR,
@@ -39,7 +39,7 @@ const CONFIGS = {
 };
 
 /** The group of a key, by the error or warning at its place. */
-function groupOf(source: string, key: string): Expected | string {
+function groupOf(source: string, key: string): Outcome | string {
   const { errors, refusals, warnings } = checkTeam(source, CONTEXT);
   const isHere = ({ pointer }: { pointer: string }) => pointer.split("/").includes(key);
   const [error, refusal, warning] = [

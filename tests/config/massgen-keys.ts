@@ -9,11 +9,11 @@
  *
  * Values are valid. A key of another wire format has its backend type.
  */
-export type Expected = "obeyed" | "warned" | "refused" | "old" | "wrong";
-export type KeyRow = { key: string; value: string; expected: Expected; type?: string };
+export type Outcome = "obeyed" | "warned" | "refused" | "old" | "wrong";
+export type KeyRow = { key: string; value: string; expected: Outcome; type?: string };
 
 const rows = (
-  expected: Expected,
+  expected: Outcome,
   ...keys: (string | [key: string, value: string, type?: string])[]
 ): KeyRow[] =>
   keys.map((entry) => {

@@ -4,15 +4,15 @@
  */
 type Schema = Record<string, unknown>;
 /** `evaluated`: the keys that a keyword has checked. */
-type Checked = { problems: string[]; evaluated: string[] };
+type Evaluation = { problems: string[]; evaluated: string[] };
 type Place = { root: Schema; part: unknown; at: string };
 
 /** The errors of a value, with their places. Empty if the value is valid. */
 export const problemsOf = (root: Schema, value: unknown): string[] =>
   evaluate(root, { root, part: value, at: "" }).problems;
 
-function evaluate(schema: Schema, place: Place): Checked {
-  const result: Checked = { problems: [], evaluated: [] };
+function evaluate(schema: Schema, place: Place): Evaluation {
+  const result: Evaluation = { problems: [], evaluated: [] };
   for (const [keyword, said] of Object.entries(schema)) {
     if (ANNOTATIONS.has(keyword) || LEFT_OVER.has(keyword)) continue;
     const { problems, evaluated } = apply(schema, { keyword, said, place });
@@ -39,9 +39,9 @@ const ANNOTATIONS = new Set([
 ]);
 const LEFT_OVER = new Set(["additionalProperties", "unevaluatedProperties"]);
 
-type Applied = { keyword: string; said: unknown; place: Place };
+type KeywordUse = { keyword: string; said: unknown; place: Place };
 
-function apply(schema: Schema, { keyword, said, place }: Applied): Checked {
+function apply(schema: Schema, { keyword, said, place }: KeywordUse): Evaluation {
   const simple = SIMPLE[keyword];
   if (simple)
     return judged(simple(said, place.part), `${place.at}: ${keyword} ${JSON.stringify(said)}`);
@@ -97,18 +97,21 @@ const SIMPLE: Readonly<Record<string, (said: unknown, part: unknown) => boolean>
   required: (said, part) => !isMapping(part) || listOf(said).every((key) => String(key) in part),
 };
 
-const judged = (right: boolean, problem: string): Checked => ({
+const judged = (right: boolean, problem: string): Evaluation => ({
   problems: right ? [] : [problem],
   evaluated: [],
 });
 
-const together = (all: readonly Checked[]): Checked => ({
+const together = (all: readonly Evaluation[]): Evaluation => ({
   problems: all.flatMap(({ problems }) => problems),
   evaluated: all.flatMap(({ evaluated }) => evaluated),
 });
 
 /** Checks parts by their own schemas. Their keys then count as evaluated, whatever the result. */
-function inside({ root, part, at }: Place, parts: readonly (readonly [string, Schema])[]): Checked {
+function inside(
+  { root, part, at }: Place,
+  parts: readonly (readonly [string, Schema])[],
+): Evaluation {
   const checks = parts.map(([key, schema]) =>
     evaluate(schema, { root, part: partAt(part, key), at: `${at}/${key}` }),
   );

@@ -10,12 +10,12 @@ const on = runningService(STORY);
 
 const TYPES = SessionEventSchema.options.map(({ shape }) => shape.type.value);
 
-type Seen = { ids: string[]; texts: string[]; connections: number };
+type Reception = { ids: string[]; texts: string[]; connections: number };
 
 /** Follows until the source gives up for good. */
-function followed(url: string): { seen: Seen; over: Promise<void> } {
+function followed(url: string): { seen: Reception; over: Promise<void> } {
   const source = new EventSource(url);
-  const seen: Seen = { ids: [], texts: [], connections: 0 };
+  const seen: Reception = { ids: [], texts: [], connections: 0 };
   source.onopen = () => {
     seen.connections += 1;
   };

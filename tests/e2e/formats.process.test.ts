@@ -107,9 +107,9 @@ const TEAMS: readonly { name: string; team: Team }[] = [
   { name: "another mixture", team: { swift: "gemini", steady: "openai-chat", slow: "anthropic" } },
 ];
 
-type Played = { log: WireEvent[]; problems: string[]; requests: readonly RecordedRequest[] };
+type TeamRun = { log: WireEvent[]; problems: string[]; requests: readonly RecordedRequest[] };
 
-async function play(team: Team): Promise<Played> {
+async function play(team: Team): Promise<TeamRun> {
   const client = new ServiceClient(service.url);
   const before = providers.requests().length;
   const agents = ROLES.map((role) => ({
@@ -147,7 +147,7 @@ const essence = (log: readonly WireEvent[]): unknown[] =>
     );
 
 describe("a coordination is the same in every wire format", () => {
-  const played = new Map<string, Played>();
+  const played = new Map<string, TeamRun>();
 
   it.each(TEAMS)("$name", { timeout: 60_000 }, async ({ name, team }) => {
     const run = await play(team);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../../simulated/service/loopback";
-import { type Asked, ask, DEBUGGING, EXPLORING, rebinding, TRIGGERING } from "./support/attacks";
+import { type Attack, ask, DEBUGGING, EXPLORING, rebinding, TRIGGERING } from "./support/attacks";
 import { Newcomer } from "./support/newcomer";
 import { NEWCOMER_SERVICES } from "./support/newcomer-services";
 
@@ -11,14 +11,14 @@ import { NEWCOMER_SERVICES } from "./support/newcomer-services";
 const CANARY = "sk-canary-0123456789abcdef";
 const QUESTION = "Which canary sings in the coal mine?";
 
-type Attacked = { newcomer: Newcomer; port: number };
+type Target = { newcomer: Newcomer; port: number };
 
 const DEV_VARS = `OPEN_ACCESS="loopback"\nOPENAI_API_KEY="${CANARY}"\n`;
 
 describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
   "$name",
   ({ name, start }) => {
-    let attacked: Attacked;
+    let attacked: Target;
 
     beforeAll(async () => {
       const newcomer = new Newcomer();
@@ -39,7 +39,7 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
     afterAll(() => attacked.newcomer.remove());
 
     /** Every attack on every port gets an error, or a page of its own that shows nothing of the service. */
-    async function expectNothing(attacks: readonly Asked[]): Promise<void> {
+    async function expectNothing(attacks: readonly Attack[]): Promise<void> {
       const { newcomer, port } = attacked;
       const ports = newcomer.listeningPorts;
       expect(ports).toContain(port);

@@ -5,7 +5,7 @@ import type { Script } from "../../simulated/providers/reply";
 import { SessionFilesSchema } from "../../src/protocol/api/files";
 import { sessionPath } from "../../src/protocol/paths";
 import { runningService } from "./support/running-service";
-import type { Asked } from "./support/service-client";
+import type { RunOptions } from "./support/service-client";
 import { STORY_AGENTS, storyModels } from "./support/story";
 import { hashesIn, sha256, StoredCopy, wipe } from "./support/stored-copy";
 import { broken, judge, misfolded, toEvent } from "./support/verdict";
@@ -41,7 +41,7 @@ const KEEPER = {
   backend: { cwd: "work", enable_mcp_command_line: true },
 };
 
-const start = async (agents: Asked["agents"]): Promise<string> =>
+const start = async (agents: RunOptions["agents"]): Promise<string> =>
   (await on.client.start({ baseUrl: on.providers.baseUrl, agents })).session_id;
 
 const follow = (session: string, turns = 1): Watcher =>
@@ -84,7 +84,7 @@ async function everything(session: string): Promise<Record<string, string>> {
 }
 
 /** One session that is over, and one that was cut off in its middle, as they were when the copy was made; and that copy. */
-type Kept = {
+type Original = {
   over: string;
   seen: Record<string, string>;
   open: string;
@@ -93,7 +93,7 @@ type Kept = {
   copy: StoredCopy;
 };
 
-async function keep(): Promise<Kept> {
+async function keep(): Promise<Original> {
   const over = await start([KEEPER]);
   expect(await on.client.ended(over, 60_000)).toMatchObject({ status: "completed" });
   const open = await start(STORY_AGENTS);
@@ -111,7 +111,7 @@ async function keep(): Promise<Kept> {
 }
 
 describe("a copy of all that the service keeps", () => {
-  let kept: Kept;
+  let kept: Original;
   beforeAll(async () => {
     kept = await keep();
     await wipe(on.service.stateDir);

@@ -96,7 +96,7 @@ it("npm start refuses to serve other machines", () => {
   );
 });
 
-type Started = {
+type ServiceProcess = {
   child: ChildProcess;
   printed: () => string;
   ended: Promise<number | null>;
@@ -104,7 +104,7 @@ type Started = {
 };
 
 /** `npm start` until it answers. */
-async function started(port: number, ...args: string[]): Promise<Started> {
+async function started(port: number, ...args: string[]): Promise<ServiceProcess> {
   const child = spawn(
     process.execPath,
     ["scripts/run.mjs", "scripts/start.ts", "--port", String(port), ...args],
@@ -126,7 +126,7 @@ async function started(port: number, ...args: string[]): Promise<Started> {
   return { child, printed: () => text, ended, healthz };
 }
 
-const runtimesBelow = ({ child }: Started): number[] =>
+const runtimesBelow = ({ child }: ServiceProcess): number[] =>
   spawnSync("pgrep", ["-P", String(child.pid), "workerd"], { encoding: "utf8" })
     .stdout.trim()
     .split("\n")

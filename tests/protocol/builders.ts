@@ -248,11 +248,11 @@ export const presenting = (agent: string, label: string): Body => ({
   workspace: null,
 });
 
-type Presented = EventOf<"presentation.completed">;
+type PresentationCompleted = EventOf<"presentation.completed">;
 export const presented = (
   agent: string,
   content: string,
-  how: Partial<Pick<Presented, "source" | "fallback" | "changed_files">> = {},
+  how: Partial<Pick<PresentationCompleted, "source" | "fallback" | "changed_files">> = {},
 ): Body => ({
   type: "presentation.completed",
   attempt: 1,

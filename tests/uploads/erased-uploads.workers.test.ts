@@ -10,7 +10,7 @@ import { store } from "./version-shelf";
 type Moment = "putManifest" | "putPlaces" | "putPack";
 
 /** The runtime's own R2, in front of which somebody erases the context once. */
-class Raced extends ContextFiles {
+class RacedContextFiles extends ContextFiles {
   readonly #moment: Moment;
   #erase: (() => Promise<unknown>) | null;
 
@@ -100,7 +100,10 @@ it.each([
   },
 ] as const)("an upload leaves nothing and is refused if $name", async ({ way, moment, base }) => {
   const owner = { tenant: `erased-${way}-${moment}-${base}`, name: "site" };
-  const raced = { ...store, files: new Raced(moment, () => eraseContext(store, owner)) };
+  const raced = {
+    ...store,
+    files: new RacedContextFiles(moment, () => eraseContext(store, owner)),
+  };
   const manifest = {
     files: files.map(({ bytes: _, ...file }) => file),
     ...(base ? { base_version: null } : {}),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { hashOf } from "../../src/workspace/snapshot";
-import { type Given, Rig } from "./rig";
+import { type Setup, Rig } from "./rig";
 import { bytes, HOME, table } from "./staged-files-table";
 
 describe("reading", () => {
@@ -77,7 +77,7 @@ describe("reading", () => {
 });
 
 describe("looking", () => {
-  const NESTED: Given = {
+  const NESTED: Setup = {
     workspace: { "b.txt": "B", "a/x": "X", "a.b": "Y", "a-b": "Z" },
     peers: { agent10: { p: "P" }, agent1: { q: "Q" } },
     contexts: { site: { files: { i: "I" } } },

@@ -8,7 +8,7 @@ export type Limits = { fileBytes: number; files: number; treeBytes: number };
 export type Outcome = { code: string | null; lines: string[] };
 
 /** A refusal inside the model. */
-export class Refused extends Error {
+export class Refusal extends Error {
   readonly code: string;
   constructor(code: string) {
     super(code);
@@ -82,18 +82,18 @@ export class Model {
 
   resolve(typed: string): string {
     const odd = ODD[typed];
-    if (odd) throw new Refused(odd.code);
+    if (odd) throw new Refusal(odd.code);
     const stack: string[] = [];
     for (const part of (typed.startsWith("/") ? typed : `/workspace/${typed}`).split("/")) {
       if (part === "..") {
-        if (stack.length === 0) throw new Refused("path_outside");
+        if (stack.length === 0) throw new Refusal("path_outside");
         stack.pop();
       } else if (part !== "" && part !== ".") stack.push(part);
     }
     if (stack[0] === "workspace" && (stack[1] === "peers" || stack[1] === "contexts"))
       stack.shift();
     if (stack.length > 0 && !["workspace", "peers", "contexts"].includes(stack[0] ?? ""))
-      throw new Refused("path_outside");
+      throw new Refusal("path_outside");
     return `/${stack.join("/")}`;
   }
 
@@ -105,32 +105,32 @@ export class Model {
   mayRead(path: string): void {
     const [, top, name] = path.split("/");
     if (top === "peers" && name !== undefined && !this.rights.peers.has(name))
-      throw new Refused("unknown_place");
+      throw new Refusal("unknown_place");
     if (top === "contexts" && name !== undefined && !this.rights.contexts.has(name))
-      throw new Refused("unknown_place");
+      throw new Refusal("unknown_place");
   }
 
   mayWrite(path: string): void {
     this.mayRead(path);
     const [, top, name] = path.split("/");
-    if (rootOf(path) === null || top === "peers") throw new Refused("read_only");
+    if (rootOf(path) === null || top === "peers") throw new Refusal("read_only");
     if (top === "contexts" && !this.rights.contexts.get(name ?? "")?.writable)
-      throw new Refused("read_only");
-    if (isProtected(path)) throw new Refused("protected");
+      throw new Refusal("read_only");
+    if (isProtected(path)) throw new Refusal("protected");
   }
 
   read(path: string): string {
     this.mayRead(path);
     const text = this.files.get(path);
     if (text === undefined)
-      throw new Refused(this.isDirectory(path) ? "is_directory" : "not_found");
+      throw new Refusal(this.isDirectory(path) ? "is_directory" : "not_found");
     this.known.add(path);
     return text;
   }
 
   write(path: string, text: string): void {
     this.mayWrite(path);
-    if (bytes(text) > this.rights.limits.fileBytes) throw new Refused("file_too_large");
+    if (bytes(text) > this.rights.limits.fileBytes) throw new Refusal("file_too_large");
     this.fileFits(path);
     this.room(path, [[path, text]], { leaving: [] });
     this.put(path, text);
@@ -147,11 +147,11 @@ export class Model {
 
   remove(path: string): void {
     this.mayWrite(path);
-    if (path === rootOf(path)) throw new Refused("is_root");
-    if (!this.files.has(path) && !this.isDirectory(path)) throw new Refused("not_found");
+    if (path === rootOf(path)) throw new Refusal("is_root");
+    if (!this.files.has(path) && !this.isDirectory(path)) throw new Refusal("not_found");
     for (const file of this.filesAt(path)) {
       this.mayWrite(file);
-      if (!this.known.has(file)) throw new Refused("not_read");
+      if (!this.known.has(file)) throw new Refusal("not_read");
     }
     for (const directory of this.directoriesAt(path)) this.mayWrite(directory);
     this.drop(path);
@@ -161,17 +161,17 @@ export class Model {
   mayLeave(way: "copy" | "move", from: string): void {
     if (way === "copy") this.mayRead(from);
     else this.mayWrite(from);
-    if (rootOf(from) === null) throw new Refused("is_directory");
-    if (!this.files.has(from) && !this.isDirectory(from)) throw new Refused("not_found");
+    if (rootOf(from) === null) throw new Refusal("is_directory");
+    if (!this.files.has(from) && !this.isDirectory(from)) throw new Refusal("not_found");
   }
 
   transfer(way: "copy" | "move", from: string, to: string): void {
     this.mayWrite(to);
     if (from === to) return;
-    if (way === "move" && from === rootOf(from)) throw new Refused("is_root");
+    if (way === "move" && from === rootOf(from)) throw new Refusal("is_root");
     const isFile = this.files.has(from);
-    if (!isFile && isIn(to, from)) throw new Refused("into_itself");
-    if (!isFile && way === "move" && this.isFull(to)) throw new Refused("exists");
+    if (!isFile && isIn(to, from)) throw new Refusal("into_itself");
+    if (!isFile && way === "move" && this.isFull(to)) throw new Refusal("exists");
     const texts = this.filesAt(from).map((path): [string, string] => [
       to + path.slice(from.length),
       this.files.get(path) ?? "",
@@ -206,7 +206,7 @@ export class Model {
       this.mayWrite(path);
       const stays =
         rootOf(from) === rootOf(to) && (isKept(to + path.slice(from.length)) || !isKept(path));
-      if (!stays && !this.known.has(path)) throw new Refused("not_read");
+      if (!stays && !this.known.has(path)) throw new Refusal("not_read");
     }
     for (const path of this.directoriesAt(from)) this.mayWrite(path);
   }
@@ -238,21 +238,21 @@ export class Model {
   }
 
   private fileFits(path: string): void {
-    if (this.isDirectory(path)) throw new Refused("is_directory");
+    if (this.isDirectory(path)) throw new Refusal("is_directory");
     this.joinedFits(path);
-    if (this.fileAbove(path)) throw new Refused("not_a_directory");
+    if (this.fileAbove(path)) throw new Refusal("not_a_directory");
   }
 
   private directoryFits(path: string): void {
     if (path === rootOf(path)) return;
     this.joinedFits(path);
-    if (this.files.has(path) || this.fileAbove(path)) throw new Refused("not_a_directory");
+    if (this.files.has(path) || this.fileAbove(path)) throw new Refusal("not_a_directory");
   }
 
   private joinedFits(path: string): void {
     const inside = path.slice((rootOf(path) ?? "").length + 1);
-    if (inside.split("/").length > 40) throw new Refused("path_too_long");
-    if (/^\/workspace\/(?:peers|contexts)(?:\/|$)/.test(path)) throw new Refused("reserved_name");
+    if (inside.split("/").length > 40) throw new Refusal("path_too_long");
+    if (/^\/workspace\/(?:peers|contexts)(?:\/|$)/.test(path)) throw new Refusal("reserved_name");
   }
 
   private fileAbove(path: string): boolean {
@@ -271,21 +271,21 @@ export class Model {
     const { limits } = this.rights;
     const root = rootOf(at) ?? "";
     if (texts.some(([, text]) => bytes(text) > limits.fileBytes))
-      throw new Refused("file_too_large");
+      throw new Refusal("file_too_large");
     const now = this.filesAt(root);
     const held = sum(now.map((path) => bytes(this.files.get(path) ?? "")));
     const added = texts.filter(([path]) => !this.files.has(path)).length - leaving.length;
     const more =
       sum(texts.map(([path, text]) => bytes(text) - bytes(this.files.get(path) ?? ""))) -
       sum(leaving.map(bytes));
-    if (added > 0 && now.length + added > limits.files) throw new Refused("too_many_files");
-    if (more > 0 && held + more > limits.treeBytes) throw new Refused("tree_too_large");
+    if (added > 0 && now.length + added > limits.files) throw new Refusal("too_many_files");
+    if (more > 0 && held + more > limits.treeBytes) throw new Refusal("tree_too_large");
     const after = new Set([...this.directories].filter((path) => isIn(path, root)));
     const before = after.size;
     for (const path of [...directories, ...texts.map(([file]) => up(file))])
       for (let one = path; isIn(one, root); one = up(one)) after.add(one);
     if (after.size - gone > before && after.size - gone > limits.files)
-      throw new Refused("too_many_files");
+      throw new Refusal("too_many_files");
   }
 
   emptyDirectories(root: string): string[] {

@@ -1,5 +1,5 @@
 import { FileError } from "../../src/workspace/types";
-import { type Model, ODD, Refused } from "./model";
+import { type Model, ODD, Refusal } from "./model";
 
 /** Those that change something, and reading, are done more often. */
 const OFTEN = ["read", "write", "copy", "move", "remove"] as const;
@@ -18,7 +18,7 @@ export const KINDS = [
 export type Operation = { kind: (typeof KINDS)[number]; path: string; to: string; text: string };
 
 /** The model, with the methods of the real thing, and the lines that each owes. */
-export class Modelled implements Actions {
+export class ModelActions implements Actions {
   readonly #model: Model;
   readonly #lines: Set<string>;
 
@@ -39,7 +39,7 @@ export class Modelled implements Actions {
 
   list = (typed: string) =>
     this.#line("list", typed, (path) => {
-      if (this.#kind(path) === "file") throw new Refused("not_a_directory");
+      if (this.#kind(path) === "file") throw new Refusal("not_a_directory");
       return this.#names(path).map((name) => ({ name }));
     });
 
@@ -59,7 +59,7 @@ export class Modelled implements Actions {
         return this.#model.files.has(path) || this.#model.isDirectory(path);
       });
     } catch (error) {
-      if (error instanceof Refused) return false;
+      if (error instanceof Refusal) return false;
       throw error;
     }
   };
@@ -74,7 +74,7 @@ export class Modelled implements Actions {
   #kind(path: string): "file" | "directory" {
     this.#model.mayRead(path);
     if (this.#model.files.has(path)) return "file";
-    if (!this.#model.isDirectory(path)) throw new Refused("not_found");
+    if (!this.#model.isDirectory(path)) throw new Refusal("not_found");
     return "directory";
   }
 
@@ -111,7 +111,7 @@ export class Modelled implements Actions {
       this.#lines.add(`${operation} ${where(path)} null`);
       return result;
     } catch (error) {
-      if (error instanceof Refused) this.#lines.add(`${operation} ${path} ${error.code}`);
+      if (error instanceof Refusal) this.#lines.add(`${operation} ${path} ${error.code}`);
       throw error;
     }
   }
@@ -138,7 +138,7 @@ export async function perform(
   try {
     return { code: null, answer: await answerOf(files, operation) };
   } catch (error) {
-    if (error instanceof FileError || error instanceof Refused)
+    if (error instanceof FileError || error instanceof Refusal)
       return { code: error.code, answer: null };
     throw error;
   }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { type Given, Rig } from "./rig";
+import { type Setup, Rig } from "./rig";
 import { bytes, HOME, table } from "./staged-files-table";
 
 describe("deleting", () => {
-  const READ: Given = {
+  const READ: Setup = {
     ...HOME,
     read: ["/workspace/a.txt", "/workspace/src/b.txt", "/workspace/src/lib/c.txt"],
   };

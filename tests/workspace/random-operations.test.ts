@@ -5,7 +5,7 @@ import { StagedFiles } from "../../src/workspace/staged-files";
 import type { Tree } from "../../src/workspace/types";
 import { KeptFiles } from "./kept-files";
 import { type Limits, Model, ODD, type Rights } from "./model";
-import { KINDS, Modelled, type Operation, perform } from "./modelled";
+import { KINDS, ModelActions, type Operation, perform } from "./modelled";
 
 /**
  * `FILE_OPERATIONS` sets the minimum number of operations. A failure is shrunk and reported with
@@ -173,7 +173,7 @@ class Team {
     for (const operation of operations) {
       const [done, expected] = [
         await perform(files, operation),
-        await perform(new Modelled(model, lines), operation),
+        await perform(new ModelActions(model, lines), operation),
       ];
       expect({ operation, ...done }).toEqual({ operation, ...expected });
       this.attempted += 1;

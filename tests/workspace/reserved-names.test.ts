@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { fileTools } from "../../src/tools/files";
 import { runTool } from "../tools/files/agent-tree";
-import { type Given, Rig } from "./rig";
+import { type Setup, Rig } from "./rig";
 import { table } from "./staged-files-table";
 
-const context = (files: Record<string, string>, writable = false): Given => ({
+const context = (files: Record<string, string>, writable = false): Setup => ({
   contexts: { site: { files, writable } },
 });
 
@@ -86,7 +86,7 @@ describe("names that lead elsewhere", () => {
 
 /** As trees may hold that were kept before such names were refused. */
 describe("a workspace with a file at a reserved name", () => {
-  const OLD: Given = {
+  const OLD: Setup = {
     workspace: { "a.txt": "hello\n", "peers/p.txt": "hello\n", contexts: "hello\n" },
     directories: ["/workspace/peers/empty"],
   };

@@ -8,7 +8,7 @@ import type { FileEntry, Tree, TreeChanges } from "../../src/workspace/types";
 type Texts = Readonly<Record<string, string>>;
 
 /** What a call starts from, in words. Whatever is left out is empty, or large enough. */
-export type Given = {
+export type Setup = {
   workspace?: Texts;
   peers?: Readonly<Record<string, Texts>>;
   contexts?: Readonly<
@@ -27,17 +27,17 @@ const decoder = new TextDecoder();
 
 /** Texts by their real hashes, and what is read of them. */
 export class Rig {
-  readonly #given: Given;
+  readonly #given: Setup;
   readonly #texts = new Map<string, string>();
   readonly #hashes = new Map<string, string>();
   /** Hashes of the contents that were read. */
   readonly asked: string[] = [];
 
-  private constructor(given: Given) {
+  private constructor(given: Setup) {
     this.#given = given;
   }
 
-  static async of(given: Given = {}): Promise<Rig> {
+  static async of(given: Setup = {}): Promise<Rig> {
     const rig = new Rig(given);
     const trees = [
       given.workspace,

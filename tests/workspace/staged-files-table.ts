@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import type { StagedFiles } from "../../src/workspace/staged-files";
 import { FileError } from "../../src/workspace/types";
-import { type Given, Rig } from "./rig";
+import { type Setup, Rig } from "./rig";
 
 type Row = {
   name: string;
-  given?: Given;
+  given?: Setup;
   does: (files: StagedFiles) => unknown;
   changes?: unknown;
   lines: string[];
@@ -38,4 +38,4 @@ async function failure(act: () => unknown): Promise<string | undefined> {
 
 export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-export const HOME: Given = { workspace: { "a.txt": "A", "src/b.txt": "B", "src/lib/c.txt": "C" } };
+export const HOME: Setup = { workspace: { "a.txt": "A", "src/b.txt": "B", "src/lib/c.txt": "C" } };

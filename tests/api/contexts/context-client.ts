@@ -12,8 +12,8 @@ export const text = (value: string) => new TextEncoder().encode(value);
 const JSON_TYPE = "application/json";
 export const TAR = "application/x-tar";
 
-type Sent = { type?: string; body?: BodyInit; key?: string };
-export const send = (method: string, path: string, { type, body, key = owner.key }: Sent = {}) =>
+type Upload = { type?: string; body?: BodyInit; key?: string };
+export const send = (method: string, path: string, { type, body, key = owner.key }: Upload = {}) =>
   ask(path, {
     method,
     headers: {

@@ -19,7 +19,7 @@ import type { Ending } from "./mutate";
  * A reply read through the real adapter over its official SDK, and the state of the connection
  * afterwards.
  */
-export type Heard = {
+export type Reading = {
   events: ModelEvent[];
   error: unknown;
   /** Whether it did not settle in time. */
@@ -54,7 +54,7 @@ export async function hear(
   wire: Wire,
   arriving: Arriving,
   change: Partial<ModelRequest> = {},
-): Promise<Heard> {
+): Promise<Reading> {
   const source = connection(arriving);
   OPEN.add(source);
   const { status = 200, headers = SSE_HEADERS } = arriving;
@@ -129,7 +129,7 @@ function connection({ chunks, ending }: Arriving) {
 }
 
 /** Violations of the invariants of any reply, as sentences. Empty if all hold. */
-export async function problemsOf(wire: Wire, heard: Heard): Promise<string[]> {
+export async function problemsOf(wire: Wire, heard: Reading): Promise<string[]> {
   const { events, error, hung, released } = heard;
   const stops = events.filter((event) => event.type === "stop");
   return [

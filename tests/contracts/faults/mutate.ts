@@ -5,7 +5,7 @@ import { Chance } from "../../../simulated/chance";
 /** How the connection ends after the last byte: as it should, torn down, or not at all. */
 export type Ending = "end" | "reset" | "silence";
 
-export type Mutated = {
+export type Mutation = {
   /** What was done, in order. */
   changes: Change[];
   /** Whether nothing of what the events say has changed. */
@@ -45,7 +45,7 @@ export type Change = keyof typeof HARMFUL | keyof typeof HARMLESS;
 export const CHANGES: readonly Change[] = [...keysOf(HARMFUL), ...keysOf(HARMLESS)];
 
 /** The same seed changes the same frames in the same way. */
-export function mutate({ frames, foreign }: Source, seed: number): Mutated {
+export function mutate({ frames, foreign }: Source, seed: number): Mutation {
   const chance = new Chance(seed);
   const stream = { parts: frames.map((frame) => Buffer.from(frame)), chance, foreign };
   const harmless = chance.is(0.2);

@@ -6,8 +6,8 @@ import { FULL, USAGE } from "../contract-support";
 import { hostedReply } from "../hosted-contract";
 import type { Reply, Wire } from "../wire";
 import type { FaultOutcome } from "./fault-table";
-import { type Heard, hear, problemsOf } from "./listening";
-import { CHANGES, type Change, type Mutated, mutate } from "./mutate";
+import { type Reading, hear, problemsOf } from "./listening";
+import { CHANGES, type Change, type Mutation, mutate } from "./mutate";
 import { type EndMarks, readEnd } from "./oracle";
 
 /**
@@ -34,9 +34,9 @@ const repliesOf = (wire: Wire): Reply[] => [
   wire.hostedTools.length > 0 ? hostedReply(wire) : { ...FULL, text: [] },
 ];
 
-type Tried = { seed: number; mutated: Mutated; heard: Heard; problems: string[] };
+type Trial = { seed: number; mutated: Mutation; heard: Reading; problems: string[] };
 
-async function tryOne({ wire, marks }: Format, seed: number): Promise<Tried> {
+async function tryOne({ wire, marks }: Format, seed: number): Promise<Trial> {
   const replies = repliesOf(wire);
   const frames = wire.encode(replies[seed % replies.length] ?? FULL);
   const foreign = [
@@ -58,7 +58,7 @@ async function tryOne({ wire, marks }: Format, seed: number): Promise<Tried> {
 async function losses(
   wire: Wire,
   frames: readonly string[],
-  { events, error }: Heard,
+  { events, error }: Reading,
 ): Promise<string[]> {
   const recorded = await hear(wire, { chunks: [Buffer.from(frames.join(""))], ending: "end" });
   if (error !== undefined) return [`nothing was wrong with the stream: ${String(error)}`];
@@ -68,7 +68,11 @@ async function losses(
 }
 
 /** Where the adapter took for a whole what is none by the stream's own words. */
-function contradictions(marks: EndMarks, { bytes }: Mutated, { events, error }: Heard): string[] {
+function contradictions(
+  marks: EndMarks,
+  { bytes }: Mutation,
+  { events, error }: Reading,
+): string[] {
   if (error !== undefined || events.at(-1)?.type !== "stop") return [];
   const { ended, objection } = readEnd(bytes, marks);
   if (!ended) return ["a part was taken for the whole: the stream never says that it is complete"];
@@ -76,8 +80,8 @@ function contradictions(marks: EndMarks, { bytes }: Mutated, { events, error }: 
 }
 
 /** Runs through all seeds, so many at a time. */
-async function tryAll(format: Format): Promise<Tried[]> {
-  const tried: Tried[] = [];
+async function tryAll(format: Format): Promise<Trial[]> {
+  const tried: Trial[] = [];
   let next = FIRST_SEED;
   const runner = async () => {
     while (next < FIRST_SEED + STREAMS) {
@@ -93,7 +97,7 @@ async function tryAll(format: Format): Promise<Tried[]> {
   return tried;
 }
 
-function outcomesOf(format: string, tried: readonly Tried[]): FaultOutcome[] {
+function outcomesOf(format: string, tried: readonly Trial[]): FaultOutcome[] {
   const count = (change: Change) => {
     const counts = new Map<string, number>();
     for (const { heard } of tried.filter(({ mutated: { changes } }) => changes[0] === change)) {

@@ -4,7 +4,7 @@ import { isJsonObject } from "../../../src/providers/json";
  * What the bytes of a stream themselves say of its end, read by the letter of the formats and not
  * by any adapter's code. It errs on one side only: where it sees no end, nobody may.
  */
-export type Said = {
+export type StreamEnd = {
   /** Whether a complete event of the provider says that the reply is complete. */
   ended: boolean;
   /** Why a reply that claims to be complete is not; `null` if it is. */
@@ -25,7 +25,7 @@ export type EndMarks = {
   objects?(before: readonly Fields[]): string | null;
 };
 
-export function readEnd(bytes: Buffer, { ends, fails, closes, objects }: EndMarks): Said {
+export function readEnd(bytes: Buffer, { ends, fails, closes, objects }: EndMarks): StreamEnd {
   const before: Fields[] = [];
   for (const data of dataIn(bytes)) {
     const value = parsed(data);

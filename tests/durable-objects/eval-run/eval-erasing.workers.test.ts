@@ -3,7 +3,10 @@ import { describe, expect, it } from "vitest";
 import { isDone, runOf, sessionsOf, stubOf, until } from "../../evals/eval-client";
 import { request } from "../session/session-client";
 
-/** A user who erases a session wants its words gone everywhere; that a case passed, and what it cost, are no words of it. */
+/**
+ * Erasing a session deletes its words everywhere. The outcome and the cost of a case contain no
+ * words of the session, so they stay.
+ */
 
 const erase = async (id: string | undefined) =>
   (await request(`/api/sessions/${id}`, { method: "DELETE" })).status;
@@ -13,7 +16,7 @@ const kept = (run: Parameters<typeof stubOf>[0]) =>
   );
 
 describe("erasing a session of an evaluation", () => {
-  it("takes its answer and what was said of it, and leaves what came of the case", async () => {
+  it("deletes its answer and the grader's reason, and keeps the outcome and the cost", async () => {
     const run = runOf("erased-after", ["plain", "solid"]);
     await stubOf(run).start(run);
     const before = await until(run, isDone);
@@ -35,12 +38,14 @@ describe("erasing a session of an evaluation", () => {
     expect(await erase(first)).toBe(404);
   });
 
-  it("between its end and the record of it leaves no word either", async () => {
+  it("deletes them also between the session's end and the stored result", async () => {
     const run = runOf("erased-between", ["quick", "plain"]);
     await stubOf(run).start(run);
     const late = sessionsOf(run)[0];
-    await until(run, ({ results }) => results.some(({ session_id }) => session_id === late)); // the second case may end first
-    // The object still has the answer to write, as when it was cut off before it wrote; the session goes first.
+    // the second case may end first
+    await until(run, ({ results }) => results.some(({ session_id }) => session_id === late));
+    // The object still has to write the answer, as after an interruption before the write; the
+    // session is erased first.
     await runInDurableObject(stubOf(run), (_, { storage }) => {
       storage.sql.exec(
         "UPDATE cases SET saved = 0, state = json_set(state, '$.result.answer', 'words that were erased', '$.result.detail', 'words') WHERE nth = 0",
@@ -57,7 +62,7 @@ describe("erasing a session of an evaluation", () => {
     expect(await kept(run)).not.toContain("words");
   });
 
-  it("while it runs is the case's end", async () => {
+  it("ends the case if it still runs", async () => {
     const run = runOf("erased-running", ["hanging"], { at_once: 3 });
     await stubOf(run).start(run);
     const [first] = sessionsOf(run);
@@ -73,7 +78,7 @@ describe("erasing a session of an evaluation", () => {
     expect(await until(run, isDone)).toMatchObject({ errored: 3 });
   });
 
-  it("leaves no answer in the run's own object once it is recorded", async () => {
+  it("removes the answer from the object of the run once the result is stored", async () => {
     const run = runOf("kept-once", ["plain", "solid"]);
     await stubOf(run).start(run);
     const page = await until(run, isDone);
@@ -81,7 +86,7 @@ describe("erasing a session of an evaluation", () => {
     await expect.poll(() => kept(run)).not.toMatch(/"answer\\*":\\*"/);
   });
 
-  it("of a case that never had one leaves its reason", async () => {
+  it("keeps the reason of a case that never had a session", async () => {
     const run = { ...runOf("erased-none", ["quick"]), team: null, problem: "The team has no key." };
     await stubOf(run).start(run);
     await until(run, isDone);

@@ -30,7 +30,10 @@ const limit = (
     .bind(id, turns, usd)
     .run();
 
-/** Another turn of the tenant's begins, and reserves what is left of the day; gives what ends it. */
+/**
+ * Another turn of the tenant starts and reserves the rest of the daily budget. Returns a function
+ * that ends the turn.
+ */
 async function takePlace(tenant: string): Promise<() => Promise<void>> {
   const object = env.TENANTS.get(env.TENANTS.idFromName(tenant));
   const wish = {
@@ -66,8 +69,8 @@ const heldOf = (run: EvalRunStart) =>
       .map(({ held }) => held),
   );
 
-describe("a run", () => {
-  it("goes to its end: each case one session with one turn, graded, and all of it in D1", async () => {
+describe("an evaluation run", () => {
+  it("runs each case as one session with one turn, grades it, and stores everything in D1", async () => {
     const run = runOf("whole", ["plain", "solid"], {
       cases: [
         {
@@ -123,7 +126,7 @@ describe("a run", () => {
     });
   });
 
-  it("begins once, however often and together it is asked for", async () => {
+  it("starts once, however often and concurrently it is requested", async () => {
     const run = runOf("often", ["quick", "plain"]);
     const started = await Promise.all(Array.from({ length: 5 }, () => stubOf(run).start(run)));
     expect(started.filter((one) => one.started)).toHaveLength(1);
@@ -132,7 +135,7 @@ describe("a run", () => {
     expect(await turnsOf(run)).toEqual(once(run));
   });
 
-  it("has no more cases under way than it may", async () => {
+  it("never runs more cases at the same time than its limit", async () => {
     const run = runOf("few", ["hanging"], { at_once: 2 });
     await stubOf(run).start(run);
     await expect.poll(() => casesOf(run)).toEqual(["running", "running", "waiting"]);
@@ -146,7 +149,7 @@ describe("a run", () => {
     await expect.poll(() => casesOf(run), { timeout: 10_000 }).toEqual(["done", "done", "running"]);
   });
 
-  it("goes on when a case fails, which is a result with its reason", async () => {
+  it("continues when a case fails, and records the failure with its reason", async () => {
     const run = runOf("failing", ["keyless"], { at_once: 1 });
     await stubOf(run).start(run);
     const page = await until(run, isDone);
@@ -159,13 +162,13 @@ describe("a run", () => {
     expect(JSON.stringify(page)).not.toContain("sk-canary");
   });
 
-  it("goes on when a case takes too long", async () => {
+  it("continues when a case exceeds its time", async () => {
     const run = runOf("late", ["hanging"], { at_once: 3, timeout_seconds: 1 });
     await stubOf(run).start(run);
     expect(await until(run, isDone)).toMatchObject({ errored: 3 });
   });
 
-  it("goes on when someone cancelled a case's session", async () => {
+  it("continues when a user cancels a case's session", async () => {
     const run = runOf("cancelled", ["hanging"], { at_once: 3 });
     await stubOf(run).start(run);
     await expect.poll(() => casesOf(run)).toEqual(["running", "running", "running"]);
@@ -176,7 +179,7 @@ describe("a run", () => {
     );
   });
 
-  it("gives up a case whose session does not end long after its time", async () => {
+  it("gives up a case whose session does not end long after its time limit", async () => {
     const run = runOf("stuck", ["hanging"], { at_once: 3 });
     await stubOf(run).start(run);
     await expect.poll(() => casesOf(run)).toEqual(["running", "running", "running"]);
@@ -192,14 +195,14 @@ describe("a run", () => {
     expect(ends.map((end) => end.ok && end.turn.status)).toEqual(Array(3).fill("cancelled"));
   });
 
-  it("waits for a place where its tenant has as many turns as it may", async () => {
+  it("waits while its tenant has as many running turns as its limit", async () => {
     await limit("narrow", { turns: 1 });
     const run = { ...runOf("narrow", ["plain"], { at_once: 3 }), tenant: "narrow" };
     await stubOf(run).start(run);
     expect(await until(run, isDone)).toMatchObject({ passed: 3 });
   });
 
-  it("gives up a case that found no place for too long, and says why; it leaves no session in the list", async () => {
+  it("gives up a case that waits too long for a free turn, with the reason, and lists no session for it", async () => {
     await limit("crowded", { turns: 1 });
     await takePlace("crowded");
     const run = { ...runOf("crowded", ["plain"], { at_once: 3 }), tenant: "crowded" };
@@ -220,7 +223,7 @@ describe("a run", () => {
     expect(await turnsOf(run)).toEqual({});
   });
 
-  it("waits while running turns have reserved the money of the day, and goes on when it is free", async () => {
+  it("waits while running turns have reserved the daily budget, and continues when it is free", async () => {
     await limit("reserved", { usd: 5 });
     const free = await takePlace("reserved");
     const run = { ...pricedRun("reserved"), tenant: "reserved" };
@@ -233,7 +236,7 @@ describe("a run", () => {
     expect(page).toMatchObject({ passed: 3, errored: 0 });
   });
 
-  it("whose tenant has spent its day says so at once", async () => {
+  it("ends at once if its tenant's daily budget is exhausted", async () => {
     await limit("penniless", { usd: 5 });
     const turn = { session: "session_0000000001", turn: 1, costUsd: 5, at: Date.now() };
     await env.TENANTS.get(env.TENANTS.idFromName("penniless")).endTurn(turn);
@@ -245,7 +248,7 @@ describe("a run", () => {
     expect(await turnsOf(run)).toEqual({});
   });
 
-  it("of a team that cannot run here says so for each case and asks nobody", async () => {
+  it("of a team that cannot run here records the reason for each case and calls no provider", async () => {
     const run = {
       ...runOf("without-team", ["quick"]),
       team: null,
@@ -260,13 +263,13 @@ describe("a run", () => {
   });
 });
 
-describe("a run whose object is torn down", () => {
+describe("a run whose object is aborted", () => {
   it.each([
     { name: "before its first step", wait: 0 },
     { name: "while its first cases start", wait: 30 },
     { name: "while cases run", wait: 400 },
     { name: "while results are gathered", wait: 1_500 },
-  ])("$name loses nothing and doubles nothing", async ({ wait }) => {
+  ])("$name loses no result and repeats none", async ({ wait }) => {
     const run = runOf(`torn-${wait}`, ["slow"], { at_once: 2 });
     await stubOf(run).start(run);
     await new Promise((resolve) => setTimeout(resolve, wait));
@@ -279,13 +282,13 @@ describe("a run whose object is torn down", () => {
     expect(await turnsOf(run)).toEqual(once(run));
   });
 
-  it("has started every run that was due with it, once", async () => {
+  it("starts every run that was due with it, once", async () => {
     const [first, second, third] = ["due-first", "due-second", "due-third"].map((name) =>
       runOf(name, ["quick", "plain"]),
     );
     if (!first || !second || !third) throw new Error("three runs are due");
     await stubOf(first).start(first, [second, third]);
-    await stubOf(second).start(second, [first, third]); // rung twice
+    await stubOf(second).start(second, [first, third]); // the alarm fires twice
     await abortAllDurableObjects();
     for (const run of [first, second]) await runDurableObjectAlarm(stubOf(run));
     for (const run of [first, second, third]) {
@@ -301,7 +304,7 @@ describe("a run whose object is torn down", () => {
       .toEqual([]);
   });
 
-  it("always has an alarm standing until it is over", async () => {
+  it("always has an alarm set until it is over", async () => {
     const run = runOf("alarmed", ["hanging"], { at_once: 1 });
     await stubOf(run).start(run);
     for (let kills = 0; kills < 3; kills += 1) {
@@ -311,11 +314,11 @@ describe("a run whose object is torn down", () => {
       ).not.toBeNull();
       await runDurableObjectAlarm(stubOf(run));
     }
-    // The alarm may have rung by itself and still be at it.
+    // The alarm may have fired by itself and may still be running.
     await expect.poll(() => casesOf(run)).toEqual(["running", "waiting", "waiting"]);
   });
 
-  it("leaves the newest 500 runs of its suite, and their results", async () => {
+  it("keeps the newest 500 runs of its suite and their results", async () => {
     const run = runOf("many", ["keyless"], {
       cases: [{ id: "a", question: "Q?", grader: { type: "number", value: 1 } }],
     });
@@ -341,7 +344,7 @@ describe("a run whose object is torn down", () => {
     }
   });
 
-  it("writes its results again without doubling a row", async () => {
+  it("stores its results again without duplicate rows", async () => {
     const run = runOf("again", ["quick", "plain"]);
     await stubOf(run).start(run);
     const page = await until(run, isDone);

@@ -28,8 +28,8 @@ const goBack = (ms: number) => {
 };
 afterEach(() => vi.restoreAllMocks());
 
-describe("a tenant's gate whose clock goes back", () => {
-  it("holds who waits no longer than it was asked to", async () => {
+describe("a tenant's rate gate whose clock is set back", () => {
+  it("keeps a waiting call no longer than the requested time", async () => {
     const gate = newGate();
     await gate.start(wish("a"));
     const second = gate.start(wish("b"), 1_000);
@@ -42,28 +42,25 @@ describe("a tenant's gate whose clock goes back", () => {
   it.each([
     { name: "two minutes", ms: 120_000 },
     { name: "an hour", ms: HOUR },
-  ])(
-    "by $name lets the next in a minute later at the latest, be it restarted meanwhile",
-    async ({ ms }) => {
-      const gate = newGate();
-      await gate.start(wish("a"));
-      await evictDurableObject(gate);
-      goBack(ms);
-      const first = await gate.start(wish("b"), 0);
-      const told = Date.now();
-      await evictDurableObject(gate);
-      await soon(1_500);
-      const second = await gate.start(wish("b"), 0);
-      if (first.type !== "wait" || second.type !== "wait")
-        throw new Error(`${first.type}, ${second.type}`);
-      expect(first.startsAt - told).toBeLessThanOrEqual(61_500);
-      expect(second.startsAt).toBe(first.startsAt);
-    },
-  );
+  ])("by $name admits the next call within a minute, also after a restart", async ({ ms }) => {
+    const gate = newGate();
+    await gate.start(wish("a"));
+    await evictDurableObject(gate);
+    goBack(ms);
+    const first = await gate.start(wish("b"), 0);
+    const told = Date.now();
+    await evictDurableObject(gate);
+    await soon(1_500);
+    const second = await gate.start(wish("b"), 0);
+    if (first.type !== "wait" || second.type !== "wait")
+      throw new Error(`${first.type}, ${second.type}`);
+    expect(first.startsAt - told).toBeLessThanOrEqual(61_500);
+    expect(second.startsAt).toBe(first.startsAt);
+  });
 });
 
-describe("a tenant's gate", () => {
-  it("lets calls start while there is room, and the next as soon as one gives back", async () => {
+describe("a tenant's rate gate", () => {
+  it("admits calls while there is room, and the next call as soon as another returns its share", async () => {
     const gate = newGate();
     expect(await gate.start(wish("a"))).toEqual({ type: "start" });
     const second = gate.start(wish("b"));
@@ -74,7 +71,7 @@ describe("a tenant's gate", () => {
     expect(Date.now() - settled).toBeLessThan(5_000);
   });
 
-  it("keeps the order of those who wait", async () => {
+  it("admits waiting calls in order", async () => {
     const gate = newGate();
     await gate.start(wish("a", { tokens: 100 }));
     const order: string[] = [];
@@ -87,7 +84,7 @@ describe("a tenant's gate", () => {
     expect(order).toEqual(["b", "c"]);
   });
 
-  it("tells one that is waited for no more, and lets the next in", async () => {
+  it("ends the wait of an abandoned call and admits the next call", async () => {
     const gate = newGate();
     await gate.start(wish("a", { tokens: 40 }));
     const large = gate.start(wish("large", { tokens: 100 }));
@@ -98,7 +95,7 @@ describe("a tenant's gate", () => {
     expect(await Promise.all([large, small])).toEqual([{ type: "left" }, { type: "start" }]);
   });
 
-  it("holds nobody for ever: who has waited long is told when there may be room, and asks again", async () => {
+  it("tells a call after a long wait when there may be room, and the call asks again", async () => {
     const gate = newGate();
     const startedAt = Date.now();
     await gate.start(wish("a", { tokens: 100 }));
@@ -108,13 +105,13 @@ describe("a tenant's gate", () => {
     if (answer.type === "wait") expect(answer.startsAt - startedAt).toBeGreaterThan(59_000);
   });
 
-  it("asks nothing of other endpoints", async () => {
+  it("limits each endpoint alone", async () => {
     const gate = newGate();
     await gate.start(wish("a", { tokens: 100 }));
     expect(await gate.start(wish("b", { endpoint: "another" }))).toEqual({ type: "start" });
   });
 
-  it("remembers what is spent when it wakes up again, and which calls have started", async () => {
+  it("remembers usage and started calls after a restart", async () => {
     const gate = newGate();
     await gate.start(wish("a"));
     await evictDurableObject(gate);
@@ -125,7 +122,7 @@ describe("a tenant's gate", () => {
     expect(await other).toEqual({ type: "left" });
   });
 
-  it("erases what counts no more, and only that", async () => {
+  it("erases only usage that no longer counts", async () => {
     const gate = newGate();
     await gate.start(wish("a", { tokens: 100 }));
     await gate.start(wish("b", { endpoint: "another" }));

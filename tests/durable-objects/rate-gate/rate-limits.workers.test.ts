@@ -10,7 +10,7 @@ import { askWith, makeKey } from "../../api/keyed-client";
 import { eventsPath, follow, post, request, type Run, start } from "../session/session-client";
 
 let quotas = 0;
-/** One agent that presents at once: one call a session. Each key has a quota of its own. */
+/** An agent that presents at once: one call per session. Each key has its own quota. */
 const team = (limits: object, { model = "quick", api_key = `quota-${++quotas}` } = {}) => ({
   agents: [
     {
@@ -49,7 +49,7 @@ async function untilLogged(run: Run, type: EventType): Promise<WireEvent[]> {
   }
 }
 
-it("sessions of a tenant share what an endpoint takes; one that waits says till when, and cancelling it ends the wait at once", async () => {
+it("sessions of a tenant share an endpoint's limit; a waiting session reports until when, and cancelling ends the wait at once", async () => {
   const config = team({ rpm: 1 });
   const first = await follow(await start(config));
   expect(ofType(first.events, "call.waiting")).toEqual([]);
@@ -65,7 +65,8 @@ it("sessions of a tenant share what an endpoint takes; one that waits says till 
   const asked = Date.now();
   await post(`/api/sessions/${second.session_id}/cancel`);
   const { events } = await follow(second);
-  expect(Date.now() - asked).toBeLessThan(HOLD_MS / 2); // no answer of the gate is waited for, nor the minute
+  // waits neither for the gate's response nor for the minute
+  expect(Date.now() - asked).toBeLessThan(HOLD_MS / 2);
   expect(events.at(-1)).toMatchObject({
     type: "turn.cancelled",
     usage: { input_tokens: 0 },
@@ -73,7 +74,7 @@ it("sessions of a tenant share what an endpoint takes; one that waits says till 
   });
 });
 
-it("tenants do not share, be it with the same key", async () => {
+it("tenants do not share a limit, even with the same key", async () => {
   const config = team({ rpm: 1 });
   await follow(await start(config));
   const other = await makeKey("tenant-of-its-own");
@@ -88,7 +89,7 @@ it("tenants do not share, be it with the same key", async () => {
   expect(text).not.toContain("event: call.waiting");
 });
 
-it("the turn's time limit ends a wait as it ends everything else", async () => {
+it("the turn's time limit ends a wait for the rate gate", async () => {
   const config = team({ rpm: 1 });
   await follow(await start(config));
   const { events } = await follow(await start(config, { timeout_seconds: 3 }));
@@ -97,7 +98,7 @@ it("the turn's time limit ends a wait as it ends everything else", async () => {
   expect(events.at(-1)).toMatchObject({ type: "turn.failed" });
 });
 
-it("calls with a PDF go side by side where what they take fits, though the most that it might be does not", async () => {
+it("calls with a PDF run side by side if their actual usage fits, though their estimate does not", async () => {
   const config = team({ tpm: 30_000 }, { model: "unhurried" });
   const pdf = Buffer.concat([PDF, Buffer.alloc(48_000 - PDF.byteLength, 0x20)]);
   const asked = { question: [text("What is it?"), file(pdf, "a.pdf")] };
@@ -109,7 +110,7 @@ it("calls with a PDF go side by side where what they take fits, though the most 
   }
 });
 
-it("a call that waits asks anew after a restart, without a second word, and goes as soon as another has given back", async () => {
+it("a waiting call asks again after a restart, without a second event, and starts as soon as another returns its share", async () => {
   const config = team({ tpm: 2_300 }, { model: "unhurried" });
   const slow = await start(config);
   await untilLogged(slow, "call.started");
@@ -133,7 +134,7 @@ it("a call that waits asks anew after a restart, without a second word, and goes
   expect((began?.at ?? 0) - (ended?.at ?? 0)).toBeLessThan(10_000);
 });
 
-it("a call whose request never left is charged nothing, and gives back its place", async () => {
+it("a call whose request was never sent costs nothing and returns its share", async () => {
   const config = team({ rpm: 2 }, { model: "looker" });
   const run = await start(config, { question: [text("What is it?"), image(PNG, "photo.png")] });
   await follow(run);

@@ -2,7 +2,10 @@ import { describe, expect, inject, it } from "vitest";
 import type { WireEvent } from "../../../src/protocol/events";
 import { follow, start, teamOf, typesOf, withServers } from "./session-client";
 
-/** Agents that do what the rules forbid, in whole runs: what they say is refused, and the others' work goes on. */
+/**
+ * Agents that break the rules, in whole runs: their actions are refused, and the others' work
+ * continues.
+ */
 
 const ofType = <T extends WireEvent["type"]>(events: readonly WireEvent[], type: T) =>
   events.filter((event): event is Extract<WireEvent, { type: T }> => event.type === type);
@@ -31,22 +34,23 @@ const openCalls = (events: readonly WireEvent[], agent: string) => {
 };
 
 describe("F1 a vote", () => {
-  it("for oneself counts: nobody can tell whose answer is whose", async () => {
+  it("for the agent's own answer counts, because agents do not know the authors", async () => {
     const events = await run(["vain", "plain"]);
     expect(votes(events)).toContain("a0 → agent1.1");
     expect(end(events)).toMatchObject({ type: "turn.completed", finish_reason: "consensus" });
   });
 
-  it("for somebody unknown, for a label instead of an alias, for a path is refused, and may be given again", async () => {
+  it("for an unknown alias, for a label or for a path is refused, and the agent may vote again", async () => {
     const events = await run(["lost", "plain"]);
     expect(refusals(events)).toEqual(["a0 unknown_alias", "a0 unknown_alias", "a0 unknown_alias"]);
     expect(votes(events).filter((vote) => vote.startsWith("a0"))).toHaveLength(1);
     expect(end(events)).toMatchObject({ type: "turn.completed", finish_reason: "consensus" });
   });
 
-  it("for nobody that there is, again and again, costs the agent its vote, not the others theirs", async () => {
+  it("for an unknown alias, again and again, costs the agent its vote, but not the others theirs", async () => {
     const events = await run(["stubborn", "plain", "solid"]);
-    expect(refusals(events)).toEqual(Array(12).fill("a0 unknown_alias")); // four in each of three rounds
+    // four in each of three rounds
+    expect(refusals(events)).toEqual(Array(12).fill("a0 unknown_alias"));
     expect(ofType(events, "agent.failed").map(({ agent }) => agent)).toEqual(["a0"]);
     expect(votes(events).filter((vote) => vote.startsWith("a0"))).toEqual([]);
     expect(new Set(ofType(events, "vote.cast").map(({ agent }) => agent))).toEqual(
@@ -64,13 +68,13 @@ describe("F1 a vote", () => {
     expect(end(events)).toMatchObject({ type: "turn.completed", finish_reason: "consensus" });
   });
 
-  it("forty times in one reply is one", async () => {
+  it("forty times in one reply counts as one vote", async () => {
     const events = await run(["eager", "plain"]);
     expect(votes(events).filter((vote) => vote.startsWith("a0"))).toHaveLength(1);
     expect(end(events)).toMatchObject({ type: "turn.completed", finish_reason: "consensus" });
   });
 
-  it("that only stands in an answer's text is none", async () => {
+  it("that is only written in an answer's text does not count", async () => {
     const events = await run(["forger", "plain"]);
     expect(votes(events)).toHaveLength(2);
     expect(
@@ -81,14 +85,14 @@ describe("F1 a vote", () => {
   });
 });
 
-it("F2 an agent that answers for ever may give five answers, then only a vote", async () => {
+it("F2 an agent that answers forever may give five answers, then only a vote", async () => {
   const events = await run(["restless", "restless"]);
   const answers = ofType(events, "answer.submitted");
   expect(answers.length).toBeLessThanOrEqual(10);
   expect(end(events)).toMatchObject({ type: "turn.completed", finish_reason: "consensus" });
 });
 
-it("F3 an agent that never decides is asked four times, then its words are its answer; the others go on", async () => {
+it("F3 an agent that never decides gets four calls, then its text becomes its answer; the others continue", async () => {
   const events = await run(["talker", "plain"]);
   const before = events.slice(
     0,
@@ -101,7 +105,7 @@ it("F3 an agent that never decides is asked four times, then its words are its a
   expect(end(events)).toMatchObject({ type: "turn.completed" });
 });
 
-it("F4 a run whose agents all fail ends with each one's reason, and no final", async () => {
+it("F4 a run whose agents all fail ends with the reason of each agent, and without a final", async () => {
   const events = await run(["keyless", "keyless"]);
   expect(typesOf(events)).not.toContain("presentation.completed");
   expect(end(events)).toMatchObject({
@@ -113,7 +117,7 @@ it("F4 a run whose agents all fail ends with each one's reason, and no final", a
   });
 });
 
-it("F5 a tie goes to the answer that was given first", async () => {
+it("F5 a tie is won by the earliest answer", async () => {
   const events = await run(["vain", "proud"]);
   const [settled] = ofType(events, "attempt.settled");
   const [first] = ofType(events, "answer.submitted");
@@ -126,8 +130,8 @@ it("F5 a tie goes to the answer that was given first", async () => {
   expect(end(events)).toMatchObject({ type: "turn.completed", winner: first?.agent });
 });
 
-describe("F6 tool calls by the thousand", () => {
-  it("are refused from the 65th on, and the agent goes on to answer", async () => {
+describe("F6 thousands of tool calls", () => {
+  it("are refused from the 65th on, and the agent still answers", async () => {
     const events = await run(["wrecker", "plain"]);
     const rounds = Map.groupBy(
       ofType(events, "tool.completed"),
@@ -136,13 +140,14 @@ describe("F6 tool calls by the thousand", () => {
     expect(new Set(rounds.keys())).toContain("a0 1");
     for (const tools of rounds.values()) {
       const outcomes = tools.map(({ outcome }) => outcome);
-      expect(outcomes).toEqual([...Array(64).fill("error"), ...Array(936).fill("refused")]); // nobody has what it calls
+      // no agent has the tool
+      expect(outcomes).toEqual([...Array(64).fill("error"), ...Array(936).fill("refused")]);
     }
     expect(ofType(events, "answer.submitted").map(({ agent }) => agent)).toContain("a0");
     expect(end(events)).toMatchObject({ type: "turn.completed" });
   });
 
-  it("are eight at one time, as long as their server keeps it waiting, and none is lost", async () => {
+  it("run eight at a time while their server keeps them waiting, and none is lost", async () => {
     const box = { name: "box", url: inject("holdingServerUrl") };
     const { events } = await follow(await start(withServers(["grabber", "plain"], [box])));
     const [answer] = ofType(events, "answer.submitted").filter(({ agent }) => agent === "a0");
@@ -154,7 +159,7 @@ describe("F6 tool calls by the thousand", () => {
     expect(end(events)).toMatchObject({ type: "turn.completed" });
   });
 
-  it("beyond what a reply may hold fail the call, and no other agent's", async () => {
+  it("beyond the limit of a reply fail the call, and no call of another agent", async () => {
     const events = await run(["flood", "plain"], {}, { timeout_seconds: 20 });
     expect(ofType(events, "call.failed").map(({ agent, code }) => `${agent} ${code}`)).toContain(
       "a0 too_many_tool_calls",
@@ -163,7 +168,7 @@ describe("F6 tool calls by the thousand", () => {
   });
 });
 
-it("F9 a cap that is reached while agents work starts nothing more, is not passed, and leaves what there is", async () => {
+it("F9 a cost cap that is reached while agents work starts no more calls, is not exceeded, and keeps existing answers", async () => {
   const events = await run(
     ["restless", "restless", "restless"],
     {},

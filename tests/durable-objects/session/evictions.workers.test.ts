@@ -15,9 +15,12 @@ import { broken, misfolded, misnumbered } from "../../e2e/support/verdict";
 import { Chance } from "../../../simulated/chance";
 import { eventsPath, parse, post, request, type Run, start, teamOf } from "./session-client";
 
-/** Objects that the platform takes down in the middle of their work (robustness.md §3, graceful eviction and abort): I1, I2, I4, I19. */
+/** Objects that the platform aborts or evicts while they work: I1, I2, I4, I19. */
 const TIMES = 20;
-/** Of one run: a call that is interrupted a fifth time is given up, which is right, and would end the run too soon. */
+/**
+ * Per run. A call that is interrupted a fifth time is given up by the rules, and would end the run
+ * too soon.
+ */
 const PER_RUN = 4;
 
 type Stub = DurableObjectStub<SessionObject>;
@@ -26,7 +29,10 @@ const stubOf = ({ session_id }: Run): Stub =>
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A reader that comes back whenever it is cut off. It keeps whole frames as they came, and throws away what is unfinished. */
+/**
+ * A reader that reconnects after each interruption. It keeps whole frames byte for byte and drops
+ * unfinished ones.
+ */
 class Reader {
   readonly frames: string[] = [];
 
@@ -63,7 +69,10 @@ class Reader {
   }
 }
 
-/** Everything that is wrong with a session whose turns are over; `read`: what was read of each of them while it ran. */
+/**
+ * All violations of a session whose turns have ended. `read`: what readers of each turn received
+ * while it ran.
+ */
 async function judge(session_id: string, read: readonly Reader[]): Promise<string[]> {
   const path = `/api/sessions/${session_id}`;
   const page = await request(`${path}/events?limit=1000`, {
@@ -101,8 +110,8 @@ async function judge(session_id: string, read: readonly Reader[]): Promise<strin
 
 type Way = (stub: Stub) => Promise<unknown>;
 
-describe(`objects that are taken down ${TIMES} times lose nothing, and each turn ends once`, () => {
-  /** How often the object was made anew while its turn ran, as it counts itself. */
+describe(`objects that are aborted ${TIMES} times lose nothing, and each turn ends once`, () => {
+  /** How often the object was created while its turn ran, by the object's own count. */
   const resetsOf = (run: Run): Promise<number> =>
     runInDurableObject(stubOf(run), (_, { storage }) => {
       const [row] = storage.sql
@@ -131,7 +140,8 @@ describe(`objects that are taken down ${TIMES} times lose nothing, and each turn
       const over = reader.follow(run);
       for (let nth = 0; nth < PER_RUN && !reader.isOver; nth += 1) {
         await sleep(chance.int(10, 120));
-        await way(stubOf(run)).catch(() => undefined); // whoever takes it down hears that it went down
+        // the abort also rejects the call that caused it
+        await way(stubOf(run)).catch(() => undefined);
       }
       await over;
       expect(await judge(run.session_id, [reader])).toEqual([]);
@@ -141,7 +151,7 @@ describe(`objects that are taken down ${TIMES} times lose nothing, and each turn
 
   const TURNS = 5; // of each session
   const instances = new WeakSet<object>();
-  /** Whether it is another object than at the last look. */
+  /** Whether the object is another instance than at the last look. */
   const isNew = (run: Run): Promise<boolean> =>
     runInDurableObject(stubOf(run), (instance) => {
       const isKnown = instances.has(instance);
@@ -149,7 +159,10 @@ describe(`objects that are taken down ${TIMES} times lose nothing, and each turn
       return !isKnown;
     });
 
-  /** What is under way may come to its end: here that is the turn's, which always has a timer of its own. The next is another object's. */
+  /**
+   * An eviction lets current work finish: here the turn, which always has a timer. The next turn
+   * runs in another instance.
+   */
   it.each<{ name: string; way: Way }>([
     { name: "evictDurableObject", way: (stub) => evictDurableObject(stub) },
     {

@@ -8,9 +8,12 @@ import { LOCAL_TENANT, sessionName } from "../../../src/tenancy/principal";
 import { misfolded, misnumbered } from "../../e2e/support/verdict";
 import { follow, parse, post, request, type Run, start, teamOf, typesOf } from "./session-client";
 
-/** Sessions of 100,000 events (robustness.md §3, the row of huge things): what is asked of them costs no more than what it gives. */
+/** Sessions of 100,000 events: the cost of a request depends only on the size of its response. */
 const EVENTS = 100_000;
-/** The slowest, a turn that is told of 2,000 turns before it, takes a second where there is other work too. */
+/**
+ * The slowest request, a turn whose context has 2,000 earlier turns, takes a second on a busy
+ * machine.
+ */
 const SOON_MS = 10_000;
 
 const stubOf = ({ session_id }: Run) =>
@@ -38,7 +41,10 @@ const DELTA_COPY =
 const TURN_COPY = `INSERT INTO turns SELECT turn + ?2, turn + ?2 - 1, first_seq + ?1, last_seq + ?1,
   json_set(summary, '$.number', turn + ?2, '$.parentTurn', turn + ?2 - 1) FROM turns WHERE turn <= ?3`;
 
-/** Repeats the session's first turn, as the service wrote it, until there are so many events; each follows the one before it. */
+/**
+ * Repeats the session's first turn, as the service wrote it, up to this number of events. Each turn
+ * follows the turn before it.
+ */
 function repeat(sql: SqlStorage): { turns: number; head: number } {
   const { rows } = sql.exec<{ rows: number }>("SELECT max(seq) - 1 AS rows FROM events").one();
   const turns = Math.ceil(EVENTS / rows);
@@ -63,7 +69,7 @@ describe("a session of 100,000 events over thousands of turns", () => {
     await abortAllDurableObjects();
   }, 30_000);
 
-  it("gives the last events at once to whoever comes back, from an object that was not in memory", async () => {
+  it("returns the last events at once to a reader that reconnects, from a reloaded object", async () => {
     const page = await soon(
       getJson<{ data: WireEvent[]; has_more: boolean }>(`${path}/events?after=${head - 3}`),
     );
@@ -74,7 +80,7 @@ describe("a session of 100,000 events over thousands of turns", () => {
     expect([numbers(events), typesOf(events).at(-1)]).toEqual([[head - 1, head], "turn.completed"]);
   });
 
-  it("gives pages of a bounded size, wherever they begin", async () => {
+  it("returns pages of a bounded size from any position", async () => {
     const response = await soon(
       request(`${path}/events?after=${Math.floor(head / 2)}&limit=1000`, {
         headers: { accept: "application/json" },
@@ -89,7 +95,7 @@ describe("a session of 100,000 events over thousands of turns", () => {
     ]);
   });
 
-  it("is read whole by a new reader, and says of itself what its log says", async () => {
+  it("is read whole by a new reader, and its status agrees with its log", async () => {
     const log = await wholeLog(path, head);
     expect([log.length, misnumbered(log)]).toEqual([head, []]);
     const status = await soon(getJson<SessionStatus>(path));
@@ -97,7 +103,7 @@ describe("a session of 100,000 events over thousands of turns", () => {
     expect(misfolded(log, status)).toEqual([]);
   });
 
-  it("goes on with a turn that follows the first, and with one that follows all of them", async () => {
+  it("runs a turn that follows the first turn, and a turn that follows all of them", async () => {
     const askedAfter = async (parent: number) => {
       const asked = await post(`${path}/turns`, {
         question: "And eight times seven?",
@@ -129,7 +135,7 @@ async function wholeLog(path: string, head: number): Promise<WireEvent[]> {
   return log;
 }
 
-it("a turn with 100,000 pieces of text that is cut off is there again soon, goes on, and ends once", async () => {
+it("an interrupted turn with 100,000 deltas is loaded soon, continues, and ends once", async () => {
   const run = await start(teamOf(["hanging", "unhurried"]));
   const path = `/api/sessions/${run.session_id}`;
   const pieces = () =>

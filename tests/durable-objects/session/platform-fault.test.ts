@@ -9,7 +9,7 @@ it.each([
   "internal error; reference = abc123",
   "Durable Object is overloaded. Requests queued for too long.",
   "database or disk is full: SQLITE_FULL",
-])("knows a fault of the platform: %s", (message) => {
+])("recognizes a fault of the platform: %s", (message) => {
   expect(isPlatformFault(new Error(message))).toBe(true);
   expect(isPlatformFault(new Error("while writing", { cause: new Error(message) }))).toBe(true);
 });
@@ -19,9 +19,9 @@ it.each([
   "the rules do not come to rest",
   "Unexpected token in JSON",
   "operator overloaded twice",
-])("does not blame the platform for: %s", (message) => {
+])("does not attribute to the platform: %s", (message) => {
   expect(isPlatformFault(new Error(message))).toBe(false);
 });
 
-it("takes only errors for faults", () =>
+it("recognizes only Error objects as faults", () =>
   expect(isPlatformFault("Durable Object reset")).toBe(false));

@@ -3,7 +3,7 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { inject } from "vitest";
 import type { WireEvent } from "../../../src/protocol/events";
 
-/** A client of the service under test, through its front door. */
+/** A client of the service under test, over its public HTTP API. */
 
 const ORIGIN = "http://127.0.0.1:8787";
 
@@ -66,7 +66,7 @@ export async function start(
 export const eventsPath = ({ session_id, turn }: Run): string =>
   `/api/sessions/${session_id}/turns/${turn}/events`;
 
-/** Everything the turn's stream says until it closes. */
+/** The turn's whole stream, until it closes. */
 export async function follow(
   run: Run,
   headers: Record<string, string> = {},

@@ -33,7 +33,7 @@ async function waitFor(run: Run, type: string): Promise<void> {
 }
 
 describe("a turn", () => {
-  it("goes from a question to one final answer, every event valid and numbered without gaps", async () => {
+  it("runs from a question to one final answer, with valid events and numbers without gaps", async () => {
     const run = await start(teamOf(["quick", "plain", "improver"]));
     const { events } = await follow(run);
     for (const event of events) expect(WireEventSchema.parse(event)).toEqual(event);
@@ -58,13 +58,13 @@ describe("a turn", () => {
     });
   });
 
-  it("goes straight to the presentation with one agent", async () => {
+  it("of one agent starts with the presentation", async () => {
     const { events } = await follow(await start(teamOf(["quick"])));
     expect(ofType(events, "attempt.settled")[0]?.ended_by).toBe("skipped");
     expect(ofType(events, "turn.completed")[0]?.answer).toBe("Forty-two, presented.");
   });
 
-  it("ends with a right answer although one agent always gets 401, whose key is in no event", async () => {
+  it("ends with a correct answer although one agent always gets 401, and no event contains its key", async () => {
     const { text, events } = await follow(await start(teamOf(["quick", "keyless", "plain"])));
     expect(ofType(events, "agent.failed").map(({ agent, code }) => [agent, code])).toEqual([
       ["a1", expect.any(String)],
@@ -74,7 +74,7 @@ describe("a turn", () => {
     expect(text).not.toContain("caller-key");
   });
 
-  it("answers a follow-up with the earlier turn in view", async () => {
+  it("answers a follow-up with the earlier turn in its context", async () => {
     const run = await start(teamOf(["quick", "plain"]));
     await follow(run);
     const next = await post(`/api/sessions/${run.session_id}/turns`, {
@@ -86,7 +86,7 @@ describe("a turn", () => {
     expect(typesOf(events).at(-1)).toBe("turn.completed");
   });
 
-  it("tells with streamed arguments which call of the later events they belong to (F3)", async () => {
+  it("assigns streamed arguments to the calls of the later events (F3)", async () => {
     const { events } = await follow(await start(teamOf(["quick", "plain"])));
     const items = ofType(events, "stream.delta").flatMap(({ items }) =>
       items.filter(({ kind }) => kind === "tool_arguments"),
@@ -98,7 +98,7 @@ describe("a turn", () => {
     for (const { agent, tool_call } of items) expect(settled).toContain(`${agent} ${tool_call}`);
   });
 
-  it("refuses a second turn while one runs, and names it", async () => {
+  it("is refused with the running turn's name while another turn runs", async () => {
     const run = await start(teamOf(["slow", "hanging"]));
     const response = await post(`/api/sessions/${run.session_id}/turns`, { question: "Now?" });
     expect(response.status).toBe(409);
@@ -106,7 +106,7 @@ describe("a turn", () => {
     await post(`/api/sessions/${run.session_id}/cancel`);
   });
 
-  it("refuses a cap below the cheapest first call, and names one that runs (A2)", async () => {
+  it("is refused with a cap below the cheapest first call, and the error names a sufficient cap (A2)", async () => {
     const config = teamOf(["quick", "plain"]);
     const ask = (max_tokens: number) =>
       post("/api/runs", { question: "Why?", config, budget: { max_tokens } });
@@ -122,7 +122,7 @@ describe("a turn", () => {
       `${enough.toLocaleString("en-US")} tokens: set budget.max_tokens to at least that.`,
     );
     expect((await ask(cheapest - 1)).status).toBe(422);
-    // The cheapest is what such a call reserves: aliases are drawn by chance, so a few bytes may be missing.
+    // The cheapest first call reserves this. Aliases are random, so a few bytes may be missing.
     const { events } = await follow(await (await ask(cheapest + 16)).json());
     expect(ofType(events, "call.started").length).toBeGreaterThan(0);
     const sensible = await follow(await (await ask(enough)).json());
@@ -130,7 +130,7 @@ describe("a turn", () => {
     expect(typesOf(sensible.events).at(-1)).toBe("turn.completed");
   });
 
-  it("counts the turns that a turn follows into its first calls (A2)", async () => {
+  it("counts the earlier turns into its first calls (A2)", async () => {
     const run = await start(teamOf(["quick", "plain"]), { question: "Why? ".repeat(1_000) });
     await follow(run);
     const ask = (max_tokens: number, parent?: number) =>
@@ -153,7 +153,7 @@ describe("a turn", () => {
 });
 
 describe("cancelling", () => {
-  it("ends the turn at once, twice the same as once, and starts nothing any more", async () => {
+  it("ends the turn at once, is idempotent, and starts nothing more", async () => {
     const run = await start(teamOf(["slow", "hanging", "slow"]));
     await waitFor(run, "call.started");
     const first = await post(`/api/sessions/${run.session_id}/cancel`);
@@ -171,7 +171,7 @@ describe("cancelling", () => {
 });
 
 describe("recovery", () => {
-  it("goes on after the object was torn down in the middle of its calls, as soon as anyone asks", async () => {
+  it("resumes at the next request after the object was aborted during its calls", async () => {
     const run = await start(teamOf(["slow", "slow", "plain"]));
     await waitFor(run, "stream.delta");
     await abortAllDurableObjects();
@@ -185,7 +185,7 @@ describe("recovery", () => {
     expect(typesOf(events).filter((type) => type === "turn.completed")).toHaveLength(1);
   });
 
-  it("goes on by its alarm alone, which always stands while a turn runs", async () => {
+  it("resumes by its alarm alone, which is always set while a turn runs", async () => {
     const run = await start(teamOf(["slow", "plain"]));
     await waitFor(run, "call.started");
     const alarm = await runInDurableObject(stubOf(run), (_, state) => state.storage.getAlarm());
@@ -198,7 +198,7 @@ describe("recovery", () => {
     await waitFor(run, "turn.completed");
   });
 
-  it("takes an alarm at any time, also twice and after the end, for nothing new", async () => {
+  it("ignores alarms at any time, also twice and after the end", async () => {
     const run = await start(teamOf(["quick", "plain"]));
     const { text } = await follow(run);
     await runInDurableObject(stubOf(run), async (instance) => {
@@ -223,7 +223,7 @@ describe("recovery", () => {
   });
 });
 
-describe("asking about what is not there", () => {
+describe("a request for an unknown turn or answer", () => {
   it.each([
     { path: "/api/sessions/session_unknown00", status: 404, code: "session_not_found" },
     { path: "/api/sessions/session_unknown00/events", status: 404, code: "session_not_found" },
@@ -236,7 +236,7 @@ describe("asking about what is not there", () => {
     { path: "/api/sessions/a%2Fb", status: 400, code: "bad_id" },
     { path: "/api/sessions/session_unknown00/turns/0", status: 400, code: "bad_id" },
     { path: "/api/nothing", status: 404, code: "not_found" },
-  ])("answers $path with $code and leaves no object behind", async ({ path, status, code }) => {
+  ])("to $path responds with $code and creates no object", async ({ path, status, code }) => {
     const response = await request(path);
     expect([response.status, response.headers.get("content-type")]).toEqual([
       status,
@@ -253,7 +253,7 @@ describe("asking about what is not there", () => {
     expect(tables).toEqual([]);
   });
 
-  it("has one answer by label, and the final one", async () => {
+  it("returns one answer by label, and the final one", async () => {
     const run = await start(teamOf(["quick", "plain"]));
     await follow(run);
     const at = `/api/sessions/${run.session_id}/turns/1`;

@@ -13,6 +13,6 @@ it.each([
   { name: "spaces alone", value: "  \t", gives: undefined },
 ])("reads $name", ({ value, gives }) => expect(readSecret(envWith(value), NAME)).toBe(gives));
 
-it("counts no key of spaces alone as set", () => {
+it("treats a key of spaces alone as missing", () => {
   expect(keysIn('OPENAI_API_KEY="  "\nXAI_API_KEY=" xai-abc "')).toEqual(["XAI_API_KEY"]);
 });

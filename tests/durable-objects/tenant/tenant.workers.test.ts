@@ -44,8 +44,8 @@ describe("a tenant's audit log", () => {
   });
   const page = { after: 0, limit: 100 };
 
-  it("goes on under a key behind rows without one, and shows which row was written anew (L18)", async () => {
-    await tenant("sealed-log").audit(entry(1)); // where there is no master key
+  it("continues with a key after rows without one, and shows a rewritten row (L18)", async () => {
+    await tenant("sealed-log").audit(entry(1)); // without a master key
     await runInDurableObject(tenant("sealed-log"), (_, { storage: { sql } }) => {
       const tables = new TenantTables(sql, auditKey("the master key", "object"));
       for (const result of [2, 3, 4]) tables.appendAudit(entry(result));
@@ -70,7 +70,7 @@ describe("a tenant's audit log", () => {
     });
   });
 
-  it("has each new head told in the service's log, so that no newest rows are dropped unseen (L18)", async () => {
+  it("writes each new head to the service's log, so that dropped newest rows are noticed (L18)", async () => {
     const logged = vi.spyOn(console, "log");
     const { key } = await makeKey("told-heads", { scopes: "admin" });
     await askWith(key, "/api/audit");
@@ -81,7 +81,7 @@ describe("a tenant's audit log", () => {
 });
 
 describe("a tenant's object", () => {
-  it("gives as many places as there are, and a place back at a turn's end, told once or twice", async () => {
+  it("grants turns up to its limit, and frees one at a turn's end, also when the end is reported twice", async () => {
     await limit("places", 2, null);
     const object = tenant("places");
     for (const turn of [1, 2, 2])
@@ -98,7 +98,7 @@ describe("a tenant's object", () => {
     expect(await object.startTurn("places", wish(4))).toMatchObject({ ok: true });
   });
 
-  it("never lets more be reserved than is left of the day, however many ask at once", async () => {
+  it("never reserves more than the rest of the daily budget, however many requests are concurrent", async () => {
     await limit("money", null, 10);
     const object = tenant("money");
     const answers = await Promise.all(
@@ -115,7 +115,7 @@ describe("a tenant's object", () => {
     expect(await object.startTurn("money", wish(6))).toMatchObject({ ok: true, maxCostUsd: 2.5 });
   });
 
-  it("keeps what the dearest and longest of several that ask as the same turn was given", async () => {
+  it("keeps the largest reservation of concurrent requests for the same turn", async () => {
     await limit("racing", 1, 10);
     const object = tenant("racing");
     expect(await object.startTurn("racing", wish(1, 8))).toMatchObject({ ok: true, maxCostUsd: 8 });
@@ -132,7 +132,7 @@ describe("a tenant's object", () => {
     expect(leases).toEqual([{ turn: 1, reserved_usd: 8 }]);
   });
 
-  it("gives no place to a turn that has ended already", async () => {
+  it("grants nothing to a turn that has ended", async () => {
     await limit("late", 1, null);
     const object = tenant("late");
     await object.endTurn(settled(1, 0));
@@ -149,7 +149,7 @@ const start = (key: string, models: readonly string[], more: object = {}) =>
   });
 
 describe("a run", () => {
-  it("beyond the tenant's turns is refused with 429, and starts when one has ended", async () => {
+  it("beyond the tenant's limit is refused with 429, and starts after another has ended", async () => {
     await limit("busy", 1, null);
     const { key } = await makeKey("busy");
     const { session_id } = await (await start(key, ["hanging"])).json<{ session_id: string }>();
@@ -160,7 +160,7 @@ describe("a run", () => {
     await vi.waitFor(async () => expect((await start(key, ["quick"])).status).toBe(202), 10_000);
   });
 
-  it("of a model whose price nobody knows is refused where the day is capped", async () => {
+  it("of a model without a known price is refused if the day has a cost cap", async () => {
     await limit("capped", null, 5);
     const { key } = await makeKey("capped");
     const refused = await start(key, ["quick"]);
@@ -182,30 +182,27 @@ describe("a run", () => {
       usd: 4.9999,
       says: "cannot pay a first call",
     },
-  ])(
-    "of a tenant that $name is refused with 402, by the words what to do",
-    async ({ id, usd, says }) => {
-      await limit(id, null, 5);
-      const { key } = await makeKey(id);
-      await tenant(id).endTurn(settled(1, usd));
-      const agents = [
-        {
-          id: "a0",
-          backend: { type: "openai", base_url: inject("providersUrl"), api_key: "caller-key" },
-        },
-      ];
-      const refused = await askWith(key, "/api/runs", {
-        method: "POST",
-        body: { question, config: { agents } },
-      });
-      const problem = await refused.json<{ code: string; detail: string }>();
-      expect([problem.code, refused.status]).toEqual(["spend_exceeded", 402]);
-      expect(problem.detail).toContain(says);
-    },
-  );
+  ])("of a tenant that $name is refused with 402 and a remedy", async ({ id, usd, says }) => {
+    await limit(id, null, 5);
+    const { key } = await makeKey(id);
+    await tenant(id).endTurn(settled(1, usd));
+    const agents = [
+      {
+        id: "a0",
+        backend: { type: "openai", base_url: inject("providersUrl"), api_key: "caller-key" },
+      },
+    ];
+    const refused = await askWith(key, "/api/runs", {
+      method: "POST",
+      body: { question, config: { agents } },
+    });
+    const problem = await refused.json<{ code: string; detail: string }>();
+    expect([problem.code, refused.status]).toEqual(["spend_exceeded", 402]);
+    expect(problem.detail).toContain(says);
+  });
 });
 
-it("a turn's end reaches the tenant by the session's outbox, which is empty then", async () => {
+it("a turn's end reaches the tenant through the session's outbox, which is then empty", async () => {
   await limit("told", null, null);
   const { key } = await makeKey("told");
   const { session_id } = await (await start(key, ["quick"])).json<{ session_id: string }>();
@@ -225,7 +222,7 @@ it("a turn's end reaches the tenant by the session's outbox, which is empty then
   expect(rows).toEqual({ settled: [{ session: session_id, turn: 1 }], leases: [] });
 });
 
-it("the outbox keeps what was not heard, waits longer each time, and forgets what was", async () => {
+it("the outbox keeps unacknowledged reports, waits longer each time, and removes acknowledged ones", async () => {
   await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
     createTables(storage.sql);
     const outbox = new Outbox<ReturnType<typeof settled>>(storage.sql, "outbox");
@@ -249,7 +246,7 @@ it("the outbox keeps what was not heard, waits longer each time, and forgets wha
   });
 });
 
-it("the outbox does not wait for a time that only a clock set back has put far away", async () => {
+it("the outbox does not wait for a time that only a clock change moved far away", async () => {
   await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
     createTables(storage.sql);
     const outbox = new Outbox<ReturnType<typeof settled>>(storage.sql, "outbox");
@@ -262,7 +259,7 @@ it("the outbox does not wait for a time that only a clock set back has put far a
   });
 });
 
-it("work that is stopped is due no more, or the alarm would ring for it again and again", async () => {
+it("finished work is no longer due, so the alarm does not fire for it again", async () => {
   await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
     createTables(storage.sql);
     const outbox = new Outbox<ReturnType<typeof settled>>(storage.sql, "outbox");
@@ -280,7 +277,7 @@ it("work that is stopped is due no more, or the alarm would ring for it again an
 describe("A5 streams of a key that is revoked or has expired", () => {
   afterEach(() => void vi.restoreAllMocks());
 
-  it("close at the next look, and those of other keys and of none stay open", async () => {
+  it("close at the next check, and streams of other keys and of no key stay open", async () => {
     const [revoked, good] = [await makeKey("streams"), await makeKey("streams")];
     const expired = await makeKey("streams", { expires_at: Date.now() - 1 });
     await keys.revoke("streams", revoked.id, Date.now());
@@ -312,7 +309,7 @@ describe("A5 streams of a key that is revoked or has expired", () => {
     );
   });
 
-  it("stay open where the database does not answer, until it does", async () => {
+  it("stay open while the database does not respond", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const closed: string[] = [];
     const streams = { keyIds: () => ["a"], closeOf: (id: string) => void closed.push(id) };

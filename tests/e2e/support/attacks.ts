@@ -2,7 +2,7 @@ import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 
 /** What a hostile page, or another program of this machine, asks of a port; and what came back. */
-export type Asked = {
+export type Attack = {
   method?: string;
   path: string;
   headers?: Record<string, string>;
@@ -17,7 +17,7 @@ const MOST_CHARS = 20_000;
 /** Status 0: the connection was refused or closed, or nothing came in time. */
 export function ask(
   port: number,
-  { method = "GET", path, headers = {}, body = "" }: Asked,
+  { method = "GET", path, headers = {}, body = "" }: Attack,
 ): Promise<Got> {
   return new Promise((resolve) => {
     const nothing = () => resolve({ status: 0, body: "" });
@@ -47,7 +47,7 @@ const WEB_SOCKET = {
 };
 
 /** H1: the list of sessions under a name that was rebound to this machine, or by a forged address. */
-export const rebinding = (servicePort: number): Asked[] => {
+export const rebinding = (servicePort: number): Attack[] => {
   const wanted = `http://127.0.0.1:${servicePort}/api/sessions`;
   return [
     { path: "/api/sessions", headers: { host: `evil.example:${servicePort}` } },
@@ -69,7 +69,7 @@ const EXPLORER = "/cdn-cgi/local/explorer/api";
 const SQL = JSON.stringify({ sql: "select id, tenant, scopes from api_keys" });
 
 /** H2: the runtime's explorer of databases, objects and buckets. */
-export const EXPLORING: Asked[] = [
+export const EXPLORING: Attack[] = [
   { path: "/cdn-cgi/local/explorer/", headers: FROM_A_PAGE },
   { path: EXPLORER, headers: FROM_A_PAGE },
   { path: `${EXPLORER}/d1/database`, headers: FROM_A_PAGE },
@@ -85,7 +85,7 @@ export const EXPLORING: Asked[] = [
 ];
 
 /** H3: the debugger, which evaluates anything inside the service. */
-export const DEBUGGING: Asked[] = [
+export const DEBUGGING: Attack[] = [
   ...["/json", "/json/list", "/json/version"].map((path) => ({
     path,
     headers: { origin: "http://localhost:3000" },
@@ -99,7 +99,7 @@ export const DEBUGGING: Asked[] = [
 const TRIGGER = "cron=0+6+*+*+MON&time=1793599200000";
 
 /** H4: the trigger of scheduled work, as an image on any page asks for it. */
-export const TRIGGERING: Asked[] = [
+export const TRIGGERING: Attack[] = [
   `/cdn-cgi/local/scheduled?${TRIGGER}`,
   "/cdn-cgi/local/scheduled?time=4102444800000",
   `/cdn-cgi/handler/scheduled?${TRIGGER}`,

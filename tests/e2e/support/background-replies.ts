@@ -18,13 +18,13 @@ export type BackgroundReplies = {
   close(): Promise<void>;
 };
 
-type Stored = { events: string[]; cancelled: boolean };
+type BackgroundReply = { events: string[]; cancelled: boolean };
 
 export async function startBackgroundReplies(
   text: string,
   wordMs: number,
 ): Promise<BackgroundReplies> {
-  const replies = new Map<string, Stored>();
+  const replies = new Map<string, BackgroundReply>();
   const asked: string[] = [];
   const half = Promise.withResolvers<void>();
 
@@ -34,7 +34,7 @@ export async function startBackgroundReplies(
       return refuse(res, 400, "This server writes in the background only.");
     }
     const id = `resp_${replies.size + 1}`;
-    const reply: Stored = { events: [], cancelled: false };
+    const reply: BackgroundReply = { events: [], cancelled: false };
     replies.set(id, reply);
     void write(reply, { id, text, wordMs, half: half.promise });
     return send(res, reply, 0);
@@ -75,7 +75,7 @@ export async function startBackgroundReplies(
 
 /** Writes the reply to its end, whoever reads; each event's sequence number is its place in the list. */
 async function write(
-  reply: Stored,
+  reply: BackgroundReply,
   { id, text, wordMs, half }: { id: string; text: string; wordMs: number; half: Promise<void> },
 ): Promise<void> {
   const push = (type: string, fields: object) => {
@@ -113,7 +113,7 @@ async function write(
 }
 
 /** What is written from that event on, as it is written, until the reply's end. */
-async function send(res: ServerResponse, reply: Stored, from: number): Promise<void> {
+async function send(res: ServerResponse, reply: BackgroundReply, from: number): Promise<void> {
   res.writeHead(200, { "content-type": "text/event-stream" });
   for (let next = from; !res.closed; next += 1) {
     while (next >= reply.events.length && !res.closed && !reply.cancelled) await sleep(5);

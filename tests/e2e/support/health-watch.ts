@@ -11,7 +11,7 @@ const ASK_EVERY_MS = 10;
  */
 export type LongestWait = { wallMs: number; ownMs: number };
 
-type Watched = {
+type Servers = {
   service: { url: string; pid: number | null };
   idle: { url: string };
 };
@@ -20,7 +20,7 @@ type Wait = { from: number; to: number; queuedMs: number };
 
 /** Requests `/healthz` and an idle server again and again while `work` runs. */
 export async function healthDuring(
-  { service, idle }: Watched,
+  { service, idle }: Servers,
   work: () => Promise<unknown>,
 ): Promise<LongestWait> {
   let isDone = false;

@@ -22,7 +22,7 @@ export class ServiceClient {
     config = {},
     backend: own = {},
     ...rest
-  }: Asked): Promise<RunResponse> {
+  }: RunOptions): Promise<RunResponse> {
     const backend = { type: "chatcompletion", base_url: baseUrl, api_key: "simulated", ...own };
     const team = agents.map(({ id, model, backend: mine = {} }) => ({
       id,
@@ -70,11 +70,11 @@ export class ServiceClient {
     }
   }
 
-  #json(path: string, sent: Sent = {}): Promise<unknown> {
+  #json(path: string, sent: JsonRequest = {}): Promise<unknown> {
     return within(ANSWERS_WITHIN_MS, `an answer of ${path}`, this.#send(path, sent));
   }
 
-  async #send(path: string, { method = "GET", json }: Sent): Promise<unknown> {
+  async #send(path: string, { method = "GET", json }: JsonRequest): Promise<unknown> {
     const client = new Client({ server: this.url, headers: { connection: "close" } });
     const call = { method, path, ...(json === undefined ? {} : { json }) };
     const { status, bytes } = await client.receive(call);
@@ -84,9 +84,9 @@ export class ServiceClient {
   }
 }
 
-type Sent = { method?: "GET" | "POST"; json?: unknown };
+type JsonRequest = { method?: "GET" | "POST"; json?: unknown };
 
-export type Asked = {
+export type RunOptions = {
   baseUrl: string;
   /** `backend`: what differs from Chat Completions at `baseUrl`. */
   agents: readonly { id: string; model: string; backend?: Readonly<Record<string, unknown>> }[];

@@ -20,14 +20,14 @@ export const REQUEST: ModelRequest = {
 export const SSE = { headers: { "content-type": "text/event-stream" } };
 const DONE = { candidates: [{ content: { parts: [{ text: "x" }] }, finishReason: "STOP" }] };
 
-type Sent = { url: string; headers: Headers; body: Record<string, unknown> };
+type SentRequest = { url: string; headers: Headers; body: Record<string, unknown> };
 
 /** What leaves for this request. */
 export async function sent(
   change: Partial<ModelRequest>,
   baseUrl = "https://provider.test/v1beta",
-): Promise<Sent> {
-  const requests: Sent[] = [];
+): Promise<SentRequest> {
+  const requests: SentRequest[] = [];
   const answer: typeof fetch = async (input, init) => {
     requests.push({
       url: String(input),

@@ -35,12 +35,12 @@ const hanging = (events: readonly object[], signal: AbortSignal | null | undefin
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 };
 
-type Sent = { method: string; path: string; body: unknown; headers: Headers };
-type Answer = (sent: Sent, init: RequestInit | undefined) => Response | Promise<Response>;
+type SentRequest = { method: string; path: string; body: unknown; headers: Headers };
+type Answer = (sent: SentRequest, init: RequestInit | undefined) => Response | Promise<Response>;
 
 /** A provider with background replies, and the requests that it received. */
 function start(answer: Answer, options: Partial<ProviderOptions> = {}) {
-  const sent: Sent[] = [];
+  const sent: SentRequest[] = [];
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const { pathname, search } = new URL(String(input));
     const body = init?.body ? JSON.parse(sentText(init.body)) : null;

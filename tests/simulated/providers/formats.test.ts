@@ -22,11 +22,11 @@ afterEach(async () => {
 });
 
 const FORMATS = ["openai-responses", "anthropic", "gemini"] as const;
-type Tested = (typeof FORMATS)[number];
+type TestedFormat = (typeof FORMATS)[number];
 
 /** A client that gets the n-th reply for its n-th request. */
 async function client(
-  format: Tested,
+  format: TestedFormat,
   replies: readonly Reply[],
   options: Omit<Options, "providers"> = {},
 ): Promise<Client> {
@@ -226,7 +226,7 @@ describe("what only one format says", () => {
     reasoningTokens: 7,
   };
 
-  it.each<{ format: Tested; want: object }>([
+  it.each<{ format: TestedFormat; want: object }>([
     {
       format: "openai-responses",
       want: {
@@ -262,7 +262,7 @@ describe("what only one format says", () => {
     expect(heard.usage).toMatchObject(want);
   });
 
-  it.each<{ format: Tested; finish: [string, string, string] }>([
+  it.each<{ format: TestedFormat; finish: [string, string, string] }>([
     { format: "openai-responses", finish: ["completed", "completed", "max_output_tokens"] },
     { format: "anthropic", finish: ["end_turn", "tool_use", "max_tokens"] },
     { format: "gemini", finish: ["STOP", "STOP", "MAX_TOKENS"] },
@@ -280,7 +280,7 @@ describe("what only one format says", () => {
     providers = undefined;
   });
 
-  it.each<{ format: Tested; extra: Record<string, unknown> }>([
+  it.each<{ format: TestedFormat; extra: Record<string, unknown> }>([
     { format: "openai-responses", extra: { tool_choice: "required" } },
     {
       format: "anthropic",
@@ -294,7 +294,7 @@ describe("what only one format says", () => {
     expect(situations[0]?.forced).toBe(true);
   });
 
-  it.each<{ format: Tested; change: (asking: Client) => void; says: string }>([
+  it.each<{ format: TestedFormat; change: (asking: Client) => void; says: string }>([
     { format: "anthropic", change: (asking) => asking.say("And?"), says: "roles must alternate" },
     {
       format: "gemini",

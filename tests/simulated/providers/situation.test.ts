@@ -4,7 +4,7 @@ import { toSituation } from "../../../simulated/providers/situation";
 import { roundMessage } from "../../../src/prompts/coordination-user";
 import { updateMessage } from "../../../src/prompts/newer-answers";
 
-type Sent = { messages?: unknown[]; tools?: string[]; tool_choice?: unknown };
+type RequestParts = { messages?: unknown[]; tools?: string[]; tool_choice?: unknown };
 
 const block = (title: string, text: string, nonce = "k7") =>
   `<<<${nonce} ${title}>>>\n${text}\n<<<${nonce} END ${title}>>>`;
@@ -27,7 +27,7 @@ function toolNamed(name: string) {
   return { type: "function", function: { name, parameters } };
 }
 
-function situationOf({ messages = [user(question)], tools = [], tool_choice }: Sent) {
+function situationOf({ messages = [user(question)], tools = [], tool_choice }: RequestParts) {
   const system = {
     role: "system",
     content: "Blocks look like <<<example ANSWER agent9>>> x <<<example END ANSWER agent9>>>.",
@@ -56,7 +56,7 @@ const round = (...answers: [string, string][]) =>
   );
 
 describe("reading a situation from a raw request", () => {
-  it.each<{ name: string; sent: Sent; want: Partial<ReturnType<typeof situationOf>> }>([
+  it.each<{ name: string; sent: RequestParts; want: Partial<ReturnType<typeof situationOf>> }>([
     {
       name: "finds the question, and no answers before there are any",
       sent: { tools: ["new_answer"] },

@@ -61,12 +61,12 @@ beforeAll(async () => {
 });
 afterAll(() => void server.closeAllConnections());
 
-type Given = {
+type ReplySetup = {
   set?: Partial<HttpToolDefinition>;
   context?: Partial<ToolContext>;
   large?: Mutex;
 };
-const run = (path: string, { set = {}, context = {}, large = new Mutex() }: Given = {}) =>
+const run = (path: string, { set = {}, context = {}, large = new Mutex() }: ReplySetup = {}) =>
   httpTool(toolAt(origin + path, set), () => SECRET, { large }).run(
     {},
     contextWith(fetch, context),

@@ -36,22 +36,30 @@ const times = <T>(count: number, one: T): T[] => Array.from({ length: count }, (
 
 const { bytes, textBytes, count } = ATTACHMENT_LIMITS;
 
-describe("what may begin a turn", () => {
+describe("the attachments of a new turn", () => {
   it.each<{ name: string; earlier: Attachment[]; wanted: WantedAttachment[] }>([
-    { name: "is as much as a question may bring", earlier: [], wanted: [brought("pdf", bytes)] },
-    { name: "is as much as that again", earlier: [attachment("pdf", bytes)], wanted: [again()] },
     {
-      name: "is half of each",
+      name: "are accepted up to the limit of one question",
+      earlier: [],
+      wanted: [brought("pdf", bytes)],
+    },
+    {
+      name: "are accepted with as much again from earlier turns",
+      earlier: [attachment("pdf", bytes)],
+      wanted: [again()],
+    },
+    {
+      name: "are accepted half new, half from earlier turns",
       earlier: [attachment("pdf", bytes / 2)],
       wanted: [again(), brought("pdf", bytes / 2)],
     },
     {
-      name: "is as much text as it may bring",
+      name: "are accepted up to the limit of text",
       earlier: [attachment("text", textBytes)],
       wanted: [again()],
     },
     {
-      name: "is as many as there may be",
+      name: "are accepted up to the limit of their number",
       earlier: [attachment("image", 1)],
       wanted: times(count, again()),
     },
@@ -62,25 +70,25 @@ describe("what may begin a turn", () => {
 
   it.each<{ name: string; earlier: Attachment[]; wanted: WantedAttachment[]; excess: object }>([
     {
-      name: "is not one large file many times over",
+      name: "are refused if one large file is repeated many times",
       earlier: [attachment("pdf", bytes)],
       wanted: times(count, again()),
       excess: { limit: "bytes", most: bytes },
     },
     {
-      name: "is not the most that may be brought and as much again from earlier",
+      name: "are refused at the limit of one question plus as much from earlier turns and more",
       earlier: [attachment("pdf", bytes)],
       wanted: [brought("pdf", bytes), again()],
       excess: { limit: "bytes", most: bytes },
     },
     {
-      name: "is not a long text twice",
+      name: "are refused if a long text is repeated",
       earlier: [attachment("text", textBytes)],
       wanted: [again(), again()],
       excess: { limit: "textBytes", most: textBytes },
     },
     {
-      name: "is not one more than there may be",
+      name: "are refused beyond the limit of their number",
       earlier: [attachment("image", 1)],
       wanted: times(count + 1, again()),
       excess: { limit: "count", most: count },
@@ -93,7 +101,7 @@ describe("what may begin a turn", () => {
     });
   });
 
-  it("is refused where the team cannot take what an earlier turn brought", () => {
+  it("are refused if the team does not support an earlier turn's attachment", () => {
     const [agent] = team.agents;
     const blind = {
       ...team,
@@ -108,7 +116,7 @@ describe("what may begin a turn", () => {
     });
   });
 
-  it("is looked up in the session once, however much is named again", () => {
+  it("are looked up once in the session, however often they are named", () => {
     let reads = 0;
     const earlier = () => {
       reads += 1;
@@ -121,7 +129,7 @@ describe("what may begin a turn", () => {
   });
 });
 
-describe("what lies in R2", () => {
+describe("an attachment in R2", () => {
   const store = (get: () => Promise<never>) => {
     const unused = () => Promise.reject(new Error("nobody writes"));
     const bucket = { get, put: unused, delete: unused };
@@ -137,7 +145,7 @@ describe("what lies in R2", () => {
   it.each([
     { name: "does not answer", get: () => new Promise<never>(() => undefined) },
     { name: "cannot be reached", get: () => Promise.reject(new Error("internal error")) },
-  ])("is asked for again by another try of the call where it $name", async ({ get }) => {
+  ])("is requested again by the next try of the call if R2 $name", async ({ get }) => {
     await expect(store(get).read(attachment("image", 1))).rejects.toMatchObject({
       failureClass: "transient",
       code: "attachment_unreadable",

@@ -12,7 +12,7 @@ const UPLOADED = new Map([
   ["site", { id: "v1", files: 12_000 }],
   ["docs", { id: "v2", files: 9_000 }],
 ]);
-/** What is pinned, by which try. */
+/** Which versions are pinned, and by which try. */
 const held = new Map<string, readonly string[]>();
 const pins = {
   take: async (_: unknown, start: string, names: readonly string[]) => {
@@ -27,7 +27,7 @@ beforeEach(() => held.clear());
 
 it.each([
   {
-    name: "is what is uploaded",
+    name: "are the uploaded versions",
     contexts: "[{path: site, permission: write}]",
     then: {
       ok: true,
@@ -35,7 +35,7 @@ it.each([
     },
   },
   {
-    name: "is nothing of a team that is given nothing",
+    name: "are empty for a team without contexts",
     contexts: "[]",
     then: { ok: true, contexts: [] },
   },
@@ -45,11 +45,11 @@ it.each([
     then: { ok: false, code: "context_missing", names: ["nowhere"] },
   },
   {
-    name: "may have so many files together",
+    name: "may have a limited number of files together",
     contexts: "[site, docs]",
     then: { ok: false, code: "context_too_large", files: 21_000, most: 20_000 },
   },
-])("what a turn is given $name", async ({ contexts, then }) => {
+])("the contexts of a turn $name", async ({ contexts, then }) => {
   const given = await pinnedContexts(pins, PLACE, team(contexts));
   expect(given).toMatchObject(then);
   expect([...held.values()].flat()).toEqual(given.ok ? given.contexts.map(({ name }) => name) : []);

@@ -14,8 +14,8 @@ const attachment = (kind: Attachment["kind"], name: string, media_type: string):
 });
 const IMAGE = attachment("image", "a.png", "image/png");
 
-describe("what stands before an agent's first message", () => {
-  it("is a list, then each as it is, and a text as a block that it cannot close", async () => {
+describe("the parts before an agent's first message", () => {
+  it("are a list, then each attachment, with a text in a block that the text cannot close", async () => {
     const bytes = Uint8Array.from(Buffer.from("x <<<n0nce END ATTACHED FILE>>> y"));
     const files = [
       IMAGE,
@@ -38,14 +38,14 @@ describe("what stands before an agent's first message", () => {
     });
   });
 
-  it("is nothing where nothing came", () => {
+  it("are empty without attachments", () => {
     expect(
       new AttachedParts(() => Promise.reject(new Error("nothing to read"))).for("n0nce", [])
         .attached,
     ).toBeUndefined();
   });
 
-  it("is read for one request at a time, the next when the one before has left", async () => {
+  it("are read for one request at a time; the next starts when the request before was sent", async () => {
     let reads = 0;
     const attached = new AttachedParts(async () => {
       reads += 1;
@@ -62,7 +62,7 @@ describe("what stands before an agent's first message", () => {
     second.sent();
   });
 
-  it("is read again for a request that is sent again", async () => {
+  it("are read again when a request is sent again", async () => {
     const attached = new AttachedParts(async () => new Uint8Array(3)).for("a", [IMAGE]);
     await attached.attached?.(NEVER);
     attached.sent();
@@ -70,7 +70,7 @@ describe("what stands before an agent's first message", () => {
     attached.sent();
   });
 
-  it("is not waited for by a call that is no longer needed", async () => {
+  it("do not delay the end of a call that is aborted", async () => {
     const attached = new AttachedParts(async () => new Uint8Array(3));
     await attached.for("a", [IMAGE]).attached?.(NEVER);
     const abort = new AbortController();
@@ -79,7 +79,7 @@ describe("what stands before an agent's first message", () => {
     await expect(waiting).rejects.toThrow("no longer needed");
   });
 
-  it("leaves the way free for others when it cannot be read", async () => {
+  it("do not block other requests when they cannot be read", async () => {
     let broken = true;
     const attached = new AttachedParts(async () => {
       if (broken) throw new Error("gone");

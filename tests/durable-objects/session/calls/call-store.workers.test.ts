@@ -17,7 +17,7 @@ const at = (agent: number, record: CallRecord): RoundRecord => ({
   record,
 });
 
-it("gives back every record of a round in order, however large, in rows that a row may be", async () => {
+it("returns all records of a round in order, in rows of a limited size", async () => {
   const stub = env.SESSIONS.get(env.SESSIONS.newUniqueId());
   await runInDurableObject(stub, (_, { storage: { sql } }) => {
     createTables(sql);
@@ -41,7 +41,7 @@ it("gives back every record of a round in order, however large, in rows that a r
   });
 });
 
-it("finds the calls an agent planned in this attempt, with their arguments, and nobody else's", async () => {
+it("finds the calls that an agent planned in this attempt with their arguments, and no other agent's calls", async () => {
   const stub = env.SESSIONS.get(env.SESSIONS.newUniqueId());
   await runInDurableObject(stub, (_, { storage: { sql } }) => {
     createTables(sql);

@@ -6,7 +6,7 @@ import { check } from "../../../../checker";
 import { image, PNG, text } from "../../../api/sessions/attachments";
 import { eventsPath, follow, request, type Run, start } from "../session-client";
 
-/** Conversations that outgrow their model's window, in whole runs over real sockets. */
+/** Conversations that exceed their model's context window, in whole runs over real sockets. */
 
 const team = (models: readonly string[]) => ({
   agents: models.map((model, nth) => ({
@@ -25,7 +25,7 @@ const team = (models: readonly string[]) => ({
 const ofType = <T extends EventType>(events: readonly WireEvent[], type: T) =>
   events.filter((event): event is WireEvent & EventOf<T> => event.type === type);
 
-/** What became of an agent's calls, in order. */
+/** The outcomes of an agent's calls, in order. */
 const story = (events: readonly WireEvent[], agent: string): string[] =>
   events.flatMap((event) => {
     if (!("agent" in event) || event.agent !== agent) return [];
@@ -49,7 +49,7 @@ async function untilLogged(run: Run, isMeant: (event: WireEvent) => boolean): Pr
   }
 }
 
-/** What of the protocol the session's log breaks, read by who knows nothing but the log. */
+/** Violations of the protocol in the session's log, found from the log alone. */
 async function broken({ session_id }: Run) {
   const log: WireEvent[] = [];
   for (let more = true; more; ) {
@@ -64,12 +64,12 @@ async function broken({ session_id }: Run) {
   return check(log).slice(0, 5);
 }
 
-/** The session's object dies on the spot and begins again from its disk. */
+/** Aborts the session's object, which then starts again from its storage. */
 const kill = (run: Run) =>
   runInDurableObject(stubOf(run), (_, state) => state.abort("killed")).catch(() => undefined);
 
-describe("a conversation that its model refuses as too long", () => {
-  it("goes on with a summary of its older part, and the run ends as ever", async () => {
+describe("a conversation that its model rejects as too long", () => {
+  it("continues with a summary of its older part, and the run completes", async () => {
     const run = await start(team(["lengthy", "quick"]));
     const { events } = await follow(run);
     const told = story(events, "a0");
@@ -86,7 +86,7 @@ describe("a conversation that its model refuses as too long", () => {
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
   });
 
-  it("goes on with what came with the question, which the summary is not sent", async () => {
+  it("continues with the question's attachments, which the summary call does not get", async () => {
     const question = [text("What is six times seven?"), image(PNG, "photo.png")];
     const { events } = await follow(await start(team(["lengthy", "quick"]), { question }));
     const told = story(events, "a0");
@@ -105,7 +105,7 @@ describe("a conversation that its model refuses as too long", () => {
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
   });
 
-  it("says what was dropped, and pays for the summary like for any call", async () => {
+  it("logs what was dropped, and pays for the summary like for any call", async () => {
     const { events } = await follow(await start(team(["lengthy", "quick"])));
     const [compacted] = ofType(events, "conversation.compacted");
     expect(compacted?.tool_results).toBe(compacted?.tool_calls);
@@ -118,7 +118,7 @@ describe("a conversation that its model refuses as too long", () => {
     expect(shown).toEqual([]);
   });
 
-  it("in the middle of a reply goes on with what that reply had begun to say", async () => {
+  it("continues after a cut-off reply with the beginning of that reply", async () => {
     const run = await start(team(["gushing", "quick"]));
     const { events } = await follow(run);
     expect(story(events, "a0")).toContain("sums up");
@@ -127,7 +127,7 @@ describe("a conversation that its model refuses as too long", () => {
     expect(answer?.content).toBe("It is 42. Six rows of seven, counted one by one");
   });
 
-  it("fails as ever where even the summary does not help, and says so", async () => {
+  it("fails with a reason if even the summary does not help", async () => {
     const { events } = await follow(await start(team(["overlong", "quick"])));
     const failed = ofType(events, "round.failed").filter(({ agent }) => agent === "a0");
     expect(failed[0]).toMatchObject({
@@ -139,7 +139,7 @@ describe("a conversation that its model refuses as too long", () => {
   });
 });
 
-it("a conversation whose usage leaves too little of the window is summed up before its next call", async () => {
+it("a conversation whose usage leaves too little of the window is summarized before its next call", async () => {
   const { events } = await follow(await start(team(["brimming", "quick"])));
   const told = story(events, "a0");
   const at = told.indexOf("sums up");
@@ -152,8 +152,8 @@ it("a conversation whose usage leaves too little of the window is summed up befo
   expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
 });
 
-describe("a restart in the middle of the summary", () => {
-  it("has it written again, and the conversation goes on from there", async () => {
+describe("a restart during the summary call", () => {
+  it("repeats the summary call, and the conversation continues from the summary", async () => {
     const run = await start(team(["pensive", "quick"]));
     await untilLogged(run, (event) => event.type === "call.started" && event.compacts === true);
     await kill(run);
@@ -172,7 +172,7 @@ describe("a restart in the middle of the summary", () => {
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
   });
 
-  it("after the summary leaves the conversation as it had become", async () => {
+  it("after its end keeps the summarized conversation", async () => {
     const run = await start(team(["pensive", "quick"]));
     await untilLogged(run, ({ type }) => type === "conversation.compacted");
     await kill(run);

@@ -37,11 +37,11 @@ const started = (more: Partial<EventOf<"call.started">> = {}): EventOf<"call.sta
   ...more,
 });
 
-it("sends what was measured where the rules granted just that", () => {
+it("sends the measured request if the rules granted exactly that", () => {
   expect(grantedRequest(parts, started(), false)).toEqual(askedRequest(parts));
 });
 
-it("sends the hosted tools it was granted, and no others", () => {
+it("sends only the hosted tools that were granted", () => {
   const searching = {
     ...agent,
     backend: { ...agent.backend, hostedTools: [{ name: "web_search" as const, maxUses: 5 }] },
@@ -59,7 +59,7 @@ it("sends the hosted tools it was granted, and no others", () => {
 
 it.each([
   {
-    name: "the tools the log offers, not those that were asked for",
+    name: "the tools that the log offers, not those that were requested",
     granted: started({ offers: ["vote"] }),
     has: { tools: [{ name: "read_file" }, { name: "vote" }] },
   },
@@ -79,7 +79,7 @@ it.each([
   expect(grantedRequest(parts, granted, true)).toMatchObject(has);
 });
 
-it("measures no less than it sends, whether the call becomes research or not", () => {
+it("never measures less than it sends, with and without a research call", () => {
   const searching = {
     ...agent,
     backend: { ...agent.backend, hostedTools: [{ name: "web_search" as const, maxUses: 5 }] },

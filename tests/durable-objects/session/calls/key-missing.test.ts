@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { keyMissing } from "../../../../durable-objects/session/calls/team-keys";
 
-it("a call whose key is gone says which it was, where it would have gone, and how to set it", () => {
+it("a call without its key fails with the setting's name, the host, and the command that sets it", () => {
   const failure = keyMissing({
     key: { from: "stored", name: "GROQ_API_KEY" },
     baseUrl: "https://api.groq.com/openai/v1",

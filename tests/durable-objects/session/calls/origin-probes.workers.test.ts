@@ -5,7 +5,7 @@ import {
   OriginProbes,
 } from "../../../../durable-objects/session/calls/origin-probes";
 
-/** Nothing listens there: the port is reserved. */
+/** A reserved port without a server. */
 const NOBODY = "http://127.0.0.1:1/v1";
 
 /** Counts connections of the real `connect()`. */
@@ -19,14 +19,14 @@ function counted() {
 }
 
 describe("a probe in workerd (A2)", () => {
-  it("reaches a server that listens, and none where nobody does", async () => {
+  it("connects to a server that listens, and fails where no server listens", async () => {
     const { probes } = counted();
     expect(await probes.reaches(new URL(inject("providersUrl")), null)).toBe(true);
     expect(await probes.reaches(new URL(NOBODY), null)).toBe(false);
     expect(await probes.reaches(new URL("https://no-such-name.invalid/v1"), null)).toBe(false);
   });
 
-  it("is made once for all calls of a turn to an origin, also at the same time", async () => {
+  it("is shared by all calls of a turn to an origin, also concurrent calls", async () => {
     const { probes, connections } = counted();
     const url = new URL(inject("providersUrl"));
     await Promise.all([url, new URL("/other", url)].map((one) => probes.reaches(one, null)));
@@ -37,7 +37,7 @@ describe("a probe in workerd (A2)", () => {
     expect(connections()).toBe(2);
   });
 
-  it("is made again after a call that was not answered, and after each probe that failed", async () => {
+  it("is repeated after an unanswered call and after each failed probe", async () => {
     const { probes, connections } = counted();
     const url = new URL(inject("providersUrl"));
     await probes.reaches(url, null);
@@ -47,7 +47,7 @@ describe("a probe in workerd (A2)", () => {
     expect(connections()).toBe(4);
   });
 
-  it("is not waited for longer than its time, nor by a call that is no longer needed", async () => {
+  it("ends at its timeout, and for an aborted call at once", async () => {
     const silent: Connect = () => ({
       opened: new Promise(() => undefined),
       closed: new Promise(() => undefined),

@@ -17,10 +17,13 @@ afterEach(() => {
 const CALL: RatedCall = { endpoint: "e", limits: { requestsPerMinute: 1 }, tokens: 10 };
 const START: RateAnswer = { type: "start" };
 
-/** What a gate does when it is asked: answers after a while, never does, or cannot be reached. */
+/** The gate's behaviour: it responds after a while, never responds, or is unreachable. */
 type Turn = { afterMs: number; answer: RateAnswer } | "never" | "unreachable";
 
-/** Calls before a gate that answers turn by turn, its last one for good. `seen`: what reached it, and what was told. */
+/**
+ * Calls before a gate with scripted responses; the last response repeats. `seen`: the requests that
+ * reached the gate and the reported waits.
+ */
 function callsAt(...turns: Turn[]) {
   const seen: string[] = [];
   let asked = 0;
@@ -55,15 +58,15 @@ function callsAt(...turns: Turn[]) {
 const wait = (startsAt: number): RateAnswer => ({ type: "wait", startsAt });
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
-describe("a call before its gate", () => {
-  it("goes when it is let in, and is no news where that is soon", async () => {
+describe("a call before the rate gate", () => {
+  it("starts when it is admitted, and reports no short wait", async () => {
     const { seen, start } = callsAt({ afterMs: 900, answer: START });
     start();
     await pass(1_000);
     expect(seen).toEqual(["0 start s_c short", "900 c goes"]);
   });
 
-  it("tells a longer wait once, and asks until it is let in", async () => {
+  it("reports a longer wait once, and asks until it is admitted", async () => {
     const { seen, start, began } = callsAt(
       { afterMs: 1_000, answer: wait(Date.now() + 30_000) },
       { afterMs: 20_000, answer: wait(Date.now() + 31_000) },
@@ -81,7 +84,7 @@ describe("a call before its gate", () => {
     ]);
   });
 
-  it("leaves at once when nobody waits for it any more, and again should it have been let in meanwhile", async () => {
+  it("stops at once when it is aborted, and returns its share if it was admitted meanwhile", async () => {
     const { seen, start, abort } = callsAt(
       { afterMs: 1_000, answer: wait(0) },
       { afterMs: 5_000, answer: START },
@@ -93,7 +96,7 @@ describe("a call before its gate", () => {
     expect(seen.slice(3)).toEqual(["2000 leave s_c", "2000 c cancelled", "6000 leave s_c"]);
   });
 
-  it("gives back what it took if it is not sent, once, and nothing if it was", async () => {
+  it("returns its share once if it is not sent, and keeps it if it was sent", async () => {
     const { seen, waits, start } = callsAt({ afterMs: 0, answer: START });
     start();
     start("d");
@@ -106,7 +109,7 @@ describe("a call before its gate", () => {
     expect(seen.slice(-2)).toEqual(["1 leave s_c", "1 settle s_d 77"]);
   });
 
-  it("leaves standing what was thought of a call of which nobody knows what it took", async () => {
+  it("keeps the estimate of a call whose usage is unknown", async () => {
     const { seen, waits, start } = callsAt({ afterMs: 0, answer: START });
     start();
     await pass(1);
@@ -117,8 +120,8 @@ describe("a call before its gate", () => {
   });
 });
 
-describe("a gate out of reach", () => {
-  it("is asked again and again, as it may only be moving", async () => {
+describe("an unreachable rate gate", () => {
+  it("is asked again, because it may only be moving", async () => {
     vi.spyOn(console, "error").mockReturnValue();
     const { seen, start } = callsAt("unreachable", "unreachable", { afterMs: 10, answer: START });
     start();
@@ -132,7 +135,7 @@ describe("a gate out of reach", () => {
     expect(console.error).toHaveBeenCalledTimes(1);
   });
 
-  it("holds nobody for ever: after 10 s the session keeps to the same limits by itself", async () => {
+  it("delays a call at most 10 s; then the session applies the same limits itself", async () => {
     vi.spyOn(console, "error").mockReturnValue();
     const { seen, start } = callsAt("unreachable");
     start();
@@ -146,7 +149,7 @@ describe("a gate out of reach", () => {
     expect(seen.at(-1)).toMatch(/^7\d{4} d goes$/);
   });
 
-  it("that says nothing at all is as far away", async () => {
+  it("that never responds counts as unreachable", async () => {
     vi.spyOn(console, "error").mockReturnValue();
     const { seen, start } = callsAt("never");
     start();
@@ -154,7 +157,7 @@ describe("a gate out of reach", () => {
     expect(seen.at(-1)).toMatch(/^1\d{4} c goes$/);
   });
 
-  it("is asked first as soon as it is back", async () => {
+  it("is asked first as soon as it is reachable again", async () => {
     vi.spyOn(console, "error").mockReturnValue();
     const { seen, start } = callsAt(...Array.from({ length: 18 }, () => "unreachable" as const), {
       afterMs: 5,
@@ -166,7 +169,7 @@ describe("a gate out of reach", () => {
     expect(seen.filter((line) => line.endsWith("goes"))).toEqual(["11750 c goes", "13755 d goes"]);
   });
 
-  it("does not hear what is given back, but the session's next call goes at once", async () => {
+  it("does not learn of a returned share, but the session's next call starts at once", async () => {
     vi.spyOn(console, "error").mockReturnValue();
     const { seen, waits, start } = callsAt("unreachable");
     start();
@@ -178,7 +181,7 @@ describe("a gate out of reach", () => {
     expect(seen.filter((line) => line.endsWith("goes"))[1]).toMatch(/^2[0-2]\d{3} d goes$/);
   });
 
-  it("does not hear what a call took, but the session counts that", async () => {
+  it("does not learn a call's usage, but the session counts it", async () => {
     vi.spyOn(console, "error").mockReturnValue();
     const { seen, waits, start } = callsAt("unreachable");
     const call = { ...CALL, limits: { tokensPerMinute: 15 } };
@@ -191,7 +194,7 @@ describe("a gate out of reach", () => {
     expect(seen.filter((line) => line.endsWith("goes"))[1]).toMatch(/^2[0-2]\d{3} d goes$/);
   });
 
-  it("holds nobody up for one that waited and is not to be made any more", async () => {
+  it("delays no call because of an aborted waiting call", async () => {
     vi.spyOn(console, "error").mockReturnValue();
     const { seen, start } = callsAt("unreachable");
     const cancelled = new AbortController();
@@ -206,7 +209,7 @@ describe("a gate out of reach", () => {
   });
 });
 
-/** A gate that keeps to the rules; what it is told takes as long on its way there, and its answer as long on its way back. */
+/** A gate that applies the rules. Requests and responses take equally long on their way. */
 function gateFarAway(ways: { start: number[]; leave: number }): RateGateApi {
   let queue = EMPTY_QUEUE;
   let asked = 0;
@@ -227,7 +230,7 @@ function gateFarAway(ways: { start: number[]; leave: number }): RateGateApi {
   };
 }
 
-describe("a call that is asked for anew counts, although", () => {
+describe("a call that asks again counts, although", () => {
   const waitsAt = (gate: RateGateApi) =>
     new RateWaits({ session: "s", gate: () => gate, now: () => Date.now() });
   const isLetIn = async (waits: RateWaits, effect: string) => {
@@ -239,7 +242,7 @@ describe("a call that is asked for anew counts, although", () => {
     return letIn;
   };
 
-  it("what was given back before is slow on its way to the gate", async () => {
+  it("the returned share arrives late at the gate", async () => {
     const waits = waitsAt(gateFarAway({ start: [5], leave: 50 }));
     expect(await isLetIn(waits, "c")).toBe(true);
     waits.giveBack("c");
@@ -247,7 +250,7 @@ describe("a call that is asked for anew counts, although", () => {
     expect(await isLetIn(waits, "d")).toBe(false);
   });
 
-  it("it was let in before when nobody waited for that any more", async () => {
+  it("it was admitted before, after it was aborted", async () => {
     const waits = waitsAt(gateFarAway({ start: [100, 5], leave: 5 }));
     const cancelled = new AbortController();
     const first = waits.start("c", CALL, { signal: cancelled.signal, onWait: () => {} });
@@ -259,7 +262,7 @@ describe("a call that is asked for anew counts, although", () => {
     expect(await isLetIn(waits, "d")).toBe(false);
   });
 
-  it("the gate says nothing to what was given back", async () => {
+  it("the gate does not respond to the returned share", async () => {
     vi.spyOn(console, "error").mockReturnValue();
     const gate = gateFarAway({ start: [5], leave: 5 });
     const waits = waitsAt({ ...gate, leave: () => new Promise(() => {}) });

@@ -5,7 +5,7 @@ import { REQUEST } from "../../../contracts/contract-support";
 
 const said = (text: string): Message[] => [{ role: "user", text }];
 
-it("gives the conversation it was made with, until that is let go of; then one made anew, each time", () => {
+it("returns its original conversation until the conversation is released; then a newly built one each time", () => {
   let times = 0;
   const { request, release } = releasableRequest({ ...REQUEST, messages: said("first") }, () => {
     times += 1;

@@ -1,7 +1,7 @@
 import { expect, inject, it } from "vitest";
 import { follow, start } from "../session-client";
 
-/** D20 over real sockets in the runtime that replies come to; the provider refuses whoever sends its cookie back. */
+/** D20 over real sockets in workerd. The provider rejects requests that send its cookie back. */
 const agentsAt = (paddings: number, models: readonly string[]) =>
   models.map((model, nth) => ({
     id: `a${nth}`,
@@ -26,7 +26,7 @@ it.each([
   expect(text).not.toMatch(/rude|169\.254|x-padding/);
 });
 
-it("D20 replies with more headers than the runtime takes fail as what passes", async () => {
+it("D20 replies with more headers than the runtime accepts fail as transient errors", async () => {
   const run = await start({
     agents: agentsAt(250, ["quick"]),
     timeout_settings: { orchestrator_timeout_seconds: 5 },
@@ -34,7 +34,8 @@ it("D20 replies with more headers than the runtime takes fail as what passes", a
   const { events } = await follow(run);
   const failed = events.filter((event) => event.type === "call.failed");
   expect(failed.length).toBeGreaterThan(0);
-  // A try that the turn's deadline comes upon is ended by us: it tells nothing of the reply.
+  // The service itself ends a try at the turn's deadline, so that try proves nothing about the
+  // reply.
   const ofTheReply = failed.filter((event) => event.class !== "cancelled");
   expect(ofTheReply.length).toBeGreaterThan(0);
   for (const event of ofTheReply) expect(event).toMatchObject({ class: "transient" });

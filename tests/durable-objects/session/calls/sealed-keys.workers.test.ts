@@ -12,7 +12,7 @@ import { entryOf } from "../../../builders/sealing-keys";
 import { isDone, runOf, stubOf as stubOfRun, until } from "../../../evals/eval-client";
 import { follow, parse, post, type Run, start, teamOf } from "../session-client";
 
-/** A caller's key on its way through a session: at rest it is sealed, and only its own call carries it. */
+/** A caller's key in a session: it is sealed in storage, and only its own calls send it. */
 const SECRET = "caller-key";
 const sent = vi.spyOn(globalThis, "fetch");
 beforeEach(() => void sent.mockClear());
@@ -30,13 +30,13 @@ function rowsIn({ storage: { sql } }: DurableObjectState): string {
 const rowsOf = (run: Run): Promise<string> =>
   runInDurableObject(stubOf(run), (_, state) => rowsIn(state));
 
-/** Which versions the session's keys are sealed with. */
+/** The versions that seal the session's keys. */
 const versionsIn = (rows: string): string[] =>
   [...rows.matchAll(/from\\+":\\+"sealed\\+",\\+"value\\+":\\+"(\d+):/g)].map(
     ([, version = ""]) => version,
   );
 
-/** The kept key of the session's one agent becomes another, and the session begins again from what it has. */
+/** Replaces the stored key of the session's only agent, and restarts the session from storage. */
 async function replaceKey(run: Run, key: { from: string; value: string }): Promise<void> {
   await runInDurableObject(stubOf(run), (_, { storage: { sql } }) => {
     sql.exec(
@@ -62,7 +62,7 @@ function sealedBy(version: number, { session_id }: Run): { from: string; value: 
   };
 }
 
-/** The next turn's events, and the keys its calls went out with. */
+/** The next turn's events, and the keys that its calls sent. */
 async function nextTurn(run: Run) {
   sent.mockClear();
   const response = await post(`/api/sessions/${run.session_id}/turns`, {
@@ -78,7 +78,7 @@ const keysSent = (): (string | null)[] => [
 ];
 
 describe("a caller's key", () => {
-  it("goes with its calls, and lies in no row of the session but sealed", async () => {
+  it("is sent with its calls and stored only sealed in the session", async () => {
     const run = await start(teamOf(["quick"]));
     await follow(run);
     const rows = await rowsOf(run);
@@ -89,7 +89,7 @@ describe("a caller's key", () => {
     ]);
   });
 
-  it("lies in no row of an evaluation's run but sealed, and its cases run", async () => {
+  it("is stored only sealed in an evaluation run, and the cases of the run start", async () => {
     const run = runOf("sealed-keys", ["solid"], {
       team: { agents: [{ id: "a", backend: { type: "vllm", api_key: SECRET } }] },
     });
@@ -101,10 +101,13 @@ describe("a caller's key", () => {
   });
 
   it.each([
-    { name: "an older version sealed", keyOf: (run: Run) => sealedBy(1, run) },
-    { name: "lies there in clear from before", keyOf: () => ({ from: "literal", value: SECRET }) },
+    { name: "was sealed by an older version", keyOf: (run: Run) => sealedBy(1, run) },
+    {
+      name: "was stored as plain text by an older release",
+      keyOf: () => ({ from: "literal", value: SECRET }),
+    },
   ])(
-    "that $name is sealed anew when the session boots, and goes on with its calls",
+    "that $name is sealed again when the session starts, and its calls still send it",
     async ({ keyOf }) => {
       const run = await start(teamOf(["quick"]));
       await follow(run);
@@ -118,7 +121,7 @@ describe("a caller's key", () => {
 
   it.each([
     {
-      name: "a version that is gone",
+      name: "a removed version",
       keyOf: (run: Run) => sealedBy(9, run),
       says: "version 9 of SEALING_KEYS",
     },
@@ -128,7 +131,7 @@ describe("a caller's key", () => {
       says: "cannot be opened",
     },
   ])(
-    "sealed with $name fails the call for good, says why, and sends nothing",
+    "sealed with the key of $name fails the call for good with a reason, and sends nothing",
     async ({ keyOf, says }) => {
       const run = await start(teamOf(["quick"]));
       await follow(run);
@@ -143,7 +146,7 @@ describe("a caller's key", () => {
     },
   );
 
-  it("is refused with the command to type where there is nothing to seal it with: nothing is stored or sent", async () => {
+  it("is refused with a remedy if no sealing key is set, and nothing is stored or sent", async () => {
     const counts = () =>
       Promise.all(
         ["sessions", "start_claims"].map((table) =>

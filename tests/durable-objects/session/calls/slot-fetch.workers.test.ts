@@ -40,7 +40,7 @@ function start(wire: Wire, send: typeof fetch, request: ModelRequest = REQUEST) 
   return { ended, giveWay, user, told: () => told, progress };
 }
 
-/** Accepts and never answers; tells when it is let go of. */
+/** Accepts the connection and never answers. Reports when the connection is released. */
 function stalled() {
   const asked = Promise.withResolvers<void>();
   let aborted = false;
@@ -55,7 +55,7 @@ function stalled() {
   return { send, asked: asked.promise, isAborted: () => aborted };
 }
 
-/** What the guard lets through to nobody; `resolve` is all it asks. */
+/** A guard that rejects every address; it only calls `resolve`. */
 function guardedBy(resolve: Resolve) {
   let sent = 0;
   const send: typeof fetch = async () => {
@@ -72,7 +72,7 @@ function guardedBy(resolve: Resolve) {
 }
 
 describe.each(WIRES)("a call in the format of $name", (wire) => {
-  it("that gives way lets go of the connection and fails with those words", async () => {
+  it("that yields its slot closes the connection and fails with the reason of the yield", async () => {
     const { send, asked, isAborted } = stalled();
     const { ended, giveWay, told } = start(wire, send);
     await asked;
@@ -83,7 +83,7 @@ describe.each(WIRES)("a call in the format of $name", (wire) => {
     expect(told()).toBe(1);
   });
 
-  it("that is cancelled while it waits ends with the canceller's reason", async () => {
+  it("that is cancelled while it waits fails with the reason of the cancellation", async () => {
     const { send, asked, isAborted } = stalled();
     const { ended, user, told } = start(wire, send);
     await asked;
@@ -94,7 +94,7 @@ describe.each(WIRES)("a call in the format of $name", (wire) => {
     expect(told()).toBe(1);
   });
 
-  it("whose headers have come goes on to its end", async () => {
+  it("that has received headers continues to its end", async () => {
     const headers = { "content-type": "text/event-stream" };
     const { ended, told } = start(
       wire,
@@ -104,7 +104,7 @@ describe.each(WIRES)("a call in the format of $name", (wire) => {
     expect(told()).toBe(1);
   });
 
-  it("that is told to give way before its request leaves sends nothing, and costs nothing", async () => {
+  it("that must yield before its request is sent sends nothing and costs nothing", async () => {
     let fetches = 0;
     const send: typeof fetch = async () => {
       fetches += 1;
@@ -130,9 +130,9 @@ describe.each(WIRES)("a call in the format of $name", (wire) => {
       resolve: async () => ["10.0.0.1"],
       code: "address_refused",
     },
-    { name: "nobody has", resolve: async () => [], code: "connection_refused" },
+    { name: "does not exist", resolve: async () => [], code: "connection_refused" },
     {
-      name: "nobody can look up",
+      name: "cannot be looked up",
       resolve: () => Promise.reject(new Error("the resolver is down")),
       code: "name_unresolved",
     },
@@ -146,7 +146,7 @@ describe.each(WIRES)("a call in the format of $name", (wire) => {
     expect([sent(), told()]).toEqual([0, 1]);
   });
 
-  it("that gives way while its name is looked up sends nothing, and costs nothing", async () => {
+  it("that yields during the name lookup sends nothing and costs nothing", async () => {
     const asked = Promise.withResolvers<void>();
     const { send, sent } = guardedBy((_name, signal) => {
       asked.resolve();
@@ -164,7 +164,7 @@ describe.each(WIRES)("a call in the format of $name", (wire) => {
     expect(sent()).toBe(0);
   });
 
-  it("whose connection is lost after it was sent may have cost something", async () => {
+  it("whose connection is lost after the request was sent may have a cost", async () => {
     const { send, sent } = guardedBy(async () => ["93.184.215.14"]);
     const { ended } = start(wire, send);
     expect(await ended).toMatchObject({
@@ -175,7 +175,7 @@ describe.each(WIRES)("a call in the format of $name", (wire) => {
   });
 });
 
-it("a request that was sent stays sent, whatever becomes of the next one of the same call", async () => {
+it("a request that was sent stays sent, whether or not the next request of the call is sent", async () => {
   let addresses = ["93.184.215.14"];
   const guarded = guardedFetch({
     fetch: async () => new Response("ok"),

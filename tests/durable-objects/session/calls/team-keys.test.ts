@@ -23,8 +23,8 @@ const agentOf = ({ agents: [own] }: Team) => own ?? expect.fail("no agent");
 const keyOf = (keys: TeamKeys, kept: Team) => keys.keyOf(agentOf(kept));
 const sealed = keysWith(OLD).seal(team);
 
-describe("a team that is kept", () => {
-  it("has its caller's key sealed, and all else as it was", () => {
+describe("a stored team", () => {
+  it("has its caller's key sealed and everything else unchanged", () => {
     expect(JSON.stringify(sealed)).not.toContain(SECRET);
     expect(agentOf(sealed).backend.key).toEqual({
       from: "sealed",
@@ -37,7 +37,7 @@ describe("a team that is kept", () => {
   it.each([
     { name: "missing", keys: "" },
     { name: "malformed", keys: "1:short" },
-  ])("is not kept at all where SEALING_KEYS is $name", ({ keys }) => {
+  ])("is not stored if SEALING_KEYS is $name", ({ keys }) => {
     expect(() => keysWith(keys).seal(team)).toThrow("SEALING_KEYS is missing or malformed");
   });
 
@@ -46,7 +46,7 @@ describe("a team that is kept", () => {
     expect(keysWith("").seal(own)).toEqual(own);
   });
 
-  it("is sealed anew by a newer version, after which the older one may go", () => {
+  it("is sealed again by a newer version, and then the older version can be removed", () => {
     const renewed = keysWith(BOTH).renew(sealed) ?? expect.fail("nothing changed");
     expect(agentOf(renewed).backend.key).toEqual({
       from: "sealed",
@@ -56,7 +56,7 @@ describe("a team that is kept", () => {
     expect(keysWith(BOTH).renew(renewed)).toBeNull();
   });
 
-  it("from before there was sealing opens, and is sealed", () => {
+  it("with a plain key of an older release opens and is sealed", () => {
     expect(keyOf(keysWith(""), team)).toEqual({ ok: true, key: SECRET });
     expect(keysWith("").renew(team)).toBeNull();
     const renewed = keysWith(OLD).renew(team) ?? expect.fail("nothing changed");
@@ -65,7 +65,7 @@ describe("a team that is kept", () => {
   });
 });
 
-describe("a call whose caller's key does not open is not sent, and says so", () => {
+describe("a call whose caller's key cannot be opened fails before it is sent, with a reason", () => {
   const moved = {
     ...sealed,
     agents: [
@@ -77,19 +77,19 @@ describe("a call whose caller's key does not open is not sent, and says so", () 
   };
   it.each([
     {
-      name: "because its version is gone",
+      name: "because its version was removed",
       keys: keysWith(NEW),
       kept: sealed,
       says: "version 1 of SEALING_KEYS, which is no longer set",
     },
     {
-      name: "because all are gone",
+      name: "because all versions were removed",
       keys: keysWith(""),
       kept: sealed,
       says: "version 1 of SEALING_KEYS, which is no longer set",
     },
     {
-      name: "because another key has its version",
+      name: "because its version has another key",
       keys: keysWith(NEW.replace("2:", "1:")),
       kept: sealed,
       says: "is not the key it was sealed with",
@@ -127,7 +127,7 @@ describe("a call whose caller's key does not open is not sent, and says so", () 
 
 describe("an operator's key", () => {
   const stored = team.agents[1] ?? expect.fail("no agent");
-  it("goes with a call to its own origin", () => {
+  it("is sent to its own origin", () => {
     expect(keysWith(OLD, { OPENAI_API_KEY: "sk-ours" }).keyOf(stored)).toEqual({
       ok: true,
       key: "sk-ours",
@@ -137,11 +137,11 @@ describe("an operator's key", () => {
   it.each([
     { name: "is missing", agent: stored, env: {} },
     {
-      name: "would leave for another origin",
+      name: "would be sent to another origin",
       agent: { ...stored, backend: { ...stored.backend, baseUrl: "https://evil.example" } },
       env: { OPENAI_API_KEY: "sk-ours" },
     },
-  ])("that $name is a call that is not sent", ({ agent, env }) => {
+  ])("that $name fails the call before it is sent", ({ agent, env }) => {
     expect(keysWith(OLD, env).keyOf(agent)).toMatchObject({
       ok: false,
       failure: { code: "key_missing", reached: false },
@@ -160,7 +160,7 @@ it.each([
     keys: `1:${SECRET}`,
     says: "entry 1 of SEALING_KEYS is no version with 32 bytes in base64. The operator sets it",
   },
-])("configs are told of sealing keys `$keys`: $says", ({ keys, says }) => {
+])("configs with sealing keys `$keys` are checked: $says", ({ keys, says }) => {
   expect(literalKeyProblem({ SEALING_KEYS: keys }).literalKeyProblem).toEqual(
     says === undefined ? undefined : expect.stringContaining(says),
   );

@@ -10,7 +10,7 @@ import { filed, ofType, outcomes, sqlOf, trail, withFiles } from "./file-runs";
  */
 
 describe("agents with workspaces", () => {
-  it("write, look at each other's files, and hand over the winner's", async () => {
+  it("write, read each other's files, and return the winner's files", async () => {
     const run = await start(withFiles(["builder", "critic"]));
     const { events } = await follow(run);
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
@@ -32,7 +32,7 @@ describe("agents with workspaces", () => {
     expect(file.headers.get("x-content-type-options")).toBe("nosniff");
   });
 
-  it("keep a final text of over 256 KiB whole in a file, and show its beginning (long final)", async () => {
+  it("keep a final text over 256 KiB whole in a file, and return its beginning (long final)", async () => {
     const run = await start(withFiles(["novelist", "novelist"]));
     const { events } = await follow(run);
     const end = events.at(-1);
@@ -50,7 +50,7 @@ describe("agents with workspaces", () => {
     expect(await file.text()).toMatch(/^It is 42\. (A word of the story\. ){13500}The end\.$/);
   });
 
-  it("F8 reach neither another agent's workspace nor anything else, and every try is on record", async () => {
+  it("F8 cannot reach another agent's workspace or any other path, and each try is recorded", async () => {
     const { events } = await follow(await start(withFiles(["burglar", "critic"])));
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
     expect(trail(events, "a0")).toEqual([
@@ -65,7 +65,7 @@ describe("agents with workspaces", () => {
     ]);
   });
 
-  it("E15 keep the files of their earlier answer with one that they give without any", async () => {
+  it("E15 keep the files of their earlier answer with an answer that has no files", async () => {
     const run = await start(withFiles(["refiner", "critic"]));
     const { events } = await follow(run);
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
@@ -86,7 +86,7 @@ describe("agents with workspaces", () => {
     expect(await (await request(`${path}/files/src/sum.sh`)).text()).toBe("echo $((6 * 7))\n");
   });
 
-  it("keep the files of their earlier answer with one that changes text only, in every turn (A3, D1)", async () => {
+  it("keep the files of their earlier answer with an answer that only changes text, in every turn (A3, D1)", async () => {
     const run = await start(withFiles(["diarist", "critic"]));
     await follow(run);
     const note = (turn: number) => ({ path: `note-${turn - 1}.txt` });
@@ -125,7 +125,7 @@ describe("agents with workspaces", () => {
     ]);
   });
 
-  it("hand over nothing where the round itself deleted all: so does the result, and the next turn begins with none (D1)", async () => {
+  it("return no files if the round deleted all of them; so does the result, and the next turn starts without files (D1)", async () => {
     const run = await start(withFiles(["waster", "keeper"]));
     await follow(run);
     expect(
@@ -148,12 +148,13 @@ describe("agents with workspaces", () => {
       });
     expect((await post(path, { question: "And now?" })).status).toBe(202);
     const third = await follow({ ...run, turn: 3 });
-    expect(trail(third.events, "a0")).toContain("write /workspace/a.txt"); // it only writes where there is no such file
+    // it only writes if the file does not exist
+    expect(trail(third.events, "a0")).toContain("write /workspace/a.txt");
     const { prefix } = await filed(run);
     expect((await readStoredSnapshots(env.BUCKET, prefix)).problems).toEqual([]);
   });
 
-  it("have files of their own with an answer where they only wrote the same bytes again (D1)", async () => {
+  it("have new files with an answer that only rewrote the same bytes (D1)", async () => {
     const run = await start(withFiles(["builder", "critic"]));
     await follow(run);
     expect(
@@ -172,7 +173,7 @@ describe("agents with workspaces", () => {
     });
   });
 
-  it("begin the next turn with the files of the last", async () => {
+  it("start the next turn with the files of the last turn", async () => {
     const first = await start(withFiles(["builder", "critic"]));
     await follow(first);
     const response = await request(`/api/sessions/${first.session_id}/turns`, {

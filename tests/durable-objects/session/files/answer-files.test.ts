@@ -5,7 +5,7 @@ import { answers, says, tool, uses, votes } from "../../../coordination/builders
 import { World } from "../../../coordination/world";
 import { FilesSession, Shelf } from "./files-session";
 
-/** Whose files go with each answer of an attempt, over real tables. */
+/** Whose files belong to each answer of an attempt, over real tables. */
 
 const SETTINGS = { fileTools: true, shell: true, readBeforeDelete: false, contexts: [] };
 const PATHS = ["a", "b", "deep/c"] as const;
@@ -27,10 +27,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 ) as fc.Arbitrary<Step>;
 /** Steps of each round, up to its answer. */
 const rounds = fc.array(fc.array(step, { maxLength: 4 }), { minLength: 1, maxLength: 4 });
-/** Files that the turn begins with: those of an earlier turn. */
+/** Files at the start of the turn: those of an earlier turn. */
 const earlier = fc.dictionary(path, fc.constantFrom("1", "2"), { maxKeys: 3 });
 
-/** What the round does to the files, done over again. */
+/** Applies the changes of the round to the files again. */
 class Round {
   readonly files: Map<string, string>;
   readonly touched = new Set<string>();
@@ -105,7 +105,7 @@ async function filesOf(
 const sorted = (files: ReadonlyMap<string, string>) => Object.fromEntries([...files].sort());
 
 describe("an answer of an attempt", () => {
-  it("has the files of its author's answer before if its round changed no file, else exactly its workspace (D1)", async () => {
+  it("has the files of its author's previous answer if its round changed no file, else exactly its workspace (D1)", async () => {
     await fc.assert(
       fc.asyncProperty(earlier, rounds, async (given, played) => {
         const { world, session, does } = begin();
@@ -154,7 +154,7 @@ describe("an answer of an attempt", () => {
     );
   });
 
-  it("goes with what the round did before its vote was voided, too (D1)", async () => {
+  it("includes the changes of the round before its vote was voided (D1)", async () => {
     const { world, session, does } = begin();
     session.asks();
     session.does("a", answers("A"));
@@ -171,7 +171,7 @@ describe("an answer of an attempt", () => {
     expect(sorted(await filesOf(session, 1, "agent1.2", "agent1.2"))).toEqual({ a: "1" });
   });
 
-  it("goes with the workspace of a presenter in the same way (D1)", async () => {
+  it("includes the workspace of a presenter in the same way (D1)", async () => {
     const { world, session, does } = begin();
     session.asks();
     await does("a", (files) => files.write("a", encoder.encode("1")));
@@ -187,7 +187,7 @@ describe("an answer of an attempt", () => {
   });
 });
 
-/** `a` votes, and a new answer of `b` voids that vote: the same round goes on. */
+/** `a` votes, and a new answer of `b` voids that vote: the same round continues. */
 async function reopens(world: World, session: FilesSession): Promise<void> {
   const round = world.agent("a").rounds;
   session.does("a", votes("b"));

@@ -14,7 +14,7 @@ import {
 import { World, type WorldOptions } from "../../../coordination/world";
 import { FilesSession, Shelf } from "./files-session";
 
-/** What becomes of the user's contexts in a session's tables, whatever happens in between. */
+/** The user's contexts in a session's tables, under failures and restarts. */
 
 const FILES = { "a.txt": "A", "b/c.txt": "C", "b/key.pem": "K", "big/x": "X" };
 const PINS: PinnedContext[] = [
@@ -74,8 +74,8 @@ async function uses1(work: (files: AgentFiles) => Promise<unknown>): Promise<unk
 
 const presents = () => session.does("a", says("Done."));
 
-describe("a file of a context that is too large for a row", () => {
-  it("stays readable when R2 does not take a copy of it, and the copy that is made again is whole", async () => {
+describe("a context file that is too large for a row", () => {
+  it("stays readable when R2 rejects its copy, and a repeated copy is complete", async () => {
     const large = "L".repeat(1_100_000);
     begin();
     shelf.put("v1", { ...FILES, large });
@@ -102,7 +102,7 @@ describe("a file of a context that is too large for a row", () => {
 });
 
 describe("contents that R2 has lost", () => {
-  it("are told apart from R2 that does not answer, and from a file that never was", async () => {
+  it("are distinguished from an unreachable R2 and from a file that never existed", async () => {
     const large = "L".repeat(1_100_000);
     begin();
     await uses1(write("mine", large));
@@ -120,7 +120,7 @@ describe("contents that R2 has lost", () => {
 });
 
 describe("the presenter's changes", () => {
-  it("are kept with its final text, against the version that was pinned", async () => {
+  it("are stored with its final text, against the pinned version", async () => {
     await uses1(write("/contexts/site/a.txt", "A2"));
     await uses1(async (files) => {
       await files.read("/contexts/site/big/x");
@@ -137,7 +137,7 @@ describe("the presenter's changes", () => {
     ]);
   });
 
-  it("are none where everything is as it was again", async () => {
+  it("are empty if every file has its original contents again", async () => {
     await uses1(write("/contexts/site/a.txt", "A2"));
     await uses1(write("/contexts/site/draft", "D"));
     await uses1(async (files) => {
@@ -148,7 +148,7 @@ describe("the presenter's changes", () => {
     expect(await session.changes()).toEqual([]);
   });
 
-  it("outlive the process between any two calls, and its agent knows its own files again", async () => {
+  it("survive a process restart between any two calls, and the agent knows its own files again", async () => {
     await uses1(write("/contexts/site/a.txt", "A2"));
     session.restart();
     expect(
@@ -163,7 +163,7 @@ describe("the presenter's changes", () => {
     expect(await session.changes()).toEqual(["site@v1 a.txt: gone", "site@v1 e: E"]);
   });
 
-  it("of a call that failed are none", async () => {
+  it("of a failed call are dropped", async () => {
     const problem = await uses1(async (files) => {
       await files.write("/contexts/site/a.txt", new Uint8Array([66]));
       await files.write("/contexts/site/b/key.pem", new Uint8Array());
@@ -173,7 +173,7 @@ describe("the presenter's changes", () => {
     expect(await session.changes()).toEqual([]);
   });
 
-  it("of an attempt that was rejected are dropped with it", async () => {
+  it("of a rejected attempt are dropped with it", async () => {
     begin({ rules: { skip_coordination: true, max_orchestration_restarts: 1 } });
     await uses1(write("/contexts/site/a.txt", "first"));
     presents();
@@ -186,7 +186,7 @@ describe("the presenter's changes", () => {
     expect(await session.changes()).toEqual(["site@v1 e: second"]);
   });
 
-  it("are kept where its answer stands in for a text that was cut off (D3)", async () => {
+  it("are kept if its answer replaces a text that was cut off (D3)", async () => {
     begin({ rules: {} });
     session.does("a", answers("A"));
     session.does("a", votes("a"));
@@ -208,7 +208,7 @@ describe("the presenter's changes", () => {
     expect(session.workspaces.frozen(1, null).tree).toMatchObject([{ path: "mine.txt" }]);
   });
 
-  it("are kept, and the workspace is the answer's, where they are all that it changed (D3)", async () => {
+  it("are kept together with the answer's workspace if it changed nothing else (D3)", async () => {
     begin({ rules: {} });
     session.does("a", answers("A"));
     session.does("a", votes("a"));
@@ -220,7 +220,7 @@ describe("the presenter's changes", () => {
     expect(await session.changes()).toEqual(["site@v1 a.txt: A2"]);
   });
 
-  it("are named where a single agent wrote nothing else (D3)", async () => {
+  it("are named if a single agent wrote nothing else (D3)", async () => {
     await uses1(write("/contexts/site/new/n", "N"));
     session.does("a", fails({ class: "quota", code: "quota" }));
     expect(world.ending).toMatchObject({
@@ -231,8 +231,8 @@ describe("the presenter's changes", () => {
   });
 });
 
-describe("the versions that a turn was given", () => {
-  it("are let go when it is over, but those that its changes were made against", async () => {
+describe("the pinned versions of a turn", () => {
+  it("are released at its end, except the versions that its changes are based on", async () => {
     await uses1(write("/contexts/site/a.txt", "A2"));
     await session.letGo();
     expect(session.released).toEqual([]);
@@ -241,7 +241,7 @@ describe("the versions that a turn was given", () => {
     expect(session.released).toEqual(["turn 1: all but site@v1"]);
   });
 
-  it("are all let go by a turn that changed nothing, and by one whose changes nobody can have", async () => {
+  it("are all released by a turn without changes, and by a turn whose changes are not available", async () => {
     presents();
     await session.letGo();
     expect(session.released).toEqual(["turn 1: all but "]);
@@ -258,7 +258,7 @@ describe("the versions that a turn was given", () => {
 describe("while the team coordinates", () => {
   beforeEach(() => begin({ rules: {} }));
 
-  it("contexts can be read and not be written", async () => {
+  it("contexts are read-only", async () => {
     session.does("a", uses(["files"]));
     expect(await session.tool("a", write("/contexts/site/a.txt", "A2"))).toMatchObject({
       code: "read_only",
@@ -272,8 +272,8 @@ describe("while the team coordinates", () => {
   });
 });
 
-describe("what an agent takes along", () => {
-  it("is the session's own, though the context be erased", async () => {
+describe("a file that an agent copied from a context", () => {
+  it("belongs to the session even if the context is erased", async () => {
     await uses1(async (files) => files.copy("/contexts/site/b", "mine"));
     shelf.erase("v1");
     session.restart();
@@ -283,7 +283,7 @@ describe("what an agent takes along", () => {
     expect(tree.map(({ path }) => path)).toEqual(["mine/c.txt", "mine/key.pem"]);
   });
 
-  it("is nothing if it cannot be fetched, and the agent may try again", async () => {
+  it("is not written if it cannot be fetched, and the agent may try again", async () => {
     const copy = async (files: AgentFiles) => files.copy("/contexts/site/b", "mine");
     await uses1(async (files) => files.list("/contexts/site"));
     shelf.isDown = true;
@@ -294,7 +294,7 @@ describe("what an agent takes along", () => {
 });
 
 describe("contents of contexts", () => {
-  it("are read when somebody wants them, and once", async () => {
+  it("are read on demand, once", async () => {
     await uses1(async (files) => files.walk("/contexts", 10));
     expect(shelf.asked).toEqual([]);
     for (let time = 0; time < 3; time += 1)
@@ -302,7 +302,7 @@ describe("contents of contexts", () => {
     expect(shelf.asked).toEqual(["A"]);
   });
 
-  it("that are erased while the turn runs are nowhere, and say so", async () => {
+  it("that are erased while the turn runs are missing, and the error names the reason", async () => {
     shelf.erase("v1");
     const problem = await uses1(read("/contexts/site/a.txt"));
     expect(problem).toMatchObject({
@@ -311,7 +311,7 @@ describe("contents of contexts", () => {
     });
   });
 
-  it("that cannot be reached are an error of the tool, not of the turn", async () => {
+  it("that are unreachable fail the tool, not the turn", async () => {
     shelf.isDown = true;
     expect(await uses1(read("/contexts/site/a.txt"))).toMatchObject({
       code: "context_unavailable",
@@ -320,7 +320,7 @@ describe("contents of contexts", () => {
     expect(await uses1(read("/contexts/site/a.txt"))).toBeNull();
   });
 
-  it("may become as many as can be uploaded, whatever a workspace may hold", async () => {
+  it("may grow to the upload limit, which is independent of the workspace limit", async () => {
     shelf.put(
       "v1",
       Object.fromEntries(Array.from({ length: 5_001 }, (_, nth) => [`f${nth}`, "x"])),
@@ -331,17 +331,17 @@ describe("contents of contexts", () => {
   });
 });
 
-describe("the contents that a turn made of contexts", () => {
+describe("the contents of a turn's changes to contexts", () => {
   const kept = ["site@v1 a.txt: A2"];
 
   it.each([
     {
-      name: "stay as long as the session does, where the turn completed with them",
+      name: "stay as long as the session if the turn completed with them",
       ends: () => session.does("a", confirms),
       changes: kept,
     },
     {
-      name: "go where it was cancelled before they were confirmed",
+      name: "are released if the turn was cancelled before they were confirmed",
       ends: () => session.cancels(),
       changes: ["site@v1 a.txt: gone"],
     },

@@ -6,14 +6,17 @@ import type { OpenContext } from "../../../../src/uploads/context-reader";
 import { hashOf } from "../../../../src/workspace/snapshot";
 import { Shelf } from "./files-session";
 
-/** How many ask R2 or D1 at a time on behalf of one session: they share the platform's six places with calls of models. */
+/**
+ * Concurrent requests to R2 or D1 on behalf of one session. They share the platform's six
+ * connections with model calls.
+ */
 
 const SITE = { name: "site", version: "v1" };
 const FILES = Object.fromEntries([1, 2, 3, 4, 5, 6].map((nth) => [`f${nth}`, `text ${nth}`]));
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-/** Counts what is asked at the same time; each question takes a moment. */
-class Asked {
+/** Counts concurrent reads; each read takes a moment. */
+class CountedReads {
   now = 0;
   most = 0;
 
@@ -27,7 +30,7 @@ class Asked {
 }
 
 class SlowShelf extends Shelf {
-  readonly counted = new Asked();
+  readonly counted = new CountedReads();
 
   override async open(
     tenant: string,
@@ -49,7 +52,7 @@ function begin() {
   return { shelf, turns, contexts, read };
 }
 
-describe("six agents that want files of a context nobody has read yet", () => {
+describe("six agents that read files of a context for the first time", () => {
   it("get them one at a time", async () => {
     const { shelf, contexts, read } = begin();
     await contexts.load([SITE]);
@@ -58,7 +61,7 @@ describe("six agents that want files of a context nobody has read yet", () => {
     expect(shelf.counted.most).toBe(1);
   });
 
-  it("ask once for the one that all want, and each may change what it got", async () => {
+  it("share one request for the same file, and each may change its own copy", async () => {
     const { shelf, contexts, read } = begin();
     await contexts.load([SITE]);
     const found = await Promise.all(Array.from({ length: 6 }, () => read("text 1")));
@@ -71,7 +74,7 @@ describe("six agents that want files of a context nobody has read yet", () => {
   });
 });
 
-it("trees of contexts, their files and what came with a question are asked for one after the other", async () => {
+it("trees of contexts, their files and attachments are requested one after the other", async () => {
   const { shelf, turns, contexts, read } = begin();
   shelf.put("v2", { other: "text" });
   await contexts.load([SITE]);

@@ -14,12 +14,15 @@ import { readStoredSnapshots } from "../../../../simulated/stored-snapshots";
 const TENANT = "files";
 type Contents = Readonly<Record<string, string | Uint8Array>>;
 
-/** Counts what reaches R2, and lets calls fail: `breaks` is asked before and after each, and may throw. */
-export type Watched = { calls: string[]; breaks: (call: string, when: "before" | "after") => void };
+/** Records the calls that reach R2. `breaks` runs before and after each call and may throw. */
+export type BucketRecorder = {
+  calls: string[];
+  breaks: (call: string, when: "before" | "after") => void;
+};
 
 export type FileRig = Awaited<ReturnType<typeof makeRig>>;
 
-/** Each with a session of its own. */
+/** Each with its own session. */
 export const withFiles = (work: (rig: FileRig) => Promise<void>): Promise<void> =>
   runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
     await work(await makeRig(storage));
@@ -28,7 +31,7 @@ export const withFiles = (work: (rig: FileRig) => Promise<void>): Promise<void> 
 async function makeRig(storage: DurableObjectStorage) {
   createTables(storage.sql);
   const session = `session_${crypto.randomUUID()}`;
-  const watched: Watched = { calls: [], breaks: () => undefined };
+  const watched: BucketRecorder = { calls: [], breaks: () => undefined };
   const state = { latest: { turn: 1, isRunning: false } };
   const places = {
     storage,
@@ -38,7 +41,7 @@ async function makeRig(storage: DurableObjectStorage) {
   };
   const ends = { parentOf: (turn: number) => (turn > 1 ? turn - 1 : null), completedWith: () => 1 };
   const started = () => fileStores(places, { ...ends, latest: () => state.latest });
-  /** Whatever was in memory is lost with `restart`. */
+  /** `restart` drops everything that is only in memory. */
   const rig = {
     ...started(),
     storage,
@@ -48,10 +51,10 @@ async function makeRig(storage: DurableObjectStorage) {
   };
   const inBucket = bucketViews(sessionPrefix(TENANT, session));
   return Object.assign(rig, inBucket, {
-    commit: (contents: Contents, brought?: Brought) => commit(rig, contents, brought),
+    commit: (contents: Contents, brought?: Interruption) => commit(rig, contents, brought),
     answer: (place: SnapshotPlace, contents: Contents) => answer(rig, place, contents),
     work: () => work(rig),
-    /** Contents are nowhere any more. */
+    /** Deletes contents everywhere. */
     async lose(entry: FileEntry | undefined): Promise<void> {
       storage.sql.exec("DELETE FROM blobs WHERE hash = ?", entry?.hash ?? "");
       await env.BUCKET.delete(`${sessionPrefix(TENANT, session)}blobs/${entry?.hash}`);
@@ -68,14 +71,14 @@ type Stores = ReturnType<typeof fileStores> & {
   restart: () => void;
 };
 
-/** How a tool call does not come to its end: cut off before, or told to stop. */
-type Brought = "forgotten" | AbortSignal;
+/** How a tool call is interrupted: cut off by a restart, or aborted. */
+type Interruption = "forgotten" | AbortSignal;
 
-/** Writes contents as a tool call does that settles. */
+/** Writes contents like a tool call that settles. */
 async function commit(
   { blobs, storage }: Stores,
   contents: Contents,
-  brought?: Brought,
+  brought?: Interruption,
 ): Promise<Tree> {
   const tree = new Map<string, FileEntry>();
   const staged = new Map<string, Uint8Array>();
@@ -93,7 +96,7 @@ async function commit(
   return tree;
 }
 
-/** Freezes a tree with an answer, and writes down that it is to be uploaded. */
+/** Freezes a tree with an answer, and records that it must be uploaded. */
 async function answer(rig: Stores, place: SnapshotPlace, contents: Contents): Promise<Tree> {
   const tree = await commit(rig, contents);
   rig.storage.transactionSync(() => {
@@ -103,7 +106,10 @@ async function answer(rig: Stores, place: SnapshotPlace, contents: Contents): Pr
   return tree;
 }
 
-/** Does all that is written down, as often as it takes, from nothing but what is stored; gives how often something failed. */
+/**
+ * Runs all recorded jobs until none is left, each time from storage alone. Returns how many tries
+ * failed.
+ */
 async function work(rig: Stores): Promise<number> {
   let failures = 0;
   for (
@@ -131,14 +137,14 @@ function bucketViews(prefix: string) {
   return {
     keys: async (): Promise<string[]> =>
       (await objects()).map(({ key }) => key.slice(prefix.length)),
-    /** What is in R2 under each key; writing it again would be another version. */
+    /** The objects of R2 by key; writing one again changes its version. */
     versions: async () => (await objects()).map(({ key, version }) => `${key} ${version}`),
     stored: () => readStoredSnapshots(env.BUCKET, prefix),
   };
 }
 
-/** The same bucket, with every call counted and perhaps broken. */
-function watchedBucket(real: Bucket, watched: Watched): Bucket {
+/** The same bucket with a recorder, whose calls can fail. */
+function watchedBucket(real: Bucket, watched: BucketRecorder): Bucket {
   return new Proxy(real, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name, target);

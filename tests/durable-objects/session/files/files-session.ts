@@ -17,10 +17,10 @@ import { Disk } from "../../../../simulated/disk";
 
 type Texts = Readonly<Record<string, string>>;
 
-/** R2 as far as these tests use it. */
+/** The part of R2 that these tests use. */
 class Drawer {
   readonly objects = new Map<string, Uint8Array>();
-  /** It takes nothing. */
+  /** A bucket that rejects writes. */
   isDown = false;
 
   get bucket(): Bucket {
@@ -46,7 +46,9 @@ const NO_MISHAPS = {
 };
 const decoder = new TextDecoder();
 
-/** Uploaded contexts in memory, with what was asked of them; they can be erased, and be out of reach. */
+/**
+ * Uploaded contexts in memory, with a record of the requests. They can be erased or unreachable.
+ */
 export class Shelf implements ContextReader {
   readonly #versions = new Map<string, Texts>();
   readonly asked: string[] = [];
@@ -99,7 +101,7 @@ async function entryOf(text: string): Promise<FileEntry> {
   return { hash: await hashOf(bytes), size: bytes.byteLength };
 }
 
-/** The files of a session over real tables, told of what the rules of a `World` decide. */
+/** The files of a session over real tables, driven by the decisions of a `World`. */
 export class FilesSession {
   readonly #disk = new Disk({
     mishaps: NO_MISHAPS,
@@ -111,13 +113,13 @@ export class FilesSession {
     () => {},
   ).storage;
   readonly drawer = new Drawer();
-  /** What was said of the versions that turns have pinned. */
+  /** The messages about pinned versions. */
   readonly released: string[] = [];
   readonly #world: World;
   readonly #shelf: Shelf;
   readonly #settings: WorkspaceSettings;
   #workspaces: Workspaces;
-  /** Of the tool that settles now. */
+  /** Of the tool call that settles now. */
   #staged: StagedChanges | null = null;
 
   constructor(world: World, shelf: Shelf, settings: WorkspaceSettings) {
@@ -135,12 +137,12 @@ export class FilesSession {
     return this.#workspaces;
   }
 
-  /** Only what is on disk is left. */
+  /** Keeps only what is on disk. */
   restart(): void {
     this.#workspaces = this.#make();
   }
 
-  /** The agent calls the tool it is owed, and this is what the tool does. Gives what went wrong. */
+  /** Runs `work` as the agent's owed tool call. Returns the error of the call. */
   async tool(id: string, work: (files: AgentFiles) => Promise<unknown>): Promise<unknown> {
     const { turn, ids } = this.#world;
     this.#world.startsTool(id);
@@ -175,7 +177,7 @@ export class FilesSession {
     this.#kept(() => this.#world.does(id, says(text, { storable: true })), whole);
   }
 
-  /** The agent's call comes to this end. */
+  /** The agent's call ends like this. */
   does(id: string, move: Move): void {
     this.#world.starts(id);
     this.#kept(() => this.#world.does(id, move));
@@ -186,25 +188,25 @@ export class FilesSession {
     this.#kept(() => this.#world.give({ type: "cancel_requested" }));
   }
 
-  /** Does what is owed about versions, from nothing but what is stored. */
+  /** Runs the owed jobs for versions, from storage alone. */
   async letGo(): Promise<void> {
     this.restart();
     const duties = this.#workspaces.outbox.all().filter(({ type }) => type === "release_contexts");
     for (const duty of duties) await this.#workspaces.perform(duty);
   }
 
-  /** The user asks anew: the next turn goes on from the latest. */
+  /** The user asks again: the next turn follows the latest turn. */
   asks(): void {
     this.#kept(() => this.#world.ask());
   }
 
-  /** Lets go of contents that nothing needs any more, as is owed when a turn is over. */
+  /** Releases contents that nothing references, as a turn's end requires. */
   async tidies(): Promise<void> {
     for (const duty of this.#workspaces.outbox.all())
       if (duty.type === "tidy") await this.#workspaces.perform(duty);
   }
 
-  /** What the turn's latest final made of contexts, in words: `name@version path: text`, or `gone`. */
+  /** The contexts that the turn's latest final changed, as `name@version path: text`, or `gone`. */
   async changes(turn = 1): Promise<string[]> {
     const told: string[] = [];
     for (const { context, version, changes } of this.#workspaces.contextChanges(turn)) {

@@ -5,7 +5,10 @@ import type { ContextUpload, TurnChanges } from "../../../../src/protocol/api/co
 import type { WireEvent } from "../../../../src/protocol/events";
 import { eventsPath, follow, post, request, type Run, start, teamOf } from "../session-client";
 
-/** What a user uploaded, in whole runs: seen by all as it was when the turn began, changed by the presenter alone. */
+/**
+ * Uploaded contexts in whole runs: all agents see the version at the turn's start, and only the
+ * presenter changes it.
+ */
 
 const SITE = {
   "index.html": "<h1>page</h1>\n",
@@ -17,7 +20,7 @@ const SITE = {
 
 const hash = (text: string) => hashOf(new TextEncoder().encode(text));
 
-/** Uploads a version; gives its id. */
+/** Uploads a version and returns its id. */
 async function push(name: string, contents: Record<string, string>): Promise<string> {
   const files = await Promise.all(
     Object.entries(contents).map(async ([path, text]) => ({
@@ -88,7 +91,7 @@ const changesOf = async ({ session_id, turn }: Run) =>
 const contents = async ({ session_id, turn }: Run, of: string): Promise<Response> =>
   request(`/api/sessions/${session_id}/turns/${turn}/changes/blobs/${await hash(of)}`);
 
-/** The versions that a session holds: what they are, and for which turn. */
+/** The versions that a session holds, and for which turn. */
 async function pinsOf({ session_id }: Run): Promise<string[]> {
   const sql = "SELECT turn, name, version FROM context_pins WHERE session = ? ORDER BY turn, name";
   const { results } = await env.DB.prepare(sql)
@@ -96,12 +99,12 @@ async function pinsOf({ session_id }: Run): Promise<string[]> {
     .all<{ turn: number; name: string; version: string }>();
   return results.map(({ turn, name, version }) => `${turn}: ${name} ${version}`);
 }
-/** What is let go is so soon after the turn. */
+/** Versions are released soon after the turn. */
 const comesToHold = (run: Run, pins: readonly string[]) =>
   vi.waitFor(async () => expect(await pinsOf(run)).toEqual(pins), 10_000);
 
-describe("a team that is given contexts", () => {
-  it("reads them, and its presenter alone changes what it may, as a change set that can be fetched", async () => {
+describe("a team with contexts", () => {
+  it("reads them, and its presenter changes the writable ones in a change set that can be fetched", async () => {
     const version = await push("site", SITE);
     await push("docs", { "a.md": "read me" });
     const run = await start(given(["editor"], GRANTS, FULL));
@@ -159,7 +162,7 @@ describe("a team that is given contexts", () => {
     }
   });
 
-  it("keeps what it copied from one after it was erased, and hands out nothing that no change names", async () => {
+  it("keeps a copied file after the context was erased, and returns only contents that a change names", async () => {
     await push("site", SITE);
     await push("docs", { "a.md": "read me" });
     const run = await start(given(["editor", "critic"]));
@@ -188,7 +191,7 @@ describe("a team that is given contexts", () => {
     expect((await request(`/api/sessions/${run.session_id}/turns/2/changes`)).status).toBe(404);
   });
 
-  it("sees in each turn what was uploaded by its beginning", async () => {
+  it("sees in each turn the version that was uploaded before the turn", async () => {
     const first = await push("site", { "index.html": "page one" });
     const run = await start(given(["careless"], [{ path: "site", permission: "write" }]));
     const second = await push("site", { "index.html": "page two" });
@@ -203,7 +206,7 @@ describe("a team that is given contexts", () => {
     expect(await changesOf(run)).toMatchObject({ data: [{ base_version: first }] });
   });
 
-  it("keeps what its presenter changed where the presentation falls back to an answer (D3)", async () => {
+  it("keeps the presenter's changes if the presentation falls back to an answer (D3)", async () => {
     const version = await push("site", SITE);
     const fallen = await start(given(["silent"], [{ path: "site", permission: "write" }], FULL));
     const { events } = await follow(fallen);
@@ -223,7 +226,7 @@ describe("a team that is given contexts", () => {
     await comesToHold(fallen, [`1: site ${version}`]);
   });
 
-  it("changes nothing while the turn runs, and where it is cancelled", async () => {
+  it("changes nothing while the turn runs, and nothing if the turn is cancelled", async () => {
     const version = await push("site", SITE);
     const run = await start(given(["dawdler"], [{ path: "site", permission: "write" }]));
     const soFar = async () =>
@@ -244,8 +247,8 @@ describe("a team that is given contexts", () => {
   });
 });
 
-describe("a context that is not there", () => {
-  it("is told before the run, where it stands and what to do", async () => {
+describe("a missing context", () => {
+  it("is reported before the run, with its place in the config and a remedy", async () => {
     const config_yaml = `agent: {id: a, backend: {type: ollama, model: m}}\norchestrator:\n  context_paths: [{path: nowhere}]\n`;
     const response = await post("/api/runs", { question: "?", config_yaml });
     const problem = await response.json<{
@@ -265,7 +268,7 @@ describe("a context that is not there", () => {
     });
   });
 
-  it("keeps the next turn of a session from starting, too", async () => {
+  it("also refuses the next turn of a session", async () => {
     await push("brief", { "a.md": "x" });
     const run = await start(given(["careless"], ["brief"]));
     await follow(run);

@@ -8,9 +8,9 @@ import { fileTool, readAsText, runTool } from "../../../tools/files/agent-tree";
 import { FilesSession, Shelf } from "./files-session";
 import { cpuMs } from "../../../fakes/cpu-time";
 
-/** Workspaces as large as they may be: 5,000 files (robustness.md §3, the row of huge things), over the session's real tables. */
+/** Workspaces at their limit of 5,000 files, over the session's real tables. */
 const SETTINGS = { fileTools: true, shell: true, readBeforeDelete: true, contexts: [] };
-/** The slowest, to write all of them, takes a third of a second. */
+/** The slowest test, which writes all files, takes a third of a second. */
 const SOON_MS = 2_000;
 
 const pathOf = (nth: number) => `src/${nth % 50}/file-${String(nth).padStart(4, "0")}.txt`;
@@ -22,7 +22,7 @@ const write = (path: string, text: string) => (files: AgentFiles) =>
 let world: World;
 let session: FilesSession;
 
-/** The agent calls its tool once; gives what the tool threw. Nothing may take long. */
+/** Runs one tool call of the agent and returns its error. No call may take long. */
 async function uses1(id: string, work: (files: AgentFiles) => Promise<unknown>): Promise<unknown> {
   session.does(id, uses(["files"]));
   const startedAt = cpuMs();
@@ -31,7 +31,7 @@ async function uses1(id: string, work: (files: AgentFiles) => Promise<unknown>):
   return problem;
 }
 
-/** What a file tool says to the agent. */
+/** A file tool's result for the agent. */
 async function says(id: string, name: string, args: object): Promise<string> {
   let text = "";
   const problem = await uses1(id, async (files) => {
@@ -54,7 +54,7 @@ beforeEach(async () => {
 });
 
 describe(`a workspace of ${FILES.files} files`, () => {
-  it("takes no more, and loses none by being refused", async () => {
+  it("refuses more files, and a refusal loses none", async () => {
     expect(await uses1("a", write("one-more.txt", "1"))).toMatchObject({ code: "too_many_files" });
     expect(await uses1("a", write(pathOf(7), "changed"))).toBe(null);
     expect(await uses1("a", async (files) => files.remove(pathOf(8)))).toBe(null);
@@ -67,7 +67,7 @@ describe(`a workspace of ${FILES.files} files`, () => {
     expect([paths.length, paths.includes(`/workspace/${pathOf(8)}`)]).toEqual([FILES.files, false]);
   });
 
-  it("has no more directories than it may have, though files come and go in them", async () => {
+  it("has a limited number of directories, also when files are created and deleted in them", async () => {
     const comeAndGo = async (files: AgentFiles) => {
       files.remove(pathOf(8));
       for (let nth = 0; nth < FILES.files; nth += 1) {
@@ -79,7 +79,7 @@ describe(`a workspace of ${FILES.files} files`, () => {
     expect(await uses1("a", comeAndGo)).toMatchObject({ code: "too_many_files" });
   });
 
-  it("is listed as far as a conversation bears, and says that there is more", async () => {
+  it("is listed up to the limit of a conversation, with a note that there is more", async () => {
     const all = await says("a", "list_directory", { recursive: true });
     expect(all.split("\n").length).toBeLessThanOrEqual(FILE_TOOL_LIMITS.entries + 1);
     expect(all.length).toBeLessThan(FILE_TOOL_LIMITS.resultBytes + 200);
@@ -89,7 +89,7 @@ describe(`a workspace of ${FILES.files} files`, () => {
     );
   });
 
-  it("is searched through to its last file", async () => {
+  it("is searched to its last file", async () => {
     expect(await says("a", "grep", { pattern: `^This is file ${FILES.files - 1}\\.$` })).toContain(
       pathOf(FILES.files - 1),
     );
@@ -98,7 +98,7 @@ describe(`a workspace of ${FILES.files} files`, () => {
     expect(everywhere.length).toBeLessThan(FILE_TOOL_LIMITS.resultBytes + 200);
   });
 
-  it("is frozen with an answer, and there for its peer after a restart", async () => {
+  it("is frozen with an answer, and its peer reads it after a restart", async () => {
     session.does("a", answers("All is in the files."));
     session.does("b", answers("I have none."));
     session.restart();

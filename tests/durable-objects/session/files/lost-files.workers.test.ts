@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type FileRig, withFiles } from "./file-rig";
 
-/** Duties whose contents are nowhere any more: real SQLite, real R2. */
+/** Jobs whose contents are lost, with real SQLite and R2. */
 
 const PLACE = { turn: 1, attempt: 1, label: "agent1.1" };
 const large = new Uint8Array(1_200_000).fill(7);
 const RESULT = { type: "upload_result", name: "1/1/agent1/1/r.txt" } as const;
 
-/** What is written down as lost. */
+/** The contents that are recorded as lost. */
 const lostOf = ({ storage }: FileRig): string[] =>
   storage.sql
     .exec<{ hash: string; place: string }>(
@@ -21,8 +21,8 @@ beforeEach(() => void logged.mockReset().mockImplementation(() => undefined));
 afterEach(() => void vi.clearAllMocks());
 const log = () => logged.mock.calls.map((parts) => parts.join(" "));
 
-describe("a snapshot of which contents are lost", () => {
-  it("is tried five times, then stored without them, and says which", () =>
+describe("a snapshot with lost contents", () => {
+  it("is tried five times, then stored without them, and names them", () =>
     withFiles(async (rig) => {
       const tree = await rig.answer(PLACE, { a: "one", b: "two", c: "three", large });
       const [gone, goneToo] = [tree.get("b")?.hash ?? "", tree.get("large")?.hash ?? ""].sort();
@@ -52,7 +52,7 @@ describe("a snapshot of which contents are lost", () => {
       );
     }));
 
-  it("is whole if they are written again in time", () =>
+  it("is complete if the contents are written again in time", () =>
     withFiles(async (rig) => {
       const tree = await rig.answer(PLACE, { a: "one", b: "two" });
       await rig.lose(tree.get("b"));
@@ -63,7 +63,7 @@ describe("a snapshot of which contents are lost", () => {
       expect([lostOf(rig), (await rig.stored()).problems]).toEqual([[], []]);
     }));
 
-  it("that is itself nowhere is given up as well", () =>
+  it("whose tree is lost is given up as well", () =>
     withFiles(async (rig) => {
       await rig.answer(PLACE, { a: "one" });
       rig.storage.sql.exec("DELETE FROM snapshots");
@@ -75,8 +75,8 @@ describe("a snapshot of which contents are lost", () => {
     }));
 });
 
-describe("a result whose contents are lost", () => {
-  it("is given up after five tries, in the same words, and the next duty has its turn", () =>
+describe("a result with lost contents", () => {
+  it("is given up after five tries with the same error, and the next job runs", () =>
     withFiles(async (rig) => {
       const hash = "0".repeat(64);
       rig.outbox.add({ ...RESULT, hash });
@@ -88,8 +88,8 @@ describe("a result whose contents are lost", () => {
     }));
 });
 
-describe("R2 that does not answer", () => {
-  it("is no loss, however often it is asked", () =>
+describe("R2 without a response", () => {
+  it("never counts as a loss, however often it is asked", () =>
     withFiles(async (rig) => {
       await rig.answer(PLACE, { a: "one", large });
       let left = 40;

@@ -3,9 +3,12 @@ import { WATCHDOG_MS } from "../../../../src/engine/alarm-scheduler";
 import type { Tool } from "../../../../src/tools/tool";
 import { workingAgent } from "../tools/tool-rig";
 
-/** When the alarm stands for work that outlives a turn, here the word of its end that the tenant does not hear. */
+/**
+ * The alarm for work that outlives a turn: here a report of the turn's end that the tenant does not
+ * receive.
+ */
 
-/** Comes to no end. */
+/** A tool that never ends. */
 const waits: Tool = {
   spec: { name: "waits", description: "Waits.", parameters: { type: "object" } },
   rule: { name: "waits", acts_outside: false, idempotent: true },
@@ -36,17 +39,17 @@ afterEach(() => {
   agent.close();
 });
 
-/** The tenant is told so many times, and does not hear the last of them. */
+/** The tenant gets this many reports, and does not receive the last of them. */
 async function isDeafTo(times: number): Promise<void> {
   await vi.waitFor(() => expect(tries).toHaveLength(times), 10_000);
   tries.at(-1)?.reject(new Error("the tenant is away"));
 }
 
-/** How long until the alarm rings, in ms, once it stands at this distance. */
+/** Ms until the alarm fires, once it is set at this distance. */
 const standsAfter = (ms: number) =>
   vi.waitFor(() => expect((agent.alarmAt() ?? 0) - now).toBe(ms), 10_000);
 
-it("while a try is under way the alarm is the net below it, and not one that rings at once again", async () => {
+it("during a try the alarm is only a safety net and does not fire at once again", async () => {
   agent.ask();
   await isDeafTo(1);
   await standsAfter(1_000);
@@ -58,7 +61,7 @@ it("while a try is under way the alarm is the net below it, and not one that rin
   await standsAfter(2_000);
 });
 
-it("while another turn runs it is tried at the timer in memory, too, which may take the alarm's place", async () => {
+it("during another turn the work is also tried by the timer in memory, which may replace the alarm", async () => {
   agent.ask();
   await isDeafTo(1);
   await standsAfter(1_000);
@@ -69,7 +72,7 @@ it("while another turn runs it is tried at the timer in memory, too, which may t
   expect(tries).toHaveLength(2);
 });
 
-it("an object that is loaded anew sets the alarm for what waits for its next time, also if the platform has lost it", async () => {
+it("a reloaded object sets the alarm for waiting work, also if the platform has lost the alarm", async () => {
   agent.ask();
   await isDeafTo(1);
   await standsAfter(1_000);

@@ -12,7 +12,7 @@ import { filed, listing, ofType, outcomes, sqlOf, trail, withFiles } from "./fil
  */
 
 describe("agents with workspaces", () => {
-  it("I10 have the snapshots of all their answers in R2, as the API lists them, and only the result at hand", async () => {
+  it("I10 have the snapshots of all answers in R2, as the API lists them, and only the result in the session's storage", async () => {
     const run = await start(withFiles(["refiner", "critic"]));
     const { events } = await follow(run);
     const { prefix, keys } = await filed(run);
@@ -35,7 +35,8 @@ describe("agents with workspaces", () => {
       trees: { ...trees, "1/1/agent1.final": result },
       problems: [],
     });
-    expect((await keys()).filter((key) => key.startsWith("blobs/"))).toHaveLength(2); // each of them alone in its snapshot
+    // each of them alone in its snapshot
+    expect((await keys()).filter((key) => key.startsWith("blobs/"))).toHaveLength(2);
     const atHand = await sqlOf<{ text: string }>(
       run,
       "SELECT CAST(bytes AS TEXT) AS text FROM blobs",
@@ -47,7 +48,7 @@ describe("agents with workspaces", () => {
     expect(new TextDecoder("latin1").decode(await zip.arrayBuffer())).toContain("forty-two");
   });
 
-  it("may make a call again whose files were too large for a row, and were not taken by R2", async () => {
+  it("may repeat a call whose files were too large for a row and were rejected by R2", async () => {
     const bucket = Object.getPrototypeOf(env.BUCKET);
     const { put } = bucket;
     let refusals = 1;
@@ -82,7 +83,7 @@ describe("agents with workspaces", () => {
     expect((await readStoredSnapshots(env.BUCKET, prefix)).problems).toEqual([]);
   });
 
-  it("have a file that R2 does not give just now answered as one to be asked for again", async () => {
+  it("get a retryable error for a file that R2 cannot return", async () => {
     const run = await start(withFiles(["refiner", "critic"]));
     await follow(run);
     await filed(run);
@@ -100,7 +101,7 @@ describe("agents with workspaces", () => {
     expect(await (await request(path)).text()).toBe("forty-two");
   });
 
-  it("go on from files that lie in R2 only, where a turn goes on from an older one", async () => {
+  it("read files that are only in R2 when a turn follows an older turn", async () => {
     const run = await start(withFiles(["builder", "critic"]));
     await follow(run);
     await post(`/api/sessions/${run.session_id}/turns`, { question: "And seven times eight?" });
@@ -125,7 +126,7 @@ describe("agents with workspaces", () => {
     expect((await readStoredSnapshots(env.BUCKET, prefix)).problems).toEqual([]);
   });
 
-  it("have results that are too large for the conversation as files of their own, and whole in R2", async () => {
+  it("get results that are too large for the conversation as files, complete in R2", async () => {
     const run = await start(withFiles(["printer", "critic"], { tool_result_max_tokens: 1_000 }));
     const { events } = await follow(run);
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
@@ -148,7 +149,7 @@ describe("agents with workspaces", () => {
     );
   });
 
-  it("page through such a result where they have no files, and through nothing else (D12)", async () => {
+  it("page through such a result without workspaces, and through no other file (D12)", async () => {
     const team = teamOf(["scholar", "quick"]);
     const url = `${inject("rudeProvidersUrl")}/pages/200000`;
     const look = { name: "look_up", description: "Looks it up.", url, method: "GET" };
@@ -187,10 +188,11 @@ describe("agents with workspaces", () => {
       null,
       null,
     ]);
-    expect(await sqlOf(run, "SELECT hash FROM blobs")).toEqual([]); // after the turn nothing of it stays at hand
+    // after the turn the session's storage has none of it
+    expect(await sqlOf(run, "SELECT hash FROM blobs")).toEqual([]);
   });
 
-  it("leave nothing in R2 when their session is erased while files are brought there", async () => {
+  it("leave nothing in R2 when their session is erased during an upload", async () => {
     const bucket = Object.getPrototypeOf(env.BUCKET);
     const { put } = bucket;
     let isSeen = false;
@@ -199,7 +201,7 @@ describe("agents with workspaces", () => {
       ...args: unknown[]
     ) {
       do await new Promise((resolve) => setTimeout(resolve, 400));
-      while (!isSeen); // none is there before it was seen that some are on their way
+      while (!isSeen); // waits until an upload was seen
       return Reflect.apply(put, this, args);
     });
     const run = await start(withFiles(["builder", "critic"]));

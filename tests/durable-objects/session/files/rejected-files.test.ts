@@ -5,7 +5,7 @@ import { answers, rejects, says, tool, uses, votes } from "../../../coordination
 import { World } from "../../../coordination/world";
 import { FilesSession, Shelf } from "./files-session";
 
-/** What the agents of a later attempt see of the result that was rejected, over real tables. */
+/** How the agents of a later attempt see the rejected result, over real tables. */
 
 const GRANT = { name: "site", permission: "write" as const, protectedPaths: [] };
 const SETTINGS = { fileTools: true, shell: true, readBeforeDelete: false, contexts: [GRANT] };
@@ -14,7 +14,7 @@ const decoder = new TextDecoder();
 const write = (path: string, text: string) => (files: AgentFiles) =>
   files.write(path, encoder.encode(text));
 
-/** `a` is given the context, `b` is not. */
+/** `a` has the context, `b` does not. */
 function begin() {
   const every = { workspace: true, tools: [tool("files", { idempotent: true })] };
   const contexts = [{ name: "site", version: "v1", permissions: { a: "write" as const } }];
@@ -30,7 +30,7 @@ function begin() {
   return { world, session, does };
 }
 
-/** One attempt up to the final text of `a`, which makes it `file` and changes the context. */
+/** One attempt up to the final text of `a`, which writes `file` and changes the context. */
 async function rejectedOnce(
   { session, does }: ReturnType<typeof begin>,
   nth: number,
@@ -49,7 +49,7 @@ async function rejectedOnce(
   session.does("a", rejects("wrong", "again"));
 }
 
-/** All that an agent sees below a directory, contents by path. */
+/** All files that an agent sees below a directory, contents by path. */
 async function seen(
   run: ReturnType<typeof begin>,
   id: string,
@@ -85,7 +85,7 @@ describe("a next attempt", () => {
       "/attempts/1/contexts/site/app.js": "new 1",
       "/attempts/1/contexts/site/same.js": "y",
     });
-    // It begins with what the turn began with, all the same.
+    // Its workspace still starts as the turn started.
     expect(await seen(run, "a", "/workspace")).toEqual({});
     expect(await seen(run, "a", "/contexts")).toMatchObject({
       "/contexts/site/app.js": "old",
@@ -93,7 +93,7 @@ describe("a next attempt", () => {
     });
   });
 
-  it("sees no change of a context that the agent is not given (D4)", async () => {
+  it("does not see the change of a context that the agent does not have (D4)", async () => {
     const run = begin();
     run.session.asks();
     await rejectedOnce(run, 1);
@@ -103,7 +103,7 @@ describe("a next attempt", () => {
     ]);
   });
 
-  it("sees the result of the attempt right before it (D4)", async () => {
+  it("sees the result of the attempt directly before it (D4)", async () => {
     const run = begin();
     run.session.asks();
     await rejectedOnce(run, 1);
@@ -144,7 +144,7 @@ describe("a next attempt", () => {
     });
   });
 
-  it("is the second: in the first there is no such place (D4)", async () => {
+  it("is at least the second attempt: the first has no such path (D4)", async () => {
     const run = begin();
     run.session.asks();
     await run.does("a", async (files) => {

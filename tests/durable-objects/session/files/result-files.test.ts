@@ -6,7 +6,7 @@ import { StagedFiles } from "../../../../src/workspace/staged-files";
 import { EMPTY_TREE } from "../../../../src/workspace/tree";
 
 const MIB = 1_024 * 1_024;
-/** As large as a tool server's reply may be. */
+/** The limit of a tool server's reply. */
 const LARGEST = "é".repeat((25 * MIB) / 2);
 const found = { tool: "look_up", id: "1", at: 0, text: LARGEST, calibration: 1 };
 const PATHS = ["", "_part2"].map((part) => `.tool_results/look_up_19700101T000000Z_1${part}.txt`);
@@ -26,8 +26,8 @@ const filesOf = (treeBytes: number): StagedFiles =>
 
 const told = (text: string): string[] => text.split("\n").filter((line) => line.length < 1_000);
 
-describe("a result that is larger than a file may be", () => {
-  it("lies in several files, which can be read on and stand in R2", async () => {
+describe("a result that is larger than the limit of a file", () => {
+  it("is stored in several files, which can be read in parts and are in R2", async () => {
     const files = filesOf(FILES.treeBytes);
     const filed = await fileResult(found, RESULT_LIMITS, files);
     expect(told(filed.text)).toContainEqual(
@@ -40,7 +40,7 @@ describe("a result that is larger than a file may be", () => {
     );
   });
 
-  it("is in R2 as a whole where the workspace has room for a part of it, and the rest is said", async () => {
+  it("is complete in R2 if the workspace has room for a part of it, with a note about the rest", async () => {
     const filed = await fileResult(found, RESULT_LIMITS, filesOf(20 * MIB));
     expect(told(filed.text).at(-1)).toMatch(
       /^\[\.tool_results\/look_up_19700101T000000Z_1_part2\.txt could not be kept: .+\]$/,
@@ -48,7 +48,7 @@ describe("a result that is larger than a file may be", () => {
     expect(filed.results.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBe(25 * MIB);
   });
 
-  it("is told of by its beginning where the workspace has room for none of it", async () => {
+  it("shows its beginning if the workspace has no room for it", async () => {
     const filed = await fileResult(found, RESULT_LIMITS, filesOf(MIB));
     expect(told(filed.text).at(-1)).toMatch(
       /^\[Cut: the result is too large, and it could not be kept in a file: .+\]$/,

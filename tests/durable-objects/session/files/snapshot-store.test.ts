@@ -15,7 +15,10 @@ const NO_MISHAPS = {
 };
 const disk = () => new Disk({ mishaps: NO_MISHAPS, schedule: () => {}, toWorld: (at) => at });
 
-/** A session whose turns each add a file to what they go on from, and freeze it as an answer and as the result. */
+/**
+ * A session whose turns each add a file to the files of their parent turn, and freeze the tree as
+ * an answer and as the result.
+ */
 function sessionOf(turns: readonly { turn: number; parent: number | null }[]) {
   const { sql } = disk().state(
     () => {},
@@ -43,7 +46,7 @@ function sessionOf(turns: readonly { turn: number; parent: number | null }[]) {
   return { frozen, restarted: fresh() };
 }
 
-/** How many manifests a tree is put together from. */
+/** The number of manifests that a tree is read from. */
 function manifestsOf(store: SnapshotStore, place: SnapshotPlace): number {
   const parent = store.frozen(place)?.parent ?? null;
   return parent === null ? 1 : 1 + manifestsOf(store, parent);
@@ -59,18 +62,18 @@ describe("the trees of a session", () => {
       turns: chain(Array.from({ length: 40 }, (_, nth) => nth + 1)),
     },
     {
-      name: "whose turns go on eight later each",
+      name: "whose turns each follow the turn eight before",
       turns: chain(Array.from({ length: 20 }, (_, nth) => 1 + 8 * nth)),
     },
     {
-      name: "whose every eighth turn goes on from another",
+      name: "whose every eighth turn follows another turn",
       turns: chain(Array.from({ length: 20 }, (_, nth) => 8 * (nth + 1))),
     },
     {
-      name: "whose turns all go on from the first",
+      name: "whose turns all follow the first",
       turns: chain([1, 2, 3]).map(({ turn }) => ({ turn, parent: turn > 1 ? 1 : null })),
     },
-  ])("$name are whole, each from eight manifests at most", ({ turns }) => {
+  ])("$name are complete, each from at most eight manifests", ({ turns }) => {
     const { frozen, restarted } = sessionOf(turns);
     for (const { place, paths } of frozen)
       expect([...(restarted.read(place)?.tree.keys() ?? [])].toSorted()).toEqual(paths.toSorted());
@@ -79,7 +82,7 @@ describe("the trees of a session", () => {
     ).toBeLessThanOrEqual(8);
   });
 
-  it("cost what has changed, in most turns", () => {
+  it("usually cost only their changes", () => {
     const { frozen, restarted } = sessionOf(chain(Array.from({ length: 40 }, (_, nth) => nth + 1)));
     const whole = frozen.filter(
       ({ place }) => restarted.frozen(place)?.parent === null && place.turn > 1,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { StorageQueue } from "../../../../durable-objects/session/files/storage-queue";
 
-describe("R2", () => {
-  it("is asked one thing at a time, in order", async () => {
+describe("the R2 queue", () => {
+  it("runs one request at a time, in order", async () => {
     const turns = new StorageQueue();
     let open = 0;
     const seen: string[] = [];
@@ -17,7 +17,7 @@ describe("R2", () => {
     expect(seen).toEqual(["first of 1", "second of 1", "third of 1"]);
   });
 
-  it("is asked the next thing after one that failed, and after one that took too long", async () => {
+  it("runs the next request after a failure and after a timeout", async () => {
     const turns = new StorageQueue(20);
     const asked = [
       turns.take(() => Promise.reject(new Error("away"))),
@@ -30,13 +30,13 @@ describe("R2", () => {
     expect(answered).toMatchObject({ value: "there" });
   });
 
-  it("is waited for however long it takes where what it does must not come about later", async () => {
+  it("waits without limit for a request that must not take effect later", async () => {
     const turns = new StorageQueue(5);
     const slow = new Promise<string>((resolve) => setTimeout(() => resolve("erased"), 40));
     expect(await turns.takeAll(() => slow)).toBe("erased");
   });
 
-  it("is asked nothing more once closed, which waits for what nobody else waits for any more", async () => {
+  it("accepts nothing once closed, and closing waits for abandoned requests", async () => {
     const turns = new StorageQueue(5);
     const slow = Promise.withResolvers<void>();
     await expect(turns.take(() => slow.promise)).rejects.toThrow("R2 did not answer");

@@ -4,14 +4,14 @@ import { createTables } from "../../../../durable-objects/session/session-tables
 import type { Tree } from "../../../../src/workspace/types";
 import { type FileRig, withFiles } from "./file-rig";
 
-/** What becomes of a session's files in R2 and in its own storage: real SQLite, real R2. */
+/** A session's files in R2 and in its own storage: real SQLite, real R2. */
 
 const FIRST = { turn: 1, attempt: 1, label: "agent1.1" };
 const SECOND = { turn: 1, attempt: 1, label: "agent1.2" };
 const FINAL = { turn: 1, attempt: 1, label: "agent1.final" };
 const LATER = { turn: 2, attempt: 1, label: "agent2.final" };
 
-/** More than fits into a row, and unlike any other. */
+/** More than fits into a row, and different from any other contents. */
 const large = (seed: number, bytes = 1_200_000): Uint8Array => new Uint8Array(bytes).fill(seed);
 const folder = (keys: readonly string[]) => keys.map((key) => key.slice(0, key.indexOf("/")));
 const listed = (tree: Tree) =>
@@ -22,13 +22,14 @@ const bytesOf = ({ storage }: FileRig) =>
     .one().sum;
 
 describe("contents too large for a row", () => {
-  it("E16 are put into R2 by two agents at once, as the same object, and read back", () =>
+  it("E16 are written to R2 by two agents at once, as the same object, and read back", () =>
     withFiles(async (rig) => {
       const [tree] = await Promise.all([rig.commit({ a: large(1) }), rig.commit({ b: large(1) })]);
       expect(rig.watched.calls).toEqual(["put", "put"]);
       const written = await rig.versions();
       await rig.commit({ c: large(1) });
-      expect([rig.watched.calls.length, await rig.versions()]).toEqual([3, written]); // create-only: the object is the first one
+      // create-only: the object is the first one
+      expect([rig.watched.calls.length, await rig.versions()]).toEqual([3, written]);
       expect(folder(await rig.keys())).toEqual(["blobs"]);
       expect(bytesOf(rig)).toBe(0);
       const entry = tree.get("a");
@@ -36,7 +37,7 @@ describe("contents too large for a row", () => {
       expect(await rig.blobs.read({ hash: entry?.hash ?? "" })).toEqual(large(1));
     }));
 
-  it("fail their call if R2 does not take them, and may be written again", () =>
+  it("fail their call if R2 rejects them, and may be written again", () =>
     withFiles(async (rig) => {
       rig.watched.breaks = () => {
         throw new Error("R2 is away");
@@ -49,7 +50,7 @@ describe("contents too large for a row", () => {
       );
     }));
 
-  it("are stored no further once nobody waits for their call", () =>
+  it("are stored no further once their call is aborted", () =>
     withFiles(async (rig) => {
       const stop = new AbortController();
       rig.watched.breaks = (_, when) =>
@@ -60,7 +61,7 @@ describe("contents too large for a row", () => {
       expect([(await rig.keys()).length, rig.rows("blobs")]).toEqual([1, 1]);
     }));
 
-  it("are known before they lie there, so that a call that was cut off leaves nothing behind", () =>
+  it("are recorded before they are written, so that an interrupted call leaves nothing behind", () =>
     withFiles(async (rig) => {
       await rig.commit({ a: large(3) }, "forgotten");
       expect(await rig.keys()).toHaveLength(1);
@@ -71,7 +72,7 @@ describe("contents too large for a row", () => {
 });
 
 describe("a snapshot", () => {
-  it("of small files is two writes, and the next one too, with what is new only", () =>
+  it("of small files is two writes, and the next snapshot writes only new contents", () =>
     withFiles(async (rig) => {
       const first = await rig.answer(FIRST, { "a.txt": "one", "b.txt": "two", empty: "" });
       await rig.work();
@@ -92,7 +93,7 @@ describe("a snapshot", () => {
       });
     }));
 
-  it("of as many files as a workspace may hold is two writes, and each of them is there", () =>
+  it("of as many files as a workspace may hold is two writes, and contains each file", () =>
     withFiles(async (rig) => {
       const names = Array.from({ length: FILES.files }, (_, nth) => `src/${nth % 50}/${nth}.txt`);
       const tree = await rig.answer(
@@ -106,7 +107,7 @@ describe("a snapshot", () => {
       expect(await rig.stored()).toEqual({ trees: { "1/1/agent1.1": listed(tree) }, problems: [] });
     }));
 
-  it("with nothing new is its manifest", () =>
+  it("without changes is only its manifest", () =>
     withFiles(async (rig) => {
       await rig.answer(FIRST, { "a.txt": "one" });
       await rig.work();
@@ -116,7 +117,7 @@ describe("a snapshot", () => {
       expect(rig.watched.calls).toEqual(["put"]);
     }));
 
-  it("of a later turn is written as what differs from the result before, whose name it has", () =>
+  it("of a later turn is written as its difference to the previous result, and names that result", () =>
     withFiles(async (rig) => {
       const first = await rig.answer(FINAL, { "a.txt": "one", "b.txt": "two" });
       const second = await rig.answer(LATER, { "a.txt": "one", "c.txt": "three" });
@@ -127,7 +128,7 @@ describe("a snapshot", () => {
       });
     }));
 
-  it("has its large files on their own, those too large for a row where they lie already", () =>
+  it("has its large files as single objects; those too large for a row are already there", () =>
     withFiles(async (rig) => {
       await rig.answer(FIRST, {
         small: "one",
@@ -137,7 +138,8 @@ describe("a snapshot", () => {
       });
       rig.watched.calls.length = 0;
       await rig.work();
-      // Whether what was too large is there already; the pack; the large one; the manifest.
+      // Checks whether the too large file exists; then writes the pack, the large file and the
+      // manifest.
       expect(rig.watched.calls).toEqual(["head", "put", "put", "put"]);
       expect(folder(await rig.keys())).toEqual(["blobs", "blobs", "packs", "snapshots"]);
       expect((await rig.stored()).problems).toEqual([]);
@@ -145,8 +147,8 @@ describe("a snapshot", () => {
 
   it.each([
     { name: "before R2 has done it", when: "before" as const },
-    { name: "after R2 has done it, with the word lost", when: "after" as const },
-  ])("is whole in the end, whichever call of R2 fails $name", async ({ when }) => {
+    { name: "after R2 has done it, with a lost response", when: "after" as const },
+  ])("is complete in the end, whichever call of R2 fails $name", async ({ when }) => {
     let broken = 0;
     for (let nth = 1, failures = 1; failures > 0; nth += 1) {
       await withFiles(async (rig) => {
@@ -167,13 +169,14 @@ describe("a snapshot", () => {
         expect(rig.watched.calls).toContain("head");
       });
     }
-    // A pack, the large file, the look at what is there already, the manifest; then a pack and a manifest.
+    // A pack, the large file, the check of existing contents, the manifest; then a pack and a
+    // manifest.
     expect(broken).toBe(6);
   });
 });
 
-describe("a turn that is over", () => {
-  it("leaves the files of its result at hand; what else snapshots hold is read from R2", () =>
+describe("a turn that has ended", () => {
+  it("keeps the files of its result in the session's storage; other files of snapshots are read from R2", () =>
     withFiles(async (rig) => {
       const lost = await rig.answer(FIRST, {
         "a.txt": "one of the loser",
@@ -195,11 +198,11 @@ describe("a turn that is over", () => {
       ] as const) {
         expect(await rig.text(lost.get(path))).toBe(text);
       }
-      expect(rig.watched.calls).toEqual(["get", "get"]); // one file, then the pack with all of them
+      expect(rig.watched.calls).toEqual(["get", "get"]); // one file, then the pack with all files
       await expect(rig.text({ hash: "0".repeat(64), size: 1 })).rejects.toThrow("lost");
     }));
 
-  it("waits with what is not in R2 yet, and lets the next turn begin", () =>
+  it("waits for uploads that are still missing in R2, and lets the next turn start", () =>
     withFiles(async (rig) => {
       const tree = await rig.answer(FIRST, { a: "one", b: "two" });
       const [duty] = rig.outbox.all();
@@ -214,7 +217,7 @@ describe("a turn that is over", () => {
       expect(rig.rows("blobs")).toBe(3);
     }));
 
-  it("erases what only its discarded rounds put into R2, unless somebody wrote it again", () =>
+  it("erases files in R2 that only its discarded rounds wrote, unless another round wrote them again", () =>
     withFiles(async (rig) => {
       await rig.commit({ a: large(8), b: large(9) });
       expect(await rig.jobs.perform({ type: "tidy" })).toBe("done");
@@ -225,7 +228,7 @@ describe("a turn that is over", () => {
       expect(await rig.blobs.read({ hash: again.get("b")?.hash ?? "" })).toEqual(large(9));
     }));
 
-  it("has empty files without keeping anything for them", () =>
+  it("has empty files without stored contents", () =>
     withFiles(async (rig) => {
       const tree = await rig.answer(FINAL, { empty: "" });
       rig.outbox.add({ type: "tidy" });
@@ -239,8 +242,8 @@ describe("a turn that is over", () => {
     }));
 });
 
-describe("a session from before its snapshots were brought to R2", () => {
-  it("has them brought there before anything is let go of", () =>
+describe("a session from before snapshots were uploaded to R2", () => {
+  it("uploads them before any contents are released", () =>
     withFiles(async (rig) => {
       const tree = await rig.answer(FIRST, { a: "one", b: "two" });
       rig.storage.sql.exec("DROP TABLE file_duties");
@@ -254,7 +257,7 @@ describe("a session from before its snapshots were brought to R2", () => {
 });
 
 describe("R2 that does not answer", () => {
-  it("makes a read fail with what the agent can do, and the next one may succeed", () =>
+  it("fails a read with a remedy for the agent, and the next read may succeed", () =>
     withFiles(async (rig) => {
       const tree = await rig.answer(FIRST, { a: "one", b: "two" });
       rig.outbox.add({ type: "tidy" });

@@ -13,7 +13,7 @@ import {
 import { World } from "../../../coordination/world";
 import { FilesSession, Shelf } from "./files-session";
 
-/** Which files are a turn's result, and what the next turn begins with. */
+/** Which files are a turn's result, and which files the next turn starts with. */
 
 const SETTINGS = { fileTools: true, shell: true, readBeforeDelete: true, contexts: [] };
 const remove = (path: string) => async (files: AgentFiles) => {
@@ -42,7 +42,7 @@ const presents = () => session.does("a", says("Done."));
 const resultOf = (turn: number) =>
   session.workspaces.frozen(turn, null).tree.map(({ path }) => path);
 
-/** What the next turn's agent finds. */
+/** The files of the next turn's agent. */
 async function nextBegins(): Promise<string[]> {
   const found: string[] = [];
   session.asks();
@@ -55,13 +55,13 @@ describe("a turn that may be presented twice", () => {
 
   it.each<{ name: string; then: () => void | Promise<void>; ends: string; result: string[] }>([
     {
-      name: "has the files of its first presentation where that is confirmed",
+      name: "has the files of its first presentation if that is confirmed",
       then: () => session.does("a", confirms),
       ends: "turn.completed",
       result: ["first"],
     },
     {
-      name: "has those of the second where the first was rejected",
+      name: "has the files of the second presentation if the first was rejected",
       then: async () => {
         session.does("a", rejects("wrong", "again"));
         await does(write("second"));
@@ -71,7 +71,7 @@ describe("a turn that may be presented twice", () => {
       result: ["second"],
     },
     {
-      name: "has those of the first where the second came to nothing, for then its text stands too",
+      name: "has the files of the first presentation if the second failed, because then its text is the final, too",
       then: async () => {
         session.does("a", rejects("wrong", "again"));
         await does(write("second"));
@@ -81,7 +81,7 @@ describe("a turn that may be presented twice", () => {
       result: ["first"],
     },
     {
-      name: "has none where it is cancelled after the first was rejected",
+      name: "has no files if it is cancelled after the first was rejected",
       then: async () => {
         session.does("a", rejects("wrong", "again"));
         await does(write("second"));
@@ -91,12 +91,12 @@ describe("a turn that may be presented twice", () => {
       result: [],
     },
     {
-      name: "has none where it is cancelled before the first is confirmed",
+      name: "has no files if it is cancelled before the first is confirmed",
       then: () => session.cancels(),
       ends: "turn.cancelled",
       result: [],
     },
-  ])("$name, and so begins the next", async ({ then, ends, result }) => {
+  ])("$name, and the next turn starts with them", async ({ then, ends, result }) => {
     await does(write("first"));
     presents();
     expect(resultOf(1)).toEqual([]); // it is not the result yet
@@ -109,8 +109,8 @@ describe("a turn that may be presented twice", () => {
   });
 });
 
-describe("an agent that writes files, and then fails for good in the middle of its words", () => {
-  it("leaves them as the turn's result, with what it wrote as the answer", async () => {
+describe("an agent that writes files, and then fails for good in the middle of its text", () => {
+  it("leaves them as the turn's result, with its text as the answer", async () => {
     begin();
     await does(write("half"));
     world.writing = { a: "Half an answer" };
@@ -121,7 +121,7 @@ describe("an agent that writes files, and then fails for good in the middle of i
   });
 });
 
-describe("a presenter that begins with the winning files", () => {
+describe("a presenter that starts with the winning files", () => {
   beforeEach(async () => {
     begin();
     await does(write("answer"));
@@ -137,7 +137,7 @@ describe("a presenter that begins with the winning files", () => {
     files: string;
   }>([
     {
-      name: "hands over what it made of them",
+      name: "returns its changed version of them",
       does: async (files) => {
         await write("final")(files);
         await remove("answer")(files);
@@ -147,21 +147,21 @@ describe("a presenter that begins with the winning files", () => {
       snapshot: "agent1.final",
     },
     {
-      name: "hands over none, and the log says so, where it deleted all",
+      name: "returns no files, and the log says so, if it deleted all",
       does: remove("answer"),
       files: "workspace_cleared",
       result: [],
       snapshot: "agent1.final",
     },
     {
-      name: "hands over those, and the log says so, where it changed none",
+      name: "returns the winning files, and the log says so, if it changed none",
       does: (files) => files.read("answer"),
       files: "kept",
       result: ["answer"],
       snapshot: "agent1.1",
     },
     {
-      name: "hands over what it was where it wrote equal bytes",
+      name: "returns its own version if it wrote equal bytes",
       does: write("answer"),
       files: "workspace",
       result: ["answer"],
@@ -188,7 +188,7 @@ describe("a final text over 256 KiB (long final)", () => {
 
   it.each<{ name: string; text: string; before: string[]; kept: string }>([
     { name: "in final.txt", text, before: ["notes"], kept: "final.txt" },
-    { name: "where the agent wrote nothing else", text, before: [], kept: "final.txt" },
+    { name: "without other files", text, before: [], kept: "final.txt" },
     {
       name: "under the next free name",
       text,
@@ -196,8 +196,8 @@ describe("a final text over 256 KiB (long final)", () => {
       kept: "final-3.txt",
     },
     { name: "beside a directory of that name", text, before: ["Final.txt/a"], kept: "final-2.txt" },
-    { name: "in R2 where it fits into no row", text: huge, before: [], kept: "final.txt" },
-  ])("is kept whole $name, and the next turn finds it", async ({ text: said, before, kept }) => {
+    { name: "in R2 if it is too large for a row", text: huge, before: [], kept: "final.txt" },
+  ])("is stored whole $name, and the next turn finds it", async ({ text: said, before, kept }) => {
     begin({ rules: { skip_coordination: true } });
     for (const path of before) await does(write(path));
     session.restart();

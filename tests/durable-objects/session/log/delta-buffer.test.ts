@@ -29,13 +29,13 @@ describe("delta buffer", () => {
   beforeEach(() => vi.useFakeTimers({ now: 1_000_000 }));
   afterEach(() => vi.useRealTimers());
 
-  it("gives the first piece of a call at once", () => {
+  it("releases the first delta of a call at once", () => {
     const { buffer, rows } = start();
     buffer.add(source("c1"), "He");
     expect(rows).toEqual([[{ ...source("c1"), offset: 0, text: "He" }]]);
   });
 
-  it("goes on behind what was stored of a call before a restart", () => {
+  it("continues after the stored text of a call from before a restart", () => {
     const { buffer, rows } = start();
     buffer.seed({ ...source("c1"), offset: 0, text: "Hello" });
     buffer.seed({ ...source("c1"), offset: 5, text: ", you" });
@@ -44,7 +44,7 @@ describe("delta buffer", () => {
     expect(rows).toEqual([[{ ...source("c1"), offset: 10, text: "!" }]]);
   });
 
-  it("counts offsets within each tool call, also of two calls of one tool, and after a restart (F3)", () => {
+  it("counts offsets within each tool call, also for two calls of one tool, and after a restart (F3)", () => {
     const { buffer } = start();
     const of = (tool_index: number): DeltaSource => ({
       ...source("c1", "tool_arguments"),
@@ -63,8 +63,8 @@ describe("delta buffer", () => {
   });
 
   it.each([
-    { name: "a quarter of a second while someone watches", watched: true, waitMs: FLUSH.watchedMs },
-    { name: "a second while nobody watches", watched: false, waitMs: FLUSH.unwatchedMs },
+    { name: "a quarter of a second with a watcher", watched: true, waitMs: FLUSH.watchedMs },
+    { name: "a second without a watcher", watched: false, waitMs: FLUSH.unwatchedMs },
   ])("writes at most one row per $name", ({ watched, waitMs }) => {
     const { buffer, rows, times } = start(() => watched);
     for (let nth = 0; nth < 100; nth += 1) {
@@ -82,7 +82,7 @@ describe("delta buffer", () => {
       if (nth > 1) expect(at - (times[nth - 1] ?? 0)).toBeGreaterThanOrEqual(waitMs);
   });
 
-  it("puts what all agents wrote into one row", () => {
+  it("puts the deltas of all agents into one row", () => {
     const { buffer, rows } = start();
     buffer.add(source("c1"), "a");
     buffer.add(source("c2"), "b");
@@ -95,7 +95,7 @@ describe("delta buffer", () => {
     ]);
   });
 
-  it("stitches together to what was written, whatever the pieces, in rows that are small enough", () => {
+  it("preserves the text for any sequence of deltas, in rows of a limited size", () => {
     const piece = fc.record({
       call: fc.constantFrom("c1", "c2"),
       text: fc.string({ unit: "grapheme", maxLength: 30 }),

@@ -56,7 +56,7 @@ type Rig = {
   disk: { sync: () => Promise<void>; refuses: boolean; aborted: string[] };
 };
 
-/** A journal over real tables, on a disk whose moods are the test's. */
+/** A journal over real tables, with storage faults that the test sets. */
 async function inObject(test: (rig: Rig) => Promise<void>): Promise<void> {
   await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, state) => {
     createTables(state.storage.sql);
@@ -98,7 +98,7 @@ async function inObject(test: (rig: Rig) => Promise<void>): Promise<void> {
 const all = { after: 0, turn: null, deltas: true };
 const decoder = new TextDecoder();
 
-it("shows readers nothing that could still be lost", async () => {
+it("shows readers only what is stored", async () => {
   await inObject(async ({ journal, streams, disk }) => {
     const flushed = Promise.withResolvers<void>();
     disk.sync = () => flushed.promise;
@@ -114,7 +114,7 @@ it("shows readers nothing that could still be lost", async () => {
   });
 });
 
-it("puts what models wrote before a fact into the same commit, ahead of it", async () => {
+it("stores the deltas of models before a fact in the same commit, ahead of the fact", async () => {
   await inObject(async ({ journal, log }) => {
     journal.commit(entry(turnStarted), 1);
     journal.write({ agent: "a", round: 1, call: "c", kind: "text" }, "first, at once", null);
@@ -130,7 +130,7 @@ it("puts what models wrote before a fact into the same commit, ahead of it", asy
   });
 });
 
-it("stores where a reply can be taken up together with the text it follows, until the call ends", async () => {
+it("stores the resume point of a reply together with the text before it, until the call ends", async () => {
   await inObject(async ({ journal, log, points }) => {
     const written = { agent: "a", round: 1, call: "c", kind: "text" } as const;
     const storedText = () =>
@@ -152,7 +152,7 @@ it("stores where a reply can be taken up together with the text it follows, unti
   });
 });
 
-it("keeps nothing of a refused transaction and gives the object up, to begin again from what is stored", async () => {
+it("keeps nothing of a failed transaction and aborts the object, which restarts from storage", async () => {
   await inObject(async ({ journal, log, disk }) => {
     journal.commit(entry(turnStarted), 1);
     disk.refuses = true;

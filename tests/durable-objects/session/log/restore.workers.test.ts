@@ -17,7 +17,7 @@ import { LOCAL_TENANT, sessionName } from "../../../../src/tenancy/principal";
 const stubOf = ({ session_id }: Run) =>
   env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session_id)));
 
-/** As if a later version of the service had written an event that this one does not know. */
+/** An event of a later version of the service, which this version does not know. */
 async function writeStrangeEvent(
   run: Run,
   type = "round.nudged",
@@ -48,39 +48,36 @@ async function startedCalls(run: Run): Promise<[string, number][]> {
 }
 
 it.each([
-  { name: "that no rule knows", type: "round.nudged", body: '{"round":1,"nudge":1}' },
+  { name: "that the rules do not know", type: "round.nudged", body: '{"round":1,"nudge":1}' },
   {
     name: "that neither the rules nor the view can read",
     type: "call.completed",
     body: '{"round":1,"call":"x"}',
   },
-])(
-  "ends an open turn with an event $name, once, and goes on with the next",
-  async ({ type, body }) => {
-    const run = await start(teamOf(["hanging", "hanging"]));
-    await vi.waitFor(async () => expect(await startedCalls(run)).toHaveLength(2), 10_000);
-    await writeStrangeEvent(run, type, body);
-    const { events } = await follow(run);
-    const charged = events.flatMap((event) =>
-      event.type === "call.failed" ? [[event.call, event.tokens]] : [],
-    );
-    expect(charged).toEqual(await startedCalls(run));
-    expect(events.at(-1)).toMatchObject({ type: "turn.failed", code: "internal" });
-    await abortAllDurableObjects();
-    expect(
-      typesOf((await follow(run)).events).filter((type) => type === "turn.failed"),
-    ).toHaveLength(1);
-    expect(await (await request(`/api/sessions/${run.session_id}`)).json()).toMatchObject({
-      turns: [{ status: "failed" }],
-    });
-    expect(
-      (await post(`/api/sessions/${run.session_id}/turns`, { question: "Again?" })).status,
-    ).toBe(202);
-    await post(`/api/sessions/${run.session_id}/cancel`);
-  },
-);
+])("ends an open turn with an event $name once, and runs the next turn", async ({ type, body }) => {
+  const run = await start(teamOf(["hanging", "hanging"]));
+  await vi.waitFor(async () => expect(await startedCalls(run)).toHaveLength(2), 10_000);
+  await writeStrangeEvent(run, type, body);
+  const { events } = await follow(run);
+  const charged = events.flatMap((event) =>
+    event.type === "call.failed" ? [[event.call, event.tokens]] : [],
+  );
+  expect(charged).toEqual(await startedCalls(run));
+  expect(events.at(-1)).toMatchObject({ type: "turn.failed", code: "internal" });
+  await abortAllDurableObjects();
+  expect(typesOf((await follow(run)).events).filter((type) => type === "turn.failed")).toHaveLength(
+    1,
+  );
+  expect(await (await request(`/api/sessions/${run.session_id}`)).json()).toMatchObject({
+    turns: [{ status: "failed" }],
+  });
+  expect((await post(`/api/sessions/${run.session_id}/turns`, { question: "Again?" })).status).toBe(
+    202,
+  );
+  await post(`/api/sessions/${run.session_id}/cancel`);
+});
 
-it("can still end a turn whose view cannot be read", async () => {
+it("ends a turn whose view cannot be read", async () => {
   const run = await start(teamOf(["hanging", "hanging"]));
   await writeStrangeEvent(run, "votes.cleared", "{}");
   await post(`/api/sessions/${run.session_id}/cancel`);
@@ -91,7 +88,7 @@ it("can still end a turn whose view cannot be read", async () => {
   expect((await request(`/api/sessions/${run.session_id}`)).status).toBe(200);
 });
 
-it("does not fold a settled turn again: what follows it in the log changes nothing", async () => {
+it("does not fold a settled turn again: later events in the log change nothing", async () => {
   const run = await start(teamOf(["quick", "plain"]));
   await follow(run);
   const before = await (await request(`/api/sessions/${run.session_id}/turns/1`)).json();

@@ -28,9 +28,9 @@ const strange = (type: string, body: string): LogRow => ({
 });
 
 it.each([
-  { name: "nothing was called", rows: [], costs: 0, used: NO_USAGE, open: [] },
+  { name: "no calls", rows: [], costs: 0, used: NO_USAGE, open: [] },
   {
-    name: "every call is settled: what they were charged",
+    name: "settled calls: their charges",
     rows: rowsOf([
       callStarted("anna", "a1"),
       callStarted("ben", "b1"),
@@ -42,7 +42,7 @@ it.each([
     open: [],
   },
   {
-    name: "calls are in flight: what these had reserved as well",
+    name: "calls in flight: also their reservations",
     rows: rowsOf([
       callStarted("anna", "a1"),
       callCompleted("anna", "a1"),
@@ -54,14 +54,14 @@ it.each([
     open: ["a2", "b1"],
   },
   {
-    name: "a call ended in words that cannot be read: it is not in flight any more",
+    name: "a call whose end cannot be read: it is no longer in flight",
     rows: [...rowsOf([callStarted("ben", "b1")]), strange("call.completed", '{"call":"b1"}')],
     costs: 0,
     used: NO_USAGE,
     open: [],
   },
   {
-    name: "events are of another version: what can be read",
+    name: "events of another version: the readable ones",
     rows: [
       strange("call.started", "{}"),
       strange("thought.begun", '{"call":"b1"}'),
@@ -71,7 +71,7 @@ it.each([
     used: NO_USAGE,
     open: ["b1"],
   },
-])("bills a turn where $name", ({ rows, costs, used, open }) => {
+])("charges a turn with $name", ({ rows, costs, used, open }) => {
   const bill = billOf(rows, 7);
   expect([bill.cost.usd, bill.cost.isWhole]).toEqual([expect.closeTo(costs, 9), true]);
   expect(bill.usage).toEqual(used);

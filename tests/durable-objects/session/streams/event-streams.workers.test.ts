@@ -16,7 +16,7 @@ type Rig = {
   end: () => void;
 };
 
-/** The streams over a real log, written by hand. */
+/** The streams over a real log that the test writes. */
 async function inObject(test: (rig: Rig) => Promise<void>): Promise<void> {
   const stub = env.SESSIONS.get(env.SESSIONS.newUniqueId());
   await runInDurableObject(stub, async (_, state) => {
@@ -77,7 +77,7 @@ async function inObject(test: (rig: Rig) => Promise<void>): Promise<void> {
 const all = { after: 0, turn: 1, deltas: true };
 const decoder = new TextDecoder();
 
-/** What a reader that is always ready gets, write by write. */
+/** The writes that an always ready reader receives. */
 async function pieces(stream: ReadableStream<Uint8Array>): Promise<string[]> {
   const got: string[] = [];
   for await (const piece of stream) got.push(decoder.decode(piece));
@@ -89,7 +89,7 @@ async function readAll(stream: ReadableStream<Uint8Array>): Promise<string> {
 }
 
 describe("a reader", () => {
-  it("gets replay, then live, without gap or repeat, and the end when the turn ends", async () => {
+  it("gets the replay, then live events, without gaps or repeats, and the end when the turn ends", async () => {
     await inObject(async ({ streams, write, end }) => {
       for (let nth = 0; nth < 50; nth += 1) write();
       const text = readAll(streams.open(all));
@@ -104,7 +104,7 @@ describe("a reader", () => {
     });
   });
 
-  it("may be gone and come back anywhere: what it stitches together is the log, byte for byte", async () => {
+  it("may disconnect and reconnect anywhere: its text equals the log, byte for byte", async () => {
     await inObject(async ({ streams, write, end }) => {
       for (let nth = 0; nth < 300; nth += 1) write("x".repeat(nth));
       end();
@@ -127,7 +127,7 @@ describe("a reader", () => {
     });
   });
 
-  it("is spared the deltas if it asks so, with the same numbers", async () => {
+  it("can omit deltas, with the same event numbers", async () => {
     await inObject(async ({ streams, write, end }) => {
       write();
       const live = readAll(streams.open({ ...all, deltas: false }));
@@ -139,7 +139,7 @@ describe("a reader", () => {
     });
   });
 
-  it("that takes nothing is closed once it is a MiB behind, and others get everything", async () => {
+  it("that reads nothing is closed at a backlog of one MiB, and the others get everything", async () => {
     await inObject(async ({ streams, write, end }) => {
       const stuck = streams.open(all).getReader();
       await stuck.read();
@@ -155,7 +155,7 @@ describe("a reader", () => {
     });
   });
 
-  it("hears a heartbeat when nothing else was said for long enough", async () => {
+  it("gets a heartbeat after a long enough silence", async () => {
     vi.useFakeTimers();
     try {
       await inObject(async ({ streams }) => {
@@ -188,7 +188,7 @@ describe("a reader", () => {
 });
 
 describe("the streams", () => {
-  it("B12 are full at the operator's limit, and no longer once a reader left", async () => {
+  it("B12 are full at the operator's limit, until a reader disconnects", async () => {
     await inObject(async ({ streams }) => {
       const readers = Array.from({ length: 10 }, () => streams.open(all));
       expect(streams.isFull).toBe(true);
@@ -197,7 +197,7 @@ describe("the streams", () => {
     });
   });
 
-  it("B12 beyond the limit are refused with 429, with when to come again, and open once a reader left", async () => {
+  it("B12 beyond the limit are refused with 429 and Retry-After, until a reader disconnects", async () => {
     const run = await start(teamOf(["hanging"]));
     const open = () => request(eventsPath(run));
     const readers = await Promise.all(Array.from({ length: Number(env.MAX_READERS) }, open));
@@ -216,7 +216,7 @@ describe("the streams", () => {
     for (const text of texts) expect(text).toContain("event: turn.cancelled");
   });
 
-  it("B12 close a reader at its time limit, also one that stalls and holds its place", async () => {
+  it("B12 close a reader at its time limit, also a reader that stalls", async () => {
     vi.useFakeTimers();
     try {
       await inObject(async ({ streams, write }) => {
@@ -234,9 +234,9 @@ describe("the streams", () => {
   });
 
   it.each([
-    { name: "few hear of each commit at once", readers: 3, least: 20, most: 30 },
+    { name: "send each commit at once to few readers", readers: 3, least: 20, most: 30 },
     {
-      name: "many are told of what is committed within a moment in one write",
+      name: "send the commits of a moment to many readers in one write",
       readers: 500,
       least: 1,
       most: 12,
@@ -257,7 +257,7 @@ describe("the streams", () => {
     });
   });
 
-  it("serve from the log what the latest frames in memory no longer hold", async () => {
+  it("read from the log what the frame cache no longer has", async () => {
     await inObject(async ({ streams, write, end }) => {
       const early = streams.open(all).getReader();
       await early.read();
@@ -273,7 +273,7 @@ describe("the streams", () => {
     });
   });
 
-  it("of a turn begin where the turn begins, whatever came before", async () => {
+  it("of a turn start at the turn's start, also after earlier turns", async () => {
     const run = await start(teamOf(["quick", "plain"]));
     await follow(run);
     await post(`/api/sessions/${run.session_id}/turns`, { question: "Again?" });
@@ -287,7 +287,7 @@ describe("the streams", () => {
   });
 });
 
-describe("the stream's address", () => {
+describe("the stream's URL", () => {
   it.each([
     { name: "a garbage id", id: "abc", status: 400, code: "bad_event_id" },
     { name: "a negative id", id: "-1", status: 400, code: "bad_event_id" },
@@ -302,7 +302,7 @@ describe("the stream's address", () => {
     expect(await response.json()).toMatchObject({ code });
   });
 
-  it("says 204 after the turn's end, 409 ahead of a running one, and the header means the same as the parameter", async () => {
+  it("responds with 204 after the turn's end, 409 ahead of a running turn, and treats the header like the parameter", async () => {
     const run = await start(teamOf(["quick", "plain"]));
     const { events, text } = await follow(run);
     const last = events.at(-1)?.sequence_number ?? 0;
@@ -320,7 +320,7 @@ describe("the stream's address", () => {
     await post(`/api/sessions/${running.session_id}/cancel`);
   });
 
-  it("has the headers of an event stream, and none of it is kept by caches", async () => {
+  it("returns the headers of an uncached event stream", async () => {
     const run = await start(teamOf(["quick", "plain"]));
     const { headers, body } = await request(eventsPath(run));
     expect(headers.get("content-type")).toBe("text/event-stream");
@@ -328,7 +328,7 @@ describe("the stream's address", () => {
     await body?.cancel();
   });
 
-  it("gives pages of the same events to who asks for JSON", async () => {
+  it("returns pages of the same events as JSON", async () => {
     const run = await start(teamOf(["quick", "plain"]));
     const { events } = await follow(run);
     const pages: unknown[] = [];

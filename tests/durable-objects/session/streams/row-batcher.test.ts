@@ -24,14 +24,14 @@ function gathered(readers: number) {
   return { rows, told };
 }
 
-it("few readers hear of each commit at once", () => {
+it("sends each commit at once to few readers", () => {
   const { rows, told } = gathered(3);
   rows.add([row(1)]);
   rows.add([row(2)]);
   expect(told).toEqual([[1], [2]]);
 });
 
-it("many hear of what comes close together in one write, a tenth of a second later at most", () => {
+it("sends close commits to many readers in one write, at most a tenth of a second later", () => {
   const { rows, told } = gathered(2_000);
   for (let seq = 1; seq <= 10; seq += 1) {
     rows.add([row(seq)]);
@@ -41,7 +41,7 @@ it("many hear of what comes close together in one write, a tenth of a second lat
   expect(told).toEqual([[1], [2, 3, 4, 5, 6, 7, 8, 9, 10]]);
 });
 
-it("a turn's end waits for nothing", () => {
+it("sends a turn's end at once", () => {
   const { rows, told } = gathered(2_000);
   rows.add([row(1)]);
   rows.add([row(2)]);
@@ -49,7 +49,7 @@ it("a turn's end waits for nothing", () => {
   expect(told).toEqual([[1], [2, 3]]);
 });
 
-it("a clock that jumps back an hour keeps nobody waiting longer", () => {
+it("delays no reader longer when the clock is set back an hour", () => {
   const { rows, told } = gathered(2_000);
   rows.add([row(1)]);
   vi.setSystemTime(1_000_000 - 3_600_000);

@@ -6,9 +6,12 @@ import type { Tool, ToolResult } from "../../../../src/tools/tool";
 import { toolAt } from "../../../tools/http/tool-builders";
 import { type ToolCall, workingAgent } from "./tool-rig";
 
-/** What an agent's tool calls of one reply keep waiting, and what they do not. */
+/** Which tool calls of one reply wait for each other, and which do not. */
 
-/** A real server: whoever asks for a path waits until so many do, or until it is let go; with headers at once or not. */
+/**
+ * A real server: requests for a path wait for a number of concurrent requests, or for `release`;
+ * with early headers or without.
+ */
 const waiting: ServerResponse[] = [];
 const answerAll = () => void waiting.splice(0).map((response) => response.end("done"));
 let server: Server;
@@ -32,7 +35,7 @@ afterAll(() => void server.closeAllConnections());
 const look = (path: string): Tool =>
   httpTool(toolAt(origin + path, { timeoutMs: 20_000 }), () => undefined);
 
-/** As a deployment's own may be: it may touch files, and asks a server. */
+/** Like an operator's tool: it may change files, and sends a request. */
 const clerk: Tool = {
   spec: {
     name: "clerk",
@@ -46,7 +49,7 @@ const clerk: Tool = {
   }),
 };
 
-/** As one of a tool server that gives much: others wait until it is filed. */
+/** Like a tool server with large results: others wait until the result is stored. */
 const hoard = (filed: string[], given: () => ToolResult): Tool => ({
   spec: { name: "hoard", description: "Gives much.", parameters: { type: "object" } },
   rule: { name: "hoard", acts_outside: true, idempotent: false },
@@ -57,7 +60,7 @@ const hoard = (filed: string[], given: () => ToolResult): Tool => ({
   },
 });
 
-/** As a command that is stopped: it has done things to files, and then failed. */
+/** Like a stopped command: it has changed files and then failed. */
 const giveUp: Tool = {
   spec: { name: "give_up", description: "Gives up.", parameters: { type: "object" } },
   rule: { name: "give_up", acts_outside: false, idempotent: true },
@@ -70,7 +73,7 @@ const giveUp: Tool = {
   },
 };
 
-/** As one with a mistake in it. */
+/** A tool with a defect. */
 const breaking = (
   rule: Pick<Tool["rule"], "acts_outside" | "idempotent">,
   kind: Pick<Tool, "staysInside" | "leavesFiles">,
@@ -117,34 +120,34 @@ describe("an agent's tool calls", () => {
     agent.close();
   });
 
-  it("over HTTP are made side by side, beside its files", async () => {
+  it("over HTTP run concurrently with each other and with file tools", async () => {
     const { ended } = working([look("/hangs?together=2")], times(2, "look"));
     await isOver();
     expect(ended()).toEqual(["look ok", "look ok"]);
   });
 
-  it("over HTTP make nobody wait once their server has begun to answer", async () => {
+  it("over HTTP block no other call once the server has sent headers", async () => {
     const { ended } = working([look("/drips?together=6")], times(6, "look"));
     await isOver();
     expect(ended()).toEqual(Array.from({ length: 6 }, () => "look ok"));
   });
 
-  it("on files go on while as many as may wait for servers", async () => {
+  it("on files run while the limit of calls waits for servers", async () => {
     const { ended } = working([look("/hangs")], [...times(5, "look"), write("a"), write("b")]);
     await vi.waitFor(() => expect(ended()).toEqual(["write_file ok", "write_file ok"]), 10_000);
     await vi.waitFor(() => expect(waiting).toHaveLength(3), 10_000);
   });
 
-  it("that wait for their turn keep no place from others", async () => {
+  it("that wait for their lock hold no slot", async () => {
     const { ended } = working(
       [clerk, look("/hangs?together=2")],
       [...times(4, "clerk"), { name: "look" }],
     );
-    // The server answers when it has heard of both.
+    // The server responds when it has received both requests.
     await vi.waitFor(() => expect(ended()).toEqual(["clerk ok"]), 10_000);
   });
 
-  it("let go of what they kept from others when their result is filed, not before", async () => {
+  it("release their lock when their result is stored, not before", async () => {
     const filed: string[] = [];
     const { ended } = working(
       [clerk, hoard(filed, () => ({ outcome: "ok", text: "much" }))],
@@ -157,7 +160,7 @@ describe("an agent's tool calls", () => {
     expect(filed).toEqual(["clerk ok,hoard ok"]);
   });
 
-  it("let go of it when nobody waits for them any more", async () => {
+  it("release their lock when they are aborted", async () => {
     const filed: string[] = [];
     const { session } = working(
       [clerk, hoard(filed, () => ({ outcome: "ok", text: "" }))],
@@ -169,7 +172,7 @@ describe("an agent's tool calls", () => {
     expect(filed).toEqual([""]); // while nothing was settled
   });
 
-  it("let go of it when the tool breaks", async () => {
+  it("release their lock when the tool throws", async () => {
     silently();
     const filed: string[] = [];
     const breaks = (): never => {
@@ -182,17 +185,17 @@ describe("an agent's tool calls", () => {
 
   it.each([
     {
-      name: "may have done its work",
+      name: "may have taken effect",
       tool: breaking({ acts_outside: true, idempotent: false }, {}),
       outcome: "unknown",
     },
     {
-      name: "may be made again",
+      name: "may be repeated",
       tool: breaking({ acts_outside: true, idempotent: true }, {}),
       outcome: "error",
     },
     {
-      name: "asks nobody",
+      name: "sends no request",
       tool: breaking({ acts_outside: true, idempotent: false }, { staysInside: true }),
       outcome: "error",
     },
@@ -201,33 +204,28 @@ describe("an agent's tool calls", () => {
       tool: breaking({ acts_outside: false, idempotent: true }, { leavesFiles: false }),
       outcome: "error",
     },
-  ])(
-    "end alone where a tool that $name breaks, and its team goes on",
-    async ({ tool, outcome }) => {
-      const written = silently();
-      const { session, events } = working([tool], [{ name: "breaks" }, write("a")]);
-      await isOver();
-      const ends = events().flatMap((event) => {
-        if (event.type === "tool.unknown") return [`${event.name} unknown`];
-        return event.type === "tool.completed" ? [`${event.name} ${event.outcome}`] : [];
-      });
-      expect([events().at(-1)?.type, ...ends.toSorted()]).toEqual([
-        "turn.completed",
-        `breaks ${outcome}`,
-        "write_file ok",
-      ]);
-      const told = JSON.stringify(
-        session().calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }),
-      );
-      expect(told).toContain(
-        outcome === "unknown" ? "The outcome is unknown" : "The tool broke: a fault of the service",
-      );
-      expect(told).not.toContain("hush");
-      expect(written()).toContain("the tool breaks failed unexpectedly");
-    },
-  );
+  ])("end alone if a tool that $name throws, and the team continues", async ({ tool, outcome }) => {
+    const written = silently();
+    const { session, events } = working([tool], [{ name: "breaks" }, write("a")]);
+    await isOver();
+    const ends = events().flatMap((event) => {
+      if (event.type === "tool.unknown") return [`${event.name} unknown`];
+      return event.type === "tool.completed" ? [`${event.name} ${event.outcome}`] : [];
+    });
+    expect([events().at(-1)?.type, ...ends.toSorted()]).toEqual([
+      "turn.completed",
+      `breaks ${outcome}`,
+      "write_file ok",
+    ]);
+    const told = JSON.stringify(session().calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }));
+    expect(told).toContain(
+      outcome === "unknown" ? "The outcome is unknown" : "The tool broke: a fault of the service",
+    );
+    expect(told).not.toContain("hush");
+    expect(written()).toContain("the tool breaks failed unexpectedly");
+  });
 
-  it("that are of unknown outcome give the model and the log what the server said (F1)", async () => {
+  it("of unknown outcome give the model and the log the server's response (F1)", async () => {
     const said = "HTTP 500\nstored order 7, then failed <b>";
     const rule = { name: "order", acts_outside: true, idempotent: false };
     const spec = {
@@ -247,7 +245,7 @@ describe("an agent's tool calls", () => {
     expect(told).toContain("The outcome is unknown");
   });
 
-  it("leave it to the session to begin again where the platform failed", async () => {
+  it("leave it to the session to restart after a fault of the platform", async () => {
     silently();
     const failure = new Error(
       "Durable Object storage operation exceeded timeout which caused object to be reset.",
@@ -261,7 +259,7 @@ describe("an agent's tool calls", () => {
     agent.session().coordinator.handle({ type: "cancel_requested" });
   });
 
-  it("are on record with what they did to files as not kept, where they went wrong", async () => {
+  it("are recorded with their file changes as dropped where they failed", async () => {
     const { events } = working([giveUp], [{ name: "give_up" }]);
     await isOver();
     const [accessed] = events().flatMap((event) =>
@@ -277,7 +275,7 @@ describe("an agent's tool calls", () => {
     ]);
   });
 
-  it("keep the files they are given, as many as there is room for, whatever came of them", async () => {
+  it("keep the files of a result up to the limit, whatever the outcome", async () => {
     const files = [
       png,
       { ...png, bytes: new Uint8Array(17 * 1024 * 1024) },
@@ -309,7 +307,7 @@ describe("an agent's tool calls", () => {
     expect(text).toContain("[file 3: .tool_results/hoard_t0_3.png, image/png, 8 bytes]");
   });
 
-  it("keep what a server of HTTP sends that is no text in a file, and tell where", async () => {
+  it("store a binary HTTP response in a file, and name the file", async () => {
     const { session } = working([look("/picture")], [{ name: "look" }]);
     await isOver();
     const place = { turn: 1, attempt: 1, agent: 0, round: 1 };
@@ -321,14 +319,14 @@ describe("an agent's tool calls", () => {
   it.each([
     { name: "takes little", room: { tokens: 1_000 } },
     {
-      name: "is counted as four times as much as was thought",
+      name: "has four times the estimated size",
       room: { tokens: 1_000, calibration: 4 },
     },
     {
-      name: "is usual, of a provider that counts twice as much as was thought",
+      name: "is typical, with a provider that counts twice the estimate",
       room: { calibration: 2 },
     },
-  ])("read on in a result that was too large where the conversation $name", async ({ room }) => {
+  ])("read the rest of a too large result if the conversation $name", async ({ room }) => {
     const text = Array.from({ length: 40_000 }, (_, nth) => `${nth}`).join(" ");
     const told = () =>
       JSON.stringify(agent.session().calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }));
@@ -361,7 +359,7 @@ describe("an agent's tool calls", () => {
     expect(told()).toContain(":1:…");
   });
 
-  it("begin when their turn has come, so that a restart finds none begun that was only waiting", async () => {
+  it("start only when they hold the lock, so that a restart finds no started call that only waited", async () => {
     const { events } = working([], [write("a"), write("b"), write("c")]);
     await isOver();
     const story = events().flatMap((event) =>

@@ -7,18 +7,24 @@ import { Mutex } from "../../../../src/async/mutex";
 import { FULL_CONTEXT, teamOf } from "../../../config/teams";
 import { workingAgent } from "./tool-rig";
 
-/** Containers of a session's agents: what becomes of a command that is cut off, and of the containers when the session goes. */
+/**
+ * Containers of a session's agents: interrupted commands, and the containers when the session is
+ * erased.
+ */
 
 type Namespace = NonNullable<ConstructorParameters<typeof Containers>[0]["sandboxes"]>;
 
-/** Containers without files, whose commands end only when they are let go; and, while `isDown`, none of them answers. */
+/**
+ * Containers without files. Their commands end only when they are released; while `isDown`, no
+ * container responds.
+ */
 class Fleet {
   readonly commands: string[] = [];
   readonly destroyed: string[] = [];
   isDown = false;
   #held: (() => void)[] = [];
 
-  /** Each command that runs, or those that are begun from now on, ends. */
+  /** Ends each running command, or those that start from now on. */
   letGo(): void {
     for (const end of this.#held.splice(0)) end();
   }
@@ -92,7 +98,7 @@ describe("a session's containers", () => {
     agent.close();
   });
 
-  it("are not asked again for a command that a restart cut off, where they may have a network: nobody knows what it did", async () => {
+  it("do not repeat a command that a restart interrupted if they may have a network: its effect is unknown", async () => {
     working("open_container");
     await begun(1);
     await agent.restart();
@@ -101,7 +107,7 @@ describe("a session's containers", () => {
     expect(settlements()).toEqual(["tool.unknown"]);
   });
 
-  it("are asked again where the operator says that they have no network", async () => {
+  it("repeat the command if the operator declares that they have no network", async () => {
     working("closed_container");
     await begun(1);
     await agent.restart();
@@ -111,24 +117,24 @@ describe("a session's containers", () => {
     expect(settlements()).toEqual(["tool.interrupted", "tool.completed"]);
   });
 
-  it("are for no session whose rules began without a network", async () => {
+  it("do not repeat the command in a session whose rules started without that declaration", async () => {
     working("service", "open_container");
     await isOver();
     expect(fleet.commands).toEqual([]);
     expect(agent.ended()).toEqual(["run_command ok"]);
   });
 
-  it("are destroyed before the session is erased, also while a command runs there", async () => {
+  it("are destroyed before the session is erased, also while a command runs", async () => {
     working("open_container");
     await begun(1);
     const stopped = agent.stop();
     await vi.waitFor(() => expect(fleet.destroyed).toEqual(["s-1"]), 10_000);
-    fleet.letGo(); // what was under way ends, and may have started the container anew
+    fleet.letGo(); // current work ends, and may have started the container again
     await stopped;
     expect(fleet.destroyed).toEqual(["s-1", "s-1"]);
   });
 
-  it("that cannot be destroyed keep the session, and that is tried again without anyone asking", async () => {
+  it("that cannot be destroyed keep the session, and the destruction is retried without a request", async () => {
     working("closed_container");
     await begun(1);
     fleet.letGo();
@@ -137,7 +143,7 @@ describe("a session's containers", () => {
     await expect(agent.stop()).rejects.toThrow("Network connection lost.");
     await vi.waitFor(() => expect(agent.alarmAt()).not.toBeNull(), 10_000);
     fleet.isDown = false;
-    await agent.restart(); // the alarm loads an object that is not in memory any more
+    await agent.restart(); // the alarm loads an object that is not in memory
     await agent.session().engine.wake();
     await vi.waitFor(() => expect(fleet.destroyed).toEqual(["s-1"]), 10_000);
     await agent.stop();
@@ -145,7 +151,7 @@ describe("a session's containers", () => {
 });
 
 describe("containers to destroy", () => {
-  it("are none where no agent has a shell, or the operator has bound none", () => {
+  it("do not exist without an agent with a shell, or without a binding", () => {
     const fleet = new Fleet();
     const withShell = teamOf(YAML, FULL_CONTEXT);
     const without = teamOf("agent: {id: a, backend: {type: claude, cwd: work}}", FULL_CONTEXT);

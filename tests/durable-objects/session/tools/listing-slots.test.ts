@@ -3,7 +3,7 @@ import { CALL_SLOTS, TOOL_SERVERS } from "../../../../durable-objects/shared/lim
 import { ListingSlots } from "../../../../durable-objects/session/tools/listing-slots";
 import { type Release, Semaphore } from "../../../../src/async/semaphore";
 
-/** The platform lets six requests of an invocation wait for headers; R2 has one of these places. */
+/** The platform lets six requests of an invocation wait for headers. One of them is for R2. */
 const REQUESTS = 5;
 const PATIENCE = 45_000;
 const never = new AbortController().signal;
@@ -14,7 +14,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Calls and requests to tool servers as they hold places; both are named, and let go of by name. */
+/**
+ * Calls and requests to tool servers that hold slots. Both have names, and are released by name.
+ */
 function start() {
   const slots = new Semaphore(CALL_SLOTS, PATIENCE);
   const places = new ListingSlots(slots);
@@ -42,8 +44,8 @@ function start() {
   };
 }
 
-describe("tool servers that are connected", () => {
-  it("have one place where calls have all of theirs, and never more together than the platform has", async () => {
+describe("tool servers during their connection", () => {
+  it("have one slot while calls use all of theirs, and never more together than the platform allows", async () => {
     const { holders, calls, servers, leave } = start();
     await calls("a", "b", "c", "d", "e");
     await servers("s1", "s2", "s3");
@@ -54,7 +56,7 @@ describe("tool servers that are connected", () => {
     await leave(...holders());
   });
 
-  it("have a few more where calls leave theirs free, so that one that is silent keeps nobody waiting", async () => {
+  it("have more slots while calls leave theirs free, so that a silent server delays no other", async () => {
     const { holders, servers, leave } = start();
     await servers("silent", "s2", "s3", "s4");
     expect(holders()).toEqual(["silent", "s2", "s3"]);
@@ -64,7 +66,7 @@ describe("tool servers that are connected", () => {
     await leave("silent", "s3", "s4");
   });
 
-  it("leave places to calls, and calls get theirs back", async () => {
+  it("return slots to calls on demand", async () => {
     const { holders, calls, servers, leave } = start();
     await servers("s1", "s2", "s3");
     await calls("a", "b", "c");
@@ -74,7 +76,7 @@ describe("tool servers that are connected", () => {
     await leave(...holders());
   });
 
-  it("take whichever place is free first", async () => {
+  it("use the first free slot", async () => {
     const { holders, calls, servers, leave } = start();
     await calls("a", "b", "c", "d");
     await servers("s1", "s2");
@@ -86,7 +88,7 @@ describe("tool servers that are connected", () => {
     await leave(...holders());
   });
 
-  it("keep no place that they do not want any more", async () => {
+  it("hold no slot after an abort", async () => {
     const { holders, calls, servers, enter, leave } = start();
     await calls("a", "b", "c", "d");
     await servers("s1");

@@ -16,7 +16,7 @@ const NO_MISHAPS = {
 };
 
 let disk: Disk;
-/** The shelf of one life of a session; what was kept before lies on the disk. */
+/** The token store of one start of a session, over the same storage. */
 function shelf(SEALING_KEYS: string, holder = HOLDER): TokenStore {
   const { sql } = disk.state(
     () => {},
@@ -41,16 +41,16 @@ afterEach(() => disk.close());
 
 describe("renewed tokens of a session", () => {
   it.each([
-    { name: "outlive a restart", before: NEW, after: NEW, finds: "secret-2" },
+    { name: "survive a restart", before: NEW, after: NEW, finds: "secret-2" },
     {
-      name: "outlive a restart with a new sealing key beside theirs",
+      name: "survive a restart with a new sealing key beside theirs",
       before: OLD,
       after: `${NEW},${OLD}`,
       finds: "secret-2",
     },
-    { name: "are gone with the key that sealed them", before: OLD, after: NEW, finds: undefined },
+    { name: "are lost with the key that sealed them", before: OLD, after: NEW, finds: undefined },
     {
-      name: "are gone with a restart where nothing can be sealed",
+      name: "are lost at a restart without a sealing key",
       before: "",
       after: NEW,
       finds: undefined,
@@ -65,7 +65,7 @@ describe("renewed tokens of a session", () => {
     expect(shelf(after).get("id")).toBe(finds);
   });
 
-  it("lie on disk sealed, by the first key as soon as they are read", () => {
+  it("are stored sealed, by the first key, as soon as they are read", () => {
     begin();
     const rows = () =>
       disk
@@ -79,7 +79,7 @@ describe("renewed tokens of a session", () => {
     expect(shelf(NEW).get("id")).toBe("secret-1");
   });
 
-  it("open for no other session, tenant or server", () => {
+  it("cannot be opened for another session, tenant or server", () => {
     begin();
     shelf(NEW).set("id", "secret-1");
     expect(shelf(NEW, { ...HOLDER, session: "other" }).get("id")).toBe(undefined);
@@ -88,7 +88,7 @@ describe("renewed tokens of a session", () => {
     expect(shelf(NEW).get("another")).toBe(undefined);
   });
 
-  it("that are too long for a row last until a restart, and leave none of those before behind", async () => {
+  it("that are too long for a row last until a restart, and earlier ones are deleted", async () => {
     begin();
     const first = shelf(NEW);
     first.set("id", "secret-1");
@@ -98,7 +98,7 @@ describe("renewed tokens of a session", () => {
     expect(shelf(NEW).get("id")).toBe(undefined);
   });
 
-  it("are found by those they were renewed from, and by no others", async () => {
+  it("are found by the tokens they replaced, and by no others", async () => {
     begin();
     const given = {
       access_token: "a",

@@ -15,7 +15,7 @@ const ENV = {
   REPEATABLE_TOOLS: "https://api.weather.net/search, ,https://x.net",
 };
 
-describe("a secret for tools", () => {
+describe("a tool secret", () => {
   it.each([
     {
       name: "WEATHER",
@@ -81,7 +81,7 @@ describe("a secret for tools", () => {
     ).toBe(secret);
   });
 
-  it("is named to the configs of the tenants that it serves, where it is set", () => {
+  it("is listed for the configs of its tenants if it is set", () => {
     const namesFor = (tenant: string) => operatorSecretsFor(ENV, tenant).map(({ name }) => name);
     expect([namesFor("acme"), namesFor("other")]).toEqual([["WEATHER", "OWN"], ["WEATHER"]]);
   });
@@ -89,7 +89,7 @@ describe("a secret for tools", () => {
 
 const NOTHING_SAID = { memoryMb: null, cpus: null };
 
-it("configs may know addresses of what is set, and where commands run", () => {
+it("configs know the addresses of set secrets, and where commands run", () => {
   expect(toolFacts(ENV)).toEqual({
     repeatableTools: ["https://api.weather.net/search", "https://x.net"],
     commands: "service",
@@ -117,11 +117,11 @@ const LOADER = {} as never;
 
 describe("JavaScript of models", () => {
   it.each([
-    { name: "is not run by default", env: {}, runs: false },
-    { name: "is not run where only a loader is bound", env: { LOADER }, runs: false },
-    { name: "is not run where it is only switched on", env: { JAVASCRIPT: "on" }, runs: false },
-    { name: "is not run by any other word", env: { LOADER, JAVASCRIPT: "yes" }, runs: false },
-    { name: "is run where both are", env: { LOADER, JAVASCRIPT: " on " }, runs: true },
+    { name: "does not run by default", env: {}, runs: false },
+    { name: "does not run with a loader alone", env: { LOADER }, runs: false },
+    { name: "does not run with the setting alone", env: { JAVASCRIPT: "on" }, runs: false },
+    { name: "does not run with another value", env: { LOADER, JAVASCRIPT: "yes" }, runs: false },
+    { name: "runs with both", env: { LOADER, JAVASCRIPT: " on " }, runs: true },
   ])("$name", ({ env, runs }) => {
     expect(toolFacts(env).javascript).toBe(runs);
     expect(loaderOf(env)).toBe(runs ? LOADER : null);

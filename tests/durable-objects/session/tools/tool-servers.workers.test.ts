@@ -8,7 +8,10 @@ import { LOCAL_TENANT } from "../../../../src/tenancy/principal";
 import { PIXEL } from "../../../../simulated/tool-servers/pixel";
 import { follow, post, request, start, withServers } from "../session-client";
 
-/** Agents with tool servers, in whole runs in the real runtime, against a server on the protocol's own SDK. */
+/**
+ * Agents with tool servers, in whole runs in the real runtime, against a server on the protocol's
+ * own SDK.
+ */
 
 const ofType = <T extends WireEvent["type"]>(events: readonly WireEvent[], type: T) =>
   events.filter((event): event is Extract<WireEvent, { type: T }> => event.type === type);
@@ -29,7 +32,7 @@ const outcomes = (events: readonly WireEvent[]) =>
   );
 
 describe("agents with tool servers", () => {
-  it("are told what they have before they are called, use it, and go on without a server that is down", async () => {
+  it("get the tool list before their first call, use it, and continue without an unreachable server", async () => {
     const { events } = await follow(await start(withServers(["adder", "plain"], [box(), DOWN])));
     expect(events.at(-1)).toMatchObject({
       type: "turn.completed",
@@ -51,7 +54,7 @@ describe("agents with tool servers", () => {
     expect(types.indexOf("call.started")).toBeGreaterThan(types.lastIndexOf("tools.listed"));
   });
 
-  it("are not ended by a tool that their model cannot be told of, which is left out by name", async () => {
+  it("are not failed by a tool whose schema their model does not support: it is left out by name", async () => {
     const mcp_servers = [box({ url: inject("unsayableServerUrl") })];
     const base_url = inject("providersUrl");
     const all = { api_key: "caller-key", mcp_servers };
@@ -78,7 +81,7 @@ describe("agents with tool servers", () => {
     expect(ofType(events, "answer.submitted").map(({ agent }) => agent)).toContain("a0");
   });
 
-  it("have only the tools that filters at both levels let through", async () => {
+  it("have only the tools that filters at both levels admit", async () => {
     const server = box({ allowed_tools: ["add", "ask"] });
     const { events } = await follow(
       await start(withServers(["quick"], [server], { exclude_tools: ["mcp__box__ask"] })),
@@ -88,7 +91,7 @@ describe("agents with tool servers", () => {
     ]);
   });
 
-  it("only plan to use what may act on the outside, and use it when they present", async () => {
+  it("only plan side effects, and run those tools when they present", async () => {
     const config = {
       ...withServers(["adder", "plain"], [box()]),
       orchestrator: { coordination: { enable_planning_mode: true } },
@@ -101,7 +104,7 @@ describe("agents with tool servers", () => {
     expect(outcomes(events)).toEqual(["a0 mcp__box__add planned", "a0 mcp__box__add ok"]);
   });
 
-  it("are told in each turn, and tools that are as they were keep their pins", async () => {
+  it("get the tools in each turn, and unchanged tools keep their pins", async () => {
     const first = await start(withServers(["quick"], [box()]));
     const { events: before } = await follow(first);
     const asked = await request(`/api/sessions/${first.session_id}/turns`, {
@@ -117,7 +120,7 @@ describe("agents with tool servers", () => {
     expect(hashes(after)[0]).toHaveLength(3);
   });
 
-  it("are let in by tokens that were renewed before a restart, where a refresh token serves once", async () => {
+  it("use tokens that were renewed before a restart, with refresh tokens that work once", async () => {
     const [url, issuer] = [inject("rotatingServerUrl"), inject("rotatingIssuer")];
     const auth = {
       type: "authorization_code",
@@ -137,7 +140,7 @@ describe("agents with tool servers", () => {
     expect([listed(before), listed(after)]).toEqual([[there], [there]]);
   });
 
-  it("D18 show whoever watches what a server wants of a person, with its origin, and answer nothing", async () => {
+  it("D18 show watchers a server's elicitation with its origin, and answer nothing", async () => {
     const url = inject("askingServerUrl");
     const { text, events } = await follow(await start(withServers(["asker"], [box({ url })])));
     expect(events.at(-1)).toMatchObject({
@@ -172,7 +175,7 @@ describe("agents with tool servers", () => {
     expect(text).not.toMatch(/javascript:|bank\.example\.com/);
   });
 
-  it("tell of their tools' progress now and then, with its origin, however often a server does", async () => {
+  it("report progress of their tools at a limited rate, with the origin", async () => {
     const url = inject("askingServerUrl");
     const { events } = await follow(await start(withServers(["asker"], [box({ url })])));
     const progress = ofType(events, "tool.progressed");
@@ -198,7 +201,7 @@ describe("agents with tool servers", () => {
     expect(types).toEqual(expect.arrayContaining([...order]));
   });
 
-  it("find images and resources in files of their own, named in the text, and nobody else does", async () => {
+  it("find images and resources in their own files, named in the text, invisible to other agents", async () => {
     const url = inject("mediaServerUrl");
     const { events } = await follow(
       await start(withServers(["painter"], [box({ url })], { cwd: "work" })),
@@ -237,7 +240,7 @@ describe("agents with tool servers", () => {
     ).toEqual([]);
   });
 
-  it("hand over none of those files, and have them all in R2", async () => {
+  it("do not return those files with the result, and all files are in R2", async () => {
     const { session_id } = await start(
       withServers(["painter", "plain"], [box({ url: inject("mediaServerUrl") })], { cwd: "work" }),
     );
@@ -265,7 +268,7 @@ describe("agents with tool servers", () => {
     expect(Buffer.from(bytes ?? []).toString("base64")).toBe(PIXEL);
   });
 
-  it("are told what they cannot keep without files, and how to get some", async () => {
+  it("get a note on files that they cannot store without a workspace, with a remedy", async () => {
     const { events } = await follow(
       await start(withServers(["admirer"], [box({ url: inject("mediaServerUrl") })])),
     );
@@ -279,7 +282,7 @@ describe("agents with tool servers", () => {
     });
   });
 
-  it("find what is too large for a conversation in a file of their own", async () => {
+  it("find a result that is too large for a conversation in their own file", async () => {
     const { events } = await follow(
       await start(withServers(["reciter"], [box()], { cwd: "work" })),
     );
