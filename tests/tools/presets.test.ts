@@ -9,7 +9,7 @@ const schemaWith = (more: object) => ({
   ...more,
 });
 
-it("presets are neither seen nor asked for", () => {
+it("presets are neither shown to the model nor required from it", () => {
   const schema = schemaWith({ required: ["q", "tenant"], additionalProperties: false });
   expect(withoutPresets(schema, PRESET)).toEqual({
     type: "object",
@@ -19,10 +19,10 @@ it("presets are neither seen nor asked for", () => {
   });
 });
 
-describe("presets are set already", () => {
+describe("presets are used", () => {
   it.each<{ name: string; more: object; args: unknown }>([
     {
-      name: "where only the schema itself names them",
+      name: "if only the schema itself names them",
       more: { required: ["q", "tenant"] },
       args: { q: "a" },
     },
@@ -32,7 +32,7 @@ describe("presets are set already", () => {
       args: { q: "a" },
     },
     {
-      name: "where an argument has parts of the same name",
+      name: "if an argument has properties of the same name",
       more: {
         properties: { q: { properties: { tenant: {} }, required: ["tenant"], minProperties: 1 } },
         additionalProperties: { required: ["tenant"] },
@@ -47,7 +47,7 @@ describe("presets are set already", () => {
   });
 });
 
-describe("nothing but the schema itself may name a preset: not", () => {
+describe("only the schema itself may name a preset: not", () => {
   it.each<{ more: object; at: string; says: string }>([
     {
       more: { anyOf: [{ required: ["q"] }, { required: ["q", "tenant"] }] },

@@ -5,7 +5,7 @@ import { contextWith } from "./http/tool-builders";
 
 describe("each tool of the registry", () => {
   it.each(REGISTRY.map((tool) => [tool.spec.name, tool] as const))(
-    "%s goes by one name and takes described arguments",
+    "%s has one name and describes its arguments",
     (name, tool) => {
       expect(REGISTRY.filter(({ spec }) => spec.name === name)).toHaveLength(1);
       expect(tool.rule.name).toBe(name);

@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import { maySend } from "../../src/tools/secret-bindings";
 
 const ORIGIN = "https://api.example.com";
-/** Byte by byte, as lax as any server. */
+/** Compares byte by byte, like a lax server. */
 const decoded = (escapes: string) =>
   escapes.replaceAll(/%../g, (one) => String.fromCharCode(Number.parseInt(one.slice(1), 16)));
 const V1 = [{ origin: ORIGIN, paths: ["/v1/public"] }];
 
-describe("a secret that is bound to a path goes", () => {
+describe("a secret that is bound to a path is sent", () => {
   it.each([
     { to: "/v1/public", goes: true },
     { to: "/v1/public/", goes: true },
@@ -37,7 +37,7 @@ describe("a secret that is bound to a path goes", () => {
     expect(maySend(V1, { url: ORIGIN + to, method: "GET" })).toBe(goes);
   });
 
-  it("below it whatever a server decodes, or not at all", () => {
+  it("only below that path, however a server decodes it", () => {
     const piece = fc.constantFrom(
       "..",
       ".",
@@ -72,7 +72,7 @@ describe("a secret that is bound to a path goes", () => {
   });
 });
 
-describe("a secret goes", () => {
+describe("a secret is sent", () => {
   const bindings = [
     { origin: ORIGIN, methods: ["GET" as const] },
     { origin: "https://b.net", paths: ["/x y".replace(" ", "%20")] },

@@ -111,10 +111,10 @@ describe("an evaluation run", () => {
   });
 
   it.each([
-    { stands: "no alarm", inMs: null, sets: 1 },
-    { stands: "one whose moment has passed, which may never ring", inMs: -60_000, sets: 1 },
-    { stands: "one that is still to ring", inMs: 60_000, sets: 0 },
-  ])("asked for again with $stands before it: alarms set, $sets", async ({ inMs, sets }) => {
+    { alarm: "no alarm", inMs: null, sets: 1 },
+    { alarm: "an overdue alarm, which may be lost", inMs: -60_000, sets: 1 },
+    { alarm: "a future alarm", inMs: 60_000, sets: 0 },
+  ])("requested again with $alarm sets $sets alarms", async ({ inMs, sets }) => {
     const run = runOf(`again-${inMs}`, ["hanging"], { at_once: 1 });
     await stubOf(run).start(run);
     await runInDurableObject(stubOf(run), async (instance, { storage }) => {

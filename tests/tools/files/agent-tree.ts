@@ -13,13 +13,13 @@ export type World = {
   peers?: Record<string, Contents>;
   contexts?: Record<string, Contents>;
   writable?: string[];
-  /** Directories that stay although nothing is in them. */
+  /** Directories that exist although they are empty. */
   directories?: readonly string[];
 };
 
 const LIMITS: FileLimits = { fileBytes: 8_000_000, files: 20_000, treeBytes: 64_000_000 };
 
-/** An agent's real files, with these contents. Peers' files and contexts have not been read yet. */
+/** An agent's real files with these contents. Peers' files and contexts count as unread. */
 export async function agentFiles(
   { workspace = {}, peers = {}, contexts = {}, writable = [], directories = [] }: World,
   limits: FileLimits = LIMITS,

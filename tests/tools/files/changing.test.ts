@@ -32,7 +32,7 @@ describe("write_file", () => {
       says: "Wrote 0 bytes to /workspace/a.txt (before: 12 bytes).",
     },
     {
-      name: "writes where it was granted",
+      name: "writes to a writable context",
       args: { path: "/contexts/book/ch2.md", content: "2" },
       says: "Wrote 1 bytes to /contexts/book/ch2.md",
     },
@@ -49,10 +49,10 @@ describe("write_file", () => {
       path: "/peers/agent2/a.txt",
       says: "another's snapshot and cannot be changed",
     },
-    { name: "a context that is for reading", path: "/contexts/site/x", says: "for reading only" },
-    { name: "what is protected", path: "/contexts/book/locked", says: "is protected" },
+    { name: "a read-only context", path: "/contexts/site/x", says: "for reading only" },
+    { name: "a protected path", path: "/contexts/book/locked", says: "is protected" },
     { name: "a directory", path: "dir", says: "/workspace/dir is a directory" },
-    { name: "a place outside", path: "/etc/passwd", says: "outside of your files" },
+    { name: "a path outside of all places", path: "/etc/passwd", says: "outside of your files" },
     { name: "a path through a file", path: "a.txt/b", says: "a.txt" },
   ])("does not write $name", async ({ path, says }) => {
     const { outcome, text, files } = await call("write_file", { path, content: "x" });
@@ -85,25 +85,25 @@ describe("edit_file", () => {
       says: "2 times in /workspace/a.txt, at lines 1, 3.",
     },
     {
-      name: "replaces as many as were expected",
+      name: "replaces the expected number of matches",
       args: { path: "a.txt", old_string: "one", new_string: "1", expected_count: 2 },
       after: "1\ntwo\n1\n",
       says: "2 times",
     },
     {
-      name: "takes nothing in the new text for a pattern",
+      name: "treats the new text literally",
       args: { path: "a.txt", old_string: "two", new_string: "$& $1 \\n" },
       after: "one\n$& $1 \\n\none\n",
       says: "once",
     },
     {
-      name: "takes halves of characters in the new text for what cannot be read",
+      name: "replaces lone surrogates in the new text",
       args: { path: "a.txt", old_string: "one", new_string: "\ude00-\ud83d", replace_all: true },
       after: "\ufffd-\ufffd\ntwo\n\ufffd-\ufffd\n",
       says: "2 times",
     },
     {
-      name: "keeps Windows lines",
+      name: "keeps Windows line ends",
       args: { path: "crlf.txt", old_string: "one\ntwo", new_string: "1\n2\n3" },
       after: "1\r\n2\r\n3\r\n",
       says: "once",
@@ -116,17 +116,17 @@ describe("edit_file", () => {
 
   it.each([
     {
-      name: "a text that is not there",
+      name: "a missing text",
       args: { path: "a.txt", old_string: "Two", new_string: "2" },
       says: "does not occur in /workspace/a.txt",
     },
     {
-      name: "a text that is there more often",
+      name: "a text with more matches than expected",
       args: { path: "a.txt", old_string: "one", new_string: "1" },
       says: "occurs 2 times in /workspace/a.txt, at lines 1, 3, not once",
     },
     {
-      name: "a text that is there less often",
+      name: "a text with fewer matches than expected",
       args: { path: "a.txt", old_string: "two", new_string: "2", expected_count: 3 },
       says: "not 3 times",
     },
@@ -141,7 +141,7 @@ describe("edit_file", () => {
       says: "are the same",
     },
     {
-      name: "nothing",
+      name: "an empty text",
       args: { path: "a.txt", old_string: "", new_string: "two" },
       says: "old_string",
     },
@@ -175,12 +175,12 @@ describe("edit_file", () => {
 
   it.each([
     {
-      name: "what no memory could hold",
+      name: "a text beyond the memory",
       args: { path: "as.txt", old_string: "a", new_string: "b".repeat(30_000), replace_all: true },
       says: "/workspace/as.txt would have 600,000,000 bytes; a file may have 8,000,000 bytes.",
     },
     {
-      name: "what no memory could hold, as many times as was expected",
+      name: "a text beyond the memory, with the expected number of matches",
       args: {
         path: "as.txt",
         old_string: "a",
@@ -189,7 +189,7 @@ describe("edit_file", () => {
       },
       says: "/workspace/as.txt would have 600,000,000 bytes; a file may have 8,000,000 bytes.",
     },
-  ])("does not make $name, and says why", async ({ args, says }) => {
+  ])("refuses to make $name, with a reason", async ({ args, says }) => {
     const files = await agentFiles(large);
     const { outcome, text } = await runTool(fileTool("edit_file"), args, files);
     expect(text).toContain(says);
@@ -217,7 +217,7 @@ describe("edit_file", () => {
       after: "",
       says: "7000000 times",
     },
-  ])("replaces in $name without a pause", async ({ args, after, says }) => {
+  ])("replaces in $name without a long pause", async ({ args, after, says }) => {
     const files = await agentFiles(large);
     const began = cpuMs();
     const { text } = await runTool(fileTool("edit_file"), { ...args, replace_all: true }, files);
@@ -226,7 +226,7 @@ describe("edit_file", () => {
     expect((await readAsText(files, args.path)) === after).toBe(true);
   });
 
-  it("keeps whether a file may be run", async () => {
+  it("keeps a file executable", async () => {
     const files = await agentFiles({});
     await files.write("s.sh", new TextEncoder().encode("echo one\n"), true);
     await runTool(
@@ -269,7 +269,7 @@ describe("copy_file, move_file and delete_file", () => {
       gone: ["dir"],
     },
     {
-      name: "replaces a file if told to",
+      name: "replaces a file on request",
       tool: "copy_file",
       args: { source: "/peers/agent2/a.txt", destination: "a.txt", overwrite: true },
       there: ["a.txt"],
@@ -304,13 +304,13 @@ describe("copy_file, move_file and delete_file", () => {
       says: "cannot be changed",
     },
     {
-      name: "a copy of what is not there",
+      name: "a copy of a missing file",
       tool: "copy_file",
       args: { source: "nope", destination: "b" },
       says: "does not exist",
     },
     {
-      name: "a deletion of what was not read",
+      name: "a deletion of an unread file",
       tool: "delete_file",
       args: { path: "a.txt" },
       says: "Read it before you delete it",
@@ -330,7 +330,7 @@ describe("copy_file, move_file and delete_file", () => {
     expect(text).toContain(says);
   });
 
-  it("deletes what was read", async () => {
+  it("deletes a file that was read", async () => {
     const files = await agentFiles(WORLD);
     await files.read("a.txt");
     expect(await runTool(fileTool("delete_file"), { path: "a.txt" }, files)).toEqual({

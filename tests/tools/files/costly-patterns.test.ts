@@ -14,7 +14,7 @@ const manyPaths = Object.fromEntries(
   Array.from({ length: 2_000 }, (_, at) => [`${LONG_NAME}/${LONG_NAME}/${LONG_NAME}/${at}`, ""]),
 );
 
-/** Calls of H5's table, and others like them, whose time was text x pattern. */
+/** The calls of finding H5, and similar calls, which took time in proportion to text x pattern. */
 const ROWS = [
   {
     name: "grep for an expression over one line of 400 kB",
@@ -44,7 +44,7 @@ const ROWS = [
 
 describe("a costly pattern", () => {
   it.each(ROWS)(
-    "of $name is refused, and others wait for no more than a moment (H5)",
+    "of $name is refused, and other requests wait only a moment (H5)",
     async ({ tool, args, workspace }) => {
       const files = await agentFiles({ workspace });
       const { result, cpuMs } = await silenceDuring(() => runTool(fileTool(tool), args, files));
@@ -54,7 +54,7 @@ describe("a costly pattern", () => {
     },
   );
 
-  it("is none if it only searches much", async () => {
+  it("is not a cheap pattern over many files", async () => {
     const files = await agentFiles({
       workspace: { "log.txt": `${"some words of a log ".repeat(5)}\n`.repeat(30_000) },
     });

@@ -19,9 +19,12 @@ const WORLD: World = {
 const read = async (name: string, args: object, resultBytes: number) =>
   runTool(fileTool(name), args, await agentFiles(WORLD), { resultBytes });
 
-/** The least and the most that a team may ask for, at the most and the least that a provider counts of an estimate. */
+/**
+ * The smallest and the largest result limit of a team, at the highest and the lowest calibration of
+ * a provider.
+ */
 describe.each([1_000, 4_000, 48_000, 1_600_000])(
-  "a result of which a conversation takes %i bytes",
+  "a result with a limit of %i bytes",
   (resultBytes) => {
     it.each([
       { tool: "read_file", args: { path: "lines.txt" } },
@@ -36,7 +39,7 @@ describe.each([1_000, 4_000, 48_000, 1_600_000])(
       { tool: "grep", args: { pattern: "字", context_lines: 3 } },
       { tool: "compare_files", args: { first: "lines.txt", second: "other.txt" } },
       { tool: "compare_directories", args: { first: "/workspace", second: "/peers/agent2" } },
-    ])("fits, of $tool $args", async ({ tool, args }) => {
+    ])("fits, from $tool $args", async ({ tool, args }) => {
       const { outcome, text } = await read(tool, args, resultBytes);
       expect(outcome).toBe("ok");
       expect(byteLength(text)).toBeLessThanOrEqual(Math.min(resultBytes, 48_500));
@@ -46,12 +49,12 @@ describe.each([1_000, 4_000, 48_000, 1_600_000])(
 );
 
 describe("a small conversation", () => {
-  it("is shown lines that match, although they are long", async () => {
+  it("gets matching lines, although they are long", async () => {
     const { text } = await read("grep", { pattern: "字" }, 1_000);
     expect(text).toMatch(/^\/workspace\/wide\.txt:1:漢字/);
   });
 
-  it("comes to the end of a file, page by page", async () => {
+  it("reaches the end of a file, page by page", async () => {
     const files = await agentFiles({ workspace: { "wide.txt": "漢字".repeat(10_000) } });
     let [start, pages] = [0, 0];
     while (start < 20_000 && pages < 1_000) {

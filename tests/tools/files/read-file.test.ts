@@ -24,20 +24,20 @@ const read = async (args: object, resultBytes?: number) =>
 
 describe("read_file", () => {
   it.each([
-    { name: "gives a whole file as it is", args: { path: "a.txt" }, text: "one\ntwo\nthree" },
-    { name: "knows absolute paths", args: { path: "/workspace/a.txt" }, text: "one\ntwo\nthree" },
+    { name: "returns a whole file unchanged", args: { path: "a.txt" }, text: "one\ntwo\nthree" },
+    { name: "accepts absolute paths", args: { path: "/workspace/a.txt" }, text: "one\ntwo\nthree" },
     {
-      name: "gives lines",
+      name: "returns lines",
       args: { path: "a.txt", start_line: 2, end_line: 2 },
       text: "two\n[Lines 2 to 2 of 3. Read on with start_line: 3.]",
     },
     {
-      name: "gives the last lines",
+      name: "returns the last lines",
       args: { path: "a.txt", start_line: 2 },
       text: "two\nthree\n[Lines 2 to 3 of 3.]",
     },
     {
-      name: "takes an end beyond the end",
+      name: "accepts an end beyond the file's end",
       args: { path: "a.txt", end_line: 99 },
       text: "one\ntwo\nthree",
     },
@@ -46,45 +46,45 @@ describe("read_file", () => {
       args: { path: "no-end.txt", line_numbers: true },
       text: "1\tone\n2\ttwo",
     },
-    { name: "shows Windows lines plainly", args: { path: "crlf.txt" }, text: "one\ntwo" },
+    { name: "shows Windows line ends as line feeds", args: { path: "crlf.txt" }, text: "one\ntwo" },
     {
-      name: "gives characters",
+      name: "returns characters",
       args: { path: "a.txt", start_char: 4, max_chars: 3 },
       text: "two\n[Characters 4 to 7 of 14. Read on with start_char: 7.]",
     },
     {
-      name: "gives the rest of the characters",
+      name: "returns the rest of the characters",
       args: { path: "a.txt", start_char: 8 },
       text: "three\n\n[Characters 8 to 14 of 14.]",
     },
     {
-      name: "halves no character",
+      name: "never splits a character",
       args: { path: "emoji.txt", start_char: 0, max_chars: 3 },
       text: "😀\n[Characters 0 to 2 of 6. Read on with start_char: 2.]",
     },
     {
-      name: "goes on even where one character is more than was asked for",
+      name: "advances even if one character exceeds the requested size",
       args: { path: "emoji.txt", start_char: 1, max_chars: 1 },
       text: "😀\n[Characters 0 to 2 of 6. Read on with start_char: 2.]",
     },
     {
-      name: "parts no Windows line break from its line",
+      name: "never separates a Windows line break from its line",
       args: { path: "crlf.txt", start_char: 0, max_chars: 4 },
       text: "one\n[Characters 0 to 3 of 10. Read on with start_char: 3.]",
     },
     {
-      name: "goes on even where a Windows line break is more than was asked for",
+      name: "advances even if a Windows line break exceeds the requested size",
       args: { path: "crlf.txt", start_char: 4, max_chars: 1 },
       text: "\n\n[Characters 3 to 5 of 10. Read on with start_char: 5.]",
     },
     {
-      name: "says that a file is empty",
+      name: "reports an empty file",
       args: { path: "empty.txt" },
       text: "[/workspace/empty.txt is empty.]",
     },
-    { name: "shows control characters", args: { path: "escape.txt" }, text: "\\x1b[31mred" },
+    { name: "escapes control characters", args: { path: "escape.txt" }, text: "\\x1b[31mred" },
     {
-      name: "takes null for an argument that is left out",
+      name: "treats null like an omitted argument",
       args: { path: "a.txt", start_line: null },
       text: "one\ntwo\nthree",
     },
@@ -92,14 +92,14 @@ describe("read_file", () => {
     expect(await read(args)).toEqual({ outcome: "ok", text });
   });
 
-  it("gives as many whole lines as fit, and says where to read on", async () => {
+  it("returns as many whole lines as fit, and says where to read on", async () => {
     const { text } = await read({ path: "many.txt" }, 50);
     expect(text).toBe(
       `${numbered.split("\n").slice(0, 7).join("\n")}\n[Lines 1 to 7 of 20. Read on with start_line: 8.]`,
     );
   });
 
-  it("gives a line that is too long by characters", async () => {
+  it("returns a too long line by characters", async () => {
     const { text } = await read({ path: "wide.txt", start_line: 2 }, 90);
     expect(text).toMatch(
       /^漢{22}\n\[Line 2 is too long for one result: characters 6 to 28 of 312\. Read on with start_char: 28\.\]$/,
@@ -108,13 +108,13 @@ describe("read_file", () => {
 
   it.each([
     {
-      name: "what is not there",
+      name: "a missing file",
       args: { path: "nope.txt" },
       says: "/workspace/nope.txt does not exist",
     },
     { name: "a directory", args: { path: "/workspace" }, says: "is a directory" },
     {
-      name: "a binary file, which it does not dump",
+      name: "a binary file, without its contents",
       args: { path: "image.png" },
       says: "not a text file in UTF-8 (7 bytes)",
     },
@@ -124,7 +124,7 @@ describe("read_file", () => {
       says: "not a text file in UTF-8",
     },
     {
-      name: "lines that are not there",
+      name: "missing lines",
       args: { path: "a.txt", start_line: 4 },
       says: "has 3 lines",
     },
@@ -134,27 +134,27 @@ describe("read_file", () => {
       says: "end_line must not be less",
     },
     {
-      name: "characters that are not there",
+      name: "missing characters",
       args: { path: "a.txt", start_char: 14 },
       says: "has 14 characters",
     },
     {
-      name: "lines and characters at once",
+      name: "lines and characters together",
       args: { path: "a.txt", start_line: 1, start_char: 1 },
       says: "not both",
     },
     {
-      name: "no path",
+      name: "a missing path",
       args: {},
       says: "The arguments of read_file are not right, so nothing was done. path:",
     },
     {
-      name: "arguments it does not know",
+      name: "unknown arguments",
       args: { path: "a.txt", encoding: "latin1" },
       says: "encoding",
     },
-    { name: "a path of another kind", args: { path: 3 }, says: "path:" },
-    { name: "something else than arguments", args: [] as object, says: "arguments" },
+    { name: "a path of another type", args: { path: 3 }, says: "path:" },
+    { name: "a list instead of arguments", args: [] as object, says: "arguments" },
     {
       name: "another's private workspace",
       args: { path: "/agents/agent2/a.txt" },
@@ -172,11 +172,11 @@ describe("read_file", () => {
     expect(text).toContain(says);
   });
 
-  it("says so where there is no workspace", async () => {
+  it("reports a missing workspace", async () => {
     expect(await runTool(tool(), { path: "a.txt" }, null)).toMatchObject({ outcome: "error" });
   });
 
-  it("comes to the end of any file, page by page, and leaves nothing out", async () => {
+  it("reaches the end of any file, page by page, without gaps", async () => {
     const unit = fc.constantFrom("a", "é", "漢", "😀", "\n", "\r\n", " ");
     const files = fc.record({
       text: fc.string({ unit, minLength: 1, maxLength: 300 }),

@@ -7,10 +7,10 @@ import { Rig } from "../../workspace/rig";
 const HTTP =
   "custom_tools:\n  - name: look\n    description: Looks.\n    url: https://look.example.com\n    method: GET";
 
-describe("an agent pages through its large results", () => {
+describe("an agent reads its large results in pages", () => {
   it.each([
     {
-      name: "if it has no files and its tools ask servers",
+      name: "if it has no files and its tools call servers",
       backend: `type: claude\n${HTTP}`,
       reads: true,
     },
@@ -19,7 +19,7 @@ describe("an agent pages through its large results", () => {
       backend: `type: claude\ncwd: work\n${HTTP}`,
       reads: false,
     },
-    { name: "never if no tool of it asks a server", backend: "type: claude", reads: false },
+    { name: "never if none of its tools calls a server", backend: "type: claude", reads: false },
   ])("$name (D12)", ({ backend, reads }) => {
     const { rules } = teamOf(teamWith(backend), FULL_CONTEXT);
     expect(readsToolResults(rules.agents[0]?.tools ?? [])).toBe(reads);
@@ -63,7 +63,7 @@ describe("an agent pages through its large results", () => {
       reader: "run_command",
       says: /Read on with run_command \(`tail -c \+\d+ \.tool_results\/.+\.txt \| head -c 40000`\)/,
     },
-  ])("is told of $reader, if that is what it has (D12)", ({ reader, says }) => {
+  ])("is pointed to $reader if it has that tool (D12)", ({ reader, says }) => {
     const kept = keepResult(
       { tool: "look", id: "1", at: 0, text: "é".repeat(200_000), calibration: 1, reader },
       RESULT_LIMITS,

@@ -36,9 +36,13 @@ describe("list_directory", () => {
       args: {},
       text: "README.md  19\nescape.txt  12\nlogo.png  3\nlong.txt  1007\nsrc/\nwin.txt  10",
     },
-    { name: "lists all places", args: { path: "/" }, text: "contexts/\npeers/\nworkspace/" },
     {
-      name: "lists all below a directory",
+      name: "lists all top-level directories",
+      args: { path: "/" },
+      text: "contexts/\npeers/\nworkspace/",
+    },
+    {
+      name: "lists everything below a directory",
       args: { path: "src", recursive: true },
       text: "a.py  49\ndeep/b.py  24\ndeep/b.test.py  12",
     },
@@ -48,7 +52,7 @@ describe("list_directory", () => {
       text: "new.txt  2\nsrc/a.py  50",
     },
     {
-      name: "says that a place is empty",
+      name: "reports an empty directory",
       args: { path: "/contexts" },
       text: "[/contexts is empty.]",
     },
@@ -56,7 +60,7 @@ describe("list_directory", () => {
     expect(await call("list_directory", args)).toMatchObject({ outcome: "ok", text });
   });
 
-  it("says that there is more than it lists", async () => {
+  it("reports that there are more entries", async () => {
     const { text } = await call("list_directory", {}, { entries: 2 });
     expect(text).toBe(
       "README.md  19\nescape.txt  12\n[There is more. List a directory further down, or use search_files.]",
@@ -74,7 +78,7 @@ describe("list_directory", () => {
 describe("search_files", () => {
   it.each([
     {
-      name: "finds by the end of a name, anywhere",
+      name: "finds by the end of a name at any depth",
       args: { pattern: "*.py" },
       found: ["src/a.py", "src/deep/b.py", "src/deep/b.test.py"],
     },
@@ -89,7 +93,7 @@ describe("search_files", () => {
       found: ["src/deep/b.py", "src/deep/b.test.py"],
     },
     {
-      name: "finds one of several",
+      name: "finds by alternatives",
       args: { pattern: "{README,logo}.*" },
       found: ["README.md", "logo.png"],
     },
@@ -99,14 +103,14 @@ describe("search_files", () => {
     );
   });
 
-  it("finds by a path below the root, where all places lie", async () => {
+  it("finds by a path below the root with all top-level directories", async () => {
     const found = await call("search_files", { pattern: "peers/**/*.py", path: "/" });
     expect(found.text).toBe("/peers/agent2/src/a.py");
     const lines = await call("grep", { pattern: "22", path: "/", glob: "peers/**" });
     expect(lines.text).toContain("/peers/agent2/src/a.py:5:");
   });
 
-  it("says that nothing matches, or that more does", async () => {
+  it("reports no matches, more matches, and an incomplete search", async () => {
     expect((await call("search_files", { pattern: "*.rs" })).text).toBe(
       "No file in /workspace matches *.rs.",
     );
@@ -149,12 +153,12 @@ describe("grep", () => {
       text: "/workspace/src/a.py:2:    return 1\n/workspace/src/a.py:5:    return 2",
     },
     {
-      name: "knows expressions",
+      name: "supports regular expressions",
       args: { pattern: "^def \\w+\\(", path: "src/a.py" },
       text: "/workspace/src/a.py:1:def one():\n/workspace/src/a.py:4:def two():",
     },
     {
-      name: "takes a text as it is",
+      name: "searches a literal text",
       args: { pattern: "one()", literal: true },
       text: "/workspace/src/a.py:1:def one():\n/workspace/src/deep/b.py:2:print(a.one())",
     },
@@ -164,7 +168,7 @@ describe("grep", () => {
       text: "/workspace/README.md:1:# Title",
     },
     {
-      name: "ignores case in a text as it is",
+      name: "ignores case in a literal text",
       args: { pattern: "ONE()", literal: true, ignore_case: true, path: "src/a.py" },
       text: "/workspace/src/a.py:1:def one():",
     },
@@ -179,12 +183,12 @@ describe("grep", () => {
       text: "/peers/agent2/src/a.py:5:    return 22",
     },
     {
-      name: "shows what is around",
+      name: "shows context lines",
       args: { pattern: "two", path: "src", context_lines: 1 },
       text: "/workspace/src/a.py-3-\n/workspace/src/a.py:4:def two():\n/workspace/src/a.py-5-    return 2",
     },
     {
-      name: "sets groups apart",
+      name: "separates groups",
       args: { pattern: "def", path: "src/a.py", context_lines: 1 },
       text: "/workspace/src/a.py:1:def one():\n/workspace/src/a.py-2-    return 1\n/workspace/src/a.py-3-\n/workspace/src/a.py:4:def two():\n/workspace/src/a.py-5-    return 2",
     },
@@ -194,12 +198,12 @@ describe("grep", () => {
       text: "/workspace/src/a.py: 2",
     },
     {
-      name: "matches ends of Windows lines",
+      name: "matches Windows line ends",
       args: { pattern: "^two$", path: "win.txt" },
       text: "/workspace/win.txt:2:two",
     },
     {
-      name: "shows control characters",
+      name: "escapes control characters",
       args: { pattern: "needle", path: "escape.txt" },
       text: "/workspace/escape.txt:1:\\x1b[31mneedle",
     },
@@ -208,7 +212,7 @@ describe("grep", () => {
     expect(result.text.replace("\n[1 binary file was passed over.]", "")).toBe(text);
   });
 
-  it("says what it did not search", async () => {
+  it("reports the files that it did not search", async () => {
     expect((await call("grep", { pattern: "nowhere" })).text).toBe(
       "No line matches nowhere in 8 files at /workspace. 1 binary file was passed over.",
     );
@@ -229,7 +233,7 @@ describe("grep", () => {
   it.each([
     { name: "the match", args: { pattern: "needle" } },
     { name: "the match of a text", args: { pattern: "needle", literal: true } },
-  ])("shows of a long line the part with $name", async ({ args }) => {
+  ])("shows the part of a long line with $name", async ({ args }) => {
     const { text } = await call("grep", { ...args, path: "long.txt" });
     expect(text).toBe(
       `/workspace/long.txt:1:…${"x".repeat(394)}needle [characters 606 to 1006 of 1006 of this line]`,
@@ -238,7 +242,7 @@ describe("grep", () => {
 
   it.each([
     {
-      name: "a pattern that is none",
+      name: "an invalid pattern",
       args: { pattern: "(" },
       says: "The pattern ( cannot be used",
     },
@@ -258,12 +262,12 @@ describe("grep", () => {
       says: "longer than 1000 characters",
     },
     {
-      name: "repetitions in repetitions",
+      name: "nested repetitions",
       args: { pattern: "((a{1000}){1000}){1000}" },
       says: "Use smaller repeat counts",
     },
     {
-      name: "a path that is not there",
+      name: "a missing path",
       args: { pattern: "a", path: "nope" },
       says: "does not exist",
     },
@@ -274,7 +278,7 @@ describe("grep", () => {
   });
 
   it.each(["(a+)+$", "(a|aa)+$", "(a*)*b", "(.*)*x", "((a+)*b?)*$c"])(
-    "takes %s no longer than any other",
+    "runs %s as fast as any other pattern",
     async (pattern) => {
       const world = { workspace: { "trap.txt": `${"a".repeat(5_000)}!\n`.repeat(20) } };
       const began = performance.now();
@@ -283,7 +287,7 @@ describe("grep", () => {
     },
   );
 
-  it("stops once nobody waits", async () => {
+  it("stops when it is aborted", async () => {
     const grep = fileTools().find(({ spec }) => spec.name === "grep");
     const files = await agentFiles(WORLD);
     await expect(
@@ -296,13 +300,13 @@ describe("grep", () => {
 describe("compare_files and compare_directories", () => {
   it.each([
     {
-      name: "shows what differs",
+      name: "shows differences",
       tool: "compare_files",
       args: { first: "src/a.py", second: "/peers/agent2/src/a.py" },
       says: "-    return 2\n+    return 22",
     },
     {
-      name: "says that files are the same",
+      name: "reports equal files",
       tool: "compare_files",
       args: { first: "src/a.py", second: "src/a.py" },
       says: "are the same",
@@ -314,13 +318,13 @@ describe("compare_files and compare_directories", () => {
       says: "/workspace/logo.png (3 bytes) differ, and are not both text",
     },
     {
-      name: "lists what differs",
+      name: "lists differences",
       tool: "compare_directories",
       args: { first: "src", second: "/peers/agent2" },
       says: "Only in /workspace/src (3):\n  a.py\n  deep/b.py\n  deep/b.test.py\nOnly in /peers/agent2 (2):\n  new.txt\n  src/a.py\nThe same: 0",
     },
     {
-      name: "says that directories are the same",
+      name: "reports equal directories",
       tool: "compare_directories",
       args: { first: "src", second: "src" },
       says: "The same: 3",
@@ -331,7 +335,7 @@ describe("compare_files and compare_directories", () => {
     expect(outcome).toBe("ok");
   });
 
-  it("tells files apart by their hashes, and reads none of them for it", async () => {
+  it("distinguishes files by their hashes, without reading them", async () => {
     const { text, files } = await call("compare_directories", {
       first: "/workspace/src",
       second: "/peers/agent2/src",
@@ -348,7 +352,7 @@ describe("compare_files and compare_directories", () => {
     ).toContain("differ in too many lines to tell them all");
   });
 
-  it("refuses a file for a directory", async () => {
+  it("refuses a file instead of a directory", async () => {
     expect(
       (await call("compare_directories", { first: "src/a.py", second: "src" })).text,
     ).toContain("is a file, not a directory.");
@@ -356,7 +360,7 @@ describe("compare_files and compare_directories", () => {
 });
 
 describe("fileTools", () => {
-  it("has the names that users of file servers know, always in the same order", () => {
+  it("has the tool names of common file servers, in a fixed order", () => {
     expect(fileTools().map(({ spec }) => spec.name)).toEqual([
       "read_file",
       "write_file",
@@ -382,7 +386,7 @@ describe("fileTools", () => {
     },
   );
 
-  it("says which arguments are needed", () => {
+  it("declares the required arguments", () => {
     const needed = Object.fromEntries(
       fileTools().map(({ spec }) => [spec.name, spec.parameters["required"] ?? []]),
     );

@@ -122,7 +122,8 @@ export function useAnsweringServer(): AnsweringServer {
       answers[new URL(url, "http://x").pathname]?.(response, all);
     });
   });
-  // A test may block the process for seconds; a kept connection must not end just as the next request takes it.
+  // A test may block the process for seconds; a kept connection must not end just as the next
+  // request uses it.
   server.keepAliveTimeout = 60_000;
   beforeAll(async () => {
     await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));

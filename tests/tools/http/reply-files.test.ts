@@ -10,7 +10,7 @@ import { LARGE_BYTES } from "../../../src/tools/results";
 import { PDF, PNG } from "../../api/sessions/attachments";
 import { contextWith, toolAt } from "./tool-builders";
 
-/** What a real server sends that is no text. */
+/** Binary responses of a real server. */
 const SECRET = "s3cret-of-the-operator";
 const ZIP = Buffer.from("PK\x03\x04\x14\x00\x00\x00", "latin1");
 const sends =
@@ -72,7 +72,7 @@ const run = (path: string, { set = {}, context = {}, large = new Mutex() }: Repl
     contextWith(fetch, context),
   );
 
-describe("a reply that is no text is a file of the result", () => {
+describe("a binary response becomes a file of the result", () => {
   it.each([
     { path: "/image", mediaType: "image/png", extension: "png", bytes: PNG },
     { path: "/pdf", mediaType: "application/pdf", extension: "pdf", bytes: PDF },
@@ -99,7 +99,7 @@ describe("a reply that is no text is a file of the result", () => {
       bytes: Buffer.alloc(MAX_RESPONSE_BYTES, 1),
     },
   ])(
-    "at $path as $mediaType, whatever it is called",
+    "at $path as $mediaType, with any stated name",
     async ({ path, mediaType, extension, bytes }) => {
       const { files, ...said } = await run(path, { set: { headers: { "x-key": "${KEY}" } } });
       expect(said).toEqual({
@@ -120,7 +120,7 @@ describe("a reply that is no text is a file of the result", () => {
       text: "[The server sent image/png, 0 bytes.]",
     },
     {
-      name: "that is empty, and whose type ends in half a secret where it is cut",
+      name: "that is empty, and whose type is cut in the middle of a secret",
       path: "/empty-and-named",
       outcome: "ok",
       text: `[The server sent image/${"t".repeat(85)}[redacted, 0 bytes.]`,
@@ -132,38 +132,38 @@ describe("a reply that is no text is a file of the result", () => {
       text: `HTTP 404 Not Found\n[The server sent image/png, ${PNG.byteLength} bytes: no text, so it is not shown.]`,
     },
     {
-      name: "that repeats a secret, in whatever form",
+      name: "that contains a secret in any form",
       path: "/echoes",
       outcome: "ok",
       text: expect.stringMatching(
         /bytes; not kept: it repeats what the server was shown to be let in\.\]$/,
       ),
     },
-  ])("but not one $name", async ({ path, outcome, text }) => {
+  ])("but not a response $name", async ({ path, outcome, text }) => {
     expect(await run(path, { set: { headers: { "x-key": "${KEY}" } } })).toEqual({ outcome, text });
   });
 
-  it("nor one beyond the limit, of which no more is asked for", async () => {
+  it("but not a response beyond the limit, whose rest is not read", async () => {
     endless = 0;
     expect(await run("/endless")).toEqual({
       outcome: "ok",
       text: `[The server sent video/mp4; not kept: it is over ${MAX_RESPONSE_BYTES} bytes.]`,
     });
-    expect(endless).toBeLessThan(MAX_RESPONSE_BYTES * 4); // what lay in buffers on the way
+    expect(endless).toBeLessThan(MAX_RESPONSE_BYTES * 4); // data in buffers on the way
   });
 
-  it("nor half of one: nobody knows what a call did that changes something", async () => {
+  it("but not a cut-off response: the effect of a writing call is unknown", async () => {
     const { outcome, text, files } = await run("/half", { set: { method: "POST" } });
     expect([outcome, files]).toEqual(["unknown", undefined]);
     expect(text).toContain("had answered 200");
   });
 });
 
-describe("of large replies one is taken in at a time", () => {
-  /** What has come to an end after a while, in its order. */
+describe("large responses are received one at a time", () => {
+  /** The calls that have ended after a while, in their order. */
   const soon = () => new Promise((done) => setTimeout(done, 150));
 
-  it("and the next when it is filed; a small one waits for nobody", async () => {
+  it("and the next when the result is stored; a small one never waits", async () => {
     const large = new Mutex();
     const ended: string[] = [];
     const releases: (() => void)[] = [];
@@ -180,18 +180,19 @@ describe("of large replies one is taken in at a time", () => {
   });
 
   it.each([
-    { name: "one that is too large", path: "/endless" },
-    { name: "one that nobody files", path: "/large" },
-  ])("$name lets the next in at once", async ({ path }) => {
+    { name: "a response beyond the limit", path: "/endless" },
+    { name: "a response that is never stored", path: "/large" },
+  ])("$name admits the next one at once", async ({ path }) => {
     const large = new Mutex();
     await run(path, { large });
     expect((await run("/large", { large })).files).toHaveLength(1);
   });
 
-  it("one waits no longer than its time, and then keeps nobody", async () => {
+  it("a waiting response ends at its timeout, and then blocks no other", async () => {
     const large = new Mutex();
     const release = await large.acquire();
-    const { outcome, text } = await run("/large", { large, set: { timeoutMs: 1_000 } }); // its headers come within that
+    // its headers arrive in time
+    const { outcome, text } = await run("/large", { large, set: { timeoutMs: 1_000 } });
     expect([outcome, text]).toEqual([
       "error",
       "The call failed: it took longer than 1 s. The server had answered 200.",

@@ -21,19 +21,19 @@ const made = async ({ tool, args }: Omit<Row, "name">) => {
 describe("arguments of a GET are in its URL", () => {
   it.each<Row & { url: string }>([
     {
-      name: "in their places",
+      name: "in their placeholders",
       tool: toolAt("https://x.net/{city}/now"),
       args: { city: "Wien" },
       url: "https://x.net/Wien/now",
     },
     {
-      name: "escaped, each as one part",
+      name: "escaped, each as one path segment",
       tool: toolAt("https://x.net/i/{id}?q={q}"),
       args: { id: "a/b?c#d", q: "x&y=z %" },
       url: "https://x.net/i/a%2Fb%3Fc%23d?q=x%26y%3Dz%20%25",
     },
     {
-      name: "or in its query, where they have no place",
+      name: "in its query without a placeholder",
       tool: toolAt("https://x.net/s?v=1"),
       args: { q: "a b", n: 3, deep: true },
       url: "https://x.net/s?v=1&q=a+b&n=3&deep=true",
@@ -45,25 +45,25 @@ describe("arguments of a GET are in its URL", () => {
       url: "https://x.net/s?tag=a&tag=b&where=%7B%22x%22%3A1%7D",
     },
     {
-      name: "not at all where they are null",
+      name: "omitted if they are null",
       tool: toolAt("https://x.net/s?q={q}"),
       args: { q: null, n: null },
       url: "https://x.net/s?q=",
     },
     {
-      name: "presets, despite the model's arguments",
+      name: "replaced by presets",
       tool: toolAt("https://x.net/{v}", { preset: { v: "v1", units: "c" } }),
       args: { v: "v2", units: "f", city: "Wien" },
       url: "https://x.net/v1?units=c&city=Wien",
     },
     {
-      name: "halves of characters as what they are replaced by",
+      name: "with lone surrogates replaced",
       tool: toolAt("https://x.net/{v}"),
       args: { v: "\ud800" },
       url: "https://x.net/%EF%BF%BD",
     },
     {
-      name: "nor do names of other objects matter",
+      name: "also with names of Object.prototype",
       tool: toolAt("https://x.net/s"),
       args: { constructor: 1 },
       url: "https://x.net/s?constructor=1",
@@ -86,7 +86,7 @@ describe("a request that writes", () => {
     },
   );
 
-  it("has them in its address if it deletes", async () => {
+  it("has them in its address for DELETE", async () => {
     const request = await made({
       tool: toolAt("https://x.net/{id}", { method: "DELETE" }),
       args: { id: 7, force: true },
@@ -106,7 +106,7 @@ describe("a secret", () => {
     expect(request.secrets).toEqual(["s3cret-of-x"]);
   });
 
-  it("of another origin is none, and nothing is sent without it", async () => {
+  it("for another origin is missing, and nothing is sent without it", async () => {
     const tool = toolAt("https://y.net/", { headers: { authorization: "Bearer ${KEY}" } });
     expect(await toRequest(tool, {}, MEANS)).toEqual({
       ok: false,
@@ -115,31 +115,31 @@ describe("a secret", () => {
     });
   });
 
-  it("is not what an argument says it is", async () => {
+  it("is never taken from an argument", async () => {
     const tool = toolAt("https://x.net/", { method: "POST", headers: { "x-a": "a" } });
     expect((await made({ tool, args: { a: "${KEY}" } })).body).toBe('{"a":"${KEY}"}');
   });
 });
 
-describe("an argument in an address is refused that", () => {
+describe("an argument in a URL is refused if it", () => {
   it.each([
     { name: "is missing", args: {}, says: "id is missing" },
     { name: "is empty", args: { id: "" }, says: "id is missing" },
     { name: "is a list", args: { id: ["a"] }, says: "must be a text or a number" },
-    { name: "leads up", args: { id: ".." }, says: 'may not hold "." or ".."' },
-    { name: "stays where it is", args: { id: "." }, says: 'may not hold "." or ".."' },
+    { name: "is ".."", args: { id: ".." }, says: 'may not hold "." or ".."' },
+    { name: "is "."", args: { id: "." }, says: 'may not hold "." or ".."' },
     {
-      name: "leads up behind a slash",
+      name: 'contains ".." behind a slash',
       args: { id: "a/../../admin" },
       says: 'may not hold "." or ".."',
     },
     {
-      name: "leads up behind a backslash",
+      name: 'contains ".." behind a backslash',
       args: { id: "a\\..\\admin" },
       says: 'may not hold "." or ".."',
     },
     {
-      name: "makes it too long",
+      name: "makes the URL too long",
       args: { id: "a".repeat(9_000) },
       says: "characters; it may have 8192",
     },
@@ -151,7 +151,7 @@ describe("an argument in an address is refused that", () => {
   });
 });
 
-it("for any arguments, a request goes to the tool's origin and below its path, or is not sent", async () => {
+it("a request goes to the tool's origin and below its path, or is not sent, for any arguments", async () => {
   const tool = toolAt("https://x.net/items/{id}/x?q={q}");
   await fc.assert(
     fc.asyncProperty(

@@ -1,7 +1,7 @@
 import type { HttpToolDefinition } from "../../../src/tools/http/definition";
 import type { ToolContext } from "../../../src/tools/tool";
 
-/** A tool over HTTP that takes anything, with what a test sets. */
+/** An HTTP tool that accepts any arguments, with a test's settings. */
 export const toolAt = (url: string, set: Partial<HttpToolDefinition> = {}): HttpToolDefinition => ({
   name: "look",
   description: "Looks.",

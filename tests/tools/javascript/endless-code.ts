@@ -3,15 +3,15 @@ export const ENDLESS_CODE: readonly { name: string; code: string }[] = [
   { name: "while", code: "while (true) {}" },
   { name: "while of nothing", code: "while (1);" },
   { name: "for", code: "for (;;) {}" },
-  { name: "for whose work is all in its head", code: "for (let i = 0; ; i = Math.sin(i));" },
+  { name: "for without a body", code: "for (let i = 0; ; i = Math.sin(i));" },
   { name: "do without a block", code: "let n = 0; do n++; while (true)" },
   { name: "a labelled loop that continues", code: "a: for (;;) { for (;;) continue a }" },
   {
-    name: "loops in one another without blocks",
+    name: "nested loops without blocks",
     code: "while (1) while (1) for (;;) if (0) break",
   },
   {
-    name: "a loop that catches everything",
+    name: "a loop that catches every error",
     code: "for (;;) { try { for (;;); } catch {} finally { continue } }",
   },
   {
@@ -23,7 +23,7 @@ export const ENDLESS_CODE: readonly { name: string; code: string }[] = [
     code: "function* g() { for (;;) yield 1 } [...(function* () { for (const x of g()) ; })()]",
   },
   {
-    name: "an iterator of one's own",
+    name: "a custom iterator",
     code: "[...{ [Symbol.iterator]: () => ({ next: () => ({ done: false }) }) }]",
   },
   { name: "a loop over an array that grows", code: "const a = [1]; for (const x of a) a.push(x)" },
@@ -32,7 +32,7 @@ export const ENDLESS_CODE: readonly { name: string; code: string }[] = [
     code: "const s = new Set([1]); s.forEach((x) => { s.delete(x); s.add(x) })",
   },
   {
-    name: "recursion that catches its own end",
+    name: "recursion that catches its own error",
     code: "function f() { try { f() } finally { f() } } f()",
   },
   {
@@ -74,7 +74,7 @@ export const ENDLESS_CODE: readonly { name: string; code: string }[] = [
     code: "const f = async () => { while (true) await null }; await f()",
   },
   { name: "callbacks of an array without an end", code: "Array.from({ length: 4e9 }, () => 0)" },
-  { name: "a comparison that never agrees", code: "for (;;) [3, 1, 2].sort(() => 1)" },
+  { name: "sorting without a consistent order", code: "for (;;) [3, 1, 2].sort(() => 1)" },
   {
     name: "promises that follow one another",
     code: "const f = () => Promise.resolve().then(f); await f()",

@@ -11,7 +11,7 @@ function guarded(code: string) {
 
 class OutOfSteps extends Error {}
 
-/** Runs it with a guard that lets so many steps by; gives how many there were and what came of it. */
+/** Runs code with a guard of this many steps. Returns the number of steps and the outcome. */
 async function run(
   code: string,
   most: number,
@@ -89,7 +89,7 @@ describe("a guard", () => {
       text: "class A { b = ($step(),new A); c }",
     },
     { at: "nothing else", code: "if (a) { b } // for (;;)", text: "if (a) { b } // for (;;)" },
-  ])("stands at $at", ({ code, text }) => {
+  ])("is inserted at $at", ({ code, text }) => {
     expect(guarded(code).text).toBe(text);
   });
 
@@ -107,7 +107,7 @@ describe("a guard", () => {
     expect(steps).toBeLessThan(30_000);
   });
 
-  it("changes nothing of what code does", async () => {
+  it("does not change the behaviour of code", async () => {
     const code = `
       const sum = (a, b = a) => { let s = 0; for (const x of [a, b]) s += x; return s };
       class P { #v = 2; static s = 3; get v() { return this.#v } static { this.t = this.s + 1 } }
@@ -124,7 +124,7 @@ describe("a guard", () => {
     });
   });
 
-  it("is put into a loop over a sum of a thousand terms", () => {
+  it("is inserted into a loop over a sum of a thousand terms", () => {
     const sum = `${"1+".repeat(1_000)}1`;
     expect(guarded(`for (;;) ${sum}`).text).toBe(`for (;;) {$step();${sum}}`);
   });

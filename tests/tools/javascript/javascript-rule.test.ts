@@ -18,21 +18,21 @@ const rulesOf = (backend: string, javascript?: boolean) =>
 describe("run_javascript", () => {
   it.each([
     {
-      name: "is offered to who has a shell, where the operator has switched it on",
+      name: "is offered to agents with a shell if the operator has enabled it",
       backend: SHELL,
       javascript: true,
       offered: true,
     },
-    { name: "is not offered elsewhere", backend: SHELL, javascript: false, offered: false },
+    { name: "is not offered if it is disabled", backend: SHELL, javascript: false, offered: false },
     { name: "is not offered by default", backend: SHELL, javascript: undefined, offered: false },
     {
-      name: "is not offered to who has files only",
+      name: "is not offered to agents with files only",
       backend: "type: claude\ncwd: work",
       javascript: true,
       offered: false,
     },
     {
-      name: "is not offered to who has none",
+      name: "is not offered to agents without files",
       backend: "type: claude",
       javascript: true,
       offered: false,
@@ -41,7 +41,7 @@ describe("run_javascript", () => {
     expect(hasJavascript(rulesOf(backend, javascript))).toBe(offered);
   });
 
-  it("reaches nothing outside, so planning mode lets it run, and is not repeated: its code may have ended the service", () => {
+  it("has no effect outside, so planning mode allows it, but it is not repeated, because its code may have ended the service", () => {
     expect(rulesOf(SHELL, true).at(-1)).toEqual({
       name: "run_javascript",
       acts_outside: false,
@@ -49,14 +49,14 @@ describe("run_javascript", () => {
     });
   });
 
-  it("is a name that no other tool may have", () => {
+  it("is a reserved tool name", () => {
     const backend =
       "type: claude\ncustom_tools: [{name: run_javascript, url: https://api.example.com, description: x}]";
     const [detail] = detailsOf(parseTeam(teamWith(backend), FULL_CONTEXT));
     expect(detail).toContain("`run_javascript` is a name of the service's own");
   });
 
-  it("stays on offer once it is switched off, and says so", async () => {
+  it("stays in the offer after it is disabled, with an error that says so", async () => {
     const { agents } = teamOf(teamWith(SHELL), FULL_CONTEXT);
     const surroundings = {
       secretOf: () => undefined,
@@ -79,7 +79,7 @@ describe("run_javascript", () => {
   });
 });
 
-it("workers of models' code have the compatibility date of the service", () => {
+it("workers of models' code have the service's compatibility date", () => {
   expect(readFileSync("wrangler.toml", "utf8")).toContain(
     `\ncompatibility_date = "${COMPATIBILITY_DATE}"\n`,
   );

@@ -7,7 +7,7 @@ import { Mutex } from "../../../src/async/mutex";
 import { agentFiles, runTool } from "../files/agent-tree";
 import { ENDLESS_CODE } from "./endless-code";
 
-/** Models' code where it will run: in workers that the runtime makes of it. */
+/** Models' code in the workers that workerd creates for it. */
 
 const loader = env.LOADER;
 if (!loader) throw new Error("these tests need a worker loader");
@@ -54,13 +54,13 @@ describe("run_javascript", () => {
       code: "const files = 1, console = 2, fetch = 3; return files + console + fetch",
       text: "[returned]\n6",
     },
-  ])("gives what comes of $code", async ({ code, text }) => {
+  ])("returns the result of $code", async ({ code, text }) => {
     const result = await run({ code });
     expect(result.text).toContain(text);
     expect(result.outcome).toBe("ok");
   });
 
-  it("hands in texts of files, and leaves a line for each in the audit trail", async () => {
+  it("passes texts of files in, and adds a line for each to the audit trail", async () => {
     const files = await agentFiles(WORLD);
     const code =
       "return files['a.csv'].split('\\n')[1] + files['/peers/agent2/c.txt'] + Object.keys(files).length";
@@ -95,13 +95,13 @@ describe("run_javascript", () => {
     { files: ["none.txt"], text: "none.txt" },
     { files: ["b.bin"], text: "is not a text file" },
     { files: ["/peers/agent3/c.txt"], text: "agent3" },
-  ])("is not run without the file $files", async ({ files, text }) => {
+  ])("does not run without the file $files", async ({ files, text }) => {
     const result = await run({ code: "return 1", files });
     expect(result.text).toContain(text);
     expect(result.outcome).toBe("error");
   });
 
-  it("is not run with larger files than may be handed in", async () => {
+  it("does not run with files above the limit", async () => {
     const tool = toolWith({ ...JAVASCRIPT_LIMITS, fileBytes: 7 });
     const result = await runTool(
       tool,
@@ -151,13 +151,13 @@ describe("run_javascript", () => {
     { code: "return require('fs')", text: "ReferenceError: require is not defined" },
     { code: "return process.env", text: "ReferenceError: process is not defined" },
     { code: "return await import('cloudflare:workers')", text: "There are no modules here" },
-  ])("says what is wrong with $code", async ({ code, text }) => {
+  ])("reports the error of $code", async ({ code, text }) => {
     const result = await run({ code });
     expect(result.text).toContain(text);
     expect(result.outcome).toBe("error");
   });
 
-  it("keeps of what was logged before an error, and bounds it", async () => {
+  it("keeps the output before an error, within a limit", async () => {
     const { text } = await run({ code: "console.log('before'); null.x" });
     expect(text).toContain("before\nTypeError");
     const long = await run({
@@ -170,7 +170,10 @@ describe("run_javascript", () => {
 
 describe("code without an end", () => {
   afterEach(() => void vi.restoreAllMocks());
-  /** Only what ends the code itself is to end it: where the machine stalls, whoever waits for its worker may lose patience first. */
+  /**
+   * Only the code's own limits may end the code: on a slow machine the call that waits for the
+   * worker might time out first.
+   */
   const waitsPatiently = () =>
     vi.spyOn(AbortSignal, "timeout").mockReturnValue(new AbortController().signal);
 
@@ -183,17 +186,17 @@ describe("code without an end", () => {
 
   it.each([
     {
-      name: "after so many steps, be the clock as it may",
+      name: "after its limit of steps, with any clock",
       code: "console.log('a'); for (;;);",
       text: "a\n[The code was stopped: its loops and calls took too many steps",
     },
     {
-      name: "also where it catches that",
+      name: "also if it catches the error",
       code: "for (;;) { try { for (;;); } catch (e) { console.log('caught') } }",
       text: "too many steps",
     },
     {
-      name: "also where it ends by itself after that",
+      name: "also if it ends by itself afterwards",
       code: "try { for (;;); } catch {} return 1",
       text: "too many steps",
     },
@@ -215,7 +218,7 @@ describe("code without an end", () => {
       code: "console.log('waits'); await new Promise(() => {})",
     },
     {
-      name: "timers that go on",
+      name: "repeating timers",
       code: "console.log('waits'); setInterval(() => {}, 1); await new Promise(() => {})",
     },
     { name: "a long sleep", code: "console.log('waits'); await scheduler.wait(60_000)" },
@@ -227,7 +230,7 @@ describe("code without an end", () => {
     );
   });
 
-  it("that took the timer away is waited for no longer", async () => {
+  it("that removed the timer function is not awaited any longer", async () => {
     const code =
       "for (let i = 0; i < 100; i++) clearTimeout(i); setInterval(() => {}, 10); await new Promise(() => {})";
     const { text, outcome } = await run({ code, timeout_ms: 100 });
@@ -235,7 +238,7 @@ describe("code without an end", () => {
     expect(outcome).toBe("error");
   });
 
-  it("is given up at once when nobody waits for it any more", async () => {
+  it("is ended at once when its call is aborted", async () => {
     const gone = new AbortController();
     setTimeout(() => gone.abort(new Error("the turn is over")), 50);
     await expect(
@@ -265,7 +268,7 @@ describe("a worker of a model's code", () => {
     );
   });
 
-  it("has nothing of the service: no names of its secrets and bindings in any global", async () => {
+  it("has none of the service's names: no secrets and no bindings in any global", async () => {
     const code = `
       const seen = new Set(), found = [];
       const look = (value, path) => {
@@ -282,7 +285,7 @@ describe("a worker of a model's code", () => {
     expect(await told(code)).toBe("[returned]\n[true,[]]");
   });
 
-  it("shares nothing with that of another call", async () => {
+  it("shares nothing with the worker of another call", async () => {
     const code =
       "const before = globalThis.mark ?? Array.prototype.mark ?? 'none'; globalThis.mark = Array.prototype.mark = 1; return before";
     expect([await told(code), await told(code)]).toEqual(["[returned]\nnone", "[returned]\nnone"]);
@@ -295,7 +298,7 @@ describe("a worker of a model's code", () => {
     "Promise.prototype.then = () => {}; return 1",
     "Object.defineProperty(Object.prototype, 'outcome', { get() { return 1 }, set() {} }); return 1",
     "Response.prototype.constructor = null; globalThis.console = null; return 1",
-  ])("that breaks what is around it breaks its own call: %s", async (code) => {
+  ])("that breaks its own globals breaks only its own call: %s", async (code) => {
     const { text } = await run({ code, timeout_ms: 300 });
     expect(text).toMatch(
       /^\[returned\]|^The code left no readable result|^\[The code was stopped|^The code was stopped|^The runtime ended/,

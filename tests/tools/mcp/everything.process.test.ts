@@ -21,7 +21,7 @@ const run = (name: string, args: unknown, more = context()) =>
   toolOf(servers, `mcp__everything__${name}`).run(args, more);
 
 describe("the reference server over HTTP", () => {
-  it("is spoken to in its generation, and its tools are offered under their full names", () => {
+  it("uses its protocol generation, and its tools are offered under their full names", () => {
     const [listing] = servers.list();
     expect(listing).toMatchObject({ problem: null, version: "2025-11-25", refused: [] });
     const names = servers.toolsFor("one").map(({ spec }) => spec.name);
@@ -30,17 +30,17 @@ describe("the reference server over HTTP", () => {
     expect(listing?.added.length).toBe(names.length);
   });
 
-  it("gives the text of a result and nothing around it", async () => {
+  it("returns the text of a result and nothing else", async () => {
     expect(await run("echo", { message: "hello" })).toEqual({ outcome: "ok", text: "Echo: hello" });
   });
 
-  it("gives structured content as the JSON that the server says it is, held against no schema", async () => {
+  it("returns structured content as JSON, without a schema check", async () => {
     const { outcome, text } = await run("get-structured-content", { location: "New York" });
     expect(outcome).toBe("ok");
     expect(JSON.parse(text)).toMatchObject({ conditions: expect.any(String) });
   });
 
-  it("gives an image as a file, named by a line", async () => {
+  it("returns an image as a file, named in a line", async () => {
     const { text, files } = await run("get-tiny-image", {});
     const [file] = files ?? [];
     expect(text).toContain(`[image, image/png, ${file?.bytes.byteLength} bytes: file 1]`);
@@ -48,7 +48,7 @@ describe("the reference server over HTTP", () => {
     expect(Buffer.from(file?.bytes ?? []).toString("latin1")).toMatch(/^\x89PNG\r\n/);
   });
 
-  it("names links by a line, and fetches none", async () => {
+  it("names links in a line, and fetches none", async () => {
     const { text, files } = await run("get-resource-links", { count: 2 });
     expect(text).toMatch(/\[link to a resource demo:\/\/.*; not fetched\]/);
     expect(files).toBeUndefined();
@@ -65,13 +65,13 @@ describe("the reference server over HTTP", () => {
       says: /^\[resource demo:\/\/\S+, text\/plain, \d+ bytes: file 1\]$/m,
       files: 1,
     },
-  ])("gives a resource: $resourceType", async ({ resourceType, says, files }) => {
+  ])("returns a resource: $resourceType", async ({ resourceType, says, files }) => {
     const result = await run("get-resource-reference", { resourceType, resourceId: 1 });
     expect(result.text).toMatch(says);
     expect(result.files ?? []).toHaveLength(files);
   });
 
-  it("gives the server's words where arguments are wrong", async () => {
+  it("returns the server's error for wrong arguments", async () => {
     const { outcome, text } = await run("get-sum", { a: "one" });
     expect(outcome).toBe("error");
     expect(text).toMatch(/Invalid|expected number/i);
@@ -94,11 +94,11 @@ describe("the reference server over HTTP", () => {
     const started = Date.now();
     setTimeout(() => stop.abort(new Error("nobody waits")), 300);
     await expect(call).rejects.toThrow("nobody waits");
-    expect(Date.now() - started).toBeLessThan(30_000); // the call by itself takes a minute
+    expect(Date.now() - started).toBeLessThan(30_000); // the call alone takes a minute
     expect((await run("echo", { message: "still here" })).text).toBe("Echo: still here");
   });
 
-  it("is never offered tools that need a person or a model on our side", () => {
+  it("never offers tools that need a person or a model of the client", () => {
     const names = servers.toolsFor("one").map(({ spec }) => spec.name);
     expect(names.filter((name) => /sampling|elicitation|roots/.test(name))).toEqual([]);
   });

@@ -16,7 +16,7 @@ async function modern() {
   return servers;
 }
 
-it("a server that speaks only 2026-07-28 is spoken to in it", async () => {
+it("a server that supports only 2026-07-28 gets that version", async () => {
   const servers = await modern();
   expect(servers.list()).toMatchObject([
     { version: "2026-07-28", problem: null, tools: ["add", "recite", "ask"] },
@@ -36,7 +36,7 @@ it("an honest server learns that elicitation is not supported", async () => {
   );
 });
 
-it("D18 a server that asks a person nevertheless gets no answer: the call ends, and its question is shown", async () => {
+it("D18 a server that sends an elicitation anyway gets no answer: the call ends, and its question is shown", async () => {
   const complete = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
   const made = await scriptedServer({
     first: ({ message: { method, id }, response }) => {

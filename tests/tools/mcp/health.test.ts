@@ -16,7 +16,7 @@ import { SecretMissing } from "../../../src/tools/mcp/environment";
 import { connected, context, environment, server, toolOf } from "./support";
 import type { SecretUse } from "../../../src/tools/secret-bindings";
 
-/** Connections over time: kept, lost, found again, given a rest. */
+/** Connections over time: kept, lost, made again, paused. */
 
 const done: Script["call"] = ({ response, message }) => reply(response, message.id, text("done"));
 const answers = (...statuses: number[]): Script["call"] => {
@@ -74,7 +74,7 @@ describe("a connection", () => {
     const started = Date.now();
     const mute = server(silent.url, { name: "mute", connectMs: 700 });
     const servers = keep(await connected([mute, server(good.url, { connectMs: 20_000 })]));
-    expect(Date.now() - started).toBeLessThan(10_000); // half of what all of it might take
+    expect(Date.now() - started).toBeLessThan(10_000); // half of the total time limit
     expect(servers.list()).toMatchObject([
       { problem: expect.stringMatching(/did not answer in time/) },
       { problem: null },
@@ -101,7 +101,7 @@ describe("a connection", () => {
     expect(made.messages("tools/list")).toHaveLength(1);
   });
 
-  it("is not made without the operator's secret, and says which is missing", async () => {
+  it("is not made without the operator's secret, and the error names the missing secret", async () => {
     const made = await serve(only(done));
     const secretOf = (name: string, { url }: SecretUse): string => {
       throw new SecretMissing(`the service has no ${name} for ${new URL(url).origin}`);
@@ -178,7 +178,7 @@ describe("a failed call", () => {
     return { made, act1, result: await act1.run({}, context({ idempotencyKey: "the-key" })) };
   };
 
-  it("is tried again where operator and server call it safe, under the same key", async () => {
+  it("is tried again if both operator and server declare it safe, with the same key", async () => {
     const { made, act1, result } = await trusted(
       answers(503, 502),
       { idempotentHint: true },
@@ -191,7 +191,7 @@ describe("a failed call", () => {
     );
   });
 
-  it("runs in planning mode where the config says that it only reads, and is not tried again for that (D8)", async () => {
+  it("runs in planning mode if the config declares it read-only, and is not tried again for that reason (D8)", async () => {
     const hints = { idempotentHint: true, readOnlyHint: true };
     const call = answers(503);
     const made = await serve({
@@ -212,18 +212,18 @@ describe("a failed call", () => {
 
   it.each([
     {
-      name: "the server alone calls safe",
+      name: "only the server declares it safe",
       hints: { idempotentHint: true, readOnlyHint: true },
       allows: null,
     },
-    { name: "the operator alone calls safe", hints: {}, allows: "idempotent" as const },
-  ])("is not tried again where $name", async ({ hints, allows }) => {
+    { name: "only the operator declares it safe", hints: {}, allows: "idempotent" as const },
+  ])("is not tried again if $name", async ({ hints, allows }) => {
     const { made, result } = await trusted(answers(503), hints, allows);
     expect(result.outcome).toBe("error");
     expect(made.messages("tools/call")).toHaveLength(1);
   });
 
-  it("is unknown where it may have happened, and only an error where it cannot have", async () => {
+  it("has an unknown outcome if it may have taken effect, and is only an error otherwise", async () => {
     expect((await act(only(answers(500)))).result.outcome).toBe("unknown");
     expect((await act(only(answers(429)))).result.outcome).toBe("error");
     expect((await act(only(answers(400)))).result.outcome).toBe("error");
@@ -248,7 +248,7 @@ describe("a failed call", () => {
 describe("a connection that several calls share", () => {
   afterEach(() => void vi.useRealTimers());
 
-  /** A server with a tool that answers on demand, and one that fails at once. */
+  /** A server with a tool that responds on demand, and a tool that fails at once. */
   const shared = async (fail: Script["call"], { callMs = 5_000 } = {}) => {
     const waiting: ScriptedCall[] = [];
     const made = await serve({
@@ -280,12 +280,12 @@ describe("a connection that several calls share", () => {
       fail: (({ response }) => void response.destroy()) satisfies Script["call"],
     },
     {
-      what: "is answered with too much",
+      what: "gets a response that is too large",
       fail: (({ response }) =>
         void flood(response, "x".repeat(1_000_000), 30_000_000)) satisfies Script["call"],
     },
   ])(
-    "is not cut when one of them $what: the others get their results, and the next gets a new one",
+    "is not closed when one of them $what: the others get their results, and the next call gets a new connection",
     async ({ fail }) => {
       const { made, run, begun, answerAll } = await shared(fail);
       const others = await begun(3);
@@ -301,9 +301,10 @@ describe("a connection that several calls share", () => {
     },
   );
 
-  it("is not cut when one of them is late", async () => {
+  it("is not closed when one of them is late", async () => {
     const { made, run, begun, answerAll } = await shared(() => undefined, { callMs: 60_000 });
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }); // where the machine stalls the other would be late, too
+    // on a slow machine the other call would be late, too
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const late = run("bad");
     await expect.poll(() => made.messages("tools/call").length).toBe(1);
     await vi.advanceTimersByTimeAsync(30_000);
@@ -317,7 +318,7 @@ describe("a connection that several calls share", () => {
     expect(await other).toEqual({ outcome: "ok", text: "done" });
   });
 
-  it("counts once for the breaker when all of them fail with it", async () => {
+  it("counts one failure for the breaker when all of them fail with it", async () => {
     const { begun, answerAll, cutAll } = await shared(undefined);
     const all = await begun(5);
     cutAll();
@@ -329,9 +330,9 @@ describe("a connection that several calls share", () => {
     expect(await next).toEqual({ outcome: "ok", text: "done" });
   });
 
-  it("counts once when all of them wait for it and it cannot be made", async () => {
+  it("counts one failure when all of them wait for it and it cannot be made", async () => {
     const { made, run, begun, answerAll } = await shared(answers(503));
-    await run("bad"); // the next needs a new connection
+    await run("bad"); // the next call needs a new connection
     made.script.first = ({ response }) => {
       response.writeHead(500).end();
       return true;
@@ -346,7 +347,7 @@ describe("a connection that several calls share", () => {
     expect(await next).toEqual({ outcome: "ok", text: "done" });
   });
 
-  it("is closed with the session, and so is one that only old calls still use", async () => {
+  it("is closed with the session, also a connection that only old calls use", async () => {
     const { servers, run, begun } = await shared(answers(503));
     const [old] = await begun(1);
     await run("bad");

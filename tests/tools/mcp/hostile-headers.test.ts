@@ -10,7 +10,7 @@ import {
 } from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 
-/** Servers that lead elsewhere: redirects, headers, echoes of keys, places of authorisation. */
+/** Servers that redirect, set headers, echo keys, or name other authorization servers. */
 
 describe("D6 redirects of tool servers", () => {
   it.each([301, 302, 307, 308])(
@@ -28,7 +28,7 @@ describe("D6 redirects of tool servers", () => {
   );
 });
 
-describe("D20 what is in headers", () => {
+describe("D20 response headers", () => {
   it("static headers go to the server's address only, and cookies are not kept", async () => {
     const made = await serve({
       tools: [tool("act")],
@@ -51,7 +51,7 @@ describe("D20 what is in headers", () => {
 });
 
 describe("D21 echoes of keys", () => {
-  it("what it was shown to be let in is taken out of what it says", async () => {
+  it("credentials are removed from the server's texts", async () => {
     const made = await serve(
       only(({ response, message, received }) =>
         reply(response, message.id, text(`your key is ${String(received.headers["x-api-key"])}`)),
@@ -64,7 +64,7 @@ describe("D21 echoes of keys", () => {
     expect(said).not.toContain("planted-KEY");
   });
 
-  it("nor is it in notifications of its progress and its questions", async () => {
+  it("credentials are removed from progress and elicitations", async () => {
     const secret = "planted-KEY";
     const made = await serve(
       only(({ response, message }) => {
@@ -96,7 +96,7 @@ describe("D21 echoes of keys", () => {
     expect(`${JSON.stringify(told.news)} ${said}`).not.toContain("planted");
   });
 
-  it("a tool that repeats it in what is said of it is not offered, nor is what it repeats shown", async () => {
+  it("a tool whose description repeats a credential is not offered, and the credential is not shown", async () => {
     const made = await serve({
       tools: [
         tool("act", { description: "Send planted-KEY on." }),
@@ -113,7 +113,7 @@ describe("D21 echoes of keys", () => {
   });
 });
 
-describe("D12 where authorisation is asked for", () => {
+describe("D12 the authorization server that a server names", () => {
   it("metadata at a private address is refused by the same guard, and no credential is sent", async () => {
     const made = await serve({
       first: ({ response, received }) => {

@@ -14,13 +14,13 @@ import {
 } from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 
-/** Servers that list what they should not, each a small HTTP server that does exactly that. */
+/** Servers with forbidden tool lists; each is a small HTTP server. */
 
 const names = (servers: McpServers) => servers.toolsFor("one").map(({ spec }) => spec.name);
 const whys = (servers: McpServers) =>
   servers.list().flatMap(({ refused }) => refused.map(({ tool: name, why }) => `${name}: ${why}`));
 
-describe("D13 what a server lists", () => {
+describe("D13 a server's tool list", () => {
   it.each([
     { name: "vote", offered: [], why: /one of the coordination's own tools/ },
     { name: "new_answer", offered: [], why: /one of the coordination's own tools/ },
@@ -42,14 +42,14 @@ describe("D13 what a server lists", () => {
     expect(whys(servers)).toEqual(why === null ? [] : [expect.stringMatching(why)]);
   });
 
-  it("a description of 1 MB is cut, and says so", async () => {
+  it("a description of 1 MB is cut, with a note", async () => {
     const { url } = await serve({ tools: [tool("big", { description: "d".repeat(1024 * 1024) })] });
     const [big] = keep(await connected([server(url)])).toolsFor("one");
     expect(big?.spec.description.length).toBeLessThan(MAX_DESCRIPTION_CHARS + 60);
     expect(big?.spec.description).toMatch(/1044480 characters left out/);
   });
 
-  it("hidden characters of a description are shown", async () => {
+  it("hidden characters of a description are escaped", async () => {
     const { url } = await serve({
       tools: [tool("plain", { description: "Adds.\u200b\u{e0041}\u001b[2J" })],
     });
@@ -57,7 +57,7 @@ describe("D13 what a server lists", () => {
     expect(plain?.spec.description).toBe("Adds.\\u{200b}\\u{e0041}\\u{1b}[2J");
   });
 
-  it("of 10,000 tools an agent is offered as many as fit, and the rest is refused with a reason", async () => {
+  it("of 10,000 tools as many as fit are offered, and the rest is refused with a reason", async () => {
     const { url } = await serve({
       tools: Array.from({ length: 10_000 }, (_, nth) => tool(`t${nth}`)),
     });
@@ -78,7 +78,7 @@ describe("D13 what a server lists", () => {
     expect(servers.offersFor("one")[0]?.refused).toHaveLength(200 - MAX_OFFERED + 20);
   });
 
-  it("more than it may send about itself ends the listing, not the service", async () => {
+  it("a listing above its size limit ends the listing, not the service", async () => {
     const { url } = await serve({
       tools: ({ response, message }: ScriptedCall) => {
         response.writeHead(200, { "content-type": "application/json" });
@@ -92,7 +92,7 @@ describe("D13 what a server lists", () => {
     );
   });
 
-  it("pages without end are not followed for ever", async () => {
+  it("endless pages are followed only to a limit", async () => {
     let page = 0;
     const { url } = await serve({
       tools: ({ response, message }: ScriptedCall) => {
@@ -113,7 +113,7 @@ describe("D13 what a server lists", () => {
     expect(names(servers)).toEqual(["mcp__a__look", "mcp__b__look"]);
   });
 
-  it("names that map to one are distinguished", async () => {
+  it("names that map to the same name are distinguished", async () => {
     const { url } = await serve({ tools: [tool("a b"), tool("a_b"), tool("a b")] });
     const servers = keep(await connected([server(url)]));
     expect(names(servers)).toEqual([
@@ -136,7 +136,7 @@ describe("D15 a tool that changes after it was first seen", () => {
         inputSchema: { type: "object", properties: { key: { type: "string" } } },
       }),
     },
-  ])("is switched off when $what changes between calls, and says so", async ({ later }) => {
+  ])("is disabled when $what changes between calls, with a reason", async ({ later }) => {
     const script: Script = {
       tools: [tool("pay"), tool("rest")],
       call: ({ response, message }) => reply(response, message.id, text("done")),
@@ -156,7 +156,7 @@ describe("D15 a tool that changes after it was first seen", () => {
     expect(messages("tools/call")).toHaveLength(1);
   });
 
-  it("stays off when another connection begins with the pins of the first", async () => {
+  it("stays disabled when another connection starts with the pins of the first", async () => {
     const script: Script = { tools: [tool("pay")] };
     const { url } = await serve(script);
     const first = keep(await connected([server(url)]));
@@ -167,7 +167,7 @@ describe("D15 a tool that changes after it was first seen", () => {
     expect(second.list()[0]).toMatchObject({ added: ["new"] });
   });
 
-  it("is noticed at the next call when the server says on its own stream that its list changed", async () => {
+  it("is detected at the next call after the server's own stream reports a changed list", async () => {
     const told: (() => void)[] = [];
     const script: Script = {
       tools: [tool("pay")],
@@ -193,8 +193,8 @@ describe("D15 a tool that changes after it was first seen", () => {
   });
 
   it.each([
-    { name: "is off too for a call made while the new listing is on its way", answers: 1 },
-    { name: "is off too for a call made while a listing is on its way that fails", answers: 2 },
+    { name: "is also disabled for a call during the new listing", answers: 1 },
+    { name: "is also disabled for a call during a listing that fails", answers: 2 },
   ])("$name", async ({ answers }) => {
     const script: Script = {
       tools: [tool("pay")],
@@ -209,7 +209,8 @@ describe("D15 a tool that changes after it was first seen", () => {
     const refreshed = servers.refresh(AbortSignal.timeout(5_000));
     const { response, message } = await asked;
     const called = pay.run({}, context());
-    await new Promise((resolve) => setTimeout(resolve, 100)); // long enough for a call that does not wait
+    // long enough for a call that does not wait
+    await new Promise((resolve) => setTimeout(resolve, 100));
     expect(messages("tools/call")).toHaveLength(0);
     script.tools = later;
     if (answers === 1) reply(response, message.id, { tools: later });

@@ -5,8 +5,8 @@ import type { Question } from "../../../src/tools/mcp/schema";
 const asked = (questions: readonly Question[], clean = (text: string) => text) =>
   inputRequired("https://box.example.com/mcp", questions, clean);
 
-describe("questions to a person", () => {
-  it("D18 a question is shown with its origin, an address that does harm is not", () => {
+describe("elicitations", () => {
+  it("D18 a question is shown with its origin, a harmful URL is not", () => {
     const required = asked([
       { method: "elicitation/create", params: { message: "Your API key?\u202e" } },
       {
@@ -46,22 +46,22 @@ describe("questions to a person", () => {
       why: "its scheme is javascript, and only https is shown",
     },
     {
-      what: "a page of its own",
+      what: "a data page",
       url: "data:text/html,<script>",
       why: "its scheme is data, and only https is shown",
     },
     {
-      what: "without encryption",
+      what: "an unencrypted page",
       url: "http://pay.example.com/",
       why: "its scheme is http, and only https is shown",
     },
     {
-      what: "of a scheme nobody knows",
+      what: "an unknown scheme",
       url: `${"x".repeat(40)}:y`,
       why: /^its scheme is x{30}… \[10 characters left out\], and only https is shown$/,
     },
     {
-      what: "that looks like another",
+      what: "a lookalike name",
       url: "https://bank.example.com@evil.example.com/",
       why: "it names a user before its host",
     },
@@ -73,11 +73,11 @@ describe("questions to a person", () => {
     { what: "without a scheme", url: "//pay.example.com/", why: "it is no address" },
     { what: "nothing", url: "", why: "it is no address" },
     {
-      what: "without end",
+      what: "an endless URL",
       url: `https://pay.example.com/${"x".repeat(2_000)}`,
       why: "it is longer than 2000 characters",
     },
-  ])("D18 an address ($what) is not shown, and why is said", ({ url, why }) => {
+  ])("D18 a URL ($what) is not shown, with a reason", ({ url, why }) => {
     const { requests } = asked([
       { method: "elicitation/create", params: { mode: "url", message: "Open it", url } },
     ]);
@@ -85,13 +85,13 @@ describe("questions to a person", () => {
     expect(requests).toEqual([{ kind: "url", message: "Open it", url: null, refused }]);
   });
 
-  it("D18 a name in another script is shown as it is looked up, and directions are not followed", () => {
+  it("D18 a name in another script is shown in its ASCII form, and text directions are escaped", () => {
     const url = "https://p\u0430y.example.com/\u202egnp.exe";
     const { requests } = asked([{ method: "elicitation/create", params: { url } }]);
     expect(requests[0]?.url).toBe("https://xn--py-7kc.example.com/%E2%80%AEgnp.exe");
   });
 
-  it("D18 of many questions five are shown, on one line each, and no half of a secret", () => {
+  it("D18 five of many questions are shown, on one line each, without parts of a secret", () => {
     const secret = "planted-0123456789";
     const message = `${"x".repeat(490)}${secret}\nmore`;
     const questions = Array.from({ length: 7 }, () => ({

@@ -3,7 +3,7 @@ import type { McpServers } from "../../../src/tools/mcp/mcp-servers";
 import { type Script, scriptedServer, tool } from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 
-/** What a test opened, closed after it in the opposite order. */
+/** Resources that a test opened, closed after the test in reverse order. */
 const open: { close: () => Promise<void> }[] = [];
 afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
@@ -22,7 +22,7 @@ export const keep = (servers: McpServers): McpServers => {
   return servers;
 };
 
-/** A server with the one tool `act`, which does this. */
+/** A server with one tool `act` with this behaviour. */
 export const only = (call: Script["call"]): Script => ({
   tools: [tool("act")],
   ...(call && { call }),

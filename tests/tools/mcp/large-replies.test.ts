@@ -11,7 +11,7 @@ import { connected, context, server, toolOf } from "./support";
 
 const LARGE = text("x".repeat(3_000_000));
 const repliesLarge = only(({ response, message }) => reply(response, message.id, LARGE));
-/** Long enough for a reply of this machine's to come, where it may. */
+/** Long enough for a reply on this machine. */
 const A_WHILE_MS = 400;
 const aWhile = () => new Promise((resolve) => setTimeout(resolve, A_WHILE_MS));
 
@@ -46,7 +46,7 @@ async function two(first = repliesLarge, second = repliesLarge, trusted = false)
 }
 
 describe("a large reply", () => {
-  it("is not taken in before the one before it is filed", async () => {
+  it("is not received before the result of the previous one is stored", async () => {
     const { other, call } = await two();
     const first = call("box");
     expect((await first.ended).text).toHaveLength(3_000_000);
@@ -58,7 +58,7 @@ describe("a large reply", () => {
     expect((await second.ended).text).toHaveLength(3_000_000);
   });
 
-  it("keeps no small one waiting", async () => {
+  it("does not delay a small one", async () => {
     const { call } = await two(
       repliesLarge,
       only(({ response, message }) => reply(response, message.id, text("small"))),
@@ -76,7 +76,7 @@ describe("a large reply", () => {
     await call("other").ended;
   });
 
-  it("that is aborted in the middle keeps no other waiting", async () => {
+  it("that is aborted in the middle does not delay others", async () => {
     const begun: ServerResponse[] = [];
     const stalls = only(({ response }) => {
       response
@@ -96,7 +96,7 @@ describe("a large reply", () => {
     expect((await second.ended).text).toHaveLength(3_000_000);
   });
 
-  it("that is aborted while it waits keeps no other waiting", async () => {
+  it("that is aborted while it waits does not delay others", async () => {
     const { other, call } = await two();
     const first = call("box");
     await first.ended;
@@ -112,7 +112,7 @@ describe("a large reply", () => {
     expect((await third.ended).text).toHaveLength(3_000_000);
   });
 
-  it("that breaks off lets the next try in, its own too", async () => {
+  it("that breaks off admits the next try, also its own", async () => {
     let tries = 0;
     const breaksOff = only(({ response, message }) => {
       tries += 1;

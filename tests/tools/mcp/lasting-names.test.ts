@@ -30,13 +30,13 @@ const soon = () => AbortSignal.timeout(5_000);
 describe("D15 the name of a tool that was called", () => {
   it.each([
     {
-      name: "is its own when one that comes to the same is listed before it",
+      name: "is unchanged when a tool with a colliding name is listed before it",
       first: "a_b",
       later: ["a b", "a_b"],
     },
-    { name: "is its own when it has a mark", first: "a b", later: ["a_b", "a.b", "a b"] },
+    { name: "is unchanged when it has a suffix", first: "a b", later: ["a_b", "a.b", "a b"] },
     {
-      name: "is its own when another takes the very name it is offered by",
+      name: "is unchanged when another tool takes the offered name itself",
       first: "a b",
       later: [OFFERED.slice("mcp__box__".length), "a b"],
     },
@@ -52,7 +52,7 @@ describe("D15 the name of a tool that was called", () => {
     expect(servers.toolsFor("one").map(({ spec }) => spec.name)).toEqual([name]);
   });
 
-  it("is its own when the list changes between offer and call", async () => {
+  it("is unchanged when the list changes between offer and call", async () => {
     const { url, lists, called } = await box("a_b");
     const servers = keep(await connected([server(url)]));
     const offered = toolOf(servers, "mcp__box__a_b");
@@ -77,7 +77,7 @@ describe("D15 the name of a tool that was called", () => {
     expect(called()).toEqual([]);
   });
 
-  it("is its own when a tool of another server comes to it", async () => {
+  it("is unchanged when a tool of another server collides with it", async () => {
     const [a, ab] = [await box(), await box("c")];
     const name = await fullName("a__b", "c");
     const servers = keep(
@@ -90,7 +90,7 @@ describe("D15 the name of a tool that was called", () => {
     expect([a.called(), ab.called()]).toEqual([[], ["c", "c"]]);
   });
 
-  it("is its own when another connection begins after a restart, with the pins of the log", async () => {
+  it("is unchanged when another connection starts after a restart, with the pins of the log", async () => {
     const { url, lists, called } = await box("a_b");
     const config = server(url);
     const first = keep(await connected([config]));

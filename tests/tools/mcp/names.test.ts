@@ -5,7 +5,7 @@ import { type HashedTool, hashed, judgeListing, offerTo } from "../../../src/too
 import type { McpServer, McpTools } from "../../../src/tools/mcp/server";
 import { server } from "./support";
 
-/** What tools are called, and whom a filter means by a name. */
+/** Full tool names, and the tools that a filter selects. */
 
 const MARK = "_[0-9a-z]{25}";
 
@@ -23,21 +23,21 @@ describe("a tool's full name", () => {
       of: ["weather", "get_forecast"],
       plain: "mcp__weather__get_forecast",
     },
-    { name: "takes two underscores in a tool", of: ["a", "b__c"], plain: "mcp__a__b__c" },
+    { name: "allows two underscores in a tool", of: ["a", "b__c"], plain: "mcp__a__b__c" },
     {
-      name: "takes underscores at a tool's start",
+      name: "allows underscores at a tool's start",
       of: ["a", "__proto__"],
       plain: "mcp__a____proto__",
     },
-    { name: "takes underscores at a server's start", of: ["_a", "b"], plain: "mcp___a__b" },
-    { name: "takes capitals and dashes", of: ["My-Box", "Do-it"], plain: "mcp__My-Box__Do-it" },
+    { name: "allows underscores at a server's start", of: ["_a", "b"], plain: "mcp___a__b" },
+    { name: "allows capitals and dashes", of: ["My-Box", "Do-it"], plain: "mcp__My-Box__Do-it" },
     {
-      name: "takes as much as providers do",
+      name: "is as long as providers allow",
       of: ["a", "t".repeat(56)],
       plain: `mcp__a__${"t".repeat(56)}`,
     },
     {
-      name: "takes a short mark for a part of the tool",
+      name: "treats a short suffix as a part of the tool",
       of: ["a", "b_0123abcd"],
       plain: "mcp__a__b_0123abcd",
     },
@@ -46,10 +46,10 @@ describe("a tool's full name", () => {
   });
 
   it.each([
-    { name: "a blank was replaced", of: ["box", "a b"], readable: "mcp__box__a_b" },
+    { name: "a space was replaced", of: ["box", "a b"], readable: "mcp__box__a_b" },
     { name: "other letters were replaced", of: ["box", "größe"], readable: "mcp__box__gr__e" },
     {
-      name: "it is longer than providers take",
+      name: "it is longer than providers allow",
       of: ["a", "t".repeat(57)],
       readable: `mcp__a__t{30}`,
     },
@@ -57,7 +57,7 @@ describe("a tool's full name", () => {
     { name: "the server has two underscores", of: ["a__b", "c"], readable: "mcp__a__b__c" },
     { name: "the server ends in an underscore", of: ["a_", "b"], readable: "mcp__a___b" },
     {
-      name: "the tool is called as if it had a mark",
+      name: "the tool's name looks like a suffix",
       of: ["box", `a_b_${"0".repeat(25)}`],
       readable: `mcp__box__a_b_0{24}`,
     },
@@ -69,13 +69,13 @@ describe("a tool's full name", () => {
     expect(name.length).toBeLessThanOrEqual(MAX_NAME_CHARS);
   });
 
-  it("is the same for ever: filters and logs hold it", () => {
+  it("is stable: filters and logs contain it", () => {
     expect(OFFERED).toBe("mcp__box__a_b_53t1j8mogye8n71g7lh49oc2z");
   });
 
   it.each([
     {
-      name: "two tools that differ in what was replaced",
+      name: "two tools that differ in a replaced character",
       tools: [
         ["box", "a b"],
         ["box", "a.b"],
@@ -83,49 +83,49 @@ describe("a tool's full name", () => {
       ],
     },
     {
-      name: "a tool that has another's marked name",
+      name: "a tool with another's suffixed name",
       tools: [
         ["box", "a b"],
         ["box", OFFERED.slice("mcp__box__".length)],
       ],
     },
     {
-      name: "a tool that has another's marked name, over servers",
+      name: "a tool with another's suffixed name, over servers",
       tools: [
         ["a__b", "c"],
         ["a", SPLIT.slice("mcp__a__".length)],
       ],
     },
     {
-      name: "tools whose servers split otherwise",
+      name: "tools whose servers split differently",
       tools: [
         ["a", "b__c"],
         ["a__b", "c"],
       ],
     },
     {
-      name: "tools whose servers end otherwise",
+      name: "tools whose servers end differently",
       tools: [
         ["a", "_b"],
         ["a_", "b"],
       ],
     },
     {
-      name: "tools that differ where they were cut",
+      name: "tools that differ in the cut part",
       tools: [
         ["a", `${"t".repeat(80)}1`],
         ["a", `${"t".repeat(80)}2`],
       ],
     },
     {
-      name: "servers that differ where they were cut",
+      name: "servers that differ in the cut part",
       tools: [
         [`${"s".repeat(80)}1`, "t"],
         [`${"s".repeat(80)}2`, "t"],
       ],
     },
     {
-      name: "what is cut to another's name",
+      name: "a name that is cut to another's name",
       tools: [
         ["a", "t".repeat(57)],
         ["a", "t".repeat(56)],
@@ -185,46 +185,46 @@ async function offered(
 describe("an offered name means the same tool", () => {
   it.each([
     {
-      name: "when one that comes to the same is listed before it",
+      name: "when a tool with a colliding name is listed before it",
       before: { box: ["a_b"] },
       after: { box: ["a b", "a_b"] },
     },
     {
-      name: "when it had a mark itself",
+      name: "when it had a suffix itself",
       before: { box: ["a b"] },
       after: { box: ["a_b", "a.b", "a b"] },
     },
     {
-      name: "when those that come to the same change places",
+      name: "when colliding tools change places",
       before: { box: ["a b", "a.b"] },
       after: { box: ["a.b", "a b"] },
     },
     {
-      name: "when a server that comes first lists what splits otherwise",
+      name: "when an earlier server lists a name that splits differently",
       before: { a: [], a__b: ["c"] },
       after: { a: ["b__c"], a__b: ["c"] },
     },
     {
-      name: "when a server that comes later does",
+      name: "when a later server lists a name that splits differently",
       before: { a__b: [], a: ["b__c"] },
       after: { a__b: ["c"], a: ["b__c"] },
     },
     {
-      name: "when another is called as it is offered",
+      name: "when another tool has the offered name itself",
       before: { box: ["a b"] },
       after: { box: [OFFERED.slice("mcp__box__".length), "a b"] },
     },
     {
-      name: "when one as long is listed before it",
+      name: "when a tool of the same length is listed before it",
       before: { box: [`${"t".repeat(90)}1`] },
       after: { box: [`${"t".repeat(90)}2`, `${"t".repeat(90)}1`] },
     },
     {
-      name: "when it is gone, and one that comes to the same is there",
+      name: "when it is gone, and a colliding tool exists",
       before: { box: ["a_b"] },
       after: { box: ["a b"] },
     },
-    { name: "when it had a mark and is gone", before: { box: ["a b"] }, after: { box: ["a_b"] } },
+    { name: "when it had a suffix and is gone", before: { box: ["a b"] }, after: { box: ["a_b"] } },
   ])("$name", async ({ before, after }) => {
     const [first, then] = [await offered(before), await offered(after)];
     expect(first.size).toBeGreaterThan(0);
@@ -239,85 +239,85 @@ describe("an entry of allowed_tools", () => {
   const both = { a: ["b__c", "x"], a__b: ["c", "x"] };
   it.each([
     {
-      name: "lets in the tool it names",
+      name: "selects the tool it names",
       of: { box: ["a_b", "a b"] },
       entry: "mcp__box__a_b",
       tools: ["box: a_b"],
     },
     {
-      name: "lets in a tool as it is written",
+      name: "selects a tool by its written name",
       of: { box: ["a_b", "a b"] },
       entry: "mcp__box__a b",
       tools: ["box: a b"],
     },
     {
-      name: "lets in a tool as it is offered",
+      name: "selects a tool by its offered name",
       of: { box: ["a_b", "a b"] },
       entry: OFFERED,
       tools: ["box: a b"],
     },
     {
-      name: "lets in a long tool as it is written",
+      name: "selects a long tool by its written name",
       of: { box: ["t".repeat(90)] },
       entry: `mcp__box__${"t".repeat(90)}`,
       tools: [`box: ${"t".repeat(90)}`],
     },
     {
-      name: "lets in none that only comes to its name",
+      name: "selects no tool that only maps to its name",
       of: { box: ["a b", "a.b"] },
       entry: "mcp__box__a_b",
       tools: [],
     },
     {
-      name: "lets in none that is called as another is offered",
+      name: "selects no tool whose own name is another's offered name",
       of: { box: [OFFERED.slice("mcp__box__".length)] },
       entry: OFFERED,
       tools: [],
     },
     {
-      name: "accepts none with a bare name that is the full name of another",
+      name: "selects no tool whose bare name is the full name of another",
       of: { box: ["mcp__ship__pay"], ship: ["pay"] },
       entry: "mcp__ship__pay",
       tools: ["ship: pay"],
     },
     {
-      name: "accepts none with a bare name that is the offered name of another",
+      name: "selects no tool whose bare name is the offered name of another",
       of: { box: [OF_SHIP] },
       entry: OF_SHIP,
       tools: [],
     },
     {
-      name: "lets in none that ends as if it had a mark, as it is written",
+      name: "selects no tool that ends like a suffix, by its written name",
       of: { box: ["flow_cjld2cjxh0000qzrmn831i7rn"] },
       entry: "mcp__box__flow_cjld2cjxh0000qzrmn831i7rn",
       tools: [],
     },
     {
-      name: "lets in one that ends as if it had a mark by its bare name",
+      name: "selects a tool that ends like a suffix by its bare name",
       of: { box: ["flow_cjld2cjxh0000qzrmn831i7rn"] },
       entry: "flow_cjld2cjxh0000qzrmn831i7rn",
       tools: ["box: flow_cjld2cjxh0000qzrmn831i7rn"],
     },
     {
-      name: "lets in none where it could mean two servers",
+      name: "selects nothing if two servers are possible",
       of: both,
       entry: "mcp__a__b__c",
       tools: [],
     },
     {
-      name: "lets in a tool of either by the name it is offered by",
+      name: "selects a tool of either server by its offered name",
       of: both,
       entry: SPLIT,
       tools: ["a__b: c"],
     },
     {
-      name: "lets in a tool of a server that alone can be meant",
+      name: "selects a tool if only one server is possible",
       of: { a__b: ["c", "x"] },
       entry: "mcp__a__b__c",
       tools: ["a__b: c"],
     },
     {
-      name: "lets in tools of all servers by a bare name",
+      name: "selects tools of all servers by a bare name",
       of: both,
       entry: "x",
       tools: ["a: x", "a__b: x"],
@@ -326,7 +326,7 @@ describe("an entry of allowed_tools", () => {
     expect([...(await offered(of, { allowedTools: [entry] })).values()]).toEqual(tools);
   });
 
-  it("of a server's own means that server", async () => {
+  it("of a server's own list applies to that server", async () => {
     const own = { allowedTools: ["mcp__a__b__c"] };
     expect([...(await offered(both, {}, own)).values()]).toEqual(["a: b__c", "a__b: c"]);
   });
@@ -341,31 +341,31 @@ describe("an entry of exclude_tools", () => {
       left: ["box: c"],
     },
     {
-      name: "keeps out one by the name it is offered by",
+      name: "excludes a tool by its offered name",
       of: { box: ["a_b", "a b"] },
       entry: OFFERED,
       left: ["box: a_b"],
     },
     {
-      name: "keeps out one as it is written",
+      name: "excludes a tool by its written name",
       of: { box: ["a_b", "a b"] },
       entry: "mcp__box__a b",
       left: ["box: a_b"],
     },
     {
-      name: "keeps out what it could mean of either server",
+      name: "excludes the tools of both possible servers",
       of: { a: ["b__c", "x"], a__b: ["c"] },
       entry: "mcp__a__b__c",
       left: ["a: x"],
     },
     {
-      name: "keeps out a bare name that looks full",
+      name: "excludes a bare name that looks like a full name",
       of: { box: ["mcp__ship__pay", "x"] },
       entry: "mcp__ship__pay",
       left: ["box: x"],
     },
     {
-      name: "keeps out a long one as it is written",
+      name: "excludes a long tool by its written name",
       of: { box: ["t".repeat(90), "x"] },
       entry: `mcp__box__${"t".repeat(90)}`,
       left: ["box: x"],

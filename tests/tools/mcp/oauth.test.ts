@@ -12,25 +12,22 @@ import {
 } from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 
-/** What is warned of from the start of this file on, the SDK's own warnings too. */
+/** All warnings since the start of this file, also the SDK's. */
 const warned = vi.hoisted(() => {
   const lines: string[] = [];
   console.warn = (...parts: unknown[]) => void lines.push(parts.map(String).join(" "));
   return lines;
 });
 
-/**
- * OAuth: an MCP server that wants a token, and an authorisation server that may not be what it
- * says.
- */
+/** OAuth: an MCP server that requires a token, and an authorization server that may be hostile. */
 
 type Metadata = { issuer?: string; [field: string]: unknown };
 
-/** An authorisation server; `change` makes its metadata other than they should be. */
+/** An authorization server; `change` alters its metadata. */
 async function authorisation(change: (honest: Metadata) => Metadata = (honest) => honest) {
   const raw = await startRawServer();
   const issuer = raw.origin;
-  /** What the token endpoint refuses with; null: it gives a token. */
+  /** The refusal of the token endpoint; `null` if it returns a token. */
   let refusal: ((asked: ReceivedRequest) => object) | null = null;
   raw.answer((response, received) => {
     const { path, method } = received;
@@ -107,12 +104,12 @@ const tokens = (issuer: string): McpAuth => ({
   },
 });
 
-/** How often a path was asked. */
+/** How often a path was requested. */
 const asked = (received: readonly ReceivedRequest[], path: string) =>
   received.filter((one) => one.path.startsWith(path)).length;
 
 describe("client credentials", () => {
-  it("let a session in, once for all its requests", async () => {
+  it("admit a session once for all its requests", async () => {
     const auth = await authorisation();
     const made = await guarded(() => auth.issuer);
     const servers = keep(await connected([server(made.url, { auth: credentials(auth.issuer) })]));
@@ -138,11 +135,11 @@ const bound = (origins: Record<string, readonly string[]>): McpEnvironment["secr
   };
 };
 
-describe("metadata that name a token endpoint of another origin", () => {
+describe("metadata with a token endpoint of another origin", () => {
   it.each([
     { what: "client credentials", given: credentials, names: ["CLIENT"] },
     { what: "a refresh token", given: tokens, names: ["REFRESH"] },
-  ])("get none of $what unless it is bound to that origin too (M10)", async ({ given, names }) => {
+  ])("receive no $what unless it is bound to that origin too (M10)", async ({ given, names }) => {
     const thief = await authorisation();
     const auth = await authorisation((honest) => ({
       ...honest,
@@ -170,7 +167,7 @@ describe("metadata that name a token endpoint of another origin", () => {
 });
 
 describe("a secret that is deleted while a connection is open", () => {
-  it("is used for no request more, nor is what was given for it", async () => {
+  it("is not used for further requests, nor is its access token", async () => {
     const auth = await authorisation();
     const made = await guarded(() => auth.issuer);
     const origins: Record<string, readonly string[]> = { CLIENT: [auth.issuer] };
@@ -191,7 +188,7 @@ describe("a secret that is deleted while a connection is open", () => {
     await auth.close();
   });
 
-  it("is sent as it is now where it was replaced, in headers too", async () => {
+  it("is sent with its new value after a replacement, in headers too", async () => {
     let value = "first-value";
     const made = await serve({
       tools: [tool("act")],
@@ -207,7 +204,7 @@ describe("a secret that is deleted while a connection is open", () => {
     expect(made.received.at(-1)?.headers["x-key"]).toBe("second-value");
   });
 
-  it("is not sent by a method that it is not bound to, and calls work without the stream that method opens", async () => {
+  it("is not sent with a method that it is not bound to, and calls work without the stream of that method", async () => {
     const made = await serve({
       tools: [tool("act")],
       call: ({ response, message }) => reply(response, message.id, text("ok")),
@@ -229,7 +226,7 @@ describe("a secret that is deleted while a connection is open", () => {
   });
 });
 
-describe("D19 an authorisation server that is not what it should be", () => {
+describe("D19 an invalid authorization server", () => {
   it.each([
     {
       what: "names another issuer",
@@ -250,7 +247,7 @@ describe("D19 an authorisation server that is not what it should be", () => {
   it.each([
     { what: "client credentials", given: credentials },
     { what: "tokens of a person", given: tokens },
-  ])("gets no $what if it is another than the config names", async ({ given }) => {
+  ])("gets no $what if it differs from the config", async ({ given }) => {
     const [auth, evil] = [await authorisation(), await authorisation()];
     const made = await guarded(() => evil.issuer);
     const [listing] = keep(
@@ -263,8 +260,8 @@ describe("D19 an authorisation server that is not what it should be", () => {
   });
 });
 
-describe("tokens that a person's consent gave", () => {
-  it("are renewed when they are no longer accepted, and reported to their store", async () => {
+describe("tokens from a person's consent", () => {
+  it("are renewed when they are rejected, and reported to their store", async () => {
     const auth = await authorisation();
     const made = await guarded(() => auth.issuer);
     const kept = new Map<string, string>();
@@ -276,7 +273,7 @@ describe("tokens that a person's consent gave", () => {
     await auth.close();
   });
 
-  it("serve the next connection as they were renewed", async () => {
+  it("are renewed for the next connection", async () => {
     const auth = await authorisation();
     const made = await guarded(() => auth.issuer);
     const servers = keep(await connected([server(made.url, { auth: tokens(auth.issuer) })]));
@@ -295,7 +292,7 @@ describe("tokens that a person's consent gave", () => {
     await auth.close();
   });
 
-  it("say that a person has to consent again when there is nothing to renew them with", async () => {
+  it("report that a person must consent again if they cannot be renewed", async () => {
     const auth = await authorisation();
     const made = await guarded(() => auth.issuer);
     const old: McpAuth = {
@@ -312,7 +309,7 @@ describe("tokens that a person's consent gave", () => {
   });
 });
 
-describe("D21 an authorisation server that repeats what it was shown", () => {
+describe("D21 an authorization server that repeats credentials", () => {
   const refuses = (methods: string[], said: (asked: ReceivedRequest) => string) => async () => {
     const auth = await authorisation((honest) => ({
       ...honest,
@@ -330,15 +327,15 @@ describe("D21 an authorisation server that repeats what it was shown", () => {
 
   it.each([
     {
-      what: "a client secret of a form",
+      what: "a client secret in form encoding",
       made: refuses(["client_secret_post"], (one) => form(one).get("client_secret") ?? ""),
     },
-    { what: "the form itself", made: refuses(["client_secret_post"], (one) => String(one.body)) },
+    { what: "the form body", made: refuses(["client_secret_post"], (one) => String(one.body)) },
     {
-      what: "what Basic holds",
+      what: "the credentials in Basic",
       made: refuses(["client_secret_basic"], (one) => Buffer.from(basic(one), "base64").toString()),
     },
-    { what: "Basic as it was sent", made: refuses(["client_secret_basic"], basic) },
+    { what: "the Basic header", made: refuses(["client_secret_basic"], basic) },
   ])("is shown and logged without $what", async ({ made }) => {
     const auth = await made();
     const tools = await guarded(() => auth.issuer);
@@ -358,7 +355,7 @@ describe("D21 an authorisation server that repeats what it was shown", () => {
     await auth.close();
   });
 
-  it("is shown without the beginning of a secret where its words are cut", async () => {
+  it("is shown without the start of a secret at the cut", async () => {
     const auth = await refuses(
       ["client_secret_basic"],
       () => `${"x".repeat(1_960)}${"s3cr3t-".repeat(20)}`,

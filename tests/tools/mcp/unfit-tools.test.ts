@@ -8,7 +8,7 @@ import { keep, serve } from "./kept";
 import { tool } from "../../../simulated/tool-servers/scripted-server";
 import { environment, server } from "./support";
 
-/** Tools with schemas that the model of one agent supports, and the model of another does not. */
+/** Tools with schemas that one agent's model supports and another's does not. */
 
 const withArgument = (name: string, a: object) =>
   tool(name, { inputSchema: { type: "object", properties: { a } } });
@@ -23,10 +23,7 @@ const unfit = (agent: string, spec: ToolSpec) => {
   return problem && whyUnfit(problem);
 };
 
-/**
- * The agents `one`, with a model that does not support all schemas, and `plain`, with one that
- * does.
- */
+/** The agents `one`, whose model does not support all schemas, and `plain`, whose model does. */
 async function connected(url: string): Promise<McpServers> {
   const servers = keep(new McpServers(environment({ unfit })));
   const ofBox = { servers: [server(url)], allowedTools: null, excludeTools: [] };
@@ -86,7 +83,7 @@ describe("a tool with a schema that an agent's model does not support", () => {
     expect(why.length).toBeLessThan(400);
   });
 
-  it("costs little: of any number of tools, only as many are checked as may be offered", async () => {
+  it("costs little: at most as many tools are checked as may be offered", async () => {
     const doubling = Object.fromEntries(
       Array.from({ length: 14 }, (_, n) => [
         `d${n}`,

@@ -24,32 +24,32 @@ const textOf = (files: readonly { bytes: Uint8Array }[]): string =>
 
 describe("keepResult", () => {
   it.each([
-    { name: "leaves an empty result in the conversation", text: "", kind: "inline" },
+    { name: "keeps an empty result in the conversation", text: "", kind: "inline" },
     {
-      name: "leaves a result of exactly 20,000 tokens in the conversation",
+      name: "keeps a result of exactly 20,000 tokens in the conversation",
       text: "a".repeat(80_000),
       kind: "inline",
     },
     {
-      name: "puts a result of one byte more into a file",
+      name: "stores a result of one byte more in a file",
       text: "a".repeat(80_001),
       kind: "evicted",
     },
     { name: "counts bytes, not characters", text: "é".repeat(40_001), kind: "evicted" },
     {
-      name: "believes a provider that counts more tokens",
+      name: "applies a calibration above 1",
       text: "a".repeat(60_000),
       calibration: 1.5,
       kind: "evicted",
     },
     {
-      name: "believes a provider that counts fewer tokens",
+      name: "applies a calibration below 1",
       text: "a".repeat(100_000),
       calibration: 0.5,
       kind: "inline",
     },
     {
-      name: "obeys a threshold of the operator",
+      name: "applies an operator's threshold",
       text: "a".repeat(401),
       inlineTokens: 100,
       kind: "evicted",
@@ -60,7 +60,7 @@ describe("keepResult", () => {
     expect(kept.kind === "inline" ? kept.text : textOf(kept.files)).toBe(text);
   });
 
-  it("says how much there is, where it lies, where to read on, and shows the beginning", () => {
+  it("names the size, the file and where to read on, and shows the start", () => {
     const text = "0123456789".repeat(10_000);
     const path = ".tool_results/mcp__docs__search_20261122T084503Z_toolu_01.txt";
     const kept = keepResult(found(text));
@@ -81,13 +81,13 @@ describe("keepResult", () => {
 
   it.each([
     { name: "exactly", text: "a".repeat(80_004), sizes: [40_002, 40_002] },
-    { name: "with a rest", text: "a".repeat(80_005), sizes: [40_002, 40_002, 1] },
+    { name: "with a remainder", text: "a".repeat(80_005), sizes: [40_002, 40_002, 1] },
     {
-      name: "without halving a character",
+      name: "without splitting a character",
       text: "é€😀".repeat(10_000),
       sizes: [40_001, 40_002, 9_997],
     },
-  ])("puts what is larger than a file may be into several files, $name", ({ text, sizes }) => {
+  ])("splits a result above the file limit into several files, $name", ({ text, sizes }) => {
     const kept = keepResult(found(text), RESULT_LIMITS, 40_002);
     const files = kept.kind === "evicted" ? kept.files : [];
     expect(files.map(({ bytes }) => bytes.length)).toEqual(sizes);
@@ -106,7 +106,7 @@ describe("keepResult", () => {
     });
   });
 
-  it("shows no more of a large result than it would leave in the conversation", () => {
+  it("shows no more of a large result than its limit in the conversation", () => {
     const kept = keepResult(found("a".repeat(40_000)), {
       inlineTokens: 1_000,
       previewTokens: 2_000,
@@ -127,15 +127,18 @@ describe("keepResult", () => {
       id: "i".repeat(500),
       path: `.tool_results/${"t".repeat(60)}_20261122T084503Z_${"i".repeat(80)}-d71be979.txt`,
     },
-  ])("makes a file name of tool $tool and call $id", ({ tool, id, path }) => {
+  ])("makes a file name from tool $tool and call $id", ({ tool, id, path }) => {
     expect(resultPath(found("", { tool, id }))).toBe(path);
   });
 
   it.each([
-    { name: "signs that no name has", ids: ["call:1", "call.1", "call-1", "call::1", "call/1"] },
-    { name: "signs of another script", ids: ["вызов", "вопрос", "-", "", "unnamed"] },
-    { name: "what is too long", ids: ["a", "b", ""].map((end) => "i".repeat(80) + end) },
-  ])("gives calls whose ids differ by $name files of their own", ({ ids }) => {
+    {
+      name: "characters that names do not allow",
+      ids: ["call:1", "call.1", "call-1", "call::1", "call/1"],
+    },
+    { name: "characters of another script", ids: ["вызов", "вопрос", "-", "", "unnamed"] },
+    { name: "a part beyond the limit", ids: ["a", "b", ""].map((end) => "i".repeat(80) + end) },
+  ])("gives calls whose ids differ by $name different files", ({ ids }) => {
     expect(new Set(ids.map((id) => resultPath(found("", { id })))).size).toBe(ids.length);
   });
 });
@@ -154,7 +157,7 @@ describe("previewOf", () => {
     calibration: fc.double({ min: 0.2, max: 5, noNaN: true }),
   });
 
-  it("is a beginning of the text, within the limit, and as long as can be", () => {
+  it("is the longest start of the text within the limit", () => {
     fc.assert(
       fc.property(cases, ({ text, tokens, calibration }) => {
         const preview = previewOf(text, tokens, calibration);
@@ -168,7 +171,7 @@ describe("previewOf", () => {
     );
   });
 
-  it("never halves a character that was whole", () => {
+  it("never splits a whole character", () => {
     fc.assert(
       fc.property(cases, ({ text, tokens, calibration }) => {
         const whole = text.toWellFormed();

@@ -21,14 +21,14 @@ describe("files of a result", () => {
       id: "a/b.txt",
       path: ".tool_results/-etc-passwd_20261122T084503Z_a-b-txt-7d8581a7_2.png",
     },
-  ])("of $tool lie under names of our own", ({ tool, id, path }) => {
+  ])("of $tool have generated names", ({ tool, id, path }) => {
     expect(resultFilePath({ tool, id, at }, 2, "png")).toBe(path);
   });
 
   it.each<{ name: string; files: FiledFile[]; told: string }>([
-    { name: "nothing where there are none", files: [], told: "Done." },
+    { name: "nothing if there are none", files: [], told: "Done." },
     {
-      name: "where each lies, what it is and how large",
+      name: "the path, type and size of each file",
       files: [
         { ...png, path: ".tool_results/a_1.png" },
         { ...png, path: ".tool_results/a_2.png" },
@@ -36,11 +36,11 @@ describe("files of a result", () => {
       told: "Done.\n\n[file 1: .tool_results/a_1.png, image/png, 95 bytes]\n[file 2: .tool_results/a_2.png, image/png, 95 bytes]",
     },
     {
-      name: "why one is not kept, and what to do",
+      name: "why a file is not kept, with a remedy",
       files: [{ ...png, why: NO_WORKSPACE }],
       told: "Done.\n\n[file 1: image/png, 95 bytes; not kept: the agent has no files to keep it in; `cwd` in the agent's backend gives it some]",
     },
-  ])("tell $name", ({ files, told }) => {
+  ])("show $name", ({ files, told }) => {
     expect(withFiles("Done.", files)).toBe(told);
   });
 });

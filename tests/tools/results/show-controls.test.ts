@@ -2,27 +2,27 @@ import { expect, it } from "vitest";
 import { showControls } from "../../../src/tools/results";
 
 it.each([
-  { name: "leaves text, tabs and lines alone", text: "a\tb\nc é 漢", shown: "a\tb\nc é 漢" },
-  { name: "leaves emoji alone that are joined from several", text: "👩‍👩‍👧 ❤️", shown: "👩‍👩‍👧 ❤️" },
-  { name: "shows terminal sequences", text: "\u001b[31mred\u0007", shown: "\\x1b[31mred\\x07" },
-  { name: "shows NUL and DEL and C1", text: "\0\x7f\x9b", shown: "\\x00\\x7f\\x9b" },
+  { name: "keeps text, tabs and line feeds", text: "a\tb\nc é 漢", shown: "a\tb\nc é 漢" },
+  { name: "keeps joined emoji", text: "👩‍👩‍👧 ❤️", shown: "👩‍👩‍👧 ❤️" },
+  { name: "escapes terminal sequences", text: "\u001b[31mred\u0007", shown: "\\x1b[31mred\\x07" },
+  { name: "escapes NUL, DEL and C1", text: "\0\x7f\x9b", shown: "\\x00\\x7f\\x9b" },
   {
-    name: "makes Windows lines plain, and shows a lone carriage return",
+    name: "shows Windows line ends as line feeds, and escapes a lone carriage return",
     text: "a\r\nb\rc",
     shown: "a\nb\\x0dc",
   },
   {
-    name: "shows marks that turn text around",
+    name: "escapes marks that change the text direction",
     text: "a\u202eb\u2066c",
     shown: "a\\u202eb\\u2066c",
   },
   {
-    name: "shows spaces without width and the byte order mark",
+    name: "escapes zero-width spaces and the byte order mark",
     text: "\ufeffa\u200bb",
     shown: "\\ufeffa\\u200bb",
   },
-  { name: "shows half a character", text: "a\ud83db", shown: "a\\ud83db" },
-  { name: "shows separators that some take for lines", text: "a\u2028b", shown: "a\\u2028b" },
+  { name: "escapes half a character", text: "a\ud83db", shown: "a\\ud83db" },
+  { name: "escapes Unicode line separators", text: "a\u2028b", shown: "a\\u2028b" },
 ])("$name", ({ text, shown }) => {
   expect(showControls(text)).toBe(shown);
 });

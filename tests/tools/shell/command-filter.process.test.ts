@@ -8,7 +8,7 @@ import { agentFiles, runTool } from "../files/agent-tree";
 import { EVASIONS } from "./evasions";
 import { localSandbox } from "./local-sandbox";
 
-/** That the table of evasions is one: each of its commands removes the file in a real bash where nothing stands before it. */
+/** Each evasion of the table removes the file in a real bash without a filter. */
 it.concurrent.each(EVASIONS.filter(({ elsewhere }) => !elsewhere))(
   "removes the file in bash: $name",
   async ({ command }) => {
@@ -29,7 +29,7 @@ it.concurrent.each(EVASIONS.filter(({ elsewhere }) => !elsewhere))(
   },
 );
 
-it("stands before a container: what it refuses is not sent, what it lets through is", async () => {
+it("filters commands before a container: refused commands are not sent, others are", async () => {
   const sandbox = await localSandbox();
   const files = await agentFiles({
     workspace: { "gone.txt": "x\n", "a.txt": "a\n" },

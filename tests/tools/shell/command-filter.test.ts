@@ -17,7 +17,7 @@ const WORLD: World = {
 };
 const filterOf = ({ allowed = [], blocked = [] }: Lists) => new CommandFilter({ allowed, blocked });
 
-/** In the service's own shell, over files that may be deleted as they have been read. */
+/** In the service's own shell, over files that were read and may be deleted. */
 async function inShell(lists: Lists | null, command: string) {
   const files = await agentFiles(WORLD);
   for (const name of ["a.txt", "gone.txt"]) await files.read(name);
@@ -25,7 +25,7 @@ async function inShell(lists: Lists | null, command: string) {
   return { ...(await runTool(tool, { command }, files)), files };
 }
 
-/** As a container would be sent it: whether it was sent at all. */
+/** Whether the command would be sent to a container. */
 async function isSent(lists: Lists, command: string): Promise<boolean> {
   let sent = false;
   const run = async () => {
@@ -45,7 +45,7 @@ describe("a blocked command does not run (command_line_blocked_commands)", () =>
   });
 });
 
-it("most of these commands would remove the file in the service's own shell, were they let through", async () => {
+it("most of these commands would remove the file in the service's own shell without the filter", async () => {
   const removed = await Promise.all(
     EVASIONS.map(async ({ command }) => !(await inShell(null, command)).files.exists("gone.txt")),
   );
@@ -76,7 +76,7 @@ describe("only allowed commands run (command_line_allowed_commands)", () => {
   });
 });
 
-describe("what is not restricted runs, in the shell and in a container", () => {
+describe("unrestricted commands run, in the shell and in a container", () => {
   it.each<{ name: string; command: string; lists: Lists; text?: string }>([
     {
       name: "another command",
@@ -97,7 +97,7 @@ describe("what is not restricted runs, in the shell and in a container", () => {
       text: "a",
     },
     {
-      name: "arguments that are not known",
+      name: "unknown arguments",
       command: 'for f in *.txt; do wc -l "$f"; done',
       lists: { blocked: ["rm -rf", "sudo "] },
     },
@@ -114,13 +114,13 @@ describe("what is not restricted runs, in the shell and in a container", () => {
       text: "1",
     },
     {
-      name: "arguments that an allowed pattern leaves open",
+      name: "arguments that an allowed pattern permits",
       command: "cat *.txt",
       lists: { allowed: ["cat .*"] },
       text: "one\nx",
     },
     {
-      name: "a shell whose text is known",
+      name: "a shell with a known text",
       command: "bash -c 'cat a.txt'",
       lists: { allowed: ["bash -c", "cat"] },
       text: "one",
@@ -144,7 +144,7 @@ describe("what is not restricted runs, in the shell and in a container", () => {
       text: "one",
     },
     {
-      name: "spaces in patterns that are quoted",
+      name: "spaces in quoted patterns",
       command: 'cat *[" t"]xt a\\.txt',
       lists: { blocked: ["rm"] },
     },
@@ -191,7 +191,7 @@ describe("what is not restricted runs, in the shell and in a container", () => {
     expect(await isSent(lists, command)).toBe(true);
   });
 
-  it("says why a command was refused, and with which pattern", async () => {
+  it("names the reason of a refusal and the pattern", async () => {
     const { outcome, text } = await inShell({ blocked: ["rm .*"] }, "ls && rm gone.txt");
     expect({ outcome, text }).toEqual({
       outcome: "error",
@@ -205,26 +205,26 @@ describe("what is not restricted runs, in the shell and in a container", () => {
 
   it.each([
     {
-      name: "the end of a pattern that what is not known may miss",
+      name: "the end of a pattern after unknown words",
       lists: { allowed: ["cat a.txt$"] },
       command: "cat a.txt*",
     },
     {
-      name: "what a pattern says of words that are not known",
+      name: "a pattern about unknown words",
       lists: { allowed: ["cat [^/]*$"] },
       command: "cat *",
     },
     {
-      name: "words that a blocked pattern may be waiting for",
+      name: "words that a blocked pattern may match",
       lists: { blocked: ["git push.*--force"] },
       command: "git push $x",
     },
-    { name: "an end behind which more comes", lists: { allowed: ["ls$"] }, command: "ls -la" },
-  ])("does not send to a container: $name", async ({ lists, command }) =>
+    { name: "words after a pattern's end", lists: { allowed: ["ls$"] }, command: "ls -la" },
+  ])("refuses to send to a container: $name", async ({ lists, command }) =>
     expect(await isSent(lists, command)).toBe(false),
   );
 
-  it("looks at the words once they are known, in the service's own shell", async () => {
+  it("checks the words when they are known, in the service's own shell", async () => {
     const { text, files } = await inShell(
       { blocked: ["rm .*gone"] },
       "for f in a.txt gone.txt; do rm $f; done",
@@ -233,7 +233,7 @@ describe("what is not restricted runs, in the shell and in a container", () => {
     expect([files.exists("a.txt"), files.exists("gone.txt")]).toEqual([false, true]);
   });
 
-  it("tells the model what holds", () => {
+  it("describes the restrictions to the model", () => {
     const { description } = justBashRunner(Date.now, {
       filter: filterOf({ allowed: ["ls", "cat"], blocked: ["cat /etc"] }),
     });
@@ -250,7 +250,7 @@ describe("patterns", () => {
       index: 1,
       problem: "is no pattern of RE2 that can be used",
     },
-    { name: "looking around", patterns: ["(?!rm)"], index: 0, problem: "is no pattern of RE2" },
+    { name: "look-around", patterns: ["(?!rm)"], index: 0, problem: "is no pattern of RE2" },
     { name: "empty", patterns: [" "], index: 0, problem: "is empty" },
     { name: "too long", patterns: ["a".repeat(301)], index: 0, problem: "is longer than" },
     {
@@ -269,10 +269,10 @@ describe("patterns", () => {
     expect(patternProblem(patterns)).toEqual({ index, problem: expect.stringContaining(problem) }),
   );
 
-  it("are taken as RE2 has them", () =>
+  it("have RE2 syntax", () =>
     expect(patternProblem(["(?i)git (status|diff)\\b", "ls.*"])).toBeNull());
 
-  it("cost no more than a bound: what is too long to check does not run", async () => {
+  it("have a bounded cost: a text that is too long to check does not run", async () => {
     const blocked = Array.from({ length: 40 }, (_, nth) => `[a-z ]*(?:ab?c? ?){1,9}x${nth}`);
     expect(patternProblem(blocked)).toBeNull();
     const began = performance.now();

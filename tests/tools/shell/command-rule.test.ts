@@ -3,7 +3,7 @@ import { builtInRules } from "../../../src/config/agent-tools";
 import { commandPlace, placeUnder } from "../../../src/tools/shell";
 import { FULL_CONTEXT, teamOf, teamWith } from "../../config/teams";
 
-/** What the rules take a command for, by where the deployment has it run. */
+/** The rule for commands, by where the deployment runs them. */
 const HARMLESS = { name: "run_command", acts_outside: false, idempotent: true };
 const REACHING = { name: "run_command", acts_outside: true, idempotent: false };
 const WORKSPACE = { fileTools: false, shell: true, readBeforeDelete: true, contexts: [] };
@@ -11,31 +11,31 @@ const WORKSPACE = { fileTools: false, shell: true, readBeforeDelete: true, conte
 describe("commands", () => {
   it.each([
     {
-      name: "run in the service where no containers are bound",
+      name: "run in the service without bound containers",
       containers: false,
       network: undefined,
       place: "service",
     },
     {
-      name: "run in the service whatever is said of containers that are not there",
+      name: "run in the service even if missing containers are declared",
       containers: false,
       network: "none",
       place: "service",
     },
     {
-      name: "run in containers that may have a network where nothing is said",
+      name: "run in containers that may have a network without a declaration",
       containers: true,
       network: undefined,
       place: "open_container",
     },
     {
-      name: "run without a network where the operator says so",
+      name: "run without a network if the operator declares that",
       containers: true,
       network: " none ",
       place: "closed_container",
     },
     {
-      name: "are trusted with nothing by any other word",
+      name: "get no trust by another value",
       containers: true,
       network: "off",
       place: "open_container",
@@ -48,17 +48,17 @@ describe("commands", () => {
     {
       place: "service",
       rule: HARMLESS,
-      name: "in the service act on files alone, and may be repeated",
+      name: "in the service affect files only, and may be repeated",
     },
     {
       place: "closed_container",
       rule: HARMLESS,
-      name: "in a container without a network act on files alone, and may be repeated",
+      name: "in a container without a network affect files only, and may be repeated",
     },
     {
       place: "open_container",
       rule: REACHING,
-      name: "in a container with a network may have done anything",
+      name: "in a container with a network may have any effect",
     },
   ] as const)("$name", ({ place, rule }) => {
     expect(builtInRules(WORKSPACE, { commands: place, asksServers: false })).toEqual([rule]);
@@ -72,25 +72,25 @@ describe("commands", () => {
 
   it.each([
     {
-      name: "under rules that reckon with a network run where there is one",
+      name: "under rules that expect a network run in a container with one",
       rules: [REACHING],
       bound: "open_container",
       place: "open_container",
     },
     {
-      name: "under other rules get no network, though one was bound since",
+      name: "under other rules get no network, even if one was bound since",
       rules: [HARMLESS],
       bound: "open_container",
       place: "service",
     },
     {
-      name: "under other rules may run in a container without one",
+      name: "under other rules may run in a container without a network",
       rules: [HARMLESS],
       bound: "closed_container",
       place: "closed_container",
     },
     {
-      name: "under strict rules run in the service once containers are gone",
+      name: "under strict rules run in the service once containers are removed",
       rules: [REACHING],
       bound: "service",
       place: "service",

@@ -4,22 +4,25 @@ import { silenceDuring } from "../../patterns/silence";
 import { agentFiles, runTool } from "../files/agent-tree";
 
 const tool = runCommandTool(justBashRunner(Date.now));
-/** Its clock is slow, so that the time limit does not come before the budget on a busy machine. */
+/**
+ * A slow clock, so that the time limit never ends a command before its step budget on a busy
+ * machine.
+ */
 const patient = runCommandTool(justBashRunner(() => Date.now() / 4));
-/** Steps enough to tell whether a loop pauses; the service allows ten times as many. */
+/** Enough steps to show whether a loop pauses; the service allows ten times as many. */
 const soonStopped = runCommandTool(
   justBashRunner(Date.now, { limits: { ...SHELL_LIMITS, steps: 40_000 } }),
 );
-/** CPU time in which no other request is answered, in ms; a step of 4 M units of work takes 60 to 120. */
+/** CPU time without a pause, in ms. A step of 4 M units of work takes 60 to 120. */
 const MOST_SILENT_MS = 250;
 const LOOP_SILENT_MS = 150;
 
 const long = "x=aaaaaaaaaaaaaaaa; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do x=$x$x; done;";
 const big = `${long} echo $x > f;`;
-/** So many lines of 64 characters, made by a loop of a few rounds. */
+/** This many lines of 64 characters, made by a loop of a few rounds. */
 const lines = (count: number): string =>
   `l=${"a".repeat(64)}; printf "$l\\n%.0s" {1..${count}} > f;`;
-const heavy = "(a?){500}a{500}[bc]"; // a literal `b` would be looked for first
+const heavy = "(a?){500}a{500}[bc]"; // a literal `b` would be searched first
 
 /** Patterns of each kind that the shell matches, over 131 kB of `a`. */
 const COSTLY = [
@@ -53,7 +56,7 @@ const COSTLY = [
   },
 ];
 
-/** Loops that never waited for anything, and so never gave the thread back. */
+/** Loops that never await anything, and so never yield the thread. */
 const LOOPS = [
   { name: "a string that grows", command: `for ((;;)); do x+=${"a".repeat(256)}; done` },
   { name: "an endless for", command: "for ((;;)); do :; done" },
@@ -72,9 +75,9 @@ const ran = async (command: string, by = tool) =>
 
 describe("a costly command", () => {
   it.each(COSTLY)(
-    "of $name is stopped, and others wait for no more than a step (H5)",
+    "of $name is stopped, and other requests wait at most for one step (H5)",
     async ({ command }) => {
-      await ran("echo a | grep a"); // loading and compiling the shell itself takes a moment
+      await ran("echo a | grep a"); // loading and compiling the shell takes a moment
       const { result, cpuMs } = await ran(command, patient);
       expect(result.text).toContain("pattern_too_costly");
       expect(result.outcome).toBe("error");
@@ -82,13 +85,13 @@ describe("a costly command", () => {
     },
   );
 
-  it.each(LOOPS)("of $name gives the thread back all the while (H5)", async ({ command }) => {
+  it.each(LOOPS)("of $name yields the thread regularly (H5)", async ({ command }) => {
     const { result, cpuMs } = await ran(command, soonStopped);
     expect(result.text).toContain("[The command was stopped: ");
     expect(cpuMs).toBeLessThan(LOOP_SILENT_MS);
   });
 
-  it("stops only the command line it is in, beside others of the same patterns", async () => {
+  it("ends only its own command line, beside others with the same patterns", async () => {
     const costly = ran(`${long} [[ $x =~ ${heavy} ]]`);
     const cheap = Array.from({ length: 5 }, () =>
       ran(`[[ aab =~ ${"a?".repeat(5)}b ]] && echo yes`),
@@ -128,23 +131,23 @@ describe("a costly command", () => {
       command: "[[ 'abc' =~ (ab$)|(a) ]]; echo ${BASH_REMATCH[0]}-${BASH_REMATCH[2]}",
       text: "a-a",
     },
-  ])("is not one of $name", async ({ command, text }) => {
+  ])("does not include $name", async ({ command, text }) => {
     expect((await ran(command)).result.text.trim()).toBe(text);
   });
 });
 
-/** The parser read them for ever, and the memory ended. */
+/** The parser once read these forever, until the memory was exhausted. */
 it.each([
   "echo $(($))",
   "echo $((1 + $ 2))",
   "((x = $))",
   "a=(1); echo ${a[$]}$((a[$]))",
   'echo $(("$"',
-])("a dollar sign that names nothing is an error of arithmetic: %s", async (command) =>
+])("a dollar sign without a name is an arithmetic error: %s", async (command) =>
   expect((await runTool(tool, { command }, await agentFiles({}))).text).toMatch(/error/),
 );
 
-it("what stands beside one another in arithmetic is one word still", async () => {
+it("adjacent parts in arithmetic are still one word", async () => {
   const { text } = await runTool(
     tool,
     { command: "x=5; echo $(($x$x + $x`echo 1`)) $(($$ > 0))" },

@@ -1,4 +1,4 @@
-/** Command lines that would not end, or not for hours, each with a part of what stops it. */
+/** Command lines that run forever, or for hours, each with a part of the error that stops them. */
 const long = "x=aaaaaaaaaaaaaaaa; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do x=$x$x; done;";
 const big = `${long} echo $x > f;`;
 
@@ -44,7 +44,7 @@ export const ENDLESS: { name: string; command: string }[] = [
     name: "an awk over the square of its lines",
     command: "seq 1 9000 > f; awk 'NR==FNR{a[$1]=1;next} {for (k in a) n++}' f f",
   },
-  { name: "a jq that goes on for ever", command: "jq -n 'last(range(1e9))'" },
+  { name: "a jq that never ends", command: "jq -n 'last(range(1e9))'" },
   { name: "a jq that calls itself", command: "jq -n 'def f: f; f'" },
   { name: "eval of eval of eval", command: "eval \"$(printf 'eval %.0s' {1..5000})\"" },
   { name: "patterns over a long variable", command: `${long} while :; do [[ $x == *b* ]]; done` },
@@ -62,7 +62,7 @@ export const ENDLESS: { name: string; command: string }[] = [
   },
   { name: "sleeping", command: "sleep 100000" },
 ];
-/** What would take a backtracking matcher longer than the universe is old, and ends here. */
+/** Would take a backtracking matcher longer than the age of the universe, and ends here. */
 const trap = `${"a".repeat(40)}!`;
 export const BACKTRACKING: { name: string; command: string }[] = [
   { name: "grep -E", command: `echo ${trap} | grep -E '^(a+)+$'` },

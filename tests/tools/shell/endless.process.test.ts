@@ -5,7 +5,10 @@ import { BACKTRACKING, ENDLESS } from "./endless-commands";
 
 const tool = runCommandTool(justBashRunner(Date.now));
 const TIMEOUT_SECONDS = 3;
-/** One operation of a command may be under way when the time is over: it is not interrupted. Slow machines included. */
+/**
+ * One operation of a command may be running at the time limit: it is not interrupted. Includes slow
+ * machines.
+ */
 const MOST_MS = 40_000;
 
 describe("run_command stops", () => {

@@ -1,11 +1,12 @@
 /**
- * Command lines that remove `/workspace/gone.txt` although no word of theirs that stands where a command's name belongs is `rm`, or it
- * stands out of sight. Each really does so in bash here, unless it does `elsewhere` only: in another shell, or with other programs.
+ * Command lines that remove `/workspace/gone.txt` although no word in the position of a command
+ * name is visibly `rm`. Each one works in bash here; those with `elsewhere` work only in another
+ * shell or with other programs.
  */
 export type Evasion = { name: string; command: string; elsewhere?: true };
 
 export const EVASIONS: readonly Evasion[] = [
-  { name: "as it is", command: "rm gone.txt" },
+  { name: "unchanged", command: "rm gone.txt" },
   { name: "behind a space and a line end", command: "\n  rm gone.txt" },
   { name: "quoted in part", command: "r''m gone.txt" },
   { name: "quoted whole", command: '"rm" gone.txt' },
@@ -114,14 +115,14 @@ export const EVASIONS: readonly Evasion[] = [
     command: "find . -name gone.txt -exec bash -c 'rm \"$0\"' {} \\;",
   },
   { name: "by find with a word made up", command: "x=-exec; find . -name gone.txt $x rm {} \\;" },
-  { name: "by a program that holds many", command: "busybox rm gone.txt", elsewhere: true },
+  { name: "by a multi-call program", command: "busybox rm gone.txt", elsewhere: true },
   {
     name: "by another search path",
     command: "mkdir b; cp $(command -v rm) b/ls; PATH=$PWD/b:$PATH; ls gone.txt",
     elsewhere: true,
   },
   {
-    name: "by what bash reads first",
+    name: "by a file that bash reads first",
     command: "echo 'rm gone.txt' > s.sh; BASH_ENV=./s.sh bash -c true",
   },
   { name: "by a prompt", command: "PS4='$(rm gone.txt)'; set -x; true" },
@@ -163,7 +164,7 @@ export const EVASIONS: readonly Evasion[] = [
   { name: "behind a here-document's translated end", command: 'ls <<$"E"\nx\nE\nrm gone.txt\n$E' },
   { name: "behind a here-document's end in codes", command: "ls <<$'E'\nx\nE\nrm gone.txt\n$E" },
   { name: "by time behind --", command: "time -p -- rm gone.txt" },
-  { name: "by env with a name that is none", command: "env A.b=1 rm gone.txt" },
+  { name: "by env with an invalid name", command: "env A.b=1 rm gone.txt" },
   { name: "by env with a quoted name", command: 'env "A"=1 rm gone.txt' },
   { name: "by env with a hyphen in a name", command: "env a-b=1 rm gone.txt" },
   { name: "by env with a name from a variable", command: "x=A; env $x=1 rm gone.txt" },
@@ -220,7 +221,7 @@ export const EVASIONS: readonly Evasion[] = [
     command: "cp $(command -v rm) ls; read -aPATH <<< .; ls gone.txt",
     elsewhere: true,
   },
-  { name: "by a pattern that is none", command: "!(rm gone.txt)" },
+  { name: "by an invalid pattern", command: "!(rm gone.txt)" },
   {
     name: "by an earlier line behind two options",
     command: "set -oo emacs history\nset -H\necho rm gone.txt >/dev/null\n!echo:1 gone.txt",

@@ -20,7 +20,7 @@ const shell = async (command: string) => {
   return { ...(await runTool(tool, { command }, files)), files };
 };
 
-describe("files of commands", () => {
+describe("a command on files", () => {
   it.each([
     { name: "copies a file over another", command: "cp d/e a.txt; cat a.txt", text: "e" },
     {
@@ -44,7 +44,7 @@ describe("files of commands", () => {
       text: "s\ne",
     },
     {
-      name: "copies what may be run to scratch and back",
+      name: "copies executable files to scratch and back",
       command:
         "echo 'echo ran' > r; chmod +x r; cp r /tmp/r; /tmp/r; cp /tmp/r r2; ./r2; mv /tmp/r r3; ./r3",
       text: "ran\nran\nran",
@@ -55,12 +55,12 @@ describe("files of commands", () => {
       text: "s",
     },
     {
-      name: "takes over all that a peer has",
+      name: "copies all files of a peer",
       command: "cp -r /peers/agent1/. .; cat a.txt src/main.py src/own.py src/lib/util.py",
       text: "theirs\ntheirs\nown\nutil",
     },
     {
-      name: "takes over all that a peer has, by a pattern",
+      name: "copies all files of a peer by a pattern",
       command: "cp -r /peers/agent1/* .; cat a.txt src/main.py src/own.py src/lib/util.py",
       text: "theirs\ntheirs\nown\nutil",
     },
@@ -92,12 +92,12 @@ describe("files of commands", () => {
       text: "k/d/e",
     },
     {
-      name: "splits a file over what is there",
+      name: "splits a file over existing files",
       command: "for i in 1 2; do seq 4 | split -l 2 - p; done; cat paa pab",
       text: "1\n2\n3\n4",
     },
     {
-      name: "splits a file of its own over what is there",
+      name: "splits a file of its own over existing files",
       command: "seq 4 > s; echo old > pab; split -l 2 s p; cat paa pab",
       text: "1\n2\n3\n4",
     },
@@ -131,7 +131,7 @@ describe("files of commands", () => {
       says: "cannot copy 'contexts/book' into itself",
     },
     {
-      name: "with what has no place at its target",
+      name: "with a file that cannot be placed at its target",
       command: "cp -r /contexts/kit/. .",
       says: "/workspace/peers leads to /peers",
     },
@@ -140,7 +140,7 @@ describe("files of commands", () => {
     expect((await shell(command)).text).toContain(says);
   });
 
-  it("knows one file by two paths", async () => {
+  it("recognizes one file by two paths", async () => {
     const { text } = await shell(
       "[ contexts/book/ch1.md -ef /contexts/book/ch1.md ] && echo same; [ a.txt -ef d/e ] || echo others",
     );

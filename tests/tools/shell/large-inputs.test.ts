@@ -10,7 +10,7 @@ const tool = runCommandTool(justBashRunner(Date.now));
 const MOST_SILENT_MS = 250;
 const MIB = 1024 * 1024;
 
-/** Lines of a log in no order, as many as fit into so many bytes. */
+/** Unordered lines of a log, up to this number of bytes. */
 function logOf(bytes: number): string {
   const line = (nth: number): string =>
     `${(nth * 7_919) % 1_000_003} alpha beta,${nth % 97} gamma end\n`;
@@ -34,7 +34,7 @@ describe("a command over megabytes (H5)", () => {
     "rev f | tail -1 | wc -l",
     "wc -w f",
     "cut -d' ' -f1 f | wc -l",
-  ])("takes 2 MiB and gives the thread back: %s", async (command) => {
+  ])("processes 2 MiB and yields the thread: %s", async (command) => {
     const { result, cpuMs } = await ran(command, { f: half });
     expect(result.text).not.toContain("too much at once");
     expect(cpuMs).toBeLessThan(MOST_SILENT_MS);
@@ -54,7 +54,7 @@ describe("a command over megabytes (H5)", () => {
     "od",
     "paste",
     "tac",
-  ])("is refused by name where it could not pause: %s", async (command) => {
+  ])("is refused by name if it could not pause: %s", async (command) => {
     const { result, cpuMs } = await ran(`${command} f; ${command} < f > /dev/null`, { f: large });
     const [name] = command.split(" ");
     expect(result.text).toMatch(
@@ -88,14 +88,14 @@ describe("a command over megabytes (H5)", () => {
     "base64 f",
     "awk '{print $1}' f",
     "cut -d' ' -f1 f",
-  ])("gives the thread back, whether it succeeds or not: %s", async (command) => {
+  ])("yields the thread, whether it succeeds or not: %s", async (command) => {
     const list = `${"0".repeat(32)}  f\n`.repeat(3);
     const lacking = `${"0".repeat(32)}  lacking/x\n`.repeat(100_000);
     const { cpuMs } = await ran(command, { f: large, g: "\n".repeat(7 * MIB), list, lacking });
     expect(cpuMs).toBeLessThan(MOST_SILENT_MS);
   });
 
-  it("computes checksums of what it takes from its input", async () => {
+  it("computes checksums of its input", async () => {
     const { result } = await ran(
       "printf abc | md5sum; printf abc | sha1sum; md5sum f; md5sum < f",
       { f: large },
@@ -110,7 +110,7 @@ describe("a command over megabytes (H5)", () => {
     expect(result.text).toBe(said.join("\n"));
   });
 
-  it("counts the files of directories where a command goes into them", async () => {
+  it("counts the files of directories that a command walks", async () => {
     const { result, cpuMs } = await ran("echo '{}' | jq -c . && gzip -r d", {
       "d/a": half,
       "d/e/b": half,
@@ -120,7 +120,7 @@ describe("a command over megabytes (H5)", () => {
     expect(cpuMs).toBeLessThan(MOST_SILENT_MS);
   });
 
-  it("takes the parts that it advises to make", async () => {
+  it("accepts the parts that its error recommends", async () => {
     const { result } = await ran(
       "split -b 1M f p; for p in p*; do fold -w 20 $p > o || exit 1; done; echo done",
       { f: half },
@@ -131,7 +131,7 @@ describe("a command over megabytes (H5)", () => {
 
 describe("lines sorted in steps", () => {
   it.each([0, 1, 63, 64, 65, 128, 1_000, 4_097])(
-    "are in order, equal ones as they were: %i",
+    "are in order, equal lines in their original order: %i",
     async (count) => {
       const lines = Array.from({ length: count }, (_, nth) => `${(nth * 7_919) % 101} ${nth}`);
       const byKey = (a: string, b: string) => Number.parseInt(a, 10) - Number.parseInt(b, 10);

@@ -6,9 +6,10 @@ import { text } from "node:stream/consumers";
 import type { SandboxClient } from "../../../src/tools/shell";
 
 /**
- * A sandbox as its published interface describes it, without a container: real processes of this machine, below a directory of
- * their own. `writeFile` does not make directories, as the interface promises none. Whoever asks anything of it after `destroy` gets
- * a fresh one. `started`: how many there were so far.
+ * A sandbox with the published interface, without a container: real processes of this machine,
+ * below their own directory. `writeFile` does not create directories, because the interface does
+ * not promise it. A request after `destroy` gets a new sandbox. `started`: the number of sandboxes
+ * so far.
  */
 export type LocalSandbox = SandboxClient & {
   root: string;
@@ -71,7 +72,7 @@ export async function localSandbox(): Promise<LocalSandbox> {
   return local;
 }
 
-/** With all that it has started: some of it leads a group of its own. */
+/** With all its processes; some of them lead their own process group. */
 function killAll({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   const lines = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" })
@@ -89,6 +90,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error; // it has just ended
+    // it has just ended
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
   }
 }

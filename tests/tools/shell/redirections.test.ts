@@ -23,32 +23,32 @@ describe("a redirection that is refused", () => {
       output: "before\nafter 1",
     },
     {
-      name: "fails it where a file is there",
+      name: "fails its command if the file exists",
       command: "echo x > /peers/agent1/p.txt; echo after $?",
       output: "after 1",
     },
     {
-      name: "fails it where it adds",
+      name: "fails its command if it appends",
       command: "echo x >> /peers/agent1/new; echo after $?",
       output: "after 1",
     },
     {
-      name: "fails it for errors",
+      name: "fails its command for stderr",
       command: "ls nope 2> /peers/agent1/new; echo after $?",
       output: "after 1",
     },
     {
-      name: "fails it for both",
+      name: "fails its command for both outputs",
       command: "ls nope &> /peers/agent1/new; echo after $?",
       output: "after 1",
     },
     {
-      name: "fails it by a variable",
+      name: "fails its command by a variable",
       command: "for f in /peers/agent1/new out; do echo $f > $f; done; cat out",
       output: "out",
     },
     {
-      name: "fails it by a relative path",
+      name: "fails its command by a relative path",
       command: "cd /peers/agent1; echo x > new; echo after $?",
       output: "after 1",
     },
@@ -68,27 +68,27 @@ describe("a redirection that is refused", () => {
       output: "after 1",
     },
     {
-      name: "fails it in a function",
+      name: "fails its command in a function",
       command: "f() { echo in; echo x > /peers/agent1/new; }; f; echo after $?",
       output: "in\nafter 1",
     },
     {
-      name: "fails it in a substitution",
+      name: "fails its command in a substitution",
       command: 'echo "[$(echo in; echo x > /peers/agent1/new)]"; echo after',
       output: "[in]\nafter",
     },
     {
-      name: "fails it in a pipe",
+      name: "fails its command in a pipe",
       command: "echo x > /peers/agent1/new | wc -l; echo after",
       output: "0\nafter",
     },
     {
-      name: "fails it in a script of its own",
+      name: "fails its command in a script",
       command: "bash -c 'echo x > /peers/agent1/new; echo in $?'; echo after",
       output: "in 1\nafter",
     },
     {
-      name: "has || do something else",
+      name: "runs the command after ||",
       command: "echo x > /peers/agent1/new || echo instead",
       output: "instead",
     },
@@ -108,7 +108,7 @@ describe("a redirection that is refused", () => {
     ]);
   });
 
-  it("keeps what comes after && from being done", async () => {
+  it("prevents the command after &&", async () => {
     const { text, files } = await shell(
       "cat a.txt > /dev/null; cat a.txt > /peers/agent1/new && rm a.txt",
     );
@@ -116,7 +116,7 @@ describe("a redirection that is refused", () => {
     expect(files.exists("a.txt")).toBe(true);
   });
 
-  it("ends a script that asks for it with set -e", async () => {
+  it("ends a script with set -e", async () => {
     const { text, files } = await shell(
       "set -e; echo before; echo x > /etc/new; echo after > after",
     );
@@ -129,54 +129,54 @@ describe("a redirection that is refused", () => {
 
 describe("a redirection", () => {
   it.each([
-    { name: "writes and adds", command: "echo a > f; echo b >> f; cat f", text: "a\nb" },
-    { name: "replaces what was there", command: "echo x > a.txt; cat a.txt", text: "x" },
+    { name: "writes and appends", command: "echo a > f; echo b >> f; cat f", text: "a\nb" },
+    { name: "replaces a file", command: "echo x > a.txt; cat a.txt", text: "x" },
     { name: "empties a file", command: ": > a.txt; > b; stat -c %s a.txt b", text: "0\n0" },
     {
-      name: "keeps outputs apart",
+      name: "keeps the outputs separate",
       command: "{ echo o; echo e >&2; } > o 2> e; cat o; cat e",
       text: "o\ne",
     },
     {
-      name: "puts outputs together",
+      name: "merges the outputs",
       command: "{ echo o; echo e >&2; } > f 2>&1; cat f",
       text: "o\ne",
     },
     {
-      name: "puts outputs together, shorter",
+      name: "merges the outputs in the short form",
       command: "{ echo o; echo e >&2; } &> f; echo x &>> f; cat f",
       text: "o\ne\nx",
     },
     {
-      name: "turns outputs around",
+      name: "swaps the outputs",
       command: "{ echo o; echo e >&2; } 2>&1 > f | sed s/^/-/; cat f",
       text: "-e\no",
     },
     {
-      name: "may stand within another",
+      name: "may be nested",
       command: "{ echo a > in; echo b; { echo c; } > in2; } > out; cat in out in2",
       text: "a\nb\nc",
     },
-    { name: "may stand before the command", command: "> f echo a; cat f", text: "a" },
+    { name: "may precede the command", command: "> f echo a; cat f", text: "a" },
     {
-      name: "takes the last of several",
+      name: "uses the last of several",
       command: "echo a > f > g; cat f g; wc -c < f",
       text: "a\n0",
     },
     { name: "lasts with exec", command: "exec 3>&1 > f; echo a; exec >&3; cat f", text: "a" },
     {
-      name: "goes to a descriptor of the script's",
+      name: "writes to a descriptor of the script",
       command: "exec 3> f; echo a >&3; echo b > g; exec 3>&-; cat f g",
       text: "a\nb",
     },
     {
-      name: "goes to the outputs by their names",
+      name: "writes to the outputs by their names",
       command:
         "echo a > /dev/stdout; echo b 2> /dev/null > /dev/stdout; ls nope 2> /dev/stdout; true",
       text: "a\nb\nls: nope: No such file or directory",
     },
     {
-      name: "throws away",
+      name: "discards output",
       command: "echo a > /dev/null; ls nope 2> /dev/null; ls nope &> /dev/null; echo b",
       text: "b",
     },
@@ -186,11 +186,11 @@ describe("a redirection", () => {
       text: "one!\ntwo!",
     },
     {
-      name: "does not replace what may not be",
+      name: "does not replace a read-only file",
       command: "set -C; echo x > a.txt 2> /dev/null; echo y >| a.txt; cat a.txt",
       text: "y",
     },
-    { name: "goes to a process", command: "echo a > >(cat); echo b", text: "a\nb" },
+    { name: "writes to a process", command: "echo a > >(cat); echo b", text: "a\nb" },
     {
       name: "evaluates its target once",
       command: 'i=0; echo x > "f$((++i))"; echo $i; ls f*',
@@ -200,7 +200,7 @@ describe("a redirection", () => {
     expect((await shell(command)).text.split("\n[stderr]")[0]).toBe(text);
   });
 
-  it("reads nothing of what it replaces", async () => {
+  it("does not read the file that it replaces", async () => {
     const { files } = await shell("echo x > a.txt; echo y 2> b > c");
     expect(files.accessed.filter(({ operation }) => operation === "read")).toEqual([]);
     expect(await readAsText(files, "a.txt")).toBe("x\n");

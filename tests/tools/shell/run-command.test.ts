@@ -19,7 +19,7 @@ describe("run_command", () => {
   it.each([
     { name: "starts in the workspace", command: "pwd; ls", text: "/workspace\na.txt\nsrc" },
     {
-      name: "starts elsewhere if asked to",
+      name: "starts in the requested directory",
       command: "pwd",
       directory: "src",
       text: "/workspace/src",
@@ -40,29 +40,29 @@ describe("run_command", () => {
       text: "-two\n+three",
     },
     {
-      name: "sees the places and a scratch directory",
+      name: "sees all places and a scratch directory",
       command: "ls /",
       text: "contexts\npeers\ntmp\nworkspace",
     },
-    { name: "says how a command ended", command: "false", text: "[exit code 1]" },
-    { name: "says when there is nothing to say", command: "true", text: "[no output]" },
+    { name: "reports the exit code", command: "false", text: "[exit code 1]" },
+    { name: "reports missing output", command: "true", text: "[no output]" },
     {
-      name: "shows what went to stderr",
+      name: "shows stderr",
       command: "cat nope",
       text: "[stderr]\ncat: nope: No such file or directory\n[exit code 1]",
     },
     {
-      name: "keeps scratch files for the length of one command",
+      name: "keeps scratch files only during one command",
       command: "echo x > /tmp/x; cat /tmp/x",
       text: "x",
     },
     {
-      name: "knows a file that may be run",
+      name: "knows executable files",
       command: "echo 'echo hi $1' > s.sh; chmod +x s.sh; ./s.sh you",
       text: "hi you",
     },
     {
-      name: "throws away what goes to /dev/null",
+      name: "discards output to /dev/null",
       command: "echo x > /dev/null; cat /dev/null | wc -c",
       text: "0",
     },
@@ -72,11 +72,15 @@ describe("run_command", () => {
       text: "one",
     },
     {
-      name: "takes here-documents as they are",
+      name: "treats here-documents literally",
       command: "cat <<'E'\n  $x\n\ty\nE",
       text: "  $x\n\ty",
     },
-    { name: "shows control characters", command: "printf '\\033[31mred\\n'", text: "\\x1b[31mred" },
+    {
+      name: "escapes control characters",
+      command: "printf '\\033[31mred\\n'",
+      text: "\\x1b[31mred",
+    },
     {
       name: "keeps texts of other languages",
       command: "echo 'héllo 漢 😀' | cat | rev | rev",
@@ -117,8 +121,8 @@ describe("run_command", () => {
       command: "trap 'rm -f x' EXIT",
       says: "trap: not available in this shell. Clean up at the end",
     },
-    { name: "what nobody knows", command: "frobnicate", says: "frobnicate: command not found" },
-  ])("says that it lacks $name", async ({ command, says }) => {
+    { name: "an unknown program", command: "frobnicate", says: "frobnicate: command not found" },
+  ])("reports the missing $name", async ({ command, says }) => {
     const { text } = await shell(command);
     expect(text).toContain(says);
     expect(text).toContain("[exit code 127]");
@@ -141,7 +145,7 @@ describe("run_command", () => {
       says: "is protected",
     },
     {
-      name: "a removal of what was not read",
+      name: "a removal of an unread file",
       command: "rm a.txt",
       says: "You have not read /workspace/a.txt",
     },
@@ -150,7 +154,11 @@ describe("run_command", () => {
       command: "echo x > /etc/passwd",
       says: "/etc/passwd cannot be written. Write below /workspace",
     },
-    { name: "a name that no disk takes", command: "echo x > 'a:b'", says: "contains a colon" },
+    {
+      name: "a name that disks do not support",
+      command: "echo x > 'a:b'",
+      says: "contains a colon",
+    },
     {
       name: "a symbolic link",
       command: "ln -s a.txt b.txt",
@@ -166,13 +174,13 @@ describe("run_command", () => {
       command: "cat /workspace/../agent3/x",
       says: "No such file or directory",
     },
-  ])("refuses $name, and says why", async ({ command, says }) => {
+  ])("refuses $name with a reason", async ({ command, says }) => {
     const { text, files } = await shell(command);
     expect(text).toContain(says);
     expect(files.staged()).toMatchObject({ workspace: new Map(), contexts: new Map() });
   });
 
-  it("ends a script at a redirection of exec that is refused, and keeps what it did before", async () => {
+  it("ends a script at a refused redirection of exec, and keeps the changes before it", async () => {
     const { text, files } = await shell(
       "echo kept > kept; exec > /peers/agent2/a.txt; echo not > after",
     );
@@ -195,7 +203,7 @@ describe("run_command", () => {
     expect(files.exists("src/b.ts")).toBe(false);
   });
 
-  it("removes what it read", async () => {
+  it("removes files that it read", async () => {
     const { files, text } = await shell("cat a.txt > /dev/null && rm a.txt && rm -rf src");
     expect(files.exists("a.txt")).toBe(false);
     expect(text).toContain("You have not read /workspace/src/b.ts");
@@ -226,14 +234,14 @@ describe("run_command", () => {
     { name: "no command", args: { command: "" } },
     { name: "an unknown argument", args: { command: "ls", shell: "zsh" } },
     { name: "too much time", args: { command: "ls", timeout_seconds: 11 } },
-    { name: "a directory that is not there", args: { command: "ls", directory: "nope" } },
+    { name: "a missing directory", args: { command: "ls", directory: "nope" } },
     { name: "a file as directory", args: { command: "ls", directory: "a.txt" } },
     { name: "a directory outside", args: { command: "ls", directory: "/etc" } },
   ])("refuses $name", async ({ args }) => {
     expect(await runTool(tool, args, await agentFiles(WORLD))).toMatchObject({ outcome: "error" });
   });
 
-  it("does not start once nobody waits", async () => {
+  it("does not start once it is aborted", async () => {
     const reason = new Error("cancelled");
     await expect(
       runTool(tool, { command: "ls" }, await agentFiles(WORLD), {
@@ -242,7 +250,7 @@ describe("run_command", () => {
     ).rejects.toBe(reason);
   });
 
-  it("ends between two commands once nobody waits", async () => {
+  it("ends between two commands once it is aborted", async () => {
     const aborting = new AbortController();
     const running = runTool(
       tool,
@@ -253,10 +261,10 @@ describe("run_command", () => {
       },
     );
     setTimeout(() => aborting.abort(new Error("cancelled")), 100);
-    await expect(running).rejects.toThrow("cancelled"); // its own end would be a result
+    await expect(running).rejects.toThrow("cancelled"); // a normal end would be a result
   });
 
-  it("cuts an output that is too long, and says so", async () => {
+  it("cuts an output above the limit, with a note", async () => {
     const small = runCommandTool(justBashRunner(Date.now), {
       mostSeconds: 10,
       defaultSeconds: 10,
@@ -271,14 +279,14 @@ describe("run_command", () => {
   const MIB = 1024 * 1024;
   it.each([
     {
-      name: "writes one large file after the other",
+      name: "writes one large file after another",
       command: `awk 'BEGIN{s="x";while(length(s)<100000)s=s s;for(i=0;i<900;i++)print s i > ("f" i)}'`,
     },
     {
-      name: "writes the same file over and over",
+      name: "writes the same file again and again",
       command: `awk 'BEGIN{s="x";while(length(s)<100000)s=s s;for(i=0;i<900;i++){print s i > "f";close("f")}}'`,
     },
-  ])("stops a command that $name, before it fills the memory", async ({ command }) => {
+  ])("stops a command that $name before the memory is exhausted", async ({ command }) => {
     const files = await agentFiles({}, FILES);
     const { outcome, text } = await runTool(tool, { command }, files);
     expect(text).toContain("[The command was stopped: it wrote more than");
@@ -312,7 +320,7 @@ describe("run_command", () => {
     },
   );
 
-  it("lets a command write many megabytes", async () => {
+  it("allows a command to write many megabytes", async () => {
     const files = await agentFiles(
       { workspace: { piece: new Uint8Array(200_000).fill(97) } },
       FILES,
@@ -341,7 +349,7 @@ describe("run_command", () => {
     "diff -- y - < ./-x",
     "diff ./-x -i y",
     "diff y ./-x more",
-  ])("does not compare for minutes, however the files are named: %s", async (command) => {
+  ])("does not compare for minutes, with any form of the file names: %s", async (command) => {
     const { text } = await shell(
       `seq 1 1500 > ./-x; seq 1500 -1 1 > y; touch more; ${command}`,
       {},
@@ -360,7 +368,7 @@ describe("run_command", () => {
     expect(text).toContain("diff: nope: No such file or directory\ndiff: missing operand");
   });
 
-  it("tells the same of a file each time: times and owners say nothing", async () => {
+  it("reports the same facts about a file each time: no times and owners", async () => {
     const first = await shell("stat -c '%U %Y' a.txt /peers/agent2/a.txt | sort -u | wc -l");
     expect(first.text).toBe("1");
   });

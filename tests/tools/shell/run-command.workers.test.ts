@@ -3,7 +3,7 @@ import { justBashRunner, runCommandTool } from "../../../src/tools/shell";
 import { agentFiles, readAsText, runTool } from "../files/agent-tree";
 import { ENDLESS } from "./endless-commands";
 
-/** The shell where it will run: its code must load there, and its endless commands must end there too. */
+/** The shell in workerd: its code must load there, and its endless commands must end there, too. */
 const tool = runCommandTool(justBashRunner(Date.now));
 
 describe("run_command in the runtime of the service", () => {

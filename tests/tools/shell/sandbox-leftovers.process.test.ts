@@ -5,7 +5,10 @@ import type { StagedFiles } from "../../../src/workspace/staged-files";
 import { agentFiles, readAsText, runTool, type World } from "../files/agent-tree";
 import { type LocalSandbox, localSandbox } from "./local-sandbox";
 
-/** What a command leaves behind in its container, and what becomes of it at the next one. */
+/**
+ * Files and processes that a command leaves in its container, and how the next command handles
+ * them.
+ */
 let sandbox: LocalSandbox;
 beforeEach(async () => {
   sandbox = await localSandbox();
@@ -20,7 +23,7 @@ const run = (files: StagedFiles, command: string, timeout_seconds = 10) =>
     files,
   );
 
-describe("what an earlier command left in the container", () => {
+describe("a leftover of an earlier command in the container", () => {
   it.each([
     { left: "a link to elsewhere", command: "ln -s ../outside out", then: { out: "mine\n" } },
     {
@@ -64,7 +67,7 @@ describe("what an earlier command left in the container", () => {
       command: "mkdir -p ../tmp/.agent-names ../tmp/.agent-command",
       then: { out: "mine\n" },
     },
-  ])("is in nobody's way: $left", async ({ command, then }) => {
+  ])("does not affect later commands: $left", async ({ command, then }) => {
     const outside = `${sandbox.root}/outside`;
     await mkdir(outside, { recursive: true });
     await run(await agentFiles({ workspace: { "a.txt": "one\n" } }), command);
@@ -77,7 +80,7 @@ describe("what an earlier command left in the container", () => {
     expect(await readdir(outside)).toEqual([]);
   });
 
-  it("is not changed through one more name of the same file", async () => {
+  it("is not changed through another name of the same file", async () => {
     const first = await agentFiles({ workspace: { "a.txt": "one\n" } });
     await run(first, "ln a.txt b.txt");
     expect(await readAsText(first, "b.txt")).toBe("one\n");
@@ -86,7 +89,7 @@ describe("what an earlier command left in the container", () => {
     expect(second.staged().workspace).toEqual(new Map());
   });
 
-  it("is not written through, where a link lies above", async () => {
+  it("is not written through a link above it", async () => {
     await run(await agentFiles({}), "true");
     await mkdir(`${sandbox.root}/outside`);
     await symlink(`${sandbox.root}/outside`, `${sandbox.root}/workspace/dir`);
@@ -108,7 +111,7 @@ async function nextCall(world: World, files: StagedFiles): Promise<StagedFiles> 
 }
 
 describe("folders", () => {
-  it("that are empty are there at the next command, and gone once they were removed", async () => {
+  it("that are empty exist at the next command, and are gone after they were removed", async () => {
     const first = await agentFiles({});
     await run(first, "mkdir -p out/deep");
     expect(first.staged().directories).toEqual(["/workspace/out", "/workspace/out/deep"]);
@@ -128,7 +131,7 @@ describe("folders", () => {
     });
   });
 
-  it("that become files, and files that become folders, are taken over", async () => {
+  it("that replace files, and files that replace folders, are stored", async () => {
     const files = await agentFiles({ workspace: { "build/x": "x", "build/y/z": "z", plain: "p" } });
     const { text } = await run(
       files,
@@ -142,7 +145,7 @@ describe("folders", () => {
     expect(files.exists("build/x")).toBe(false);
   });
 
-  it("of others cannot be made, and that is said", async () => {
+  it("of others cannot be made, and the result says so", async () => {
     const files = await agentFiles({
       peers: { agent2: { "p.txt": "peer\n" } },
       contexts: { site: { a: "a" } },
@@ -153,7 +156,7 @@ describe("folders", () => {
   });
 });
 
-describe("what is not kept", () => {
+describe("the result names as not kept", () => {
   it.each([
     {
       name: "a link",
@@ -170,7 +173,7 @@ describe("what is not kept", () => {
       command: "mv a.txt b.txt; ln -s b.txt a.txt",
       says: "/workspace/a.txt is no plain file",
     },
-  ])("is $name, and that is said", async ({ command, says }) => {
+  ])("$name", async ({ command, says }) => {
     expect(
       (await run(await agentFiles({ workspace: { "a.txt": "one\n" } }), command)).text,
     ).toContain(says);
@@ -180,25 +183,26 @@ describe("what is not kept", () => {
 describe("a process", () => {
   it.each([
     { name: "in the background", start: "sleep 300 &" },
-    { name: "that nobody waits for", start: "nohup sleep 300 > /dev/null 2>&1 & disown" },
+    { name: "that is disowned", start: "nohup sleep 300 > /dev/null 2>&1 & disown" },
     { name: "of a session of its own", start: "setsid -f sleep 300" },
     { name: "without its environment", start: "env -i sleep 300 &" },
     { name: "that starts others", start: "(while true; do sleep 0.05; echo x > late; done) &" },
-    { name: "that will not go", start: "(trap '' TERM HUP; sleep 300) &" },
+    { name: "that ignores signals", start: "(trap '' TERM HUP; sleep 300) &" },
     {
-      name: "of a command whose time is over",
+      name: "of a command that timed out",
       start: "setsid -f sleep 300; sleep 300",
       seconds: 1,
     },
-  ])("goes on no longer than its command: one $name", async ({ start, seconds = 10 }) => {
+  ])("ends with its command: a process $name", async ({ start, seconds = 10 }) => {
     const startedAt = performance.now();
     const { text } = await run(await agentFiles({}), `${start}\n`, seconds);
     expect(text).toMatch(seconds === 1 ? /took longer than 1 s/ : /^\[no output\]$/);
-    expect(performance.now() - startedAt).toBeLessThan(60_000); // none of them was waited for: they all take minutes
+    // none of them was awaited: they all take minutes
+    expect(performance.now() - startedAt).toBeLessThan(60_000);
     expect(await processesAt(`${sandbox.root}/workspace`)).toEqual([]);
   });
 
-  it("that others run is left alone", async () => {
+  it("of other programs is not ended", async () => {
     const other = await localSandbox();
     const long = other.exec(`mkdir -p workspace && cd workspace && exec sleep 300`);
     try {
@@ -212,7 +216,7 @@ describe("a process", () => {
     }
   });
 
-  it("in the background takes nothing from exit code and outputs", async () => {
+  it("in the background does not affect exit code and outputs", async () => {
     expect(await run(await agentFiles({}), "sleep 300 & echo o; echo e >&2; exit 7")).toEqual({
       outcome: "ok",
       text: "o\n[stderr]\ne\n[exit code 7]",

@@ -4,7 +4,10 @@ import { runCommandTool, type SandboxClient, sandboxRunner } from "../../../src/
 import { agentFiles, readAsText, runTool, type World } from "../files/agent-tree";
 import { type LocalSandbox, localSandbox } from "./local-sandbox";
 
-/** The runner against real shells and files: what it asks of a sandbox is what the published interface promises. */
+/**
+ * The runner against real shells and files. It only uses what the published sandbox interface
+ * promises.
+ */
 const BIN = new Uint8Array([0, 255, 254, 10, 13, 39, 92]);
 const WORLD: World = {
   workspace: { "a.txt": "one\n", "it's $HOME.txt": "odd\n", "bin/b.bin": BIN, "gone.txt": "x\n" },
@@ -38,22 +41,22 @@ describe("a sandbox as command runner", () => {
       command: "cat ../peers/agent2/p.txt ../contexts/site/index.html",
       text: "peer\n<p>",
     },
-    { name: "starts elsewhere if asked to", command: "ls", directory: "bin", text: "b.bin" },
-    { name: "has what the machine has", command: "printf '\\377' | od -An -tx1", text: " ff" },
+    { name: "starts in the requested directory", command: "ls", directory: "bin", text: "b.bin" },
+    { name: "has the machine's programs", command: "printf '\\377' | od -An -tx1", text: " ff" },
     {
-      name: "takes quotes and lines as they are",
+      name: "treats quotes and line feeds literally",
       command: "echo \"it's\" '$x'\ncat <<'E'\n'\"`\nE",
       text: "it's $x\n'\"`",
     },
-    { name: "says how a command ended", command: "exit 3", text: "[exit code 3]" },
-    { name: "keeps both outputs apart", command: "echo o; echo e >&2", text: "o\n[stderr]\ne" },
+    { name: "reports the exit code", command: "exit 3", text: "[exit code 3]" },
+    { name: "keeps both outputs separate", command: "echo o; echo e >&2", text: "o\n[stderr]\ne" },
   ])("$name", async ({ command, directory, text }) => {
     expect(
       await runTool(toolOver(sandbox), { command, directory }, await agentFiles(WORLD)),
     ).toEqual({ outcome: "ok", text });
   });
 
-  it("takes back what was changed, made and deleted, byte for byte", async () => {
+  it("stores changed, new and deleted files, byte for byte", async () => {
     const files = await agentFiles(WORLD);
     await files.read("gone.txt");
     const command =
@@ -78,29 +81,33 @@ describe("a sandbox as command runner", () => {
 
   it.each([
     {
-      name: "what is for reading",
+      name: "a read-only file",
       command: "echo x > ../peers/agent2/p.txt; echo y > ../contexts/site/new",
       says: ["another's snapshot", "for reading only"],
     },
     {
-      name: "what is too large",
+      name: "a file above the limit",
       command: "head -c 2000 /dev/zero > large",
       says: ["/workspace/large is larger than 1000 bytes and was not kept"],
     },
-    { name: "names that no disk takes", command: "echo x > 'a:b'", says: ["contains a colon"] },
+    {
+      name: "names that disks do not support",
+      command: "echo x > 'a:b'",
+      says: ["contains a colon"],
+    },
     {
       name: "links",
       command: "ln -s a.txt link",
       says: ["/workspace/link is no plain file and was not kept"],
     },
-  ])("does not take back $name, and says so", async ({ command, says }) => {
+  ])("does not store $name, and says so", async ({ command, says }) => {
     const files = await agentFiles(WORLD);
     const { text } = await runTool(toolOver(sandbox), { command }, files);
     for (const part of says) expect(text).toContain(part);
     expect(files.staged()).toMatchObject({ workspace: new Map(), contexts: new Map() });
   });
 
-  it("puts right what an earlier command left behind, and carries only what differs", async () => {
+  it("reverts an earlier command's leftovers, and transfers only differences", async () => {
     const tool = toolOver(sandbox);
     await runTool(
       tool,
@@ -139,14 +146,14 @@ describe("a sandbox as command runner", () => {
       command: "sh -c 'kill -9 $$'",
       code: 137,
     },
-    { name: "with a code of its own that a time limit has too", command: "exit 124", code: 124 },
-    { name: "by killing all there is", command: "kill -9 0", code: 137 },
+    { name: "with the exit code of a timeout", command: "exit 124", code: 124 },
+    { name: "by killing all processes", command: "kill -9 0", code: 137 },
     {
-      name: "with words of its own about a time limit",
+      name: "with its own message about a time limit",
       command: "echo 'timeout: sending signal TERM' >&2; exit 124",
       code: 124,
     },
-  ])("keeps what a command did that ended $name", async ({ command, code }) => {
+  ])("keeps the changes of a command that ended $name", async ({ command, code }) => {
     const files = await agentFiles({});
     const { outcome, text } = await runTool(
       toolOver(sandbox),
@@ -160,7 +167,7 @@ describe("a sandbox as command runner", () => {
     expect(await readAsText(files, "f")).toBe("x\n");
   });
 
-  it("keeps nothing of a command that was stopped, and shows what it had put out and no more", async () => {
+  it("keeps no change of a command that was stopped, and shows only its output until then", async () => {
     const files = await agentFiles({});
     const command = "echo x > f; echo out; echo err >&2; sleep 1000";
     const { outcome, text } = await runTool(
@@ -172,7 +179,7 @@ describe("a sandbox as command runner", () => {
     expect(text).toMatch(/^out\n\[stderr\]\nerr\n\[The command was stopped: [^\n]+$/);
   });
 
-  it("runs the commands of one agent one after the other, each over its own files", async () => {
+  it("runs the commands of one agent one after another, each over its own files", async () => {
     const tool = toolOver(sandbox);
     const [first, second] = [
       await agentFiles({ workspace: { a: "1\n" } }),
@@ -185,7 +192,7 @@ describe("a sandbox as command runner", () => {
     expect(results.map(({ text }) => text)).toEqual(["a", "b"]);
   });
 
-  it("lets a command delete what was carried there, which counts as read", async () => {
+  it("allows a command to delete transferred files, which counts as read", async () => {
     const files = await agentFiles(WORLD);
     await runTool(toolOver(sandbox), { command: "rm gone.txt" }, files);
     expect([...files.staged().workspace]).toEqual([["gone.txt", null]]);
@@ -196,7 +203,7 @@ describe("a sandbox as command runner", () => {
     });
   });
 
-  it("refuses more files than can be carried", async () => {
+  it("refuses more files than its limit", async () => {
     const { outcome, text } = await runTool(
       toolOver(sandbox, { files: 2, fileBytes: 10 }),
       { command: "ls" },
@@ -208,7 +215,7 @@ describe("a sandbox as command runner", () => {
     });
   });
 
-  it("that does not answer is told to the model, and ends nothing", async () => {
+  it("that does not respond is reported to the model, and ends nothing else", async () => {
     const broken = {
       ...sandbox,
       exec: () => Promise.reject(new Error("Network connection lost.")),
@@ -220,7 +227,7 @@ describe("a sandbox as command runner", () => {
     });
   });
 
-  it("that does not answer may have done anything where it has a network", async () => {
+  it("that does not respond may have had any effect if it has a network", async () => {
     const broken = {
       ...sandbox,
       exec: () => Promise.reject(new Error("Network connection lost.")),
@@ -231,7 +238,7 @@ describe("a sandbox as command runner", () => {
     expect(text).not.toContain("Nothing was kept; try again");
   });
 
-  it("loses what runs there and all it holds when it is destroyed; the next command has a fresh one", async () => {
+  it("loses its processes and files when it is destroyed; the next command has a new one", async () => {
     const runner = sandboxRunner(sandbox, { root: sandbox.root });
     const tool = runCommandTool(runner, {
       mostSeconds: 30,
@@ -253,7 +260,7 @@ describe("a sandbox as command runner", () => {
     expect(sandbox.started).toBe(2);
   });
 
-  it("is asked for nothing more once its call is aborted", async () => {
+  it("gets no further request once its call is aborted", async () => {
     const stop = new AbortController();
     const aborting: SandboxClient = {
       ...sandbox,
@@ -277,7 +284,7 @@ describe("a sandbox as command runner", () => {
     expect(runner.underWay()).toBeNull();
   });
 
-  it("is not waited for once the turn is cancelled", async () => {
+  it("is not awaited once the turn is cancelled", async () => {
     const stop = new AbortController();
     const runner = sandboxRunner(sandbox, { root: sandbox.root });
     const request = {

@@ -11,7 +11,7 @@ const LIMITS = {
 const meterAt = (clock: { at: number }) => new StepMeter(LIMITS, () => clock.at);
 
 describe("StepMeter", () => {
-  it("stops by steps where the clock stands still", () => {
+  it("stops by steps if the clock does not advance", () => {
     const meter = meterAt({ at: 7 });
     for (let step = 0; step < 100; step++) meter.hit("bash:cmd");
     expect(meter.stopped).toBeNull();
@@ -28,7 +28,7 @@ describe("StepMeter", () => {
     expect(meter.stopped).toBe("it took longer than 5 s");
   });
 
-  it("looks at the clock whenever a file is read", () => {
+  it("checks the clock at each file that is read", () => {
     const clock = { at: 0 };
     const meter = meterAt(clock);
     clock.at = 5_001;
@@ -36,7 +36,7 @@ describe("StepMeter", () => {
     expect(meter.stopped).toBe("it took longer than 5 s");
   });
 
-  it("does not count as its time what it waits for files", async () => {
+  it("excludes the time of waiting for files", async () => {
     const clock = { at: 0 };
     const meter = meterAt(clock);
     const waits = (ms: number) => meter.waiting(async () => (clock.at += ms));
@@ -48,7 +48,7 @@ describe("StepMeter", () => {
     expect(meter.stopped).toBe("it waited longer than 60 s for files");
   });
 
-  it("stops who reads too much", () => {
+  it("stops a command that reads too much", () => {
     const meter = meterAt({ at: 0 });
     meter.read(1_000);
     expect(meter.stopped).toBeNull();
@@ -56,7 +56,7 @@ describe("StepMeter", () => {
     expect(meter.stopped).toBe("it read more than 1000 bytes of files");
   });
 
-  it("stops who writes too much, before it is written", () => {
+  it("stops a command that writes too much, before the write", () => {
     const meter = meterAt({ at: 0 });
     meter.writes(1_000);
     expect(meter.stopped).toBeNull();
@@ -64,7 +64,7 @@ describe("StepMeter", () => {
     expect(() => meter.writes(0)).toThrow("stopped");
   });
 
-  it("throws inside of commands, which nothing else would end, and lets the shell itself end in order", () => {
+  it("throws inside commands, which would not end otherwise, and lets the shell itself end in order", () => {
     const meter = meterAt({ at: 0 });
     meter.stop("enough");
     expect(() => meter.hit("bash:cmd:While")).not.toThrow();
