@@ -38,8 +38,8 @@ const begin = (attached: QuestionAttachments | null) => {
   return { events: eventsOf(steps), turn: runningTurn(stateAfter(emptySession, steps)) };
 };
 
-describe("what comes with a question", () => {
-  it("is part of the turn's first event, and known after a new fold", () => {
+describe("the attachments of a question", () => {
+  it("are part of the turn's first event, and known after a new fold", () => {
     const { events, turn } = begin(ATTACHED);
     expect(events.find(({ type }) => type === "turn.started")).toMatchObject({
       attachments: ATTACHED.attachments,
@@ -52,7 +52,7 @@ describe("what comes with a question", () => {
     expect(runningTurn(stored.reduce(evolve, emptySession))).toEqual(turn);
   });
 
-  it("leaves no trace where nothing comes", () => {
+  it("leave no trace if there are none", () => {
     const { events, turn } = begin(null);
     expect(Object.keys(events.find(({ type }) => type === "turn.started") ?? {})).not.toContain(
       "attachments",
@@ -60,7 +60,7 @@ describe("what comes with a question", () => {
     expect(turn && "attached" in turn).toBe(false);
   });
 
-  it("is part of the least that a turn may cost", () => {
+  it("are part of the smallest cost of a turn", () => {
     const more = minCallUsd(rules.agents, 100 + ATTACHED.tokens) - minCallUsd(rules.agents, 100);
     expect(more).toBeCloseTo(ATTACHED.tokens / 1_000_000, 9);
   });

@@ -14,8 +14,7 @@ import { answers } from "./builders";
 import { World } from "./world";
 
 /**
- * What cannot be is never passed over: a broken rule, or a log that is none, says what is wrong
- * with it.
+ * An impossible state is never ignored: a broken rule or an invalid log fails with a precise error.
  */
 
 const asked = (): World => {
@@ -33,7 +32,7 @@ const request: InputBody = {
   timeoutMs: null,
 };
 
-describe("what cannot be", () => {
+describe("an impossible state throws", () => {
   it.each<{ name: string; when: () => unknown; says: string }>([
     {
       name: "a first turn without a team",
@@ -58,17 +57,17 @@ describe("what cannot be", () => {
       says: "a turn without a team",
     },
     {
-      name: "a rule that asks for the turn when none runs",
+      name: "a rule that reads the turn when no turn runs",
       when: () => draftOf(emptySession).turn,
       says: "no turn is running",
     },
     {
-      name: "the rules of an agent that is not there",
+      name: "the rules of a missing agent",
       when: () => draftOf(asked().state).rulesOf(3),
       says: "no agent at index 3",
     },
     {
-      name: "the round of an agent that has none",
+      name: "the round of an agent without a round",
       when: () => {
         const world = asked();
         world.does("a", answers("A"));
@@ -77,7 +76,7 @@ describe("what cannot be", () => {
       says: "agent 0 has no open round",
     },
     {
-      name: "an agent that is not there",
+      name: "a missing agent",
       when: () => agentAt(asked().turn.attempt, 3),
       says: "no agent at index 3",
     },
@@ -87,7 +86,7 @@ describe("what cannot be", () => {
       says: "no answer of revision 1",
     },
     {
-      name: "an id that is no agent's",
+      name: "an id of no agent",
       when: () => indexOf(asked().turn, "z"),
       says: "no agent with id z",
     },

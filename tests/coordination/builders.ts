@@ -3,7 +3,7 @@ import type { Decision, ToolsListing, Usage } from "../../src/protocol/events";
 import type { AgentRules, TeamRules, ToolRule } from "../../src/protocol/team";
 import type { ToolNotification, ToolProgress } from "../../src/protocol/events/tool";
 
-/** Small builders: a team, and what its models say when they are called. */
+/** Small builders: a team, and the replies of its models. */
 
 export const agentRules = (id: string, changes: Partial<AgentRules> = {}): AgentRules => ({
   id,
@@ -42,20 +42,20 @@ export const tool = (name: string, changes: Partial<ToolRule> = {}): ToolRule =>
   ...changes,
 });
 
-/** A workspace that holds so many files, some of them from this round. */
+/** A workspace with this many files, some of them from this round. */
 export const wrote = (files: number, changes: Partial<WorkspaceFacts> = {}): WorkspaceFacts => ({
   files,
   changed: true,
   ...changes,
 });
-/** A workspace that is as its round began. */
+/** A workspace that is unchanged since the start of its round. */
 export const changedNothing = (files = 0, facts: Partial<WorkspaceFacts> = {}): WorkspaceFacts => ({
   files,
   changed: false,
   ...facts,
 });
 
-/** What a tool server has; null: it cannot be reached. */
+/** The tools of a tool server; `null` if it is unreachable. */
 export const listing = (server: string, tools: readonly ToolRule[] | null): ToolsListing => ({
   server,
   version: tools ? "2026-07-28" : null,
@@ -73,7 +73,7 @@ export const progress = (done: number, changes: Partial<ToolProgress> = {}): Too
   message: null,
   ...changes,
 });
-/** A tool's server wants a form filled in, so many times. */
+/** A tool's server sends this many elicitations. */
 export const asksPerson = (times = 1, message = "Your password?"): ToolNotification => ({
   type: "elicitation",
   origin: BOX,
@@ -92,10 +92,10 @@ export const used = (input: number, output: number, cached = 0): Usage => ({
   cached_tokens: cached,
 });
 
-/** Who acts, and the names it knows the others by. `nth` makes ids of tool calls their own. */
+/** The acting agent and its aliases of the others. `nth` makes ids of tool calls unique. */
 export type Acting = { id: string; alias: (id: string) => string; nth: number };
 
-/** What a call comes to, and how long after it was sent; null: it never ends by itself. */
+/** The end of a call, and how long after the call was sent; `null` if it never ends by itself. */
 export type Outcome = { afterMs: number; what: { reply: Reply } | { failure: CallFailure } | null };
 export type Move = (acting: Acting) => Outcome;
 
@@ -121,9 +121,7 @@ export const anAnswer =
   (content: string): Part =>
   ({ nth }, place) => ({ name: "new_answer", tool_call: `t${nth}-${place}`, content });
 
-/**
- * A vote for the newest answer of an agent, given by its id; or for an alias that is no agent's.
- */
+/** A vote for the newest answer of an agent by its id, or for an alias of no agent. */
 export const aVote =
   (target: string, reason = "the best"): Part =>
   ({ nth, alias }, place) => ({
@@ -152,7 +150,7 @@ export const answers = (content: string, changes: Partial<Reply> = {}): Move =>
 export const votes = (target: string, changes: Partial<Reply> = {}): Move =>
   decides([aVote(target)], changes);
 
-/** Never twice the same: what an agent answers that improves for ever. */
+/** Answers of an agent that improves forever: each one is new. */
 export const improves: Move = (acting) => answers(`Idea ${acting.nth} of ${acting.id}`)(acting);
 
 export const says =
@@ -160,7 +158,7 @@ export const says =
   () =>
     reply({ text, ...changes });
 
-/** Calls its own tools, by name; decisions may come with them. */
+/** Calls the agent's own tools by name; the reply may also contain decisions. */
 export const uses =
   (names: string[], parts: Part[] = [], changes: Partial<Reply> = {}): Move =>
   (acting) =>

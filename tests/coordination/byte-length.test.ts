@@ -8,7 +8,7 @@ const halves = fc
   .map((parts) => parts.join(""));
 
 describe("a text cut to the size of its JSON", () => {
-  it("takes as many bytes as the JSON of it, without its quotation marks", () => {
+  it("has at most the given size as JSON, without quotation marks", () => {
     fc.assert(
       fc.property(
         fc.oneof(anyText, halves),
@@ -17,7 +17,7 @@ describe("a text cut to the size of its JSON", () => {
     );
   });
 
-  it("is its longest beginning that fits, and halves no character", () => {
+  it("is its longest start that fits, and splits no character", () => {
     const property = fc.property(fc.oneof(anyText, halves), fc.nat(120), (text, most) => {
       const kept = jsonPrefix(most, text);
       expect(text.startsWith(kept)).toBe(true);
@@ -29,27 +29,27 @@ describe("a text cut to the size of its JSON", () => {
   });
 });
 
-describe("a text cut to so many bytes", () => {
+describe("a text cut to a number of bytes", () => {
   it.each([
-    { name: "is left as it is where it fits", text: "añb", most: 4, kept: "añb" },
-    { name: "loses what is over", text: "añb", most: 3, kept: "añ" },
-    { name: "halves no character", text: "añb", most: 2, kept: "a" },
-    { name: "halves no character of four bytes", text: "a😀", most: 4, kept: "a" },
+    { name: "is unchanged if it fits", text: "añb", most: 4, kept: "añb" },
+    { name: "loses the rest", text: "añb", most: 3, kept: "añ" },
+    { name: "splits no character", text: "añb", most: 2, kept: "a" },
+    { name: "splits no character of four bytes", text: "a😀", most: 4, kept: "a" },
     { name: "may lose all", text: "😀", most: 0, kept: "" },
   ])("$name", ({ text, most, kept }) => {
     expect(truncateTo(most, text)).toBe(kept);
   });
 
-  it("that fits keeps a halved character as it was written", () => {
+  it("keeps a lone surrogate if it fits", () => {
     expect(truncateTo(4, "a\ud83d")).toBe("a\ud83d");
   });
 });
 
 describe("for example, a text cut to the size of its JSON", () => {
   it.each([
-    { name: "is left as it is where it just fits", text: 'a"b', most: 4, kept: 'a"b' },
-    { name: "loses the character that would take it over", text: 'a"b', most: 2, kept: "a" },
-    { name: "may end just at the size", text: 'a"b', most: 3, kept: 'a"' },
+    { name: "is unchanged if it just fits", text: 'a"b', most: 4, kept: 'a"b' },
+    { name: "loses the character that exceeds the size", text: 'a"b', most: 2, kept: "a" },
+    { name: "may end exactly at the size", text: 'a"b', most: 3, kept: 'a"' },
   ])("$name", ({ text, most, kept }) => {
     expect(jsonPrefix(most, text)).toBe(kept);
   });

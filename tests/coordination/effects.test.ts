@@ -4,21 +4,21 @@ import { callId } from "../../src/coordination/effects";
 import { answers, fails, says, tool, uses } from "./builders";
 import { World } from "./world";
 
-describe("the place in a call's id", () => {
-  it("is the one it was made of", () => {
+describe("the place that a call's id encodes", () => {
+  it("is the place of the call", () => {
     const id = callId({ turn: 12, attempt: 3, agent: 10, round: 14, call: 15, sent: 16 });
     expect(placeOfCall(id)).toEqual({ turn: 12, attempt: 3 });
   });
 
   it.each(["", "call_1_2", "tool_1_2_1_1_x", "xcall_1_2_1_1_1_1", "call_1_2_1_1_1_1_x"])(
-    "is none in %j",
+    "does not exist in %j",
     (id) => {
       expect(placeOfCall(id)).toBeNull();
     },
   );
 });
 
-it("makes one call of all its tries, and of nothing else", () => {
+it("is shared by all tries of a call, and by no other call", () => {
   const place = { turn: 1, attempt: 1, agent: 0, round: 1, call: 1, sent: 0 };
   const first = callIdPrefix(callId(place));
   expect(callIdPrefix(callId({ ...place, sent: 10 }))).toBe(first);
@@ -42,7 +42,7 @@ it("numbers agents, calls and the tries of each from 1", () => {
 });
 
 describe("a call in flight", () => {
-  it("is the place that was owed, until the call ends", () => {
+  it("is the owed place, until the call ends", () => {
     const world = new World();
     world.ask();
     world.starts("a");
@@ -58,7 +58,7 @@ describe("a call in flight", () => {
     expect(callInFlight(world.state, id)).toBeNull();
   });
 
-  it("is none where no turn runs, and none where a tool runs", () => {
+  it("does not exist while no turn runs, or while a tool runs", () => {
     expect(callInFlight(emptySession, "call_1_1_1_1_1_1")).toBeNull();
     const world = new World({ every: { tools: [tool("search")] } });
     world.ask();

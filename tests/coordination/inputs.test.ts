@@ -93,9 +93,9 @@ const BODIES: Bodies = {
   clock: { type: "clock" },
 };
 
-describe("an input is plain data", () => {
+describe("an input", () => {
   it.each(Object.values(BODIES))(
-    "$type: `structuredClone` copies it, and `decide` takes the copy",
+    "$type is plain data: `structuredClone` copies it, and `decide` accepts the copy",
     (body) => {
       const world = new World({ agents: ["a"] });
       if (body.type !== "turn_requested") world.ask();
@@ -111,7 +111,7 @@ describe("an input is plain data", () => {
 });
 
 describe("a world", () => {
-  it("is asked each question at most once within one `decide`", () => {
+  it("answers each question at most once within one `decide`", () => {
     const world = new World({ agents: ["a", "b"], every: { workspace: true } });
     world.ask();
     world.starts("a");
@@ -130,7 +130,7 @@ describe("a world", () => {
     expect(steps.at(-1)?.event.type).toBe("turn.cancelled");
   });
 
-  it("is not asked before a turn runs", () => {
+  it("is not read before a turn runs", () => {
     const neverAsked = () => {
       throw new Error("asked");
     };

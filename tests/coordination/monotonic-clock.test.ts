@@ -4,7 +4,7 @@ import { nextTimerAt, owed } from "../../src/coordination";
 import { fails } from "./builders";
 import { START, World } from "./world";
 
-it("lets a try that failed after a jump forward and back be repeated when its delay is over", () => {
+it("a try that failed after a clock jump forward and back is repeated when its delay is over", () => {
   let wall = START;
   const clock = new MonotonicClock(() => wall);
   const world = new World({ agents: ["a"] });

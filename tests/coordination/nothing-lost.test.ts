@@ -25,7 +25,7 @@ describe("a failed round (D3)", () => {
   const loses = fails({ class: "quota", code: "quota" });
   table([
     {
-      name: "leaves its files to the next one",
+      name: "passes its files to the next round",
       world,
       when: (at) => at.does("a", loses),
       then: [
@@ -35,7 +35,7 @@ describe("a failed round (D3)", () => {
       ],
     },
     {
-      name: "leaves none where the agent has answered",
+      name: "passes no files if the agent has answered",
       world,
       given: allAnswer,
       when: (at) => at.does("a", loses),
@@ -46,7 +46,7 @@ describe("a failed round (D3)", () => {
       ],
     },
     {
-      name: "leaves none where the agent has no workspace",
+      name: "passes no files if the agent has no workspace",
       world: { agents: ["a", "b"] },
       when: (at) => at.does("a", loses),
       then: ["call.failed a quota final", "round.failed a quota", "round.started a #2 failed []"],
@@ -86,11 +86,11 @@ describe("a failed round (D3)", () => {
   ]);
 });
 
-describe("a text that its provider held back", () => {
+describe("a text that its provider withheld", () => {
   const withheld = fails({ class: "content_filter", code: "content_filter" });
   table([
     {
-      name: "is no answer of an agent that failed",
+      name: "does not become the answer of a failed agent",
       world: { agents: ["a", "b"] },
       given: (at) => {
         at.writing = { a: "so far" };
@@ -124,7 +124,7 @@ describe("an agent that fails at once (D3)", () => {
   );
 });
 
-/** Which agents the turn's report calls dropped out, and why. */
+/** Which agents the turn's report names as dropped out, and why. */
 function droppedOut({ log }: World): string[] {
   const events = log.map((event, index) => ({
     ...event,
@@ -146,7 +146,7 @@ describe("at the end of coordination (D3)", () => {
     rules: { initial_round_timeout_ms: null },
   };
 
-  it("an agent with files wins over one with more text, if no answer is whole", () => {
+  it("an agent with files wins over one with more text, if no answer is complete", () => {
     const world = new World(untimed);
     world.ask();
     world.writing = { a: "A text that is longer than the sentence about files. ".repeat(10) };
@@ -172,7 +172,7 @@ describe("at the end of coordination (D3)", () => {
     expect(droppedOut(world)).toEqual(["c deadline"]);
   });
 
-  it("the same in an attempt after a rejected one, where another agent has answered", () => {
+  it("text and files also become an answer after a rejected attempt in which another agent answered", () => {
     const world = new World({
       ...untimed,
       rules: { ...untimed.rules, max_orchestration_restarts: 1 },
@@ -193,7 +193,7 @@ describe("at the end of coordination (D3)", () => {
     ]);
   });
 
-  it("the same at the end of the budget", () => {
+  it("text and files also become an answer at the end of the budget", () => {
     const world = new World({ ...untimed, budget: { max_tokens: 5_000 } });
     world.ask();
     world.does("a", answers("A", { usage: spent(1_000, 3_500) }));
@@ -207,7 +207,7 @@ describe("at the end of coordination (D3)", () => {
     expect(droppedOut(world)).toEqual(["b budget"]);
   });
 
-  it("an agent that used up the calls of its round earlier is not reported as stopped by time", () => {
+  it("an agent that used up its round's calls earlier is not reported as stopped by time", () => {
     const world = new World({
       ...untimed,
       agents: ["a", "b", "c"],

@@ -44,7 +44,7 @@ describe("a presentation that is not the last allowed", () => {
       then: ["call.completed a", "turn.completed a agent1.final consensus"],
     },
     {
-      name: "is the answer when its presenter says neither",
+      name: "is the answer without a verdict",
       world,
       given: presented,
       when: (at) => at.does("a", says("I like it.")),
@@ -83,7 +83,7 @@ describe("a presentation that is not the last allowed", () => {
       then: ["call.failed a cancelled final", "turn.completed a agent1.final consensus"],
     },
     {
-      name: "opens the next attempt when rejected: agents fresh, labels from 1",
+      name: "opens the next attempt when rejected: new rounds, labels from 1",
       world,
       given: presented,
       when: (at) => [...at.does("a", again), ...at.does("b", answers("B"))],
@@ -138,7 +138,7 @@ describe("a presentation that is not the last allowed", () => {
       ],
     },
     {
-      name: "stays the answer rather than a scrap of the next attempt",
+      name: "stays the answer when the next attempt has only a partial text",
       world: { ...world, rules: { ...world.rules, initial_round_timeout_ms: 1_000_000 } },
       given: (at) => {
         rejected(at);
@@ -149,7 +149,7 @@ describe("a presentation that is not the last allowed", () => {
       then: ["attempt.settled deadline - -", "turn.completed a agent1.final consensus"],
     },
     {
-      name: "stays the answer rather than a scrap of a single agent's next presentation",
+      name: "stays the answer when a single agent's next presentation is only partial",
       world: { agents: ["a"], rules: { skip_coordination: true, max_orchestration_restarts: 1 } },
       given: (at) => {
         at.does("a", says("First final."));
@@ -160,7 +160,7 @@ describe("a presentation that is not the last allowed", () => {
       then: ["call.failed a quota final", "turn.completed a agent1.final skipped"],
     },
     {
-      name: "is what a cancelled next attempt leaves",
+      name: "is the result of a cancelled next attempt",
       world,
       given: rejected,
       when: (at) => at.give({ type: "cancel_requested" }),
@@ -168,7 +168,7 @@ describe("a presentation that is not the last allowed", () => {
     },
   ]);
 
-  it("passes the reason and the tools already used to the next attempt", () => {
+  it("passes the reason and the executed tools to the next attempt", () => {
     const at = new World({ ...world, every: { tools: [tool("send")] } });
     at.ask();
     agree(at);
@@ -188,7 +188,7 @@ describe("a presentation that is not the last allowed", () => {
     });
   });
 
-  it("presents the final of the attempt that gave one, and says which", () => {
+  it("presents the final of the last successful attempt, and names the attempt", () => {
     const at = new World(world);
     at.play({
       a: {

@@ -30,7 +30,7 @@ const answersOf = (world: World, id: string): number =>
   world.events("answer.submitted").filter(({ agent }) => agent === id).length;
 
 describe("a team", () => {
-  it("of two that improve on each other for ever is ended by the limits, with a vote", () => {
+  it("of two that improve on each other forever is ended by the limits, with a vote", () => {
     const world = new World({ agents: ["a", "b"] });
     const stubborn = [improves, improves, improves, improves, improves, improves, votes("b")];
     world.play({ a: [...stubborn], b: [...stubborn] });
@@ -38,7 +38,7 @@ describe("a team", () => {
     expect(settled(world)).toMatchObject({ ended_by: "consensus", winner: "b", label: "agent2.5" });
   });
 
-  it("of two that never stop, not even at the limits, abstains and is ended by its answers", () => {
+  it("of two that never stop, not even at the limits, abstains and presents an answer", () => {
     const world = new World({ agents: ["a", "b"], rules: { orchestrator_timeout_ms: 10_000_000 } });
     world.play({ a: [improves], b: [improves] });
     expect(world.events("agent.abstained").map(({ code }) => code)).toEqual([
@@ -49,7 +49,7 @@ describe("a team", () => {
     expect(world.ending.type).toBe("turn.completed");
   });
 
-  it("whose members voted while one was stuck in its first answer waits for it, and votes again", () => {
+  it("whose members voted while one had no first answer waits for it, and votes again", () => {
     const world = new World();
     world.play({
       a: [answers("A"), votes("b"), votes("c")],
@@ -81,7 +81,7 @@ describe("a team", () => {
     expect(settled(world)).toMatchObject({ ended_by: "consensus", winner: "b" });
   });
 
-  it("takes a vote and an answer of the same moment in their order: the vote first is voided", () => {
+  it("handles a vote and an answer of the same moment in their order: the vote first is voided", () => {
     const world = new World({ agents: ["a", "b"] });
     world.ask();
     allAnswer(world);
@@ -97,7 +97,7 @@ describe("a team", () => {
     ]);
   });
 
-  it("takes a vote and an answer of the same moment in their order: after the answer the vote is stale", () => {
+  it("handles a vote and an answer of the same moment in their order: after the answer the vote is stale", () => {
     const world = new World({ agents: ["a", "b"] });
     world.ask();
     allAnswer(world);
@@ -111,7 +111,7 @@ describe("a team", () => {
     ]);
   });
 
-  it("with all at the limit can only vote, and does", () => {
+  it("with all agents at the limit can only vote, and votes", () => {
     const world = new World({ rules: { max_new_answers_per_agent: 1 } });
     world.play({
       a: [answers("A"), improves, votes("a")],
@@ -127,7 +127,7 @@ describe("a team", () => {
     expect(settled(world)).toMatchObject({ ended_by: "consensus", label: "agent1.1" });
   });
 
-  it("holds a leader back while a peer hangs, and no longer than that", () => {
+  it("limits a leader while a peer hangs, and only that long", () => {
     const world = new World({ rules: { fairness_lead_cap_answers: 2 } });
     world.play({
       a: [answers("A"), improves, improves, votes("a"), improves, votes("a")],
@@ -139,7 +139,7 @@ describe("a team", () => {
     expect(settled(world)).toMatchObject({ ended_by: "consensus", winner: "a" });
   });
 
-  it("does not hold a leader back for a peer that failed", () => {
+  it("does not limit a leader because of a failed peer", () => {
     const world = new World({ agents: ["a", "b"], rules: { fairness_lead_cap_answers: 1 } });
     world.play({
       a: [answers("A"), improves, improves, improves, votes("a")],
@@ -149,7 +149,7 @@ describe("a team", () => {
     expect(world.events("answer.refused")).toEqual([]);
   });
 
-  it("with a voter that is always too late counts its vote when the answers have ended", () => {
+  it("with an always late voter counts its vote after the last answer", () => {
     const world = new World({ agents: ["a", "b"], rules: { fairness_lead_cap_answers: null } });
     world.play({
       a: [answers("A"), slowly(1_500, votes("b"))],
@@ -164,7 +164,7 @@ describe("a team", () => {
     });
   });
 
-  it("may begin with equal answers: both count, and the earlier wins a tie", () => {
+  it("may start with equal answers: both count, and the earlier wins a tie", () => {
     const world = new World({ agents: ["a", "b"] });
     world.play({ a: [answers("42"), votes("b")], b: [answers("42"), votes("a")] });
     expect(settled(world)).toMatchObject({
@@ -174,7 +174,7 @@ describe("a team", () => {
     });
   });
 
-  it("whose budget is used up in the first answers presents what it has", () => {
+  it("with a budget that is used up in the first answers presents an answer", () => {
     const world = new World({ budget: { max_tokens: 6_000 } });
     world.play({
       a: [answers("A", { usage: used(1_000, 900) })],
@@ -189,7 +189,7 @@ describe("a team", () => {
     });
   });
 
-  it("whose deadline falls into the presentation gives the winning answer, on time", () => {
+  it("with a deadline during the presentation returns the winning answer in time", () => {
     const world = new World({ agents: ["a", "b"] });
     world.play({
       a: { coordination: [answers("A"), votes("a")], presentation: [hangs] },
@@ -229,7 +229,7 @@ describe("a team", () => {
     expect(settled(world)).toMatchObject({ ended_by: "consensus", winner: "b" });
   });
 
-  it("refuses two answers in one reply, and takes the one that follows", () => {
+  it("refuses two answers in one reply, and accepts a single one afterwards", () => {
     const world = new World({ agents: ["a", "b"] });
     world.play({
       a: [decides([anAnswer("one"), anAnswer("two")]), answers("three"), votes("a")],
@@ -253,7 +253,7 @@ describe("a team", () => {
     expect(world.events("call.started")).toHaveLength(1);
   });
 
-  it("presents unjudged after the last restart", () => {
+  it("presents without a verdict after the last restart", () => {
     const world = new World({ agents: ["a", "b"], rules: { max_orchestration_restarts: 2 } });
     world.play({
       a: {
@@ -289,7 +289,7 @@ describe("a team", () => {
     expect(world.events("turn.failed")).toEqual([]);
   });
 
-  it("whose winner failed before presenting gives its answer without calling it", () => {
+  it("whose winner failed before presenting returns its answer without a call", () => {
     const world = new World();
     const quota = fails({ class: "quota", code: "quota" });
     world.play({
@@ -320,7 +320,7 @@ describe("a team", () => {
     });
   });
 
-  it("with one agent that always gets 500 ends with a right answer", () => {
+  it("with one agent that always gets 500 ends with a correct answer", () => {
     const world = new World();
     world.play({ a: [answers("A"), votes("b")], b: [answers("B"), votes("b")], c: [fails()] });
     expect(world.events("call.failed")).toHaveLength(15);

@@ -15,7 +15,7 @@ import { isTerminal, type SessionEvent, SessionEventSchema } from "../../src/pro
 /** Float sums of money. */
 const EPSILON_USD = 1e-9;
 
-/** What holds after every input. */
+/** Invariants after every input. */
 export function checkSteps(before: SessionState, steps: readonly Step[]): void {
   const events = eventsOf(steps);
   const after = stateAfter(before, steps);
@@ -38,7 +38,7 @@ export function checkSteps(before: SessionState, steps: readonly Step[]): void {
   freeze(after);
 }
 
-/** The quick comparison first: this is asked at every step of every story. */
+/** The quick comparison first: this runs at every step of every story. */
 function expectSame(one: unknown, other: unknown, sentence: string): void {
   if (!isDeepStrictEqual(one, other)) expect(one, sentence).toEqual(other);
 }
@@ -70,7 +70,7 @@ function checkEnd(events: readonly SessionEvent[], after: SessionState): void {
   ]);
 }
 
-/** `decide` and `evolve` must never write into the state they are given. */
+/** `decide` and `evolve` must never write into their state argument. */
 function freeze(value: unknown): void {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
   Object.freeze(value);

@@ -4,7 +4,10 @@ import { answers } from "./builders";
 import { tell } from "./telling";
 import { World, type WorldOptions } from "./world";
 
-/** One rule: a team that was asked, what happened before, one thing that happens, exactly what follows, what is owed then. */
+/**
+ * One rule: a team with a question, the events before, one input, and exactly the events and the
+ * owed effects after it.
+ */
 export type Row = {
   name: string;
   world?: WorldOptions;
@@ -29,13 +32,13 @@ export function allAnswer(world: World): void {
   for (const id of world.ids) world.does(id, answers(id.toUpperCase()));
 }
 
-/** A team that may write more than there is room for. */
+/** A team that may write more than the limit of all answers. */
 export const SIX = {
   agents: ["a", "b", "c", "d", "e", "f"],
   rules: { max_new_answers_per_agent: 20, fairness_lead_cap_answers: null },
 };
 
-/** So many answers beside the first ones, as large as they may be, in turn. */
+/** This many answers of the maximum size beside the first ones, in turn. */
 export function giveLarge(world: World, count: number): void {
   allAnswer(world);
   for (let nth = 0; nth < count; nth += 1) {

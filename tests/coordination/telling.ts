@@ -1,7 +1,10 @@
 import type { Effect } from "../../src/coordination";
 import type { EventOf, SessionEvent, ToolEvent } from "../../src/protocol/events";
 
-/** Events and effects as short lines, so that a table row says exactly what happened, in order, and fits on a screen. */
+/**
+ * Events and effects as short lines, so that a table row lists exactly what happened, in order, on
+ * one screen.
+ */
 export const tell = (events: readonly SessionEvent[]): string[] => events.map(line);
 
 /** `call a`, or `call a in 500` when it must wait. */
@@ -23,7 +26,7 @@ function line(event: SessionEvent): string {
   return [event.type, ...agent, ...details(event)].join(" ");
 }
 
-/** What a rule decided; ids, times and sums have tests of their own. */
+/** The events of a rule; ids, times and sums have their own tests. */
 function details(event: SessionEvent): string[] {
   switch (event.type) {
     case "attempt.started":
@@ -94,7 +97,7 @@ function asked(event: EventOf<"call.started">): string[] {
   return [offers, ...(event.forced ? ["forced"] : []), ...left(event)];
 }
 
-/** What the call says of its round's limits. */
+/** The round limits that the call states. */
 const left = ({ limit }: EventOf<"call.started">): string[] => [
   ...(limit?.calls_left === undefined ? [] : [`${limit.calls_left} calls left`]),
   ...(limit?.seconds_left === undefined ? [] : [`${limit.seconds_left} s left`]),
@@ -123,7 +126,7 @@ const accessed = ({ name, accesses }: EventOf<"files.accessed">): string[] => [
   }),
 ];
 
-/** The order is drawn by chance. */
+/** The order is random. */
 const shown = (labels: readonly string[]): string => `[${[...labels].sort().join(" ")}]`;
 
 const listed = ({ server, tools, refused, problem }: EventOf<"tools.listed">): string[] => [
@@ -138,7 +141,7 @@ function settled({ ended_by, winner, label, tally, tie }: EventOf<"attempt.settl
   return [ended_by, winner ?? "-", label ?? "-", ...votes, ...(tie ? ["tie"] : [])];
 }
 
-/** What keeps a call from being made at once, or from being made at all. */
+/** What delays a call, or prevents it. */
 function delayed(
   event: EventOf<"call.waiting" | "call.failed" | "conversation.compacted">,
 ): string[] {

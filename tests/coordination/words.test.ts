@@ -15,9 +15,7 @@ import {
 import { allAnswer, giveLarge, SIX } from "./table";
 import { World, type WorldOptions } from "./world";
 
-/**
- * Texts for models and people, word for word: a refusal helps only if it says what to do instead.
- */
+/** Texts for models and people, word for word: a refusal helps only if it names a remedy. */
 
 type Row = {
   code: string;
@@ -27,7 +25,7 @@ type Row = {
   words: string;
 };
 
-/** The words of each event and of each agent's end, by code. */
+/** The messages of each event and of each agent's end, by code. */
 const told = (world: World): unknown[] => [
   ...world.log,
   ...world.events("turn.failed").flatMap(({ agents }) => agents),
@@ -156,7 +154,7 @@ it("a vote for an agent without an answer is refused with the sorted list of val
   ]);
 });
 
-describe("what ends a round, or an agent", () => {
+describe("the end of a round, or of an agent", () => {
   const every = { tools: [tool("search")] };
   const searches = (world: World): void => {
     for (let n = 0; n < 50; n += 1) {
@@ -193,7 +191,7 @@ describe("what ends a round, or an agent", () => {
   ]);
 });
 
-describe("a presentation that came to nothing", () => {
+describe("a presentation without a result", () => {
   const alone: WorldOptions = {
     agents: ["a"],
     rules: { skip_coordination: true },

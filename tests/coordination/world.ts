@@ -47,15 +47,14 @@ export type WorldOptions = {
   seed?: number;
 };
 
-/** What an agent does, call by call; the last move is repeated. */
+/** An agent's actions, call by call; the last move is repeated. */
 export type Script = Move[] | Partial<Record<Purpose, Move[]>>;
 
 type Pending = { at: number; effect: Effect; deliver: () => InputBody };
 
 /**
- * A session under a virtual clock: the rules with the simplest shell there can be. Stories are told
- * step by step (`does`, `wait`) or as scripts (`play`). Every step is checked for the invariants of
- * any story.
+ * A session under a virtual clock: the rules with a minimal shell. Stories run step by step
+ * (`does`, `wait`) or as scripts (`play`). Every step is checked for the invariants of any story.
  */
 export class World {
   state: SessionState = emptySession;
@@ -65,11 +64,11 @@ export class World {
   readonly ids: string[];
   readonly rules: TeamRules;
   now = START;
-  /** What agents have written that is no complete reply, by id. */
+  /** Incomplete replies of agents, by id. */
   writing: Record<string, string> = {};
-  /** What calls in flight have reported, by effect id. */
+  /** Reported usage of calls in flight, by effect id. */
   reported: Record<string, Usage> = {};
-  /** How many input tokens a call asks room for. */
+  /** The number of input tokens that a call reserves. */
   inputTokens = 1_000;
   toolMs = 100;
   /** Every agent's workspace; `null` if not known. */
@@ -104,7 +103,7 @@ export class World {
     this.#seed = seed;
   }
 
-  /** The user asks; answers with what follows. */
+  /** The user asks a question. Returns the events. */
   ask(question = "What is best?"): SessionEvent[] {
     const rules = this.state.rules ? null : this.rules;
     const given = { budget: this.#budget, contexts: this.#contexts };
@@ -144,8 +143,8 @@ export class World {
   }
 
   /**
-   * The agent's call, sent if it was not yet, comes to this end now. Tools it asks for stay owed.
-   * `files`: from now on.
+   * The agent's call, sent if necessary, ends like this now. Its tools stay owed. `files`: from now
+   * on.
    */
   does(id: string, move: Move, files?: WorkspaceFacts): SessionEvent[] {
     this.starts(id);
@@ -160,7 +159,7 @@ export class World {
     );
   }
 
-  /** Sends the call an agent is owed, if there is one. */
+  /** Sends the agent's owed call, if there is one. */
   starts(id: string): SessionEvent[] {
     const index = this.ids.indexOf(id);
     const effect = owed(this.state).find((one) => one.type === "model_call" && one.agent === index);
@@ -169,7 +168,7 @@ export class World {
       : [];
   }
 
-  /** Settles the tool an agent has running, or starts and settles the next it is owed. */
+  /** Settles the agent's running tool, or starts and settles its next owed tool. */
   tool(
     id: string,
     outcome: "ok" | "error" | "unknown" = "ok",
@@ -186,8 +185,8 @@ export class World {
   }
 
   /**
-   * The agent's servers say what they have: these tools by server; null: it cannot be used. Without
-   * any: nothing, each of them.
+   * The listing of the agent's servers: tools by server; `null` if a server is unusable. Without an
+   * argument every server has no tools.
    */
   lists(
     id: string,
@@ -218,7 +217,7 @@ export class World {
     );
   }
 
-  /** Time passes, with a `clock` at each timer on the way and at the end. */
+  /** Advances the time, with a `clock` input at each timer on the way and at the end. */
   wait(ms: number): SessionEvent[] {
     const end = this.now + ms;
     const events: SessionEvent[] = [];
@@ -285,7 +284,7 @@ export class World {
 
   #timer = (): number | null => nextTimerAt(this.state, this.now);
 
-  /** Sends the first effect that is due and unsent; answers whether there was one. */
+  /** Sends the first effect that is due and unsent. Returns whether there was one. */
   #sendOwed(scripts: Record<string, Script>): boolean {
     const sent = new Set(this.#pending.map(({ effect }) => effect.id));
     const effect = owed(this.state).find(
@@ -318,7 +317,7 @@ export class World {
     this.#pending.push({ at, effect, deliver });
   }
 
-  /** Goes to the next moment at which something happens. */
+  /** Advances to the next moment at which something happens. */
   #next(): void {
     const running = new Set(inFlight(this.state));
     this.#pending = this.#pending
@@ -335,7 +334,7 @@ export class World {
   }
 }
 
-/** Moves are used up by their script; the last one stays. */
+/** Each script uses up its moves; the last move stays. */
 function nextMove(script: Script | undefined, purpose: Purpose): Move {
   const moves = Array.isArray(script)
     ? purpose === "coordination"

@@ -4,11 +4,14 @@ import type { RecordedRequest } from "../../simulated/providers/ledger";
 import { answersThenVotes, hangs, paced } from "../../simulated/providers/scripts";
 import { runningService } from "./support/running-service";
 
-/** A call that nobody waits for any more costs money and a slot: its connection is closed at once. */
+/** An abandoned call costs money and a slot, so its connection is closed at once. */
 const CLOSED_WITHIN_MS = 2_000;
-/** Only against waiting for ever. */
+/** Only prevents an endless wait. */
 const HEARD_WITHIN_MS = 30_000;
-/** Of a turn: enough for its calls to begin, and a fifth of it enough for another, on a machine that stalls too. */
+/**
+ * Time limit of a turn: its calls start within it, and others within a fifth of it, also on a slow
+ * machine.
+ */
 const SECONDS = 15;
 const MODELS = {
   mute: hangs("headers"),
@@ -39,7 +42,9 @@ async function until(holds: () => boolean, withinMs: number): Promise<void> {
   }
 }
 
-/** That the client closed each of these, and how long after `from` (unix ms). */
+/**
+ * Asserts that the client closed each of these connections, and how long after `from` (unix ms).
+ */
 async function closings(from: number, ofModel: string): Promise<number[]> {
   const mine = () =>
     requests().filter(({ model, startedAt }) => model === ofModel && startedAt <= from);
@@ -57,7 +62,7 @@ describe("cancelling closes the provider's connection within 2 s", () => {
       ready: (request: RecordedRequest) => request.status === 0,
     },
     {
-      name: "while the body has stopped",
+      name: "while the body stalls",
       model: "stalls",
       ready: (request: RecordedRequest) => request.tokensSent === 5,
     },
@@ -76,10 +81,10 @@ describe("cancelling closes the provider's connection within 2 s", () => {
     expect(Math.max(...after)).toBeLessThan(CLOSED_WITHIN_MS);
     expect((await on.client.turn(id)).status).toBe("cancelled");
     await sleep(1_000);
-    expect(requests()).toHaveLength(3); // nothing new begins after it
+    expect(requests()).toHaveLength(3); // no new call starts afterwards
   });
 
-  it("also for calls that wait in the queue, which are never sent", async () => {
+  it("also for queued calls, which are never sent", async () => {
     const team = agents("mute", "mute", "mute", "mute", "mute", "mute");
     const { session_id: id } = await on.client.start({
       baseUrl: on.providers.baseUrl,
@@ -94,8 +99,8 @@ describe("cancelling closes the provider's connection within 2 s", () => {
   });
 });
 
-describe("time that is up closes the provider's connection within 2 s", () => {
-  it("when coordination, then the turn, has no time left", async () => {
+describe("a time limit closes the provider's connection within 2 s", () => {
+  it("when the time of the coordination, then of the turn, is over", async () => {
     const run = await on.client.start({
       baseUrl: on.providers.baseUrl,
       agents: agents("stalls", "stalls"),
@@ -103,7 +108,8 @@ describe("time that is up closes the provider's connection within 2 s", () => {
     });
     const startedAt = now();
     await until(() => requests().length === 2, HEARD_WITHIN_MS);
-    await sleep(0.8 * SECONDS * 1_000 - (now() - startedAt)); // a fifth of the time is kept for the presentation
+    // a fifth of the time is reserved for the presentation
+    await sleep(0.8 * SECONDS * 1_000 - (now() - startedAt));
     await until(
       () =>
         requests()
@@ -123,7 +129,7 @@ describe("time that is up closes the provider's connection within 2 s", () => {
     expect(Math.max(...after)).toBeLessThan(CLOSED_WITHIN_MS);
   });
 
-  it("when an agent's first round has lasted too long, and the others go on without it", async () => {
+  it("when an agent's first round exceeds its time, and the others continue without it", async () => {
     // 4 s of work and as much for the decision.
     const config = {
       timeout_settings: { initial_round_timeout_seconds: 4, round_timeout_grace_seconds: 0 },

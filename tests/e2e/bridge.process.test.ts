@@ -48,7 +48,7 @@ function start(args: string[], variables: Record<string, string> = {}, entry: ob
   return { child, said };
 }
 
-it("starts a program as a server over HTTP that only the token opens, and prints the config with its address; the program gets its own variables and few others", async () => {
+it("starts a program as an HTTP server that requires the token, and prints the config with its address; the program gets its own variables and few others", async () => {
   const port = await freePort();
   const { child, said } = start(["--port", String(port)], { MCP_BRIDGE_TOKEN: TOKEN });
   bridge = child;
@@ -91,7 +91,7 @@ it("starts a program as a server over HTTP that only the token opens, and prints
   expect(await once(child, "exit")).toEqual([0, null]);
 });
 
-it("hands on a server that is on this machine already, which gets its own headers and not the token", async () => {
+it("forwards to a server on this machine, which gets its own headers and not the token", async () => {
   const local = await scriptedServer({
     tools: [tool("echo")],
     call: ({ message, response }) => reply(response, message.id, text("here I am")),

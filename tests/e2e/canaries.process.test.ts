@@ -21,7 +21,10 @@ import { toEvent } from "./support/verdict";
 import { Watcher } from "./support/watcher";
 import { sessionPath } from "../../src/protocol/paths";
 
-/** I21: what really went over the wire, whatever the prompts meant to say. The names are such that no text holds them by chance. */
+/**
+ * I21: checks the requests on the wire, not the prompts.  No text contains the names by
+ * chance.
+ */
 const STORED = {
   OPENAI_API_KEY: "canary-stored-openai",
   ANTHROPIC_API_KEY: "canary-stored-anthropic",
@@ -40,7 +43,7 @@ const NO = { reason: "It says nothing of the pot.", instructions: "Mention the p
 
 const at = (ttftMs: number, script: Script): Script =>
   paced({ ttftMs, tokensPerSecond: 300 }, rejects(NO, script));
-/** Answers like the others, and takes so long to decide that it votes too late. */
+/** Answers like the others, and decides so slowly that its vote is late. */
 const hesitant: Script = (situation) =>
   at(
     situation.stage === "deciding" && situation.callIndex === 0 ? 1_500 : 400,
@@ -54,7 +57,7 @@ const SCRIPTS: Readonly<Record<Animal, Script>> = {
   silent: paced({ ttftMs: 20, tokensPerSecond: 300 }, neverDecides("Hm.")),
 };
 
-/** How vendors and their models are called; `simulated` endpoints of no vendor have no such name. */
+/** The names of vendors and their models; `simulated` endpoints of no vendor have no such name. */
 const VENDORS: Readonly<Record<Format, RegExp | null>> = {
   "openai-chat": null,
   "openai-responses": /openai|gpt-/i,
@@ -98,7 +101,7 @@ const TEAMS: readonly { name: string; team: Team }[] = [
     },
   },
   {
-    name: "another one",
+    name: "another mixture",
     team: {
       kestrel: "gemini",
       wombat: "openai-chat",
@@ -108,13 +111,13 @@ const TEAMS: readonly { name: string; team: Team }[] = [
   },
 ];
 
-describe("no request holds an agent's id, an answer's label, or a peer's model, vendor or key", () => {
+describe("no request contains an agent's id, an answer's label, or a peer's model, vendor or key", () => {
   it.each(TEAMS)("in $name", { timeout: 90_000 }, async ({ team }) => {
     const before = providers.requests().length;
     const types = await run(team);
     const requests = providers.requests().slice(before);
     expect(requests.flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
-    // All there is to say was said: answers were improved and shown, somebody was late, somebody reminded, a final text rejected.
+    // Every kind of message was sent: improved answers, a late vote, a reminder, a rejected final.
     const situations = requests.map(({ asked }) => toSituation(asked));
     const stages = new Set(situations.map(({ stage }) => stage));
     for (const stage of ["personas", "first_answer", "deciding", "presentation", "judgement"])
@@ -135,7 +138,7 @@ describe("no request holds an agent's id, an answer's label, or a peer's model, 
 });
 
 it.each(FORMATS)(
-  "D11 an operator's key goes to no address that a config names, where it brings none of its own: %s",
+  "D11 an operator's key is not sent to an address in a config without a key of its own: %s",
   async (format) => {
     const before = providers.requests().length;
     const client = new ServiceClient(service.url);
@@ -150,7 +153,7 @@ it.each(FORMATS)(
   },
 );
 
-it("writes no caller's key into any file, and knows its agents' ids there", async () => {
+it("no file contains a caller's key, and files contain the agents' ids", async () => {
   const files = await readdir(service.stateDir, { recursive: true, withFileTypes: true });
   const paths = files
     .filter((file) => file.isFile())
@@ -164,7 +167,7 @@ it("writes no caller's key into any file, and knows its agents' ids there", asyn
   expect([holding("canary-key-"), holding("canary-stored-")]).toEqual([[], []]);
 });
 
-/** Plays one turn to its end; gives the types of all its events. */
+/** Runs one turn to its end. Returns the types of all its events. */
 async function run(team: Team): Promise<Set<string>> {
   const client = new ServiceClient(service.url);
   const coordination = { max_orchestration_restarts: 1, persona_generator: { enabled: true } };
@@ -181,10 +184,11 @@ async function run(team: Team): Promise<Set<string>> {
   return new Set(watcher.frames.map((frame) => toEvent(frame).type));
 }
 
-/** What a request should not hold, with its surroundings. */
+/** Forbidden parts of a request, with their surroundings. */
 function canariesIn(request: RecordedRequest, team: Team): string[] {
   const sent = withoutItsOwn(request);
-  // The SDK names itself, and Chat Completions is spoken by one that a vendor made, whoever serves it.
+  // The SDK sends its own name. Every provider of Chat Completions is called through one vendor's
+  // SDK.
   const unsigned = sent.replaceAll(JSON.stringify(request.headers["user-agent"]), '""');
   const peers = new Set(Object.values(team).filter((format) => format !== request.format));
   const vendors = [...peers].flatMap((format) => VENDORS[format] ?? []);
@@ -199,7 +203,7 @@ function around(canary: RegExp, text: string): string[] {
   return found ? [found[0]] : [];
 }
 
-/** A request without the name of its own model in the one place for that, and without its own key in the one header for that. */
+/** A request without its own model's name and its own key in their only permitted places. */
 function withoutItsOwn({ body, headers, path, model, format }: RecordedRequest): string {
   const animal = ANIMALS.find((one) => model.endsWith(`-${one}`));
   if (!animal) throw new Error(`${model} is nobody's model`);

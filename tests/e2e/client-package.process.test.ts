@@ -9,7 +9,10 @@ import { buildClient } from "../../local/bundle/client-package";
 import { answersThenVotes } from "../../simulated/providers/scripts";
 import { runningService } from "./support/running-service";
 
-/** The client as others install it: packed, installed without a network into an empty folder, and used by a program there. */
+/**
+ * The package like a user's: packed, installed offline into an empty folder, and used by a program
+ * there.
+ */
 const running = runningService({ solo: answersThenVotes({ answer: "Quicksort." }) });
 const exec = promisify(execFile);
 const TSC = path.resolve("node_modules/typescript/bin/tsc");

@@ -4,7 +4,7 @@ import { bestOf, healthDuring } from "./support/health-watch";
 import { IdleServer } from "./support/idle-server";
 import { runningService } from "./support/running-service";
 
-/** What once stopped the whole service for seconds, asked for while `/healthz` is watched. */
+/** Requests that once blocked the whole service for seconds, during a watch of `/healthz`. */
 
 const ANSWERS_WITHIN_MS = 250;
 const ENDED_WITHIN_MS = 120_000;
@@ -17,7 +17,7 @@ const sameLetter = long.replace("abbabaab", "aaaaaaaa");
 /** One line of 393 kB. */
 const lineOf = (file: string): Step =>
   shell(`${long} for i in 1 2 3; do printf %s "$x"; done > ${file}`);
-/** 250 kB as often as told, of lines that differ. */
+/** `times` × 250 kB of different lines. */
 const fileOf = (file: string, times: number): Step =>
   shell(
     `printf '%s alpha beta gamma delta epsilon zeta eta theta iota\\n' {1..4500} > p; for i in {1..${times}}; do cat p; done > ${file}`,
@@ -29,7 +29,7 @@ const paths = [1, 2, 3].map((part) =>
   ),
 );
 
-/** Rows of H5's table. `told`: what the model reads; null: the call ends by itself. */
+/** The calls of finding H5. `told`: what the model reads; `null` if the call ends by itself. */
 const H5 = [
   {
     row: "grep for an expression of 1,444 instructions in 393 kB",
@@ -106,7 +106,8 @@ const running = runningService(
       answer: "Tried.",
     }),
   },
-  { ALLOWED_TOOL_ORIGINS: "http://127.0.0.1:9" }, // nothing listens there: the call is refused before it is sent
+  // without a server: the call is refused before it is sent
+  { ALLOWED_TOOL_ORIGINS: "http://127.0.0.1:9" },
 );
 
 let idle: IdleServer | undefined;
@@ -115,7 +116,7 @@ beforeAll(async () => {
 });
 afterAll(() => idle?.stop());
 
-/** Fails if `/healthz` lets wait for longer than it may in each of some tries. */
+/** Fails if `/healthz` takes too long in each of several tries. */
 async function expectHealth(work: () => Promise<unknown>): Promise<void> {
   const beside = idle;
   if (!beside) throw new Error("It is there only while tests run.");
@@ -143,7 +144,7 @@ async function validated(config: unknown): Promise<string> {
   ).text();
 }
 
-/** Texts of M12's finding, 240 kB each. */
+/** Configs of finding M12, 240 kB each. */
 const M12 = [
   { row: "commas in a list", yaml: `a: [${",".repeat(240_000)}` },
   { row: "quotes", yaml: '"'.repeat(240_000) },
@@ -151,7 +152,7 @@ const M12 = [
   { row: "escapes", yaml: `a: "${"\\x".repeat(120_000)}"` },
 ];
 
-describe("/healthz answers all the while", () => {
+describe("/healthz responds during a request", () => {
   it.each(H5.map((row, nth) => ({ ...row, nth })))("of $row (H5)", async ({ nth, told }) => {
     let answer = "";
     await expectHealth(async () => {

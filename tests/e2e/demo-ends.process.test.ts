@@ -17,7 +17,7 @@ async function portInUse(): Promise<{ port: number; server: Server }> {
 
 describe("npm run demo", () => {
   it.each(["SIGINT", "SIGTERM"] as const)(
-    "ends everything it started when %s comes in the middle",
+    "ends everything that it started at %s",
     async (signal) => {
       const port = await freePort();
       const { child, output, ended } = demo("--once", "--port", `${port}`);
@@ -31,7 +31,7 @@ describe("npm run demo", () => {
     },
   );
 
-  it("says so when its port is taken, and does not talk to who holds it", async () => {
+  it("reports a used port, and sends nothing to the program that uses it", async () => {
     const { port, server } = await portInUse();
     let callers = 0;
     server.on("connection", (socket) => {

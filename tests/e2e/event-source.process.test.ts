@@ -5,14 +5,14 @@ import { SessionEventSchema } from "../../src/protocol/events";
 import { runningService } from "./support/running-service";
 import { STORY, STORY_AGENTS } from "./support/story";
 
-/** The client most programs have, against the real runtime: it comes back by itself and stops by itself. */
+/** The most common client against the real runtime: it reconnects and stops by itself. */
 const on = runningService(STORY);
 
 const TYPES = SessionEventSchema.options.map(({ shape }) => shape.type.value);
 
 type Reception = { ids: string[]; texts: string[]; connections: number };
 
-/** Follows until the source gives up for good. */
+/** Follows until the source closes for good. */
 function followed(url: string): { seen: Reception; over: Promise<void> } {
   const source = new EventSource(url);
   const seen: Reception = { ids: [], texts: [], connections: 0 };
@@ -33,7 +33,7 @@ function followed(url: string): { seen: Reception; over: Promise<void> } {
   return { seen, over };
 }
 
-it("an EventSource has every event once, over a kill of the service, and closes after the last", async () => {
+it("an EventSource receives every event once, also over a kill of the service, and closes after the last", async () => {
   const { session_id: id } = await on.client.start({
     baseUrl: on.providers.baseUrl,
     agents: STORY_AGENTS,

@@ -16,8 +16,8 @@ import { judge, toEvent } from "./support/verdict";
 import { Watcher } from "./support/watcher";
 
 /**
- * One coordination, played by models of every wire format: what a team does, and what its log says, is the same whoever serves
- * it. Each reply waits for what must come before it, so nothing is left to the speed of the machine.
+ * The same coordination with models of every wire format. Actions and log must not depend on the
+ * format. Each reply waits for the events before it, so the speed of the machine has no effect.
  */
 const SWIFT = "Water boils at 100 °C.";
 const STEADY = "At sea level water boils at 100 °C; in the mountains at less.";
@@ -42,7 +42,7 @@ type Role = "swift" | "steady" | "slow";
 const ROLES: readonly Role[] = ["swift", "steady", "slow"];
 
 const SCRIPTS: Readonly<Record<Role, Script>> = {
-  /** Votes first, is voided, and votes anew in the same conversation. */
+  /** Votes first, is voided, and votes again in the same conversation. */
   swift: byStage({
     answering: () => newAnswer(SWIFT),
     deciding: async (situation) => {
@@ -52,7 +52,7 @@ const SCRIPTS: Readonly<Record<Role, Script>> = {
     },
     presenting: () => ({ text: FINAL }),
   }),
-  /** Improves, talks without deciding, is reminded, and votes. */
+  /** Improves, replies without a decision, is reminded, and votes. */
   steady: byStage({
     answering: () =>
       gates
@@ -117,7 +117,7 @@ async function play(team: Team): Promise<TeamRun> {
     model: modelOf(team[role], role),
     backend: backendOf(team[role], providers),
   }));
-  // Whoever has an answer waits for everyone's: a grace would be a matter of time.
+  // An agent with an answer waits for all others, because a grace would depend on time.
   const config = { orchestrator: { defer_voting_until_all_answered: true } };
   gates.watcher = null;
   const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents, config });
@@ -129,7 +129,10 @@ async function play(team: Team): Promise<TeamRun> {
   return { log: watcher.frames.map(toEvent), problems, requests };
 }
 
-/** What depends on time, chance, the vendor or the flow of pieces; everything else must be the same. */
+/**
+ * Fields that depend on time, chance, the vendor or the division into chunks. All others must be
+ * equal.
+ */
 const OTHERWISE = new Set(
   `at session_id sequence_number call tool_call usage cost_usd provider model max_output_tokens reserved forced deadline_at aliases
    context_window price forces_tools`.split(/\s+/),
@@ -142,11 +145,11 @@ const essence = (log: readonly WireEvent[]): unknown[] =>
     .map((event) =>
       JSON.parse(JSON.stringify(event), (key, value) => {
         if (OTHERWISE.has(key)) return undefined;
-        return key === "labels" && Array.isArray(value) ? value.toSorted() : value; // shown in a random order
+        return key === "labels" && Array.isArray(value) ? value.toSorted() : value; // random order
       }),
     );
 
-describe("a coordination is the same in every wire format", () => {
+describe("a coordination is equal in every wire format", () => {
   const played = new Map<string, TeamRun>();
 
   it.each(TEAMS)("$name", { timeout: 60_000 }, async ({ name, team }) => {
@@ -160,7 +163,7 @@ describe("a coordination is the same in every wire format", () => {
     expect(essence(run.log)).toEqual(essence(played.get(TEAMS[0]?.name ?? "")?.log ?? []));
   });
 
-  it("has in it what a coordination can have", () => {
+  it("contains every event of a coordination", () => {
     const log = played.get(TEAMS[0]?.name ?? "")?.log ?? [];
     const types = new Set(log.map(({ type }) => type));
     for (const type of [

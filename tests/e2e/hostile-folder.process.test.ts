@@ -11,12 +11,15 @@ import { NEWCOMER_SERVICES } from "./support/newcomer-services";
 import { Stranger } from "./support/stranger";
 
 /**
- * H6: folders from a stranger, each with a config, and notes that its user put there. A newcomer asks a question in them with the
- * built command, of `npm start` and of `npm run demo`. The stranger's server listens on this machine.
+ * H6: folders of an attacker, each with a config, and with notes that the user stored there. A
+ * newcomer asks a question in them with the built command, against `npm start` and `npm run demo`.
+ * The attacker's server listens on this machine.
  */
 const NOTES = "the-notes-of-its-user";
 const CONFIG = ".massgen/config.yaml";
-/** A public name, so that a config is refused for what is hostile in it. No test gets as far as asking it. */
+/**
+ * A public name, so that a config is refused for its hostile part. No test sends a request to it.
+ */
 const ELSEWHERE = "https://models.stranger.net/v1";
 const OWN = "this service's own address";
 
@@ -51,14 +54,17 @@ const configOf = ({
     },
   });
 
-/** What a folder's config has, and what the refusal must say. `own` and `strange`: origins of the service and of the stranger. */
+/**
+ * The hostile part of a config, and the text of its refusal. `own` and `strange`: origins of the
+ * service and of the attacker.
+ */
 type Row = {
   name: string;
   hostile(own: string, strange: string): Hostile;
   says(strange: string): string;
 };
 
-/** With the consent that `--config` is. */
+/** Also with the consent that `--config` gives. */
 const ROWS: readonly Row[] = [
   {
     name: "a tool that reads the sessions",
@@ -93,7 +99,7 @@ const ROWS: readonly Row[] = [
 ];
 
 describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
-  "$name, asked in a stranger's folder",
+  "$name in an attacker's folder",
   ({ name, start }) => {
     const newcomer = new Newcomer();
     const root = mkdtempSync(path.join(tmpdir(), "stranger-"));
@@ -138,8 +144,8 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
         body: JSON.stringify(body),
       });
 
-    // The demo stays for some 20 s only: all are asked at once.
-    it("gives no hostile config anything, unasked or allowed (H6)", async () => {
+    // The demo runs for only 20 s, so all configs are tried concurrently.
+    it("refuses each hostile config, with and without consent (H6)", async () => {
       const before = await sessions();
       const [unasked, ...allowed] = await Promise.all([
         asked({ model: `${stranger.url}/v1`, tool: `${own}/api/sessions`, uploads: true }, [
@@ -151,7 +157,7 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
         code: 1,
         said: expect.stringContaining(`massgen-edge --config ${CONFIG} "your question"`),
       });
-      expect(unasked.said).not.toContain("NOTES.md"); // it has not even been read
+      expect(unasked.said).not.toContain("NOTES.md"); // it was not even read
       for (const [nth, { name, says }] of ROWS.entries()) {
         expect({ name, ...allowed[nth] }).toEqual({
           name,
@@ -196,7 +202,7 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
       expect([await sessions(), stranger.heard]).toEqual([before, []]);
     });
 
-    it("would take the same configs without what is hostile in them", async () => {
+    it("accepts the same configs without their hostile part", async () => {
       for (const hostile of [
         { tool: "https://tools.stranger.net/x" },
         { server: "https://tools.stranger.net/mcp" },
@@ -207,7 +213,7 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
       }
     });
 
-    it("follows no model that sends it on to the service (H6)", async () => {
+    it("follows no redirect of a model to the service (H6)", async () => {
       const before = await sessions();
       const there = { model: `${stranger.url}/v1` };
       stranger.sendsOnTo = `${own}/api/sessions`;
@@ -221,7 +227,7 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
         return;
       }
       expect([code, said]).toEqual([2, expect.not.stringContaining(`"data"`)]);
-      expect(await sessions()).toBe(before + 1); // the one that was allowed
+      expect(await sessions()).toBe(before + 1); // the allowed one
       expect(stranger.heard).toEqual([expect.stringContaining("2+2?")]);
     });
   },

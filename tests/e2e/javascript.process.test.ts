@@ -7,12 +7,12 @@ import { ServiceProcess } from "../../simulated/service/service-process";
 import { LOCAL } from "./support/local";
 import { ServiceClient } from "./support/service-client";
 
-/** JavaScript that models write, in the service as it is shipped: what it reaches, and what becomes of code that ends the process. */
+/** JavaScript of models in the service as shipped: its reach, and code that ends the process. */
 
 const CANARY = "canary-key-of-the-operator-0123456789";
 const ENDED_WITHIN_MS = 60_000;
 
-/** Grows until the runtime has no memory left; guards see few steps of it. */
+/** Grows until the runtime is out of memory; guards count few of its steps. */
 const BOMB = "const all = []; for (;;) all.push(new Array(30_000_000).fill(all.length));";
 
 let counted: { server: Server; url: string; connections: number };
@@ -88,7 +88,7 @@ const answerOf = async (model: string): Promise<string> => {
 };
 
 describe("JavaScript that a model writes", () => {
-  it("computes over texts of its files, and is stopped where it has no end", async () => {
+  it("computes over texts of its files, and is stopped if it runs forever", async () => {
     const answer = await answerOf("computer");
     expect(answer).toContain("[returned]\n42");
     expect(answer).toContain("begins\n[The code was stopped: it");
@@ -104,10 +104,11 @@ describe("JavaScript that a model writes", () => {
     expect(counted.connections).toBe(before);
   });
 
-  it("that ends the whole process is not run again: its call is over, and the turn goes on", async () => {
+  it("that ends the process is not run again: its call is over, and the turn continues", async () => {
     const { session_id: id } = await start("bomber");
     let deaths = 0;
-    let turn: Awaited<ReturnType<ServiceClient["turn"]>> | null = null; // the process may end before it is asked first
+    // the process may end before the first request
+    let turn: Awaited<ReturnType<ServiceClient["turn"]>> | null = null;
     for (
       const giveUpAt = performance.now() + ENDED_WITHIN_MS;
       turn === null || turn.status === "running";

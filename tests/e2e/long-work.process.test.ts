@@ -5,7 +5,10 @@ import { answersThenVotes, paced } from "../../simulated/providers/scripts";
 import type { WireEvent } from "../../src/protocol/events";
 import { runningService } from "./support/running-service";
 
-/** SIGKILL of the real runtime while a conversation is being summed up, and while a call waits for its backend's limits. */
+/**
+ * SIGKILL of the real runtime during a summary call, and while a call waits for its backend's rate
+ * limits.
+ */
 const WITHIN_MS = 240_000;
 const LONG_ENOUGH = { ttftMs: 1_000 };
 
@@ -49,7 +52,7 @@ const compacted = (events: readonly WireEvent[]) =>
 /** Whether a call of the worker is open at its provider. */
 const isUnderWay = () =>
   on.providers.requests().some(({ model, outcome }) => model === "lengthy" && outcome === "open");
-/** The conversations a model was sent that hold a summary of its own, as JSON, in order. */
+/** The requests to a model that contain its own summary, as JSON, in order. */
 const goingOn = () =>
   on.providers
     .requests()
@@ -57,7 +60,7 @@ const goingOn = () =>
     .filter((messages) => messages.includes("SUMMARY OF YOUR WORK"));
 
 it(
-  "a kill in the middle of a summary costs that call, and nothing else",
+  "a kill during a summary costs only that call",
   async () => {
     const { session_id: id } = await start();
     await until(id, (events) => summaries(events).length === 1);
@@ -77,12 +80,12 @@ it(
 );
 
 it(
-  "a kill right after a summary leaves the conversation as it had become, byte for byte",
+  "a kill right after a summary keeps the shortened conversation, byte for byte",
   async () => {
     const before = goingOn().length;
     const { session_id: id } = await start();
     await until(id, (events) => compacted(events).length === 1);
-    while (goingOn().length === before) await sleep(10); // the call that goes on from the summary has been sent
+    while (goingOn().length === before) await sleep(10); // the call after the summary was sent
     await restart();
     expect((await on.client.ended(id, WITHIN_MS)).status).toBe("completed");
     const [cut, again] = goingOn().slice(before);
@@ -92,7 +95,7 @@ it(
 );
 
 it(
-  "a kill while a call waits for its backend's limits: it waits on, within what is left of the minute",
+  "a call that waits for its backend's limits waits on after a kill, for the rest of the minute",
   async () => {
     const limited = {
       id: "a",

@@ -5,8 +5,8 @@ import { Newcomer } from "./support/newcomer";
 import { NEWCOMER_SERVICES } from "./support/newcomer-services";
 
 /**
- * `npm start` and `npm run demo` as a newcomer starts them, attacked as a page in a browser or another program of the machine can:
- * on every TCP port on which any process of theirs listens. Linux tells which these are.
+ * `npm start` and `npm run demo` of a newcomer, attacked by a web page or another program on the
+ * machine, on every TCP port of their processes. Linux lists these ports.
  */
 const CANARY = "sk-canary-0123456789abcdef";
 const QUESTION = "Which canary sings in the coal mine?";
@@ -25,7 +25,7 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
       attacked = { newcomer, port: await freePort() };
       await start(newcomer, attacked.port, DEV_VARS);
       const body = JSON.stringify({ question: QUESTION, config: "one-provider" });
-      // Without a key it is refused; the demo has a session of its own to be found.
+      // Without a key it is refused; the demo has its own session.
       if (name === "npm start") {
         const session = await ask(attacked.port, {
           method: "POST",
@@ -38,7 +38,7 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
     });
     afterAll(() => attacked.newcomer.remove());
 
-    /** Every attack on every port gets an error, or a page of its own that shows nothing of the service. */
+    /** Every attack on every port gets an error, or a page without data of the service. */
     async function expectNothing(attacks: readonly Attack[]): Promise<void> {
       const { newcomer, port } = attacked;
       const ports = newcomer.listeningPorts;
@@ -54,7 +54,7 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
       }
     }
 
-    it("opens no port but the one it was given, beside those of simulated models", async () => {
+    it("opens only its own port and those of the simulated models", async () => {
       const { newcomer, port } = attacked;
       const others = newcomer.listeningPorts.filter((open) => open !== port);
       if (name === "npm start") expect(others).toEqual([]);
@@ -63,9 +63,9 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
       }
     });
 
-    it("does not believe a forged or a foreign address (H1)", () =>
+    it("rejects a forged and a foreign address (H1)", () =>
       expectNothing(rebinding(attacked.port)));
-    it("has no explorer of its data (H2)", () => expectNothing(EXPLORING));
+    it("has no data explorer (H2)", () => expectNothing(EXPLORING));
     it("has no debugger (H3)", () => expectNothing(DEBUGGING));
 
     it("starts no scheduled work for a page (H4)", async () => {
@@ -74,7 +74,7 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
       expect([runs.status, JSON.parse(runs.body).data]).toEqual([200, []]);
     });
 
-    it("prints no key and keeps none of an address, and answers its owner (L14)", async () => {
+    it("prints no key, stores no key of a URL, and answers its owner (L14)", async () => {
       const secret = "mge_01kb0000000000000000000000_SECRETINURLCANARY";
       await ask(attacked.port, { path: `/api/sessions/${secret}?api_key=${secret}` });
       expect((await ask(attacked.port, { path: "/api/sessions" })).body).toContain("session_");

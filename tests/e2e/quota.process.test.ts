@@ -6,10 +6,11 @@ import { RunResponseSchema, TurnResponseSchema } from "../../src/protocol/api";
 import { bearer, KEYED, newKey } from "./support/keyed";
 import { LOCAL } from "./support/local";
 
-/** What a tenant may use, over a kill: a turn that runs keeps its place, and what was spent stays spent. */
-const [QUICK, MUTE] = ["gpt-6-luna", "gpt-6.2-sol"]; // their prices are known, so dollars can hold them
+/** A tenant's quota over a kill: a running turn still counts, and spent money stays spent. */
+// their prices are known, so a cost cap applies
+const [QUICK, MUTE] = ["gpt-6-luna", "gpt-6.2-sol"];
 const USD_PER_DAY = 1;
-/** Only against waiting for ever: nothing else would free a place that was not given back. */
+/** Only prevents an endless wait: nothing else would free the place of an ended turn. */
 const FREE_WITHIN_MS = 60_000;
 
 const [busy, frugal] = [newKey("busy", "run"), newKey("frugal", "run")];
@@ -53,7 +54,7 @@ const restart = async () => {
 };
 
 describe("after a kill", () => {
-  it("a turn that runs keeps its place, until it ends", async () => {
+  it("a running turn still counts until it ends", async () => {
     const session = await sessionOf(await start(busy.key, MUTE));
     await restart();
     const refused = await start(busy.key, QUICK);
@@ -70,7 +71,7 @@ describe("after a kill", () => {
     );
   });
 
-  it("what turns have cost is spent, and what runs may cost is reserved", async () => {
+  it("costs of ended turns are spent, and possible costs of running turns are reserved", async () => {
     const session = await sessionOf(await start(frugal.key, QUICK));
     await (await ask(frugal.key, `/api/sessions/${session}/turns/1/events?detail=summary`)).text();
     const turn = TurnResponseSchema.parse(
@@ -79,7 +80,7 @@ describe("after a kill", () => {
     const spent = turn.cost_usd_known;
     expect(spent).toBeGreaterThan(0);
     await restart();
-    // Without a budget it reserves all that is left.
+    // Without a budget it reserves the rest of the day.
     await vi.waitFor(
       async () => expect((await start(frugal.key, MUTE)).status).toBe(202),
       FREE_WITHIN_MS,
@@ -95,7 +96,7 @@ describe("after a kill", () => {
 });
 
 describe("open local access", () => {
-  it("keeps to the limits that its operator has set (F2)", async () => {
+  it("keeps its operator's limits (F2)", async () => {
     const limits = { TENANT_CONCURRENT_TURNS: "1", TENANT_USD_PER_DAY: String(USD_PER_DAY) };
     const local = await ServiceProcess.prepare({ ...LOCAL, ...limits });
     try {
@@ -114,7 +115,7 @@ describe("open local access", () => {
         running: 1,
       });
       await fetch(`${local.url}/api/sessions/${session}/cancel`, { method: "POST" });
-      // The cancelled call is charged in full, and it had reserved what the day has.
+      // The cancelled call is charged in full, and it had reserved the rest of the day.
       const refused = { status: 402, code: "spend_exceeded", limit_usd: USD_PER_DAY };
       await vi.waitFor(
         async () => expect(await (await run()).json()).toMatchObject(refused),

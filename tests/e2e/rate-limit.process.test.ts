@@ -2,9 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ServiceProcess } from "../../simulated/service/service-process";
 import { bearer, KEYED, newKey } from "./support/keyed";
 
-/** As wrangler.toml says: requests of one key, or refusals of one address, in a minute. */
+/** As in wrangler.toml: requests of one key, or refusals of one address, per minute. */
 const LIMIT = 600;
-/** The count begins anew with each minute: of so many requests within one, or on both sides of its end, one is too many. */
+/**
+ * The count restarts each minute. Of this many requests, one is over the limit, also if they spread
+ * over two minutes.
+ */
 const SURELY_TOO_MANY = 2 * LIMIT + 1;
 const AT_ONCE = 20;
 
@@ -32,7 +35,7 @@ const statusOf = async (headers: Headers): Promise<number> => {
   return response.status;
 };
 
-/** Asks until it is told that it asks too often: how often it was answered before, and what it was told. */
+/** Sends requests until one is refused. Returns the number of answered requests and the refusal. */
 async function untilRefused(
   headers: Headers,
   answer: number,
@@ -59,12 +62,12 @@ const expectTooOften = async ({ answered, refusal }: { answered: number; refusal
 };
 
 describe("the rate limit of the deployment", () => {
-  it("stops a key that asks too often, and no other key of its tenant", async () => {
+  it("stops a key above the limit, and no other key of its tenant", async () => {
     await expectTooOften(await untilRefused(bearer(eager.key), 200));
     expect(await statusOf(bearer(calm.key))).toBe(200);
   });
 
-  it("stops an address that comes without a good key, wrong or none, and no other address, nor a good key from the same", async () => {
+  it("stops an address without a valid key, but no other address, nor a valid key from the same address", async () => {
     const wrong = bearer(calm.key.replace(calm.secret, third.secret));
     const from = (address: string, headers: Headers = wrong) => ({
       ...headers,

@@ -9,12 +9,12 @@ import { runningService } from "./support/running-service";
 import { FINAL, STORY, STORY_AGENTS } from "./support/story";
 
 /**
- * How soon a run goes on after a kill, and that it does so, and ends, with nobody there. Of several, the median is judged: one moment
- * at which the machine stalls is no fault of the service.
+ * How soon a run resumes after a kill, and that it resumes and ends without a client. The median
+ * counts, because the machine may stall once.
  */
 const WITH_A_REQUEST_MS = 3_000;
 const ALONE_MS = 13_000;
-/** Only against waiting for ever. */
+/** Only prevents an endless wait. */
 const HEARD_WITHIN_MS = 60_000;
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
 
@@ -36,7 +36,7 @@ async function startRun(): Promise<Run> {
 const requestsOf = ({ question }: Run): RecordedRequest[] =>
   on.providers.requests().filter(({ asked }) => toSituation(asked).question === question);
 
-/** Waits for the providers' word, never the service's: asking it would wake it. */
+/** Waits for the providers, never for the service: a request to the service would wake it. */
 async function heard<T>(what: () => T | undefined, withinMs: number): Promise<T> {
   const giveUpAt = performance.now() + withinMs;
   for (;;) {
@@ -61,20 +61,23 @@ const presented = (run: Run, withinMs: number): Promise<RecordedRequest> =>
     withinMs,
   );
 
-/** Five seconds of a machine that runs: while it stalls nothing ends, so that such a moment counts as one of many. */
+/**
+ * Five seconds on an idle machine. During a stall nothing ends, so a stall counts as one moment.
+ */
 async function timeToEnd(): Promise<void> {
   for (let passed = 0; passed < 5_000; passed += 100) await sleep(100);
 }
 
-/** Unix ms, as the providers count. */
+/** Unix ms, by the providers' clock. */
 const now = (): number => performance.timeOrigin + performance.now();
 
 describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
-  it("a request makes the run go on within 3 s", async () => {
+  it("a request makes the run resume within 3 s", async () => {
     const samples: number[] = [];
     for (let sample = 0; sample < 6; sample += 1) {
       const run = await startRun();
-      await sleep(chance.int(50, 450)); // before the second answer sets a timer: the alarm is seconds away
+      // before the second answer sets a timer: the alarm is seconds away
+      await sleep(chance.int(50, 450));
       await on.service.kill();
       const killedAt = now();
       await on.service.start();
@@ -92,7 +95,7 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
     expect(Math.max(...samples)).toBeLessThan(2 * WITH_A_REQUEST_MS);
   });
 
-  it("without any request the alarm makes it go on within 13 s, and it ends with nobody there", async () => {
+  it("the alarm alone makes the run resume within 13 s, and it ends without a client", async () => {
     const runs: Run[] = [];
     for (let run = 0; run < 4; run += 1) {
       runs.push(await startRun());
@@ -110,11 +113,13 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
     console.log(
       `next call by the alarm alone: ${samples.map(Math.round).join(", ")} ms after the kill`,
     );
-    // The alarm was set before the kill, but nothing rings before the service is back, however long its start takes.
+    // The alarm was set before the kill, but it cannot fire before the service has started, which
+    // takes any time.
     expect(median(samples)).toBeLessThan(
       Math.max(WATCHDOG_MS, servedAt - killedAt) + ALONE_MS - WATCHDOG_MS,
     );
-    expect(Math.max(...samples)).toBeLessThan(2 * WATCHDOG_MS); // no alarm was missed: the next would come after that
+    // no alarm was missed: the next would be later
+    expect(Math.max(...samples)).toBeLessThan(2 * WATCHDOG_MS);
     await Promise.all(runs.map((run) => presented(run, HEARD_WITHIN_MS)));
     await timeToEnd();
     const askedAt = now();
@@ -125,7 +130,7 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
     }
   });
 
-  it("an alarm that came due while nothing ran makes it go on soon after the start", async () => {
+  it("an alarm that was due during the outage makes the run resume soon after the start", async () => {
     const run = await startRun();
     await sleep(300);
     await on.service.kill();
@@ -137,7 +142,8 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
     console.log(
       `next call by an overdue alarm: ${Math.round(wokenAt - servedAt)} ms after the service was there`,
     );
-    expect(wokenAt - servedAt).toBeLessThan(WATCHDOG_MS - 1_000); // so it was the overdue one, not one that was set anew
+    // the overdue alarm, not a new one
+    expect(wokenAt - servedAt).toBeLessThan(WATCHDOG_MS - 1_000);
     await presented(run, HEARD_WITHIN_MS);
   });
 });

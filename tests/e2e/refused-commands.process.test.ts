@@ -3,8 +3,8 @@ import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 
 /**
- * What is typed to a command for those who work on the service, as a person types it: what cannot be meant is told in a sentence and ends
- * the command with 2, before anything is done. None of them may do nothing and call that a success.
+ * Invalid arguments of commands for developers, as typed. The command explains the error in one
+ * sentence and exits with 2 before it does anything. No command may do nothing and report success.
  */
 const SCRIPTS = {
   simulate: "proof/simulation/main.ts",
@@ -181,9 +181,9 @@ const CHOOSE_NOTHING: readonly { name: Name; args: string[]; says: string }[] = 
   },
 ];
 
-describe("a command for those who work on the service", () => {
+describe("a command for developers", () => {
   it.each([...NO_NUMBERS, ...MEAN_NOTHING, ...CHOOSE_NOTHING])(
-    "refuses $name $args, and says why",
+    "refuses $name $args with a reason",
     async ({ name, args, says }) => {
       const { code, output, complaints } = await typed(name, args);
       expect({ code, output }).toEqual({ code: 2, output: "" });
@@ -192,7 +192,7 @@ describe("a command for those who work on the service", () => {
   );
 
   it.each(Object.keys(SCRIPTS).filter((name): name is Name => name in SCRIPTS))(
-    "named %s tells with --help what it takes, and takes nothing else",
+    "%s lists its options with --help, and refuses others",
     async (name) => {
       const { code, output } = await typed(name, ["--help"]);
       expect(output).toMatch(new RegExp(`^(npm run ${name}( -- | \\[-- |\n)|Usage: ${name} )`));

@@ -12,12 +12,12 @@ import { broken, judge, misfolded, toEvent } from "./support/verdict";
 import { Watcher } from "./support/watcher";
 
 /**
- * Restore (robustness.md §3): what the service keeps is copied while it stands still, wiped, and put back. The sessions of the copy
- * are what they were, byte for byte, and go on (I1, I19).
+ * Restore: the service's storage is copied while the service is stopped, deleted, and restored. The
+ * sessions of the copy are equal, byte for byte, and continue (I1, I19).
  */
 const AGAIN = "And in the mountains?";
 const NOTES = "It boils at 100 °C.\n";
-/** 1.2 MB: too large for a row of the session, so its contents lie in R2 alone. */
+/** 1.2 MB: too large for a row of the session, so its contents are in R2 alone. */
 const HEAP =
   "seq 1 9000 > a && cat a a a a > b && for i in 1 2 3 4 5 6 7; do cat b >> heap; done; rm a b";
 const first = worksOnFiles({
@@ -61,7 +61,7 @@ const filesOf = async (session: string, turn: number) =>
     JSON.parse((await ask(`${sessionPath(session)}/turns/${turn}/files`)).body.toString()),
   ).data;
 
-/** All that clients can have of a session whose first turn is over: SHA-256 by what was asked for. */
+/** Everything that clients can get of a session after its first turn: SHA-256 by request. */
 async function everything(session: string): Promise<Record<string, string>> {
   const watcher = follow(session);
   await watcher.ended;
@@ -83,7 +83,7 @@ async function everything(session: string): Promise<Record<string, string>> {
   };
 }
 
-/** One session that is over, and one that was cut off in its middle, as they were when the copy was made; and that copy. */
+/** A session that has ended and an interrupted one at the time of the copy, and the copy itself. */
 type Original = {
   over: string;
   seen: Record<string, string>;
@@ -101,16 +101,16 @@ async function keep(): Promise<Original> {
   const watcher = follow(open);
   while (!watcher.has("answer.submitted")) await sleep(5);
   await on.service.kill();
-  await sleep(50); // what was on its way to the client has come
+  await sleep(50); // data on its way to the client has arrived
   const acknowledged = watcher.bytes;
   const copy = await StoredCopy.take(on.service.stateDir);
-  await on.service.start(); // life goes on after the copy, until what it brings is lost
+  await on.service.start(); // the service continues after the copy, until its new data is lost
   await watcher.ended;
   await on.service.kill();
   return { over, seen, open, acknowledged, lastId: String(watcher.frames.length), copy };
 }
 
-describe("a copy of all that the service keeps", () => {
+describe("a copy of the service's storage", () => {
   let kept: Original;
   beforeAll(async () => {
     kept = await keep();
@@ -124,7 +124,7 @@ describe("a copy of all that the service keeps", () => {
   }, 120_000);
   afterAll(() => kept?.copy.discard());
 
-  it("tells a client that has seen later events so, and gives it none in their place", async () => {
+  it("rejects a client that has seen later events, and sends it no other events instead", async () => {
     const headers = { accept: "text/event-stream", "last-event-id": kept.lastId };
     const { status, body } = await ask(`${sessionPath(kept.open)}/events`, headers);
     expect([status, JSON.parse(body.toString())]).toEqual([
@@ -133,7 +133,7 @@ describe("a copy of all that the service keeps", () => {
     ]);
   });
 
-  it("holds a session that was over with the same log, status, turn, files and place in the list", async () => {
+  it("contains an ended session with the same log, status, turn, files and position in the list", async () => {
     expect(Object.keys(kept.seen)).toEqual(
       expect.arrayContaining(["/turns/1/files/NOTES.md", "/turns/1/files/heap"]),
     );
@@ -144,7 +144,7 @@ describe("a copy of all that the service keeps", () => {
     expect([...broken(log), ...misfolded(log, await on.client.status(kept.over))]).toEqual([]);
   });
 
-  it("holds a session that was cut off, which goes on behind what it had told to one right end", async () => {
+  it("contains an interrupted session, which continues after its last sent event to one correct end", async () => {
     const watcher = follow(kept.open);
     await watcher.ended;
     expect(watcher.bytes.subarray(0, kept.acknowledged.length).equals(kept.acknowledged)).toBe(
@@ -154,7 +154,7 @@ describe("a copy of all that the service keeps", () => {
     expect(judge({ frames: watcher.frames, status, requests: [] })).toEqual([]);
   });
 
-  it("lets a session have its next turn, whose agent finds the files of the last one, also those that lay in R2", async () => {
+  it("lets a session run its next turn, whose agent finds the files of the last one, also files in R2", async () => {
     await on.client.ask(kept.over, AGAIN);
     const watcher = follow(kept.over, 2);
     await watcher.ended;

@@ -8,7 +8,10 @@ import { ServiceClient } from "./support/service-client";
 import { toEvent } from "./support/verdict";
 import { Watcher } from "./support/watcher";
 
-/** With `BACKGROUND_REPLIES = "on"`: what a provider writes by itself is neither lost nor paid again when the service is killed. */
+/**
+ * With `BACKGROUND_REPLIES = "on"`: a kill of the service neither loses a background reply of the
+ * provider nor pays for it again.
+ */
 const TEXT = Array.from({ length: 60 }, (_, nth) => `word-${nth}`).join(" ");
 const WORD_MS = 50;
 
@@ -27,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => provider.close());
 
-/** A run of one agent that presents at once, watched from its first event. */
+/** A run of one agent that presents at once, followed from its first event. */
 async function start(): Promise<{ id: string; watcher: Watcher }> {
   const agents = [{ id: "solo", model: "gpt-5" }];
   const { session_id: id } = await client.start({
@@ -37,7 +40,7 @@ async function start(): Promise<{ id: string; watcher: Watcher }> {
   });
   const watcher = new Watcher(`${service.url}/api/sessions/${id}/turns/1/events`);
   while (!watcher.has("stream.delta")) await sleep(10);
-  // Until more than the first piece is stored; the rest is not written before the provider shall go on.
+  // Until more than the first chunk is stored; the provider writes the rest only on demand.
   while (watcher.frames.filter((frame) => frame.includes("event: stream.delta\n")).length < 2)
     await sleep(10);
   return { id, watcher };
@@ -49,7 +52,7 @@ async function restart(): Promise<void> {
   await service.start();
 }
 
-/** The final text as its pieces came, each where the last one ended. */
+/** The final text from its deltas, each at the end of the one before. */
 function streamed(events: readonly WireEvent[]): string {
   const items = events.flatMap((event) => (event.type === "stream.delta" ? event.items : []));
   return items.reduce((text, item) => {
@@ -58,7 +61,7 @@ function streamed(events: readonly WireEvent[]): string {
   }, "");
 }
 
-it("a kill in the middle of a reply costs neither a call nor a word", async () => {
+it("a kill during a reply costs neither a call nor a word", async () => {
   const { id, watcher } = await start();
   await restart();
   provider.goOn();
@@ -73,7 +76,7 @@ it("a kill in the middle of a reply costs neither a call nor a word", async () =
   ).toHaveLength(1);
 });
 
-it("a reply the provider has forgotten is asked for anew, and the lost one is charged in full", async () => {
+it("a reply that the provider has forgotten is requested again, and the lost one is charged in full", async () => {
   const { id, watcher } = await start();
   await service.kill();
   provider.forget();
@@ -97,11 +100,11 @@ it("a reply the provider has forgotten is asked for anew, and the lost one is ch
   expect(provider.asked.filter((what) => what === "create")).toHaveLength(2);
 });
 
-it("a cancelled run ends the reply at the provider too", async () => {
+it("a cancelled run also cancels the reply at the provider", async () => {
   const { id, watcher } = await start();
   await client.cancel(id);
   await watcher.ended;
-  const giveUpAt = performance.now() + 30_000; // only against waiting for ever
+  const giveUpAt = performance.now() + 30_000; // only prevents an endless wait
   while (!provider.asked.includes("cancel") && performance.now() < giveUpAt) await sleep(10);
   expect(provider.asked).toEqual(["create", "cancel"]);
 });

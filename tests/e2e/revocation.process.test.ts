@@ -8,7 +8,7 @@ import { type SimulatedProviders, startSimulatedProviders } from "../../simulate
 import { RunResponseSchema } from "../../src/protocol/api";
 import { bearer, KEYED, newKey } from "./support/keyed";
 
-/** A5, with the service's own times: how soon a key that is revoked opens nothing any more. */
+/** A5 with the service's real times: how soon a revoked key is rejected. */
 const CLOSED_WITHIN_MS = 60_000;
 
 const [admin, lost, kept] = [newKey("acme", "admin"), newKey("acme", "run"), newKey("acme", "run")];
@@ -37,7 +37,7 @@ const ask = (key: string, path: string, method = "GET", body?: unknown) =>
 
 type Stream = { status: number; text(): string; endedAt(): number | null; close(): void };
 
-/** A stream that is read as it comes. */
+/** A stream that is read as it arrives. */
 function open(path: string, headers: Record<string, string>): Promise<Stream> {
   return new Promise((resolve, reject) => {
     const request = get(
@@ -66,7 +66,7 @@ function open(path: string, headers: Record<string, string>): Promise<Stream> {
 }
 
 describe("A5 a key that is revoked", () => {
-  it("opens nothing at once, and the streams it has open end within a minute, while others' go on", async () => {
+  it("is rejected at once, and its open streams end within a minute, while other streams continue", async () => {
     const backend = {
       type: "chatcompletion",
       model: "mute",
@@ -107,7 +107,7 @@ describe("A5 a key that is revoked", () => {
     );
     console.log(`closed ${after.join(" and ")} ms after the key was revoked`);
     expect(own.text()).toContain("event: call.started");
-    // The run itself is the tenant's: it goes on, and so do the others who follow it.
+    // The run itself belongs to the tenant: it continues, and other keys still follow it.
     expect(others.endedAt()).toBeNull();
     expect(await (await ask(kept.key, `${path}/turns/1`)).json()).toMatchObject({
       status: "running",

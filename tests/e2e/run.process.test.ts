@@ -3,9 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
-/** `scripts/run.mjs` must be invisible: whatever it runs behaves as if Node had been given the file. */
+/** `scripts/run.mjs` must be invisible: a script behaves as if Node ran it directly. */
 
-/** Only against waiting for ever: a busy machine takes seconds to start a process and build what it runs. */
+/**
+ * Only prevents an endless wait: a busy machine takes seconds to start a process and compile its
+ * script.
+ */
 const HEARD_WITHIN_MS = 60_000;
 let dir = "";
 const entry = (name: string, text: string) => {
@@ -53,22 +56,19 @@ describe("scripts/run.mjs", () => {
     expect(stderr).toContain("throws.ts:3");
   });
 
-  it.each(["start", "proof"])(
-    "npm passes every argument to %s, those that Node has too",
-    (name) => {
-      const missing = spawnSync(
-        "npm",
-        ["run", "--silent", name, "--", "--env-file", "there-is-none"],
-        { encoding: "utf8" },
-      );
-      expect(missing.status).not.toBe(9);
-      expect(missing.stderr).not.toContain("node: ");
-      if (name === "start")
-        expect(missing.stderr).toBe("--env-file there-is-none: there is no such file.\n");
-    },
-  );
+  it.each(["start", "proof"])("npm passes every argument to %s, also Node's own", (name) => {
+    const missing = spawnSync(
+      "npm",
+      ["run", "--silent", name, "--", "--env-file", "there-is-none"],
+      { encoding: "utf8" },
+    );
+    expect(missing.status).not.toBe(9);
+    expect(missing.stderr).not.toContain("node: ");
+    if (name === "start")
+      expect(missing.stderr).toBe("--env-file there-is-none: there is no such file.\n");
+  });
 
-  it("lists the campaigns of the size change where none is named", () => {
+  it("lists the campaigns of the size change without a name", () => {
     const { status, stdout } = spawnSync("npm", ["run", "--silent", "proof", "--", "--list"], {
       encoding: "utf8",
     });
@@ -87,7 +87,7 @@ describe("scripts/run.mjs", () => {
   it.each([
     { name: "a script", args: ["scripts/run.mjs", "cli/main.ts", "--help"] },
     { name: "the tests", args: ["scripts/check-node.mjs"] },
-  ])("says what to do instead of starting $name on a Node that is too old", ({ args }) => {
+  ])("names a remedy instead of starting $name on a Node that is too old", ({ args }) => {
     const old = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } })`;
     const preload = `data:text/javascript,${encodeURIComponent(old)}`;
     const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", preload, ...args], {
@@ -109,7 +109,7 @@ describe("scripts/run.mjs", () => {
     expect(await code).toBe(42);
   });
 
-  it("ends when npm was ended, although the shell between passes no signal on", async () => {
+  it("ends when npm was ended, although the shell between them passes no signal on", async () => {
     const file = entry(
       "orphan.ts",
       `process.on("SIGTERM", () => { console.log("told"); process.exit(); }); setInterval(() => {}, 1000); console.log("up");`,

@@ -7,7 +7,10 @@ import { Ask } from "../cli/ask-process";
 import { type RawServer, startRawServer } from "../../simulated/raw-server";
 import { bearer, KEYED, newKey } from "./support/keyed";
 
-/** A tenant's secret, from the command line that sets it to the tool server that gets it, in the real runtime. */
+/**
+ * A tenant's secret, from the command line that sets it to the tool server that receives it, in the
+ * real runtime.
+ */
 const CANARY = "tenant-canary-value-31d7aa";
 const NEXT = "tenant-canary-next-9e02bc";
 const [admin, runner, stranger] = [
@@ -24,7 +27,7 @@ beforeAll(async () => {
   providers = await startSimulatedProviders({ models: { looker: model } });
   tools = await startRawServer();
   tools.answer((response, { headers }) => {
-    // A server that repeats what it was shown: nothing of it may come back to the tenant's events.
+    // A server that repeats its credentials: the tenant's events must not contain them.
     response
       .writeHead(200, { "content-type": "application/json" })
       .end(JSON.stringify({ you_sent: headers }));
@@ -93,7 +96,7 @@ const ended = async ({ session_id }: RunResponse, turn: number) => {
 const sent = () => tools.received.map(({ headers }) => headers.authorization);
 
 describe("a tenant's secret", () => {
-  it("is set by a pipe, reaches the tool server and nothing else, and ends with its deletion", {
+  it("is set through a pipe, reaches only the tool server, and ends with its deletion", {
     timeout: 180_000,
   }, async () => {
     expect((await start(runner.key)).status).toBe(422);

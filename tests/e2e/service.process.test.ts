@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { freePort } from "../../simulated/service/loopback";
 
-/** The scripts as a newcomer runs them: in a clone of their own that has never been set up. */
+/** The scripts like a newcomer runs them: in their own clone that was never set up. */
 const PARTS = [
   "package.json",
   "package-lock.json",
@@ -48,7 +48,7 @@ const script = (name: string, ...args: string[]) =>
   });
 
 describe("npm run setup", () => {
-  it("makes what a fresh clone lacks, adds what somebody's own settings lack, then finds nothing to do", () => {
+  it("creates the missing files of a fresh clone, adds missing settings to existing ones, then has nothing to do", () => {
     const first = script("setup");
     expect(first.stderr).toBe("");
     expect(first.stdout).toContain(".dev.vars");
@@ -71,7 +71,7 @@ describe("npm run setup", () => {
     expect(readFileSync(vars, "utf8")).toBe(added);
   });
 
-  it("applies a migration that came later", () => {
+  it("applies a later migration", () => {
     writeFileSync(path.join(clone, "migrations/0999_later.sql"), "CREATE TABLE later (id TEXT);");
     expect(script("setup").stdout).toContain("database");
     writeFileSync(path.join(clone, "migrations/0999_later.sql"), "CREATE TABLE broken (");
@@ -103,7 +103,7 @@ type ServiceProcess = {
   healthz: string;
 };
 
-/** `npm start` until it answers. */
+/** `npm start` until it responds. */
 async function started(port: number, ...args: string[]): Promise<ServiceProcess> {
   const child = spawn(
     process.execPath,
@@ -133,7 +133,7 @@ const runtimesBelow = ({ child }: ServiceProcess): number[] =>
     .filter(Boolean)
     .map(Number);
 
-/** One that has ended but that nobody has waited for yet (state Z) does not run. */
+/** An ended process without a waiting parent (state Z) does not run. */
 const isRunning = (pid: number): boolean =>
   /^[^Z]/.test(
     spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" }).stdout.trim(),
@@ -155,7 +155,7 @@ describe("npm start", () => {
     rmSync(path.join(clone, "migrations/0999_later.sql"), { force: true });
   });
 
-  it("serves on loopback alone, says what to type next, and leaves nothing behind when it is ended", async () => {
+  it("serves on loopback only, prints the next command, and leaves nothing behind at its end", async () => {
     const port = await freePort();
     const { child, printed, ended, healthz } = await started(port);
     // A server bound to every address would answer on this one too.
@@ -166,7 +166,7 @@ describe("npm start", () => {
     await expect(fetch(healthz)).rejects.toThrow();
   });
 
-  it("finds again what it stored, and refuses a second service on the same storage", async () => {
+  it("finds its stored data again, and refuses a second service on the same storage", async () => {
     const [port, other] = [await freePort(), await freePort()];
     const place = ["--persist-to", "data"];
     const first = await started(port, ...place);
@@ -192,7 +192,7 @@ describe("npm start", () => {
     await again.ended;
   });
 
-  it("starts its runtime again when that ends, and ends the one that a killed service left", async () => {
+  it("restarts its runtime after an end, and ends the runtime of a killed service", async () => {
     const port = await freePort();
     const first = await started(port);
     const [runtime = 0] = runtimesBelow(first);

@@ -9,7 +9,10 @@ import { alwaysFails, answersThenVotes, hangs, paced } from "../../simulated/pro
 import { toSituation } from "../../simulated/providers/situation";
 import { runningService } from "./support/running-service";
 
-/** The platform lets six requests of an object wait for headers; four are ours for models. Local workerd counts nothing. */
+/**
+ * The platform lets six requests of an object wait for headers; four are for models. Local workerd
+ * has no such limit.
+ */
 const SLOTS = 4;
 const TEAM = 12;
 const BEST =
@@ -21,7 +24,8 @@ const LONG = Array.from(
 
 const answering = (answer: string) => answersThenVotes({ answer, presentation: BEST });
 const MODELS = {
-  // The first byte takes a while, what follows takes far longer than twelve of them in four lanes, on a machine that stalls too.
+  // The first byte takes a while. The rest takes far longer than twelve first bytes in four slots,
+  // also on a slow machine.
   crowd: paced({ ttftMs: 300, tokensPerSecond: 15 }, answering(LONG)),
   good: paced({ ttftMs: 100, tokensPerSecond: 200 }, answering(BEST)),
   broken: alwaysFails(500),
@@ -33,22 +37,28 @@ const on = runningService(MODELS);
 const requestsFor = (question: string): RecordedRequest[] =>
   on.providers.requests().filter(({ asked }) => toSituation(asked).question === question);
 
-/** A request as if it began with its first byte. */
+/** A request as if it started with its first byte. */
 const fromFirstByte = (request: RecordedRequest): RecordedRequest => ({
   ...request,
   startedAt: request.firstByteAt ?? Number.NaN,
 });
 
-/** A call that gives way is let go of before the next is sent; but over another connection that may be heard later. */
+/**
+ * A call that yields its slot is released before the next is sent; but the server may notice it
+ * later on another connection.
+ */
 const HEARD_LATER_MS = 1_000;
 const asLetGo = (request: RecordedRequest): RecordedRequest =>
   request.outcome === "closed" && request.endedAt !== null
     ? { ...request, endedAt: request.endedAt - HEARD_LATER_MS }
     : request;
 
-/** The teams run side by side, each in an object of its own, because one of them takes half a minute to give its member up. */
+/**
+ * The teams run concurrently, each in its own object, because one of them takes half a minute to
+ * give up its member.
+ */
 describe.concurrent("a large team", () => {
-  it(`of ${TEAM} comes to consensus with at most ${SLOTS} calls waiting for headers, and all of them streaming at once`, async () => {
+  it(`of ${TEAM} reaches consensus with at most ${SLOTS} calls waiting for headers, while all stream concurrently`, async () => {
     const question = "When does water boil, all of you?";
     const agents = Array.from({ length: TEAM }, (_, index) => ({
       id: `agent-${index}`,
@@ -67,7 +77,7 @@ describe.concurrent("a large team", () => {
   });
 });
 
-describe.concurrent("a team with one bad member ends with a right answer", () => {
+describe.concurrent("a team with one bad member ends with a correct answer", () => {
   it.each([
     { name: "that always gets 500", model: "broken", seconds: 600 },
     { name: "that hangs", model: "mute", seconds: 15 },
@@ -96,15 +106,15 @@ describe.concurrent("a team with one bad member ends with a right answer", () =>
   });
 });
 
-describe.concurrent("a team most of whose members hang without headers", () => {
-  it("hears the others as soon as those have been waited for", async () => {
+describe.concurrent("a team with mostly members that hang without headers", () => {
+  it("receives the others' answers as soon as the hanging calls yield", async () => {
     const question = "When does water boil, you who speak?";
     const mute = Array.from({ length: SLOTS }, (_, index) => ({
       id: `mute-${index}`,
       model: "mute",
     }));
     const speaking = ["first", "second"].map((id) => ({ id, model: "good" }));
-    // As long again is left for a decision.
+    // As much again is left for a decision.
     const seconds = Math.ceil((HEADER_PATIENCE_MS / 1_000 + 30) / 2);
     const config = {
       timeout_settings: { initial_round_timeout_seconds: seconds, round_timeout_grace_seconds: 0 },
@@ -124,7 +134,8 @@ describe.concurrent("a team most of whose members hang without headers", () => {
     );
     console.log(`with ${SLOTS} mute of ${SLOTS + 2}: answers after ${answeredAt.join(" and ")} ms`);
     expect(answeredAt).toHaveLength(2);
-    expect(Math.max(...answeredAt)).toBeLessThan(HEADER_PATIENCE_MS + 20_000); // not first when the mute ones' time is up
+    // not only when the timeouts of the hanging calls end
+    expect(Math.max(...answeredAt)).toBeLessThan(HEADER_PATIENCE_MS + 20_000);
     const gaveWay = events.filter(
       (event) => event.type === "call.failed" && /gave way/.test(event.message),
     );

@@ -20,11 +20,11 @@ import { LOCAL } from "./support/local";
 import { ServiceClient } from "./support/service-client";
 
 /**
- * Whole runs of teams with tool servers: the protocol's own reference server over HTTP, the service as it is shipped, and either of
- * them killed.
+ * Whole runs of teams with tool servers: the protocol's own reference server over HTTP, the service
+ * as shipped, and kills of either.
  */
 
-/** Long enough for whatever shall come in its middle, on a busy machine too. */
+/** Long enough for an event in the middle of the call, also on a busy machine. */
 const LONG = ["mcp__box__trigger-long-running-operation", { duration: 10, steps: 20 }] as const;
 const ECHO = (message: string) => ["mcp__box__echo", { message }] as const;
 const uses = (
@@ -102,7 +102,9 @@ afterEach(async () => {
   for (const id of started.splice(0)) await client.cancel(id);
 });
 
-/** A run of agents with these models, named after them, that have a tool server `box` at this address. */
+/**
+ * A run of agents with these models, named after them, with a tool server `box` at this address.
+ */
 async function start(
   models: readonly (keyof typeof MODELS)[],
   url: string,
@@ -119,7 +121,7 @@ async function start(
   return id;
 }
 
-/** Until the run has logged an event of this type. */
+/** Waits until the run has logged an event of this type. */
 async function logged(id: string, type: WireEvent["type"]): Promise<void> {
   const giveUpAt = performance.now() + 30_000;
   while (!(await client.events(id)).some((event) => event.type === type)) {
@@ -171,7 +173,7 @@ it("three agents use a server's tools, answer, vote, and the winner uses them to
   expect(JSON.stringify([events, providers.requests().map(({ body }) => body)])).not.toContain(KEY);
 });
 
-it("the service is killed in the middle of a call: it is not repeated, and the agent is told that nobody knows", async () => {
+it("a call is not repeated after a kill of the service, and the agent is told that its outcome is unknown", async () => {
   const before = recorder.calls().length;
   const id = await start(["patient", "plain"], recorder.url);
   await logged(id, "tool.started");
@@ -185,7 +187,7 @@ it("the service is killed in the middle of a call: it is not repeated, and the a
   expect(ends(await client.events(id))).toEqual([`patient ${LONG[0]} tool.unknown`]);
 });
 
-it("where operator and server call the tool safe, it is repeated", async () => {
+it("a call is repeated if operator and server declare the tool safe", async () => {
   const id = await start(["patient", "plain"], trusted.url);
   await logged(id, "tool.started");
   await expect.poll(() => trusted.calls().length, { timeout: 10_000 }).toBe(1);
@@ -206,14 +208,14 @@ it("a cancelled run cancels the call at the server", async () => {
   await logged(id, "tool.started");
   await expect.poll(() => recorder.calls().length, { timeout: 10_000 }).toBe(before + 1);
   await client.cancel(id);
-  const giveUpAt = performance.now() + 30_000; // only against waiting for ever
+  const giveUpAt = performance.now() + 30_000; // only prevents an endless wait
   const told = () =>
     recorder.received.some(({ body }) => JSON.stringify(body).includes("notifications/cancelled"));
   while (!told() && performance.now() < giveUpAt) await sleep(20);
   expect(told()).toBe(true);
 });
 
-it("what was pinned before the service was killed is pinned after: a tool that has changed is off, and an event says so", async () => {
+it("pins survive a kill of the service: a changed tool is disabled, and an event says so", async () => {
   const id = await start(["actor"], changing.url);
   expect(await client.ended(id, 30_000)).toMatchObject({ status: "completed" });
   await service.kill();
@@ -241,13 +243,13 @@ it("what was pinned before the service was killed is pinned after: a tool that h
   ]);
 });
 
-it("connections are left soon after the work, and the server is told", async () => {
+it("connections are closed soon after the work, and the server is notified", async () => {
   await client.ended(await start(["plain", "adder"], resting.url), 30_000);
   const ends = () => resting.received.filter(({ method }) => method === "DELETE").length;
   await expect.poll(ends, { timeout: 2 * TOOL_SERVERS.restMs + 5_000, interval: 500 }).toBe(1);
 });
 
-it("the server is killed in the middle of a call: the others go on, and so does its agent", async () => {
+it("a kill of the server during a call ends neither its agent nor the others", async () => {
   const before = recorder.calls().length;
   const id = await start(["patient", "adder", "plain"], recorder.url);
   await expect

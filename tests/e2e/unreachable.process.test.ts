@@ -4,7 +4,7 @@ import { ServiceProcess } from "../../simulated/service/service-process";
 import { RunResponseSchema, TurnResponseSchema } from "../../src/protocol/api";
 import { LOCAL } from "./support/local";
 
-/** A provider that nobody serves, and a tenant whose day has a limit. */
+/** An unreachable provider, and a tenant with a daily budget. */
 const USD_PER_DAY = 1;
 const WITHIN_MS = 60_000;
 
@@ -23,7 +23,7 @@ const ask = (path: string, body?: unknown) =>
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 
-it("a provider that cannot be reached costs the turn and the day nothing, and is named (A2)", async () => {
+it("a provider that is unreachable costs the turn and the day nothing, and is named (A2)", async () => {
   const host = `127.0.0.1:${await freePort()}`;
   const backend = {
     type: "openai",
@@ -56,7 +56,7 @@ it("a provider that cannot be reached costs the turn and the day nothing, and is
     expect(seconds).toBeGreaterThanOrEqual(10);
     expect(seconds).toBeLessThan(30);
   }
-  // Nothing of the day is spent or reserved: a run may have all of it.
+  // Nothing of the day is spent or reserved: a run may use the whole budget.
   const whole = await ask("/api/runs", {
     question: "And now?",
     config,

@@ -22,7 +22,8 @@ describe("a schema is taken", () => {
         uniqueItems: true,
       },
     }),
-    object({ properties: { type: "string" }, required: { type: "boolean" } }), // names like keywords
+    // names like keywords
+    object({ properties: { type: "string" }, required: { type: "boolean" } }),
   ])("%j", (schema) => expect(parameterProblem(schema)).toBeNull());
 });
 

@@ -5,7 +5,7 @@ import { World } from "../world";
 
 const two = { agents: ["a", "b"] };
 
-/** Both vote for `a`, which begins to present. */
+/** Both vote for `a`, which starts to present. */
 function presenting(world: World): void {
   allAnswer(world);
   world.does("a", votes("a"));
@@ -65,18 +65,18 @@ describe("the files of the final text", () => {
   it.each([
     { name: "are its own", facts: wrote(2), move: done, snapshot: "agent1.final" },
     {
-      name: "are those the turn began with if it changed none",
+      name: "are the turn's initial files if it changed none",
       facts: changedNothing(2),
       move: done,
       snapshot: "base",
     },
     {
-      name: "are its own as far as it got if its text was cut (D3)",
+      name: "are its own so far if its text was cut (D3)",
       facts: wrote(2),
       move: cut,
       snapshot: "agent1.final",
     },
-    { name: "are none where it has no workspace", workspace: false, move: done, snapshot: null },
+    { name: "do not exist without a workspace", workspace: false, move: done, snapshot: null },
   ])("of an agent that only presents $name (D1)", ({ workspace = true, facts, move, snapshot }) => {
     const world = new World({
       agents: ["a"],

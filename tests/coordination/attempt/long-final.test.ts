@@ -5,7 +5,7 @@ import { World } from "../world";
 
 const two = { agents: ["a", "b"] };
 
-/** Both vote for `a`, which begins to present. */
+/** Both vote for `a`, which starts to present. */
 function presenting(world: World): void {
   allAnswer(world);
   world.does("a", votes("a"));
@@ -26,7 +26,7 @@ describe("a final text over 256 KiB (long final)", () => {
       ],
     },
     {
-      name: "leaves a long text whole in a file where its presenter has a workspace (long final)",
+      name: "is stored whole in a file if its presenter has a workspace (long final)",
       world: { ...two, every: { workspace: true } },
       given: presenting,
       when: (world) =>
@@ -49,19 +49,19 @@ describe("a final text over 256 KiB (long final)", () => {
       says: `The whole text, ${MOST + 2} bytes, is in the file final.txt.]`,
     },
     {
-      name: "and no workspace",
+      name: "and without a workspace",
       workspace: false,
       storable: false,
       says: `The whole text has ${MOST + 2} bytes and is not kept.]`,
     },
     {
-      name: "that cannot be kept",
+      name: "that cannot be stored",
       workspace: true,
       storable: false,
       says: `The whole text has ${MOST + 2} bytes and is not kept.]`,
     },
     {
-      name: "and a name that is taken",
+      name: "and a name that is in use",
       workspace: true,
       storable: true,
       facts: changedNothing(2, { textFile: "final-2.txt" }),
@@ -69,22 +69,25 @@ describe("a final text over 256 KiB (long final)", () => {
     },
   ];
 
-  it.each(cases)("is cut at a character, and its last line says so: with a text $name", (one) => {
-    const world = new World({ ...two, every: { workspace: one.workspace } });
-    world.ask();
-    presenting(world);
-    world.does("a", says(long, { storable: one.storable }), one.facts ?? changedNothing(2));
-    const [event] = world.events("presentation.completed");
-    const content = event?.content ?? "";
-    const [shown, last] = content.split("\n\n");
-    expect(last).toBe(`[The text is cut here: a final text shows at most 256 KiB. ${one.says}`);
-    expect(shown).toMatch(/^é+$/);
-    expect(new TextEncoder().encode(content).byteLength).toBeGreaterThan(MOST - 2);
-    expect(new TextEncoder().encode(content).byteLength).toBeLessThanOrEqual(MOST);
-    expect(world.ending).toMatchObject({ answer: content });
-  });
+  it.each(cases)(
+    "is cut between characters, and its last line says so: with a text $name",
+    (one) => {
+      const world = new World({ ...two, every: { workspace: one.workspace } });
+      world.ask();
+      presenting(world);
+      world.does("a", says(long, { storable: one.storable }), one.facts ?? changedNothing(2));
+      const [event] = world.events("presentation.completed");
+      const content = event?.content ?? "";
+      const [shown, last] = content.split("\n\n");
+      expect(last).toBe(`[The text is cut here: a final text shows at most 256 KiB. ${one.says}`);
+      expect(shown).toMatch(/^é+$/);
+      expect(new TextEncoder().encode(content).byteLength).toBeGreaterThan(MOST - 2);
+      expect(new TextEncoder().encode(content).byteLength).toBeLessThanOrEqual(MOST);
+      expect(world.ending).toMatchObject({ answer: content });
+    },
+  );
 
-  it("is whole and has no file at exactly 256 KiB", () => {
+  it("is whole and without a file at exactly 256 KiB", () => {
     const world = new World({ ...two, every: { workspace: true } });
     world.ask();
     presenting(world);

@@ -20,33 +20,33 @@ const writes =
 describe("personas", () => {
   table([
     {
-      name: "are written by one call on the first agent's backend, before the team begins",
+      name: "are written by one call on the first agent's backend, before the team starts",
       world,
       when: (at) => at.starts("a"),
       then: ["call.started a assign_personas forced"],
       owes: [],
     },
     {
-      name: "are assigned, and the team begins",
+      name: "are assigned, and the team starts",
       world,
       when: (at) => at.does("a", writes({ a: "sceptic", b: "optimist" })),
       then: ["call.completed a", "personas.assigned a:sceptic b:optimist", ...rounds],
       owes: ["call a", "call b"],
     },
     {
-      name: "may be missing for some, and unknown ones are ignored",
+      name: "may be missing for some agents, and unknown ones are ignored",
       world,
       when: (at) => at.does("a", writes({ b: "optimist", agent99: "nobody", a: "  " })),
       then: ["call.completed a", "personas.assigned b:optimist", ...rounds],
     },
     {
-      name: "are gone without when the reply held none",
+      name: "are omitted when the reply has none",
       world,
       when: (at) => at.does("a", says("I would rather not.")),
       then: ["call.completed a", "personas.assigned", ...rounds],
     },
     {
-      name: "are gone without when the reply was cut",
+      name: "are omitted when the reply was cut",
       world,
       when: (at) => at.does("a", writes({ a: "scep" }, { stopReason: "length" })),
       then: ["call.completed a", "personas.assigned", ...rounds],
@@ -58,7 +58,7 @@ describe("personas", () => {
       then: ["call.failed a quota final", "personas.assigned", ...rounds],
     },
     {
-      name: "are gone without when they take more than a tenth of the time",
+      name: "are omitted when they take more than a tenth of the time",
       world: { ...world, rules: { personas: true, orchestrator_timeout_ms: 100_000 } },
       given: (at) => {
         at.starts("a");
@@ -69,7 +69,7 @@ describe("personas", () => {
       then: ["call.failed a cancelled final", "personas.assigned", ...rounds],
     },
     {
-      name: "are gone without when the budget has no room for them",
+      name: "are omitted when the budget has no room for them",
       world: { ...world, budget: { max_tokens: 1_200 } },
       when: (at) => at.starts("a"),
       then: ["call.deferred a", "personas.assigned", ...rounds],

@@ -6,7 +6,7 @@ import { World } from "../world";
 
 const two = { agents: ["a", "b"] };
 
-/** Both vote for `a`, which begins to present. */
+/** Both vote for `a`, which starts to present. */
 function presenting(world: World): void {
   allAnswer(world);
   world.does("a", votes("a"));
@@ -23,7 +23,7 @@ describe("the presentation", () => {
       then: ["call.started a nothing"],
     },
     {
-      name: "is the winning answer with its files, and no call, where that is to be reused",
+      name: "is the winning answer with its files, without a call, if the config reuses it",
       world: {
         ...two,
         every: { workspace: true },
@@ -132,7 +132,7 @@ describe("the presentation", () => {
       ],
     },
     {
-      name: "shows the winning answer instead when it is empty",
+      name: "is replaced by the winning answer when it is empty",
       world: two,
       given: presenting,
       when: (world) => world.does("a", says(" \n ")),
@@ -143,7 +143,7 @@ describe("the presentation", () => {
       ],
     },
     {
-      name: "shows the winning answer when the reply only calls tools that are not offered",
+      name: "is replaced by the winning answer when the reply only calls tools that are not offered",
       world: two,
       given: presenting,
       when: (world) => world.does("a", decides([anAnswer("again")])),
@@ -154,7 +154,7 @@ describe("the presentation", () => {
       ],
     },
     {
-      name: "shows the winning answer when the text was cut",
+      name: "is replaced by the winning answer when the text was cut",
       world: two,
       given: presenting,
       when: (world) => world.does("a", says("The fin", { stopReason: "length" })),
@@ -165,7 +165,7 @@ describe("the presentation", () => {
       ],
     },
     {
-      name: "shows the winning answer when the provider withheld the text",
+      name: "is replaced by the winning answer when the provider withheld the text",
       world: two,
       given: presenting,
       when: (world) => world.does("a", says("…", { stopReason: "refusal" })),
@@ -176,7 +176,7 @@ describe("the presentation", () => {
       ],
     },
     {
-      name: "is tried again after a failure that may pass",
+      name: "is tried again after a transient failure",
       world: two,
       given: presenting,
       when: (world) => world.does("a", fails({ retryAfterMs: 5_000 })),
@@ -242,7 +242,7 @@ describe("the presentation", () => {
       },
       { ends: "the deadline", when: (world: World) => world.wait(10_000), code: "deadline" },
     ].map(({ ends, when, code }) => ({
-      name: `that ${ends} cuts off hands over the files that it changed, with the answer's text (D3)`,
+      name: `that ${ends} cuts off returns its changed files with the answer's text (D3)`,
       world: {
         ...two,
         every: { tools: [tool("search")], workspace: true },
@@ -264,7 +264,7 @@ describe("the presentation", () => {
       ],
     })),
     {
-      name: "is not asked of a winner that has failed",
+      name: "is not requested from a winner that has failed",
       given: (world) => {
         allAnswer(world);
         world.does("a", votes("b"));
@@ -281,7 +281,7 @@ describe("the presentation", () => {
       ],
     },
     {
-      name: "is asked of a winner that only ran out of calls",
+      name: "is requested from a winner that only used up its calls",
       world: { ...two, every: { tools: [tool("search")] } },
       given: (world) => {
         allAnswer(world);
@@ -313,7 +313,7 @@ describe("the presentation", () => {
     ]);
   });
 
-  it("leaves one answer that every reader finds in the same words", () => {
+  it("leaves one answer, with the same text for every reader", () => {
     const world = new World();
     world.play({
       a: [answers("A"), votes("b")],
@@ -334,7 +334,7 @@ describe("the presentation", () => {
 
 describe("a single agent, or a team that skips coordination", () => {
   const alone = { agents: ["a"], rules: { skip_coordination: true } };
-  it("goes straight to the presentation", () => {
+  it("starts with the presentation", () => {
     const world = new World({ agents: ["a", "b"], rules: { skip_coordination: true } });
     expect(tell(world.ask()).slice(2)).toEqual([
       "attempt.started 1",
@@ -351,7 +351,7 @@ describe("a single agent, or a team that skips coordination", () => {
 
   table([
     {
-      name: "falls back to what was written so far",
+      name: "falls back to its text so far",
       world: alone,
       given: (world) => {
         world.writing = { a: "Half of it" };
@@ -377,7 +377,7 @@ describe("a single agent, or a team that skips coordination", () => {
       then: [],
     },
     {
-      name: "coordinates with itself where the config asks for the full protocol",
+      name: "coordinates with itself if the config requests the full protocol",
       world: { agents: ["a"] },
       given: (world) => world.does("a", answers("A")),
       when: (world) => world.does("a", votes("a")),

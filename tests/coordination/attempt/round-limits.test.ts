@@ -22,7 +22,7 @@ const searches = (id: string, times: number) => (world: World) => {
   }
 };
 
-/** All have an answer, and the agent has used the calls of its second round. */
+/** All agents have an answer, and the agent has used the calls of its second round. */
 const used = (id: string) => (world: World) => {
   allAnswer(world);
   searches(id, 5)(world);
@@ -112,7 +112,7 @@ describe("at the limit of calls (D3)", () => {
       then: ["call.completed a", "vote.cast a agent1.1"],
     },
     {
-      name: "no tool runs that was not offered; a decision beside it counts",
+      name: "no tool runs that was not offered, and a decision beside it counts",
       world: two,
       given: searches("a", 5),
       when: (world) =>
@@ -162,7 +162,7 @@ describe("at the limit of calls (D3)", () => {
       then: ["call.completed a", "agent.abstained a call_cap"],
     },
     {
-      name: "a decision that is refused may be mended in two more calls",
+      name: "a refused decision may be corrected in two more calls",
       world: two,
       given: (world) => {
         used("a")(world);
@@ -178,7 +178,7 @@ describe("at the limit of calls (D3)", () => {
       ],
     },
     {
-      name: "a vote that is voided later may be given again",
+      name: "a vote that is voided later may be cast again",
       world: two,
       given: (world) => {
         used("a")(world);
@@ -203,14 +203,14 @@ describe("the limit of time (D3)", () => {
   };
   table([
     {
-      name: "leaves a call alone that is under way",
+      name: "does not end a running call",
       world,
       given: (at) => at.starts("a"),
       when: (at) => at.wait(30_000),
       then: [],
     },
     {
-      name: "leaves the tools of such a call their time, and then asks for a decision",
+      name: "waits for the tools of such a call, and then requests a decision",
       world,
       given: (at) => {
         at.starts("a");
@@ -222,7 +222,7 @@ describe("the limit of time (D3)", () => {
       then: ["call.started a new_answer forced 0 s left"],
     },
     {
-      name: "ends a round without a decision after as long again",
+      name: "ends a round without a decision after the same time again",
       world: { ...world, every: files },
       given: (at) => {
         at.does("b", answers("B"));
@@ -319,7 +319,7 @@ describe("a single agent that is cut off (D3)", () => {
     ]);
   });
 
-  it("at its turn's deadline leaves text and files", () => {
+  it("keeps text and files at its turn's deadline", () => {
     const world = new World(alone);
     world.ask();
     world.starts("a");
@@ -331,7 +331,7 @@ describe("a single agent that is cut off (D3)", () => {
     ]);
   });
 
-  it("at its round's time leaves text and files", () => {
+  it("keeps text and files at the end of its round's time", () => {
     const world = new World({ ...alone, rules: { ...timed, skip_coordination: true } });
     world.ask();
     world.starts("a");

@@ -56,7 +56,7 @@ describe("rounds", () => {
     expect(tell(world.starts("a"))).toEqual(["call.started a new_answer|vote forced"]);
   });
 
-  it("force a decision after a reminder, where the provider can", () => {
+  it("force a decision after a reminder, if the provider supports it", () => {
     const world = new World({ each: { b: { forces_tools: false } } });
     world.ask();
     world.does("a", says("I think"));
@@ -70,18 +70,22 @@ describe("rounds", () => {
 
 it.each([
   {
-    name: "an agent with a workspace begins a round in the team's own",
+    name: "an agent with a workspace starts a round in the team's files",
     workspace: true,
     told: "base",
   },
-  { name: "an agent without a workspace begins a round in none", workspace: false, told: null },
+  {
+    name: "an agent without a workspace starts a round without files",
+    workspace: false,
+    told: null,
+  },
 ])("$name", ({ workspace, told }) => {
   const world = new World({ every: { workspace } });
   world.ask();
   expect(world.events("round.started").map((event) => event.workspace)).toEqual([told, told, told]);
 });
 
-it("a reply without tools has its decisions judged at once, so the log keeps none of them to be judged later", () => {
+it("do not log the decisions of a reply without tools, because they are judged at once", () => {
   const world = new World();
   world.ask();
   world.does("a", answers("A"));
@@ -91,7 +95,7 @@ it("a reply without tools has its decisions judged at once, so the log keeps non
 describe("the wait after a first answer", () => {
   table([
     {
-      name: "continues while a live agent has none",
+      name: "continues while a live agent has no answer",
       when: (world) => world.does("a", answers("A")),
       then: ["call.completed a", "answer.submitted a agent1.1"],
       owes: ["call b", "call c"],
@@ -185,7 +189,7 @@ describe("the wait after a first answer", () => {
       ],
     },
     {
-      name: "is over once a round has begun",
+      name: "is over once a round has started",
       given: (world) => {
         world.does("a", answers("A"));
         world.does("b", answers("B"));
@@ -199,7 +203,7 @@ describe("the wait after a first answer", () => {
       ],
     },
     {
-      name: "shows who answers late what there is, only after its own answer",
+      name: "shows a late agent the others' answers only after its own",
       given: (world) => {
         world.does("a", answers("A"));
         world.does("b", answers("B"));
@@ -250,7 +254,7 @@ describe("the first round's time", () => {
       then: ["agent.failed c initial_round_timeout"],
     },
     {
-      name: "is no limit for who has answered",
+      name: "is no limit for an agent with an answer",
       world: { agents: ["a", "b"], rules },
       given: allAnswer,
       when: (world) => world.wait(200_000),
@@ -258,7 +262,7 @@ describe("the first round's time", () => {
       owes: ["call a", "call b"],
     },
     {
-      name: "covers the rounds that follow a failed first one",
+      name: "includes the rounds that follow a failed first one",
       world: { agents: ["a", "b"], rules },
       given: (world) => {
         world.does("a", answers("A"));
@@ -269,7 +273,7 @@ describe("the first round's time", () => {
     },
   ]);
 
-  it("cuts a partial text that is too large at 128 KB, not inside a character", () => {
+  it("cuts a partial text above the limit at 128 KB, not inside a character", () => {
     const world = new World({ rules });
     world.ask();
     world.writing = { a: `x${"é".repeat(100_000)}` };

@@ -22,15 +22,15 @@ const priced = (price: Price | null, ...kinds: AttachmentKind[]) =>
     kinds.map((kind) => ({ kind })),
   ).agents[0]?.price;
 
-describe("the cost of a turn with sound in its question", () => {
+describe("the cost of a turn with audio in its question", () => {
   it.each<{ name: string; price: Price | null; pays: Price | null }>([
     {
-      name: "the price of sound for all input, where it is higher",
+      name: "uses the price of audio for all input if it is higher",
       price: FLASH,
       pays: { ...FLASH, input: 1, cached_input: 0.1 },
     },
     {
-      name: "as much more for long prompts and for writing into the cache",
+      name: "is higher by the same factor for long prompts and cache writes",
       price: {
         input: 1,
         cached_input: 0.5,
@@ -49,16 +49,16 @@ describe("the cost of a turn with sound in its question", () => {
       },
     },
     {
-      name: "the usual price where sound costs no more",
+      name: "uses the usual price if audio costs the same",
       price: { input: 2, cached_input: 1, output: 3 },
       pays: { input: 2, cached_input: 1, output: 3 },
     },
     {
-      name: "the usual price where sound costs less",
+      name: "uses the usual price if audio costs less",
       price: { ...FLASH, sound: 0.1 },
       pays: { ...FLASH, sound: 0.1 },
     },
-    { name: "no known price where there is none", price: null, pays: null },
+    { name: "is unknown without a price", price: null, pays: null },
   ])("$name", ({ price, pays }) => {
     const paid = priced(price, "text", "audio");
     if (pays === null) expect(paid).toBeNull();
@@ -66,7 +66,7 @@ describe("the cost of a turn with sound in its question", () => {
   });
 
   it.each<AttachmentKind>(["image", "pdf", "text"])(
-    "the usual price where only another kind comes: %s",
+    "uses the usual price for another kind of attachment: %s",
     (kind) => {
       expect(priced(FLASH, kind)).toBe(FLASH);
     },
@@ -97,7 +97,7 @@ describe("the cost of a turn with sound in its question", () => {
     expect(state.rules).toEqual(rules);
   });
 
-  it("is no less than Gemini's own price of sound, cached or not", () => {
+  it("is no less than Gemini's own price of audio, cached or not", () => {
     const { price } = modelFacts("gemini-2.5-flash", "google");
     const paid = priced(price, "audio");
     expect(paid).toMatchObject({ input: 1, cached_input: expect.closeTo(0.1, 9) });

@@ -21,7 +21,7 @@ describe("a call's reservation", () => {
     ]);
   });
 
-  it("holds a price of cached input above that of fresh", () => {
+  it("includes a price of cached input above the price of fresh input", () => {
     const world = new World({ every: { price: { input: 0, cached_input: 3, output: 2 } } });
     world.ask();
     expect(world.starts("a")).toMatchObject([
@@ -40,7 +40,7 @@ describe("a call's reservation", () => {
     });
   });
 
-  it("stays charged in full where the provider reports no usage", () => {
+  it("stays charged in full if the provider reports no usage", () => {
     const world = new World();
     world.ask();
     world.does("a", answers("A", { usage: null }));
@@ -57,7 +57,7 @@ describe("a call's reservation", () => {
     expect(world.starts("a")).toMatchObject([{ max_output_tokens: output }]);
   });
 
-  it("leaves room for the others that are due", () => {
+  it("leaves room for the other due calls", () => {
     const world = new World({ budget: { max_tokens: 9_000 } });
     world.ask();
     const outputs = ["a", "b", "c"].map((id) => world.starts(id)[0]);
@@ -68,7 +68,7 @@ describe("a call's reservation", () => {
     ]);
   });
 
-  it("leaves money for the others that are due", () => {
+  it("leaves money for the other due calls", () => {
     const world = new World({ budget: { max_cost_usd: 0.018 } });
     world.ask();
     const outputs = ["a", "b", "c"].flatMap((id) => world.starts(id));
@@ -80,9 +80,9 @@ describe("a call's reservation", () => {
   it.each([
     // (4,000 + 13 bytes of question + 3 of answers) x 10 + 2,048 x 20 millionths, of what is left
     // of the cap; then by three.
-    { name: "the dearest candidate's presentation", voted: false, output: 2_246 },
+    { name: "the most expensive candidate's presentation", voted: false, output: 2_246 },
     // The reason adds 3 x 8 tokens, and two are due.
-    { name: "the reasons of votes in it", voted: true, output: 3_510 },
+    { name: "its vote reasons", voted: true, output: 3_510 },
   ])("keeps room for $name", ({ voted, output }) => {
     const dear = { price: { input: 10, cached_input: 5, output: 20 } };
     const world = new World({ each: { b: dear }, budget: { max_cost_usd: 0.1 } });
@@ -92,7 +92,7 @@ describe("a call's reservation", () => {
     expect(world.starts("a")).toMatchObject([{ max_output_tokens: expect.closeTo(output, -1) }]);
   });
 
-  it("of the presentation has all that is left", () => {
+  it("of the presentation gets the whole rest", () => {
     const world = new World({ ...two, budget: { max_tokens: 10_000 } });
     world.ask();
     allAnswer(world);
@@ -103,7 +103,7 @@ describe("a call's reservation", () => {
     ]);
   });
 
-  it("holds the cap to the last digit, where the division would round over it", () => {
+  it("keeps the cap to the last digit, where the division would round above it", () => {
     const price = { input: 0.64, cached_input: 0, output: 0.29000000000000004 };
     const world = new World({
       agents: ["a"],
@@ -118,7 +118,7 @@ describe("a call's reservation", () => {
   });
 
   it.each([
-    { name: "with no cap at all is sent", price: null, budget: {}, first: "call.started" },
+    { name: "without a cap is sent", price: null, budget: {}, first: "call.started" },
     {
       name: "within a cap in tokens is sent",
       price: null,
@@ -126,19 +126,19 @@ describe("a call's reservation", () => {
       first: "call.started",
     },
     {
-      name: "beyond a cap in tokens is put off",
+      name: "beyond a cap in tokens is deferred",
       price: null,
       budget: { max_tokens: 0 },
       first: "call.deferred",
     },
     {
-      name: "under a cap in money is put off, however high it is",
+      name: "under a cap in money is deferred, however high the cap is",
       price: null,
       budget: { max_cost_usd: 1_000 },
       first: "call.deferred",
     },
     {
-      name: "under a cap in money is sent if the price is known to be nothing",
+      name: "under a cap in money is sent if its price is known to be zero",
       price: { input: 0, cached_input: 0, output: 0 },
       budget: { max_cost_usd: 0 },
       first: "call.started",
@@ -149,7 +149,7 @@ describe("a call's reservation", () => {
     expect(world.starts("a")[0]?.type).toBe(first);
   });
 
-  it("keeps what the dearest candidate's presentation may cost while the team coordinates, and lets it use that", () => {
+  it("keeps room for the most expensive candidate's presentation during coordination, and then uses that room", () => {
     const world = new World({ ...two, budget: { max_tokens: 12_000 } });
     world.ask();
     allAnswer(world);
@@ -166,10 +166,10 @@ describe("a call's reservation", () => {
   });
 });
 
-describe("a call that cannot be paid now", () => {
+describe("a call beyond the budget", () => {
   table([
     {
-      name: "is put off while another still holds a reservation",
+      name: "is deferred while another call has a reservation",
       world: { ...two, budget: { max_tokens: 5_200 } },
       given: (world) => world.starts("a"),
       when: (world) => {
@@ -192,7 +192,7 @@ describe("a call that cannot be paid now", () => {
       owes: ["call a", "call b"],
     },
     {
-      name: "and that no released reservation can pay for ends coordination",
+      name: "ends coordination if no release can pay for it",
       world: { ...two, budget: { max_tokens: 5_000 } },
       given: (world) => {
         world.does("a", answers("A", { usage: used(1_000, 3_500) }));
@@ -274,7 +274,7 @@ describe("a call that cannot be paid now", () => {
       ],
     },
     {
-      name: "before anything was written fails the turn, and says why",
+      name: "before any text fails the turn with a reason",
       world: { ...two, budget: { max_cost_usd: 0 } },
       given: (world) => world.starts("a"),
       when: (world) => world.starts("b"),
@@ -285,7 +285,7 @@ describe("a call that cannot be paid now", () => {
       ],
     },
     {
-      name: "because its model has no known price does not keep the others from an answer",
+      name: "without a known price does not prevent the others' answers",
       world: { ...two, each: { b: { price: null } }, budget: { max_cost_usd: 1 } },
       given: (world) => world.starts("b"),
       when: (world) => world.does("a", answers("A")),
@@ -298,7 +298,7 @@ describe("a call that cannot be paid now", () => {
       owes: ["call a"],
     },
     {
-      name: "of the judge means that the final text is kept",
+      name: "of the judge keeps the final text",
       world: {
         agents: ["a"],
         rules: { skip_coordination: true, max_orchestration_restarts: 1 },
@@ -325,7 +325,7 @@ describe("a call that cannot be paid now", () => {
 });
 
 describe("money", () => {
-  it("is settled to nothing left over at every end, and the bill is what was charged", () => {
+  it("is settled without a remaining reservation at every end, and the bill equals the charges", () => {
     const world = new World({ budget: { max_cost_usd: 0.2 } });
     world.play({
       a: [improves],
@@ -342,12 +342,12 @@ describe("money", () => {
 
 it.each([
   {
-    name: "what the cheapest agent asks for a prompt, the question and a short reply",
+    name: "the cheapest agent's price for a prompt, the question and a short reply",
     prices: [10, 1],
     usd: (5_000 + 256) / 1e6,
   },
-  { name: "nothing, where an agent's price is not known", prices: [10, null], usd: 0 },
-])("a first call takes at least $name", ({ prices, usd }) => {
+  { name: "nothing, if an agent's price is unknown", prices: [10, null], usd: 0 },
+])("a first call costs at least $name", ({ prices, usd }) => {
   const agents = prices.map((each, nth) =>
     agentRules(`a${nth}`, {
       price: each === null ? null : { input: each, cached_input: each, output: each },

@@ -54,10 +54,13 @@ describe("a cap", () => {
   ]);
 });
 
-/** Of the turn's effects, those that are kept for the decisions of three agents. */
+/** The part of the turn's effects that is reserved for the decisions of three agents. */
 const KEPT = 9;
 
-/** The agents, in turns, use up all but `left` of the turn's effects: 64 tools and a call each time, or a call that is cut off. */
+/**
+ * The agents use up all but `left` of the turn's effects in turns: a call with 64 tools each time,
+ * or an interrupted call.
+ */
 function useEffects(world: World, left: number): void {
   const spare = () => 1_200 - world.turn.effects - left;
   for (let n = 0; spare() > 0; n += 1) {
@@ -86,7 +89,7 @@ it.each([
   expect(effectsPerTurn(world.turn)).toBe(most);
 });
 
-it("the state of a running turn holds at most 8 MB of answers, and none of a rejected attempt's (I16)", () => {
+it("the state of a running turn contains at most 8 MB of answers, and no answers of a rejected attempt (I16)", () => {
   const MB = 1024 * 1024;
   const world = new World({ ...SIX, rules: { ...SIX.rules, max_orchestration_restarts: 1 } });
   const size = () => JSON.stringify(world.state).length;
@@ -102,7 +105,7 @@ it("the state of a running turn holds at most 8 MB of answers, and none of a rej
 });
 
 describe("the cap of effects per turn, 400 for each of three agents", () => {
-  it("lets everything up to it run, and ends the turn with what there is", () => {
+  it("admits effects up to the cap, and ends the turn with the existing answers", () => {
     const world = new World({ every });
     world.ask();
     allAnswer(world);
@@ -119,7 +122,7 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     expect(world.owes()).toEqual(["call c"]);
   });
 
-  it("says so in the words of an agent that may start nothing more", () => {
+  it("is named in the message of an agent that may start nothing more", () => {
     const world = new World({ every });
     world.ask();
     allAnswer(world);
@@ -129,7 +132,7 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     expect(new Set(messages)).toEqual(new Set(["The turn used up its 1200 calls and tools."]));
   });
 
-  it("refuses the last of the tools that would pass it; those that run are waited for", () => {
+  it("refuses the last tools above it, and waits for the running ones", () => {
     const world = new World({ every });
     world.ask();
     allAnswer(world);
@@ -145,7 +148,7 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     expect(world.turn.effects).toBe(1_200 - KEPT);
   });
 
-  it("runs no tool again that a restart cut off at the cap, however safe that would be", () => {
+  it("does not repeat a tool that a restart interrupted at the cap, even if it is safe", () => {
     const world = new World({ every: { tools: [tool("search", { idempotent: true })] } });
     world.ask();
     allAnswer(world);
@@ -157,7 +160,7 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     expect(world.turn.effects).toBe(1_200 - KEPT);
   });
 
-  it("lets no personas be written for an attempt that cannot work any more", () => {
+  it("allows no personas for an attempt that cannot work", () => {
     const world = new World({ every, rules: { personas: true, max_orchestration_restarts: 1 } });
     world.ask();
     world.does("a", says("no personas"));
@@ -171,7 +174,7 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     expect(world.ending).toMatchObject({ type: "turn.completed", answer: "The final text." });
   });
 
-  it("takes nothing for an answer that was written before the attempt began", () => {
+  it("does not use text from before the attempt as an answer", () => {
     const world = new World({
       every: { ...every, workspace: true },
       rules: { max_orchestration_restarts: 1 },
@@ -189,7 +192,7 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     expect(world.ending).toMatchObject({ type: "turn.completed", answer: "The final text." });
   });
 
-  it("gives a partial text the files of the lost round whose changes its round keeps (D3)", () => {
+  it("adds the lost round's files to a partial text if the round keeps their changes (D3)", () => {
     const world = new World({ every: { ...every, workspace: true } });
     world.ask();
     useEffects(world, 1);
@@ -203,7 +206,7 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     );
   });
 
-  it("asks the presenter for its final text alone", () => {
+  it("lets the presenter write only its final text", () => {
     const world = new World({ every });
     world.ask();
     allAnswer(world);
@@ -214,7 +217,7 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     expect(world.ending).toMatchObject({ type: "turn.completed", answer: "The final text." });
   });
 
-  it("falls back to the winning answer where the presenter writes no text then", () => {
+  it("falls back to the winning answer if the presenter then writes no text", () => {
     const world = new World({ every });
     world.ask();
     allAnswer(world);
@@ -226,7 +229,7 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
   });
 });
 
-/** What the independent checker finds wrong with what calls say of their limits. */
+/** Errors that the independent checker finds in the limits that calls state. */
 const limitsTold = ({ log }: World) =>
   check(
     log.map((event, index) => ({ ...event, sequence_number: index + 1 })),
@@ -242,7 +245,7 @@ describe("near the cap of effects (D3)", () => {
     { left: 1, says: "call.started a new_answer|vote 1 calls left" },
     { left: 0, says: "call.started a new_answer|vote forced 0 calls left" },
   ])(
-    "with $left more than are kept for decisions, a call after a tool says: $says",
+    "with $left more than are reserved for decisions, a call after a tool says: $says",
     ({ left, says: said }) => {
       const world = new World({ every });
       world.ask();
@@ -253,7 +256,7 @@ describe("near the cap of effects (D3)", () => {
     },
   );
 
-  it("a team in which each agent decides when it is asked settles by its votes", () => {
+  it("a team whose agents all decide on request settles by votes", () => {
     const world = new World({ every });
     world.ask();
     allAnswer(world);
@@ -265,7 +268,7 @@ describe("near the cap of effects (D3)", () => {
     expect(limitsTold(world)).toEqual([]);
   });
 
-  it("says of an agent that does not decide then that calls for decisions were left", () => {
+  it("an agent without a decision gets a message that calls for decisions were left", () => {
     const world = new World({ every });
     world.ask();
     allAnswer(world);
@@ -296,7 +299,7 @@ describe("near the cap of effects (D3)", () => {
     expect(tell(world.does("a", votes("b")))).toContain("vote.cast a agent2.1");
   });
 
-  it("a single agent presents its text, or what it wrote, with its files", () => {
+  it("a single agent presents its text, complete or partial, with its files", () => {
     const world = new World({
       agents: ["a"],
       every: files,

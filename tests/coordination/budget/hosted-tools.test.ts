@@ -21,8 +21,8 @@ const search = tool("web_search");
 const code = tool("code_execution", { max_uses: 2, usd_per_use: 0, tokens_per_use: 100 });
 
 /**
- * What one agent's first call is granted, with 1,000 tokens of input and at most 4,000 of output,
- * at $1, $0.5 and $2 a million.
+ * The grant of one agent's first call, with 1,000 tokens of input and at most 4,000 of output, at
+ * $1, $0.5 and $2 per million.
  */
 function granted(hosted_tools: HostedToolRule[], budget: Budget = {}, options: WorldOptions = {}) {
   const world = new World({
@@ -60,7 +60,7 @@ describe("a call of an agent with hosted tools", () => {
       want: { uses: { web_search: 4 }, output: 4_000, tokens: 7_000, usd: usd(0.051) },
     },
     {
-      name: "reserves each use of several tools at the highest price, since a provider may limit only their sum",
+      name: "reserves each use of several tools at the highest price, because a provider may limit only their sum",
       hosted: [search, code],
       want: {
         uses: { web_search: 4, code_execution: 2 },
@@ -70,7 +70,7 @@ describe("a call of an agent with hosted tools", () => {
       },
     },
     {
-      name: "reserves the price of one tool and the tokens of another, where each is the highest",
+      name: "reserves the price of one tool and the tokens of another, if each is the highest",
       hosted: [search, tool("code_execution", { usd_per_use: 0.03, tokens_per_use: 100 })],
       want: {
         uses: { web_search: 4, code_execution: 4 },
@@ -109,13 +109,13 @@ describe("a call of an agent with hosted tools", () => {
       want: { uses: {}, output: 1_500, tokens: 2_500, usd: usd(0.004) },
     },
     {
-      name: "has its reply cut short only when it has no uses any more",
+      name: "has a shorter reply only when it has no uses left",
       hosted: [search],
       budget: { max_tokens: 1_500 },
       want: { uses: {}, output: 500, tokens: 1_500, usd: usd(0.002) },
     },
     {
-      name: "keeps its uses where its model writes little anyway",
+      name: "keeps its uses if its model's replies are short anyway",
       hosted: [search],
       budget: { max_tokens: 3_200 },
       options: { every: { max_output_tokens: 200 } },
@@ -128,32 +128,32 @@ describe("a call of an agent with hosted tools", () => {
       want: { uses: { code_execution: 2 }, output: 4_000, tokens: 5_200, usd: usd(0.0092) },
     },
     {
-      name: "may use a tool of unknown price where money is not capped",
+      name: "may use a tool of unknown price without a cap in money",
       hosted: [tool("web_search", { usd_per_use: null })],
       budget: { max_tokens: 100_000 },
       want: { uses: { web_search: 4 }, output: 4_000, tokens: 7_000, usd: usd(0.011) },
     },
     {
-      name: "takes uses from its share only, not from what the others need",
+      name: "reduces uses only within its own share, not within the others'",
       hosted: [search],
       budget: { max_tokens: 6_000 },
       options: { agents: ["a", "b", "c"] },
       want: { uses: {}, output: 1_024, tokens: 2_024, usd: usd(0.003048) },
     },
     {
-      name: "reserves its input as if all of it were written into a dear cache",
+      name: "reserves its input as if all of it were written into an expensive cache",
       hosted: [code],
       options: { every: { price: { input: 1, cached_input: 0.5, cache_write: 1.5, output: 2 } } },
       want: { uses: { code_execution: 2 }, output: 4_000, tokens: 5_200, usd: usd(0.0098) },
     },
     {
-      name: "of a model without a known price reserves what its tools cost",
+      name: "of a model without a known price reserves its tools' cost",
       hosted: [search],
       options: { every: { price: null } },
       want: { uses: { web_search: 4 }, output: 4_000, tokens: 7_000, usd: usd(0.04) },
     },
     {
-      name: "is not offered a tool that may not be used at all",
+      name: "is not offered a tool with zero uses",
       hosted: [tool("web_search", { max_uses: 0 })],
       want: { uses: {}, output: 4_000, tokens: 5_000, usd: usd(0.009) },
     },
@@ -208,25 +208,25 @@ describe("a settled call", () => {
   };
 
   it.each([
-    { name: "is charged cached input at its price", usage: {}, want: 0.001 },
+    { name: "pays cached input at its price", usage: {}, want: 0.001 },
     {
-      name: "is charged what was written into the cache at its price",
+      name: "pays cache writes at their price",
       usage: { cache_write_tokens: 200 },
       price: { cache_write: 3 },
       want: 0.0014,
     },
     {
-      name: "is charged it as fresh input where it has no price",
+      name: "pays cache writes as fresh input if they have no price",
       usage: { cache_write_tokens: 200 },
       want: 0.001,
     },
     {
-      name: "is charged each use",
+      name: "pays each use",
       usage: { hosted_uses: { web_search: 3, code_execution: 1 } },
       want: 0.031,
     },
     {
-      name: "is charged nothing for a tool without a price",
+      name: "pays nothing for a tool without a price",
       usage: { hosted_uses: { x_search: 5 } },
       want: 0.001,
     },
@@ -307,7 +307,7 @@ describe("the report of hosted tools", () => {
     },
   ]);
 
-  it("is not logged for a reply that comes too late", () => {
+  it("is not logged for a late reply", () => {
     const world = new World({ agents: ["a", "b"] });
     world.ask();
     allAnswer(world);

@@ -30,7 +30,7 @@ describe("a cap is too small (A2)", () => {
     expect(of({ max_tokens: 2_256 })).toBeNull();
   });
 
-  it("in dollars, by each agent's price, and by the dearest presentation", () => {
+  it("in dollars, by each agent's price, and by the most expensive presentation", () => {
     const [cheapest, presentation] = [
       (3_000 + 512) / 1e6,
       ((4_000 + 100 + 2 * 1_024) * 2 + 2_048 * 2) / 1e6,
@@ -48,12 +48,12 @@ describe("a cap is too small (A2)", () => {
   it.each([
     { name: "a short one", inputTokens: 2_000, presented: 4_000 + 100 },
     {
-      name: "one with earlier turns, which the presenter is sent again",
+      name: "one with earlier turns, which the presenter gets again",
       inputTokens: 9_000,
       presented: 9_000,
     },
   ])(
-    "names a presentation that is as long as the first call: $name",
+    "by a presentation of the same length as the first call: $name",
     ({ inputTokens, presented }) => {
       const agents = two.slice(0, 1);
       const asked = {
@@ -71,7 +71,7 @@ describe("a cap is too small (A2)", () => {
   it.each([
     { name: "without a cap", budget: {} },
     {
-      name: "of nothing, where a call costs nothing",
+      name: "of zero, if a call costs nothing",
       budget: { max_cost_usd: 0 },
       agents: [agentRules("a", { price: free })],
     },

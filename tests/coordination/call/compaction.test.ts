@@ -13,15 +13,15 @@ const tooLong = (changes: Parameters<typeof fails>[0] = {}) =>
   });
 const compactible = tooLong({ compactible: true });
 const DROPPED = { replies: 3, tool_calls: 4, tool_results: 4, notes: 0, tokens: 60_000 };
-/** What a model replies that was asked for a summary. */
+/** Replies of a model to a summary request. */
 const sums = says("All I have done so far.", { dropped: DROPPED, usage: used(900, 90) });
 
-/** One agent with tools, so that its conversation grows; its window holds 100,000 tokens. */
+/** One agent with tools, so that its conversation grows; its window has 100,000 tokens. */
 const world = { agents: ["a", "b"], every: { context_window: 100_000 } };
 /** The conversation after a reply with this many tokens. */
 const reaches = (tokens: number) => (team: World) =>
   void team.does("a", says("hm", { usage: used(tokens - 50, 50) }));
-/** Replies may be long, so much is reserved. */
+/** Replies may be long, so the reservation is large. */
 const wordy = { ...world, every: { ...world.every, max_output_tokens: 90_000 } };
 /** Calls with a usage that differs from the length of their conversation. */
 const UNTOLD: { why: string; usage: Usage | null }[] = [
@@ -35,7 +35,7 @@ const UNTOLD: { why: string; usage: Usage | null }[] = [
     usage: { ...used(95_000, 50), requests: 2 },
   },
 ];
-/** The agent's next call, where part of its conversation can be summed up. */
+/** The agent's next call, with a conversation that can be summarized in part. */
 const starts = (team: World, compactionTokens = 2_000) => {
   const effect = `call_1_1_1_1_${team.agent("a").round?.call.number}_${(team.agent("a").round?.call.sent ?? 0) + 1}`;
   return team.give({ type: "call_ready", effect, inputTokens: 1_000, compactionTokens });
@@ -48,7 +48,7 @@ const isTooLong = (team: World) => {
 describe("a call that is too long", () => {
   table([
     {
-      name: "fails its round where nothing can be summed up",
+      name: "fails its round if no part can be summarized",
       world,
       when: (team) => team.does("a", tooLong()),
       then: [
@@ -58,7 +58,7 @@ describe("a call that is too long", () => {
       ],
     },
     {
-      name: "is made again at once where something can",
+      name: "is planned again at once if a part can be summarized",
       world,
       given: reaches(50_000),
       when: (team) => team.does("a", compactible),
@@ -66,14 +66,14 @@ describe("a call that is too long", () => {
       owes: ["call a", "call b"],
     },
     {
-      name: "gives way to one that sums up, which has no tools",
+      name: "is preceded by a summary call, which has no tools",
       world,
       given: isTooLong,
       when: (team) => starts(team),
       then: ["call.started a compacts"],
     },
     {
-      name: "goes again once the summary is there",
+      name: "is sent again after the summary",
       world,
       given: (team) => {
         isTooLong(team);
@@ -87,7 +87,7 @@ describe("a call that is too long", () => {
       ],
     },
     {
-      name: "fails its round where it is too long even then",
+      name: "fails its round if it is still too long",
       world,
       given: (team) => {
         isTooLong(team);
@@ -114,7 +114,7 @@ describe("a call that is too long", () => {
       then: ["call.failed a context_too_long retry in 0"],
     },
     {
-      name: "fails its round where no summary comes",
+      name: "fails its round if the summary is missing",
       world,
       given: (team) => {
         isTooLong(team);
@@ -124,7 +124,7 @@ describe("a call that is too long", () => {
       then: ["call.completed a", "round.failed a context_too_long", "round.started a #2 failed []"],
     },
     {
-      name: "fails its round where summing up is too long as well",
+      name: "fails its round if the summary call is too long as well",
       world,
       given: (team) => {
         isTooLong(team);
@@ -138,7 +138,7 @@ describe("a call that is too long", () => {
       ],
     },
     {
-      name: "waits for a summary that fails in passing",
+      name: "waits for a summary after a transient failure",
       world,
       given: (team) => {
         isTooLong(team);
@@ -160,7 +160,7 @@ describe("a call that is too long", () => {
       then: ["call.failed a interrupted retry in 0", "call.started a compacts"],
     },
     {
-      name: "goes as it is where after a restart nothing can be summed up any more",
+      name: "is sent unchanged if no part can be summarized after a restart",
       world,
       given: isTooLong,
       when: (team) => team.starts("a"),
@@ -168,7 +168,7 @@ describe("a call that is too long", () => {
     },
   ]);
 
-  it("says in words what was tried", () => {
+  it("names the failed remedy in its message", () => {
     const messages = (play: (team: World) => void) => {
       const team = new World(world);
       team.ask();
@@ -206,21 +206,21 @@ describe("a conversation that leaves too little of the window", () => {
       then: ["call.started a new_answer forced"],
     },
     {
-      name: "is summed up above",
+      name: "is summarized above 85 %",
       world,
       given: reaches(85_001),
       when: (team) => starts(team),
       then: ["call.started a compacts"],
     },
     ...UNTOLD.map(({ why, usage }) => ({
-      name: `is not told by a call ${why}`,
+      name: `is not measured by a call ${why}`,
       world: wordy,
       given: (team: World) => void team.does("a", says("hm", { usage })),
       when: (team: World) => starts(team),
       then: ["call.started a new_answer forced"],
     })),
     ...UNTOLD.map(({ why, usage }) => ({
-      name: `is told by the call before one ${why}`,
+      name: `is measured by the call before a call ${why}`,
       world: wordy,
       given: (team: World) => {
         reaches(90_000)(team);
@@ -248,7 +248,7 @@ describe("a conversation that leaves too little of the window", () => {
       then: ["call.started a new_answer forced"],
     },
     {
-      name: "stays as it is without a summary, as it may still fit",
+      name: "stays as it is without a summary, because it may still fit",
       world,
       given: (team) => {
         reaches(90_000)(team);
@@ -268,7 +268,7 @@ describe("a conversation that leaves too little of the window", () => {
       then: ["call.failed a content_filter retry in 0", "call.started a new_answer forced"],
     },
     {
-      name: "loses its round where summing up fails in passing, again and again",
+      name: "fails its round if the summary fails transiently again and again",
       world,
       given: (team) => {
         reaches(90_000)(team);
@@ -287,7 +287,7 @@ describe("a conversation that leaves too little of the window", () => {
       ],
     },
     {
-      name: "does not mind what tools a summary calls",
+      name: "ignores the tools that a summary calls",
       world,
       given: (team) => {
         reaches(90_000)(team);
@@ -298,7 +298,7 @@ describe("a conversation that leaves too little of the window", () => {
       owes: ["call a", "call b"],
     },
     {
-      name: "takes no decision from a summary",
+      name: "ignores a decision in a summary",
       world,
       given: (team) => {
         allAnswer(team);
@@ -311,7 +311,7 @@ describe("a conversation that leaves too little of the window", () => {
     },
   ]);
 
-  it("is summed up at the price of a short reply, which the budget pays", () => {
+  it("is summarized at the price of a short reply, which the budget pays", () => {
     const team = new World({ ...world, every: { ...world.every, max_output_tokens: 64_000 } });
     team.ask();
     reaches(90_000)(team);
@@ -326,7 +326,7 @@ describe("a conversation that leaves too little of the window", () => {
     expect(team.agent("a").round?.contextTokens).toBe(30_000);
   });
 
-  it("waits where the budget cannot pay for that", () => {
+  it("waits if the budget cannot pay for the summary", () => {
     const team = new World({ ...world, budget: { max_tokens: 100_000 } });
     team.ask();
     team.does("b", answers("B"));

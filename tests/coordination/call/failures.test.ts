@@ -12,14 +12,14 @@ const retries =
     }
   };
 
-/** A probe that failed, so that nothing was sent. */
+/** A failed probe: nothing was sent. */
 const unreached = fails({
   code: "cannot_reach",
   message: "cannot reach api.example",
   reached: false,
 });
 
-/** So many failed probes of the agent, each as soon as it is due. */
+/** This many failed probes of the agent, each as soon as it is due. */
 const unreachedFor = (id: string, times: number) => (world: World) => {
   for (let n = 0; n < times; n += 1) {
     world.wait(5_000);
@@ -45,7 +45,7 @@ describe("a provider that cannot be reached (A2)", () => {
       then: ["call.failed a transient retry in 5000"],
     },
     {
-      name: "ends its agent's part with the third failed probe over 10 s",
+      name: "ends its agent's part after the third failed probe over 10 s",
       given: unreachedFor("a", 2),
       when: (world) => {
         world.wait(5_000);
@@ -55,7 +55,7 @@ describe("a provider that cannot be reached (A2)", () => {
       owes: ["call b", "call c"],
     },
     {
-      name: "restarts when a request was sent in between",
+      name: "restarts the count when a request was sent in between",
       given: (world) => {
         unreachedFor("a", 2)(world);
         world.wait(5_000);
@@ -66,7 +66,7 @@ describe("a provider that cannot be reached (A2)", () => {
       then: ["call.failed a transient retry in 5000"],
     },
     {
-      name: "leaves the answers of its agent in the count",
+      name: "keeps its agent's answers as candidates",
       given: (world) => {
         allAnswer(world);
         unreachedFor("a", 2)(world);
@@ -96,7 +96,7 @@ describe("a provider that cannot be reached (A2)", () => {
     },
   ]);
 
-  it("costs the turn nothing, and says which host", () => {
+  it("costs the turn nothing, and the message names the host", () => {
     const world = new World({ agents: ["a", "b"], budget: { max_cost_usd: 0.02 } });
     world.ask();
     for (const id of world.ids) unreachedFor(id, 3)(world);
@@ -120,7 +120,7 @@ describe("a provider that cannot be reached (A2)", () => {
 describe("a failed call", () => {
   table([
     {
-      name: "is tried again later, where that can help",
+      name: "is tried again later if that can help",
       when: (world) => world.does("a", fails()),
       then: ["call.failed a transient retry in 860"],
       owes: ["call a in 860", "call b", "call c"],
@@ -131,7 +131,7 @@ describe("a failed call", () => {
       then: ["call.failed a transient retry in 60000"],
     },
     {
-      name: "fails its round where the provider asks for more than 60 s",
+      name: "fails its round if the provider asks for more than 60 s",
       when: (world) => world.does("a", fails({ retryAfterMs: 60_001 })),
       then: [
         "call.failed a transient final",
@@ -164,7 +164,7 @@ describe("a failed call", () => {
       then: ["call.failed a transient retry in 30000"],
     },
     {
-      name: "by our own restart is tried again at once, and does not count",
+      name: "after our own restart is tried again at once, and does not count",
       given: (world) => {
         retries("a", 4)(world);
         world.wait(60_000);
@@ -175,7 +175,7 @@ describe("a failed call", () => {
       owes: ["call a", "call b", "call c"],
     },
     {
-      name: "by our own restart fails its round the fifth time",
+      name: "after our own restart fails its round the fifth time",
       given: (world) => {
         for (let n = 0; n < 4; n += 1) {
           world.starts("a");
@@ -231,7 +231,7 @@ describe("a failed call", () => {
       owes: ["call b", "call c"],
     },
     {
-      name: "is forgotten with the next answer: three failed rounds must be in a row",
+      name: "is forgotten with the next answer: only three failed rounds in a row count",
       world: { agents: ["a", "b"] },
       given: (world) => {
         world.does("a", fails({ class: "quota", code: "quota" }));
@@ -274,7 +274,7 @@ describe("a failed call", () => {
       ],
     },
     {
-      name: "of the last live agent leaves what was written as the answer",
+      name: "of the last live agent makes its partial text the answer",
       world: { agents: ["a", "b"] },
       given: (world) => {
         world.does("a", fails({ class: "bad_credentials", code: "invalid_key" }));
@@ -292,7 +292,7 @@ describe("a failed call", () => {
       ],
     },
     {
-      name: "that comes after its agent was given up changes nothing",
+      name: "after its agent was given up changes nothing",
       given: (world) => {
         world.starts("a");
         world.wait(660_000);
@@ -330,7 +330,7 @@ describe("back-off", () => {
     }
   });
 
-  it("differs by chance, so that a team does not come back all at once", () => {
+  it("is random, so that a team does not retry all at once", () => {
     expect(new Set([1, 2, 3, 4, 5].map((seed) => delays(seed * 101).join())).size).toBe(5);
   });
 
@@ -345,23 +345,23 @@ describe("back-off", () => {
   });
 });
 
-describe("what a failed call is charged", () => {
+describe("the charge of a failed call", () => {
   it.each([
-    { name: "nothing, if no model worked on it", failure: { reached: false }, tokens: 0, usd: 0 },
+    { name: "is nothing if no model worked on it", failure: { reached: false }, tokens: 0, usd: 0 },
     {
-      name: "its whole reservation, if the usage is unknown",
+      name: "is its whole reservation if the usage is unknown",
       failure: { reached: true },
       tokens: 5_000,
       usd: 0.009,
     },
     {
-      name: "what was reported, even by one that did not seem to reach a model",
+      name: "is the reported usage, even if the call did not seem to reach a model",
       failure: { reached: false, usage: used(10, 0) },
       tokens: 10,
       usd: 0.000_01,
     },
     {
-      name: "what was reported",
+      name: "is the reported usage",
       failure: { reached: true, usage: used(1_000, 500) },
       tokens: 1_500,
       usd: 0.002,

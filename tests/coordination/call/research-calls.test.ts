@@ -25,7 +25,7 @@ const search: HostedToolRule = {
 const alone: Partial<AgentRules> = { hosted_tools: [search], hosted_alone: true };
 const team: WorldOptions = { agents: ["a", "b"], each: { a: alone } };
 
-/** Each call of the agent: what it was offered, and how many uses it was granted. */
+/** Each call of the agent: its offered functions, and its granted uses. */
 const callsOf = (world: World, id: string): string[] =>
   world
     .events("call.started")
@@ -46,7 +46,7 @@ describe("a research call", () => {
       then: ["call.started a nothing"],
     },
     {
-      name: "is no nudge and decides nothing: the round continues",
+      name: "counts as no nudge and decides nothing: the round continues",
       world: team,
       when: (world) => world.does("a", says("The pass is open.")),
       then: ["call.completed a"],
@@ -60,7 +60,7 @@ describe("a research call", () => {
       owes: ["call a", "call b"],
     },
     {
-      name: "may be cut at its limit: notes are no answer",
+      name: "may be cut at its limit: notes are not an answer",
       world: team,
       when: (world) => world.does("a", says("The pass is", { stopReason: "length" })),
       then: ["call.completed a"],
@@ -74,7 +74,7 @@ describe("a research call", () => {
       owes: ["call a", "call b"],
     },
     {
-      name: "costs its round where the reply was withheld",
+      name: "fails its round if the reply was withheld",
       world: team,
       when: (world) => world.does("a", says("", { stopReason: "content_filter" })),
       then: ["call.completed a", "round.failed a content_filter", "round.started a #2 failed []"],
@@ -104,7 +104,7 @@ describe("a research call", () => {
       then: ["hosted_tool.completed a", "citations.added a", "call.completed a"],
     },
     {
-      name: "is a safe point: what is new is shown before the agent decides",
+      name: "is a safe point: newer answers are shown before the agent decides",
       world: team,
       given: (world) => {
         world.does("a", says("notes"));
@@ -158,7 +158,7 @@ describe("a research call", () => {
     ]);
   });
 
-  it("is forced to nothing, and a nudge afterwards forces a decision as ever", () => {
+  it("is not forced, and a nudge afterwards forces a decision as usual", () => {
     const world = new World(team);
     world.ask();
     world.does("a", says("notes"));
@@ -167,7 +167,7 @@ describe("a research call", () => {
     expect(world.events("call.started").map(({ forced }) => forced)).toEqual([false, false, true]);
   });
 
-  it("leaves the presentation its hosted tools, and verdict and personas none", () => {
+  it("leaves the hosted tools to the presentation, and to neither verdict nor personas", () => {
     const world = new World({
       agents: ["a"],
       every: alone,
@@ -192,7 +192,7 @@ describe("a research call", () => {
     ]);
   });
 
-  it("has no hosted tools follow it into a presentation that has functions", () => {
+  it("does not pass its hosted tools to a presentation with functions", () => {
     const world = new World({
       agents: ["a"],
       every: { ...alone, tools: [tool("send")] },
@@ -205,16 +205,16 @@ describe("a research call", () => {
 
   it.each<{ name: string; budget: Budget; first: string }>([
     {
-      name: "is held to fewer uses under a cap",
+      name: "gets fewer uses under a cap",
       budget: { max_tokens: 6_500 },
       first: "coordination web_search×2",
     },
     {
-      name: "is left out where no use can be paid",
+      name: "is omitted if no use can be paid",
       budget: { max_tokens: 5_000 },
       first: "coordination new_answer",
     },
-    { name: "comes whole where money allows it", budget: { max_cost_usd: 10 }, first: RESEARCH },
+    { name: "is complete if the cap allows it", budget: { max_cost_usd: 10 }, first: RESEARCH },
   ])("$name", ({ budget, first }) => {
     const world = new World({ ...team, budget });
     world.ask();
@@ -222,7 +222,7 @@ describe("a research call", () => {
     expect(callsOf(world, "a")).toEqual([first]);
   });
 
-  it("is left out where its tools have no known price under a cap in money", () => {
+  it("is omitted if its tools have no known price under a cap in money", () => {
     const unpriced = { ...alone, hosted_tools: [{ ...search, usd_per_use: null }] };
     const world = new World({
       agents: ["a", "b"],
@@ -234,7 +234,7 @@ describe("a research call", () => {
     expect(callsOf(world, "a")).toEqual(["coordination new_answer"]);
   });
 
-  it("is charged what it used, and counts as a call of its round", () => {
+  it("is charged by its usage, and counts as a call of its round", () => {
     const world = new World(team);
     world.ask();
     world.does(
@@ -245,7 +245,7 @@ describe("a research call", () => {
     expect(world.agent("a").round).toMatchObject({ calls: 1, nudges: 0 });
   });
 
-  it("is no research where the reply of an ordinary call holds no decision", () => {
+  it("is not an ordinary call whose reply has no decision", () => {
     const world = new World({ ...team, budget: { max_tokens: 5_000 } });
     world.ask();
     expect(world.does("a", decides([])).map(({ type }) => type)).toEqual([

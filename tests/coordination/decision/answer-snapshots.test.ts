@@ -15,13 +15,13 @@ describe("snapshots", () => {
   });
   table([
     {
-      name: "an answer carries the snapshot of its agent's files, named like the answer",
+      name: "an answer has the snapshot of its agent's files, named like the answer",
       world: { every: { workspace: true } },
       when: (world) => world.does("a", answers("A"), wrote(3)),
       then: ["call.completed a", "answer.submitted a agent1.1 with agent1.1"],
     },
     {
-      name: "an agent without files has none",
+      name: "an agent without files has no snapshot",
       when: (world) => world.does("a", answers("A")),
       then: ["call.completed a", "answer.submitted a agent1.1"],
     },

@@ -49,7 +49,7 @@ describe("new_answer", () => {
       owes: ["call a", "call b", "call c"],
     },
     {
-      name: "is refused over 128 KB, a first answer too",
+      name: "is refused above 128 KB, also as a first answer",
       when: (world) => world.does("a", answers(LARGE)),
       then: ["call.completed a", "answer.refused a answer_too_large", "round.nudged a 1"],
     },
@@ -59,12 +59,12 @@ describe("new_answer", () => {
       then: ["call.completed a", "answer.refused a answer_too_large", "round.nudged a 1"],
     },
     {
-      name: "takes exactly 128 KB",
+      name: "is accepted at exactly 128 KB",
       when: (world) => world.does("a", answers("x".repeat(128 * 1024))),
       then: ["call.completed a", "answer.submitted a agent1.1"],
     },
     {
-      name: "is refused when it repeats a shown answer, white space aside",
+      name: "is refused when it repeats a shown answer, apart from white space",
       given: allAnswer,
       when: (world) => world.does("a", answers("  B\n")),
       then: ["call.completed a", "answer.refused a duplicate_answer", "round.nudged a 1"],
@@ -88,7 +88,7 @@ describe("new_answer", () => {
       then: ["call.completed a", "answer.submitted a agent1.2"],
     },
     {
-      name: "may equal an answer its author was not shown: first answers are never compared",
+      name: "may equal an answer that its author was not shown: first answers are never compared",
       given: (world) => world.does("a", answers("the same")),
       when: (world) => world.does("b", answers("the same")),
       then: ["call.completed b", "answer.submitted b agent2.1"],
@@ -120,7 +120,7 @@ describe("new_answer", () => {
       ],
     },
     {
-      name: "is refused twice when two come in one reply",
+      name: "is refused twice when a reply has two",
       when: (world) => world.does("a", decides([anAnswer("one"), anAnswer("two")])),
       then: [
         "call.completed a",
@@ -177,7 +177,7 @@ describe("new_answer", () => {
       ],
     },
     {
-      name: "is accepted as long as there is room for its beginning",
+      name: "is accepted while there is room for its start",
       world: SIX,
       given: (world) => giveLarge(world, 63),
       when: (world) => world.does("a", answers("y".repeat(128 * 1024))),

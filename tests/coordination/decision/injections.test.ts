@@ -5,7 +5,7 @@ import { World } from "../world";
 
 const every = { tools: [tool("search")] };
 
-describe("an update", () => {
+describe("an injection", () => {
   table([
     {
       name: "comes with a tool result, before the next call of the round",
@@ -32,7 +32,7 @@ describe("an update", () => {
       then: ["tool.completed a search ok"],
     },
     {
-      name: "holds the newest answer of each author that is news, nothing that was shown before",
+      name: "contains each author's newest unseen answer, and no answer that was shown before",
       world: { every },
       given: (world) => {
         allAnswer(world);
@@ -44,7 +44,7 @@ describe("an update", () => {
       then: ["tool.completed a search ok", "answers.injected a [agent2.3] tool_result"],
     },
     {
-      name: "is not made where there is no news",
+      name: "is not made without new answers",
       world: { every },
       given: (world) => {
         allAnswer(world);
@@ -64,7 +64,7 @@ describe("an update", () => {
       then: ["tool.completed a search ok"],
     },
     {
-      name: "comes with tool results only so often per round",
+      name: "comes with tool results only a limited number of times per round",
       world: { every, rules: { max_midstream_injections_per_round: 1 } },
       given: (world) => {
         allAnswer(world);
@@ -78,7 +78,7 @@ describe("an update", () => {
       then: ["tool.completed a search ok"],
     },
     {
-      name: "does not come while agents work undisturbed, with a tool result or a reply that does not decide",
+      name: "does not come with a tool result or an undecided reply if agents work undisturbed",
       world: { every, rules: { disable_injection: true } },
       given: (world) => {
         allAnswer(world);
@@ -89,7 +89,7 @@ describe("an update", () => {
       then: ["tool.completed a search ok", "call.completed a", "round.nudged a 1"],
     },
     {
-      name: "still comes with a vote that needs it where agents work undisturbed",
+      name: "still comes with a vote that needs it if agents work undisturbed",
       world: { every, rules: { disable_injection: true } },
       given: (world) => {
         allAnswer(world);
@@ -133,7 +133,7 @@ describe("an update", () => {
       ],
     },
     {
-      name: "that would fill the window begins a fresh round instead, which is no failure",
+      name: "that would fill the window starts a fresh round instead, which is no failure",
       world: { each: { a: { context_window: 1_000 } } },
       given: (world) => {
         allAnswer(world);
@@ -161,7 +161,7 @@ describe("an update", () => {
     },
   ]);
 
-  it("is what makes an answer known: a vote counts after it, and repeating it is refused", () => {
+  it("makes an answer known: a vote counts after it, and repeating the answer is refused", () => {
     const world = new World({ every });
     world.ask();
     allAnswer(world);

@@ -76,13 +76,13 @@ describe("novelty", () => {
       verdict: "duplicate_answer",
     },
     {
-      name: "a path that only begins like a workspace path makes a difference",
+      name: "a path that only starts like a workspace path makes a difference",
       requirement: "lenient" as const,
       content: `${shown} /workspaces`,
       verdict: "accepted",
     },
     {
-      name: "two answers without words are not alike",
+      name: "two answers without words are different",
       requirement: "strict" as const,
       content: "!!!",
       verdict: "accepted",

@@ -27,7 +27,7 @@ describe("a reply without a decision", () => {
       then: ["call.completed a", "round.nudged a 1"],
     },
     {
-      name: "comes back with the news the agent is due",
+      name: "also injects newer answers",
       given: (world) => {
         allAnswer(world);
         world.starts("a");
@@ -66,7 +66,7 @@ describe("a reply without a decision", () => {
       ],
     },
     {
-      name: "counts nudges by round: a fresh one begins at none",
+      name: "counts nudges by round: a new round starts at zero",
       given: (world) => {
         talkThrice("a")(world);
         world.does("a", talks);
@@ -75,7 +75,7 @@ describe("a reply without a decision", () => {
       then: ["call.completed a", "round.nudged a 1"],
     },
     {
-      name: "is no nudge at a limit, however often",
+      name: "at a limit is no nudge, however often it occurs",
       world: { agents: ["a", "b"], rules: { max_new_answers_per_agent: 1 } },
       given: (world) => {
         allAnswer(world);
@@ -85,7 +85,7 @@ describe("a reply without a decision", () => {
       then: ["call.completed a", "answer.refused a answer_limit"],
     },
     {
-      name: "is no reminder when it is a stale vote",
+      name: "with a stale vote is no reminder",
       given: (world) => {
         allAnswer(world);
         talkThrice("a")(world);
@@ -100,7 +100,7 @@ describe("a reply without a decision", () => {
       ],
     },
     {
-      name: "in a cut reply runs no tools either, and counts once",
+      name: "that was cut runs no tools either, and counts once",
       world: { every: { tools: [tool("write_file")] } },
       when: (world) =>
         world.does("a", uses(["write_file"], [anAnswer("A")], { stopReason: "length" })),

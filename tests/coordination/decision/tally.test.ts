@@ -21,13 +21,13 @@ describe("the tally", () => {
   const cases: Case[] = [
     { name: "has no winner without an answer", given: () => {}, winner: null, votes: {} },
     {
-      name: "without a vote takes the highest revision",
+      name: "without a vote selects the highest revision",
       given: allAnswer,
       winner: "agent3.1",
       votes: {},
     },
     {
-      name: "without a vote takes a whole answer before a later one that was cut (D3)",
+      name: "without a vote prefers a complete answer to a later cut answer (D3)",
       given: (world) => {
         world.does("a", answers("A"));
         world.writing = { b: "a far longer text that was cut" };
@@ -37,7 +37,7 @@ describe("the tally", () => {
       votes: {},
     },
     {
-      name: "of nothing but cut answers takes the longest (D3)",
+      name: "of only cut answers selects the longest (D3)",
       given: (world) => {
         for (const [id, text] of [
           ["a", "text"],
@@ -52,7 +52,7 @@ describe("the tally", () => {
       votes: {},
     },
     {
-      name: "of nothing but cut answers takes one with files before a longer one (D3)",
+      name: "of only cut answers prefers one with files to a longer one (D3)",
       world: { agents: ["a", "b"], every: { workspace: true } },
       given: (world) => {
         world.writing = { a: "text", b: "a longer text" };
@@ -64,7 +64,7 @@ describe("the tally", () => {
       votes: {},
     },
     {
-      name: "takes the most valid votes",
+      name: "selects the answer with the most valid votes",
       given: (world) => {
         allAnswer(world);
         world.does("a", votes("b"));
@@ -74,7 +74,7 @@ describe("the tally", () => {
       votes: { "agent2.1": 2 },
     },
     {
-      name: "breaks a tie for the earliest revision",
+      name: "selects the earliest revision in a tie",
       given: (world) => {
         allAnswer(world);
         world.does("a", votes("c"));
@@ -85,7 +85,7 @@ describe("the tally", () => {
       tie: true,
     },
     {
-      name: "counts valid votes only, as long as there is one",
+      name: "counts valid votes only, if there is a valid vote",
       given: (world) => {
         allAnswer(world);
         world.does("a", votes("b"));
@@ -109,7 +109,7 @@ describe("the tally", () => {
       tie: true,
     },
     {
-      name: "leaves out last votes for an answer that was improved on",
+      name: "omits last votes for an answer that was improved",
       given: (world) => {
         allAnswer(world);
         world.does("a", votes("c"));
@@ -120,7 +120,7 @@ describe("the tally", () => {
       votes: { "agent1.1": 1 },
     },
     {
-      name: "takes the highest revision where no last vote is left",
+      name: "selects the highest revision if no last vote is left",
       given: (world) => {
         allAnswer(world);
         world.does("a", votes("c"));
@@ -130,7 +130,7 @@ describe("the tally", () => {
       votes: {},
     },
     {
-      name: "takes only the last of an agent's votes",
+      name: "counts only the last of an agent's votes",
       given: (world) => {
         allAnswer(world);
         world.does("a", votes("a"));
@@ -153,7 +153,7 @@ describe("the tally", () => {
       votes: { "agent1.1": 1 },
     },
     {
-      name: "keeps the last vote of an agent that failed since",
+      name: "keeps the last vote of an agent that failed afterwards",
       given: (world) => {
         allAnswer(world);
         world.does("a", votes("b"));

@@ -12,7 +12,7 @@ describe("vote", () => {
       owes: ["call b", "call c"],
     },
     {
-      name: "may be for oneself",
+      name: "may be for the voter's own answer",
       given: allAnswer,
       when: (world) => world.does("a", votes("a")),
       then: ["call.completed a", "vote.cast a agent1.1"],
@@ -34,7 +34,7 @@ describe("vote", () => {
       owes: ["call b"],
     },
     {
-      name: "is stale while its voter was not shown every newest answer, and is answered with what was missing",
+      name: "is stale while its voter has not seen every newest answer, and the missing answers are injected",
       given: (world) => {
         allAnswer(world);
         world.starts("a");
@@ -108,7 +108,7 @@ describe("vote", () => {
       then: ["call.completed a", "vote.refused a no_answer", "round.nudged a 1"],
     },
     {
-      name: "before one's own first answer is refused",
+      name: "before the voter's first answer is refused",
       given: (world) => world.does("b", answers("B")),
       when: (world) => world.does("a", votes("b")),
       then: ["call.completed a", "vote.refused a answer_first", "round.nudged a 1"],
@@ -126,7 +126,7 @@ describe("vote", () => {
       then: ["call.completed a", "vote.refused a invalid_arguments", "round.nudged a 1"],
     },
     {
-      name: "given several times in one reply: the last wins",
+      name: "repeated in one reply counts once: the last",
       given: allAnswer,
       when: (world) => world.does("a", decides([aVote("b"), aVote("agent99"), aVote("c")])),
       then: ["call.completed a", "vote.cast a agent3.1"],
@@ -138,7 +138,7 @@ describe("vote", () => {
       then: ["call.completed a", "vote.refused a reply_cut", "round.nudged a 1"],
     },
     {
-      name: "is only ever a tool call, never text that looks like one",
+      name: "is only a tool call, never text that looks like a vote",
       given: allAnswer,
       when: (world) => world.does("a", says('vote({"agent_id": "agent1", "reason": "best"})')),
       then: ["call.completed a", "round.nudged a 1"],

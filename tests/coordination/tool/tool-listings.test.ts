@@ -82,7 +82,7 @@ describe("tool servers", () => {
     expect(at.owes()).toEqual(["call a", "call b"]);
   });
 
-  it("are asked again in the next turn", () => {
+  it("are listed again in the next turn", () => {
     const at = new World({
       agents: ["a"],
       rules: { skip_coordination: true },
@@ -94,7 +94,7 @@ describe("tool servers", () => {
     expect(at.owes()).toEqual(["listing a"]);
   });
 
-  it("have tools that are journalled like any other: repeated after a restart only where that is safe", () => {
+  it("have tools with the usual recovery: repeated after a restart only if that is safe", () => {
     const at = new World(one);
     at.ask();
     at.lists("a", has([look, send]));
@@ -107,7 +107,7 @@ describe("tool servers", () => {
     expect(types).toEqual(["tool.interrupted mcp__box__look", "tool.unknown mcp__box__send"]);
   });
 
-  it("have tools that act on the outside: those are planned while a team only plans, and run for the presenter", () => {
+  it("have tools with side effects: planned during coordination in planning mode, and run for the presenter", () => {
     const at = new World({
       agents: ["a"],
       rules: { planning_mode: true },
@@ -123,7 +123,7 @@ describe("tool servers", () => {
     ]);
   });
 
-  it("are no part of a verdict or of personas", () => {
+  it("are not part of a verdict or of personas", () => {
     const at = new World({
       agents: ["a", "b"],
       rules: { personas: true },

@@ -19,7 +19,7 @@ const many = (count: number): string[] => Array.from({ length: count }, () => "s
 describe("an agent's own tools", () => {
   table([
     {
-      name: "run side by side, and the model is called again when all have results",
+      name: "run concurrently, and the model is called again when all have results",
       world,
       given: (at) => {
         at.does("a", uses(["search", "write_file"]));
@@ -37,7 +37,7 @@ describe("an agent's own tools", () => {
       owes: [...Array.from({ length: 8 }, () => "tool a search"), "call b", "call c"],
     },
     {
-      name: "are owed eight at a time, those that run among them",
+      name: "are owed eight at a time, including running ones",
       world,
       given: (at) => {
         at.does("a", uses(many(10)));
@@ -48,7 +48,7 @@ describe("an agent's own tools", () => {
       owes: [...Array.from({ length: 6 }, () => "tool a search"), "call b", "call c"],
     },
     {
-      name: "leave a trail of the files they touched, allowed or not",
+      name: "are logged with the files they accessed, allowed or refused",
       world,
       given: (at) => at.does("a", uses(["write_file"])),
       when: (at) =>
@@ -62,7 +62,7 @@ describe("an agent's own tools", () => {
       ],
     },
     {
-      name: "leave a trail of six hundred lines at most: refusals first, and reads by their directory",
+      name: "are logged with at most six hundred accesses: refusals first, and reads by their directory",
       world,
       given: (at) => at.does("a", uses(["write_file"])),
       when: (at) =>
@@ -102,7 +102,7 @@ describe("an agent's own tools", () => {
       owes: ["tool a write_file", "call b", "call c"],
     },
     {
-      name: "done, an answer over 128 KB that came with them is refused",
+      name: "have run when an answer over 128 KB in the same reply is refused",
       world,
       given: (at) => at.does("a", uses(["write_file"], [anAnswer("x".repeat(128 * 1024 + 1))])),
       when: (at) => at.tool("a"),
@@ -113,7 +113,7 @@ describe("an agent's own tools", () => {
       ],
     },
     {
-      name: "done, a reason over 4 KB that came with them is refused",
+      name: "have run when a reason over 4 KB in the same reply is refused",
       world,
       given: (at) => {
         allAnswer(at);
@@ -127,7 +127,7 @@ describe("an agent's own tools", () => {
       ],
     },
     {
-      name: "done, the decision is judged by the state at that time",
+      name: "have run when the decision is judged, by the state at that time",
       world,
       given: (at) => {
         allAnswer(at);
@@ -143,20 +143,20 @@ describe("an agent's own tools", () => {
       ],
     },
     {
-      name: "that all settle at once leave the decision to be judged at once",
+      name: "that all settle at once have the decision judged at once",
       world,
       when: (at) => at.does("a", uses(["nothing"], [anAnswer("A")])),
       then: ["call.completed a", "tool.completed a nothing error", "answer.submitted a agent1.1"],
     },
     {
-      name: "that act outside are only planned while the team coordinates in planning mode",
+      name: "with side effects are only planned during coordination in planning mode",
       world: { every, rules: { planning_mode: true } },
       when: (at) => at.does("a", uses(["send", "search"])),
       then: ["call.completed a", "tool.completed a send planned"],
       owes: ["tool a search", "call b", "call c"],
     },
     {
-      name: "run in planning mode where the config says that they only read (D8)",
+      name: "run in planning mode if the config declares them read-only (D8)",
       world: {
         every: { tools: [tool("send", { acts_outside: true, runs_in_planning: true })] },
         rules: { planning_mode: true },
@@ -166,7 +166,7 @@ describe("an agent's own tools", () => {
       owes: ["tool a send", "call b", "call c"],
     },
     {
-      name: "that a config says only read are not made again after a restart (D8)",
+      name: "that a config declares read-only are not repeated after a restart (D8)",
       world: {
         every: { tools: [tool("send", { acts_outside: true, runs_in_planning: true })] },
         rules: { planning_mode: true },
@@ -179,14 +179,14 @@ describe("an agent's own tools", () => {
       then: ["tool.unknown a send"],
     },
     {
-      name: "that act outside run without planning mode",
+      name: "with side effects run without planning mode",
       world,
       when: (at) => at.does("a", uses(["send"])),
       then: ["call.completed a"],
       owes: ["tool a send", "call b", "call c"],
     },
     {
-      name: "that act outside run in the presentation, planning mode or not",
+      name: "with side effects run in the presentation, with or without planning mode",
       world: { every, agents: ["a", "b"], rules: { planning_mode: true } },
       given: (at) => {
         allAnswer(at);
@@ -198,7 +198,7 @@ describe("an agent's own tools", () => {
       owes: ["tool a send"],
     },
     {
-      name: "cut off by a restart are run again if that is safe",
+      name: "that a restart interrupted are run again if that is safe",
       world,
       given: (at) => {
         at.does("a", uses(["search"]));
@@ -209,7 +209,7 @@ describe("an agent's own tools", () => {
       owes: ["tool a search", "call b", "call c"],
     },
     {
-      name: "cut off for the fifth time are unknown, even if safe",
+      name: "that were interrupted a fifth time are unknown, even if safe",
       world,
       given: (at) => {
         at.does("a", uses(["search"]));
@@ -224,7 +224,7 @@ describe("an agent's own tools", () => {
       owes: ["call a", "call b", "call c"],
     },
     {
-      name: "cut off by a restart are unknown if running them twice could do harm",
+      name: "that a restart interrupted are unknown if a repetition could do harm",
       world,
       given: (at) => {
         at.does("a", uses(["write_file"], [anAnswer("A")]));
@@ -234,7 +234,7 @@ describe("an agent's own tools", () => {
       then: ["tool.unknown a write_file", "answer.submitted a agent1.1"],
     },
     {
-      name: "of an agent that is given up are unknown if they ran, forgotten if they did not",
+      name: "of a failed agent are unknown if they ran, and dropped if they did not",
       world,
       given: (at) => {
         at.does("a", uses(["write_file", "search"]));
@@ -248,7 +248,7 @@ describe("an agent's own tools", () => {
     },
   ]);
 
-  it("keep their ids over a restart, and each call of one has its own", () => {
+  it("keep their ids over a restart, and each call of a tool has its own", () => {
     const at = new World(world);
     at.ask();
     at.does("a", uses(["search", "search"]));

@@ -7,7 +7,7 @@ import { World, type WorldOptions } from "../world";
 
 const two = { agents: ["a", "b"] };
 
-/** Both vote for `a`, which begins to present. */
+/** Both vote for `a`, which starts to present. */
 function presenting(world: World): void {
   allAnswer(world);
   world.does("a", votes("a"));
@@ -17,7 +17,7 @@ function presenting(world: World): void {
 describe("cancelling", () => {
   table([
     {
-      name: "before anything was written leaves nothing",
+      name: "before any text leaves nothing",
       given: (world) => world.starts("a"),
       when: (world) => world.give(cancel),
       then: [
@@ -28,7 +28,7 @@ describe("cancelling", () => {
       owes: [],
     },
     {
-      name: "in the first answers leaves the longest text that was written",
+      name: "in the first answers leaves the longest partial text",
       given: (world) => {
         world.writing = { a: "short", b: "a longer text" };
       },
@@ -36,7 +36,7 @@ describe("cancelling", () => {
       then: ["attempt.settled cancelled - -", "turn.cancelled - - a longer text"],
     },
     {
-      name: "while the team coordinates leaves the answer that leads",
+      name: "during coordination leaves the leading answer",
       given: (world) => {
         allAnswer(world);
         world.does("a", votes("b"));
@@ -51,7 +51,7 @@ describe("cancelling", () => {
       owes: [],
     },
     {
-      name: "once there is an answer leaves no text that an agent was still writing",
+      name: "after an answer leaves no partial text",
       world: two,
       given: (world) => {
         world.does("a", answers("A"));
@@ -78,7 +78,7 @@ describe("cancelling", () => {
       owes: [],
     },
     {
-      name: "while the verdict is awaited leaves the whole final text",
+      name: "during the verdict leaves the whole final text",
       world: { ...two, rules: { max_orchestration_restarts: 1 } },
       given: (world) => {
         presenting(world);
@@ -89,7 +89,7 @@ describe("cancelling", () => {
       then: ["call.failed a cancelled final", "turn.cancelled a A The final text."],
     },
     {
-      name: "while personas are written leaves nothing",
+      name: "during the personas call leaves nothing",
       world: { rules: { personas: true } },
       given: (world) => {
         world.starts("a");
@@ -147,7 +147,7 @@ describe("cancelling", () => {
   };
   const bytesOf = (event: unknown) => byteLength(JSON.stringify(event));
 
-  it("keeps both texts whole where a row holds them", () => {
+  it("keeps both texts whole if a row has room for them", () => {
     const [answer, text] = ["€".repeat(40_000), "\u0001".repeat(100_000)];
     const world = presentingWith(answer);
     world.writing = { a: text };
@@ -166,8 +166,8 @@ describe("cancelling", () => {
       answer: "A",
       text: '"€'.repeat(400_000),
     },
-    { name: "a text full of halved characters", answer: "A", text: "\ud800".repeat(400_000) },
-  ])("leaves $name as far as a row holds them, the answer first", ({ answer, text }) => {
+    { name: "a text full of lone surrogates", answer: "A", text: "\ud800".repeat(400_000) },
+  ])("keeps $name as far as a row has room, the answer first", ({ answer, text }) => {
     const world = presentingWith(answer);
     world.writing = { a: text };
     world.give(cancel);
@@ -179,7 +179,7 @@ describe("cancelling", () => {
     expect(text.startsWith(kept ?? "-")).toBe(true);
   });
 
-  it("leaves the final text of an attempt that was rejected before the scrap of the next", () => {
+  it("leaves the final text of a rejected attempt rather than the partial text of the next", () => {
     const world = new World({
       ...two,
       rules: { max_orchestration_restarts: 1, skip_coordination: true },
@@ -194,7 +194,7 @@ describe("cancelling", () => {
     expect(bytesOf(world.ending)).toBeLessThan(ROW_BYTES);
   });
 
-  it("charges a call in flight what it has reported, else what it reserved", () => {
+  it("charges a call in flight by its reported usage, else by its reservation", () => {
     const world = new World();
     world.ask();
     world.starts("a");
@@ -211,7 +211,7 @@ describe("cancelling", () => {
     });
   });
 
-  it("leaves the session free for its next turn, which repeats nothing of the one before", () => {
+  it("leaves the session free for its next turn, which repeats nothing of the previous one", () => {
     const world = new World(two);
     world.ask();
     allAnswer(world);

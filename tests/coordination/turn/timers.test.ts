@@ -51,7 +51,7 @@ describe("the next timer", () => {
       at: 250,
     },
     {
-      name: "is no grace where voting is deferred until all have answered",
+      name: "is not the grace if voting is deferred until all have answered",
       world: { rules: { defer_voting_until_all_answered: true } },
       given: (world) => {
         world.does("a", answers("A"));
@@ -60,7 +60,7 @@ describe("the next timer", () => {
       at: 660_000,
     },
     {
-      name: "is the next try of a call that was once put off for want of budget",
+      name: "is the next try of a call that was once deferred by the budget",
       world: { agents: ["a", "b"], budget: { max_tokens: 20_000 } },
       given: (world) => {
         world.starts("a");
@@ -77,7 +77,7 @@ describe("the next timer", () => {
       at: 20_000,
     },
     {
-      name: "is no longer the next try once that is due, so that it cannot fire for ever",
+      name: "is no longer the next try once that is due, so that it cannot fire forever",
       given: (world) => {
         world.does("a", fails({ retryAfterMs: 20_000 }));
         world.wait(20_000);
@@ -86,7 +86,7 @@ describe("the next timer", () => {
     },
     { name: "is the deadline in the presentation", given: agree, at: 1_000_000 },
     {
-      name: "is the end of coordination while a verdict is awaited",
+      name: "is the end of coordination during a verdict",
       world: { rules: { max_orchestration_restarts: 1 } },
       given: (world) => {
         agree(world);
@@ -96,7 +96,7 @@ describe("the next timer", () => {
     },
     { name: "is the end of the personas", world: { rules: { personas: true } }, at: 88_000 },
     {
-      name: "is no agent's that has failed",
+      name: "is not a failed agent's",
       given: (world) => {
         world.does("a", answers("A"));
         world.does("b", answers("B"));
@@ -105,7 +105,7 @@ describe("the next timer", () => {
       at: COORDINATION_ENDS,
     },
     {
-      name: "is none when nothing runs",
+      name: "does not exist when nothing runs",
       given: (world) => world.give({ type: "cancel_requested" }),
       at: null,
     },
@@ -152,7 +152,7 @@ describe("a clock", () => {
     expect(new Set(world.log.map(({ at }) => at))).toEqual(new Set([START + 5_000]));
   });
 
-  it("is tested on every input: what comes too late does not count", () => {
+  it("is checked at every input: late inputs do not count", () => {
     const world = new World();
     world.ask();
     allAnswer(world);
@@ -201,7 +201,7 @@ describe("the deadline", () => {
       then: ["attempt.settled deadline - -", "turn.failed no_answer a:deadline"],
     },
     {
-      name: "that passed lets the next turn begin with the same input",
+      name: "that passed lets the next turn start with the same input",
       world: { agents: ["a"] },
       given: (world) => {
         world.now = START + 2_000_000;
@@ -216,7 +216,7 @@ describe("the deadline", () => {
       ],
     },
     {
-      name: "is not waited for when the presenter rejects in time",
+      name: "does not delay the next attempt when the presenter rejects in time",
       world: { agents: ["a"], rules: { skip_coordination: true, max_orchestration_restarts: 1 } },
       given: (world) => world.does("a", says("Final.")),
       when: (world) => world.does("a", rejects("no", "again")),
@@ -276,7 +276,7 @@ it("a turn requested during another turn is ignored", () => {
   expect(world.ask("And now?")).toEqual([]);
 });
 
-describe("an input that comes too late", () => {
+describe("a late input", () => {
   const bodies = [
     { type: "call_ready", effect: "call_1_1_1_1_1_1", inputTokens: 1 },
     { type: "tool_ready", effect: "tool_1_1_1_1_x" },
@@ -293,7 +293,7 @@ describe("an input that comes too late", () => {
   });
 
   it.each(bodies.filter(({ type }) => type !== "cancel_requested" && type !== "call_ready"))(
-    "changes nothing in a turn that knows nothing of it: $type $effect",
+    "changes nothing in a turn without its effect: $type $effect",
     (body) => {
       const world = new World();
       world.ask();
@@ -302,17 +302,17 @@ describe("an input that comes too late", () => {
   );
 });
 
-describe("the failure of an agent without an answer is described correctly", () => {
+describe("the failure message is correct for an agent without an answer", () => {
   const patient = { initial_round_timeout_ms: 1_000_000 };
   it.each<{ name: string; world: WorldOptions; given?: (world: World) => void; message: string }>([
     {
-      name: "that was called until time was up",
+      name: "that was called until the time was up",
       world: { rules: patient },
       given: (world) => world.starts("a"),
       message: "Time was up before it wrote anything.",
     },
     {
-      name: "whose calls have failed until time was up",
+      name: "whose calls failed until the time was up",
       world: { rules: patient },
       given: (world) => {
         for (let round = 0; round < 2; round += 1) {
@@ -325,7 +325,7 @@ describe("the failure of an agent without an answer is described correctly", () 
       message: "Time was up before it wrote anything.",
     },
     {
-      name: "whose tries were lost and charged until the budget was used up",
+      name: "whose lost tries were charged until the budget was used up",
       world: { agents: ["a"], budget: { max_tokens: 4_000 } },
       given: (world) => {
         world.does(
@@ -338,7 +338,7 @@ describe("the failure of an agent without an answer is described correctly", () 
       message: "The budget was used up before it wrote anything.",
     },
     {
-      name: "that was never called until time was up",
+      name: "that was never called until the time was up",
       world: { rules: patient },
       message: "Time was up before its first call could be sent.",
     },

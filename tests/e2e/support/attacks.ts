@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 
-/** What a hostile page, or another program of this machine, asks of a port; and what came back. */
+/** A request of a hostile page, or of another program on this machine, to a port. */
 export type Attack = {
   method?: string;
   path: string;
@@ -11,10 +11,10 @@ export type Attack = {
 export type Got = { status: number; body: string };
 
 const WITHIN_MS = 5_000;
-/** Enough to recognise what is shown; a stream has no end. */
+/** Enough to recognize the page; a stream has no end. */
 const MOST_CHARS = 20_000;
 
-/** Status 0: the connection was refused or closed, or nothing came in time. */
+/** Status 0: the connection was refused or closed, or timed out. */
 export function ask(
   port: number,
   { method = "GET", path, headers = {}, body = "" }: Attack,
@@ -46,7 +46,9 @@ const WEB_SOCKET = {
   origin: "http://localhost:3000",
 };
 
-/** H1: the list of sessions under a name that was rebound to this machine, or by a forged address. */
+/**
+ * H1: the list of sessions under a name that was rebound to this machine, or by a forged address.
+ */
 export const rebinding = (servicePort: number): Attack[] => {
   const wanted = `http://127.0.0.1:${servicePort}/api/sessions`;
   return [
@@ -84,7 +86,7 @@ export const EXPLORING: Attack[] = [
   { path: "/cdn-cgi/explorer/api/d1/database", headers: FROM_A_PAGE },
 ];
 
-/** H3: the debugger, which evaluates anything inside the service. */
+/** H3: the debugger, which evaluates any code inside the service. */
 export const DEBUGGING: Attack[] = [
   ...["/json", "/json/list", "/json/version"].map((path) => ({
     path,
@@ -98,7 +100,7 @@ export const DEBUGGING: Attack[] = [
 
 const TRIGGER = "cron=0+6+*+*+MON&time=1793599200000";
 
-/** H4: the trigger of scheduled work, as an image on any page asks for it. */
+/** H4: the trigger of scheduled work, as an image of any page requests it. */
 export const TRIGGERING: Attack[] = [
   `/cdn-cgi/local/scheduled?${TRIGGER}`,
   "/cdn-cgi/local/scheduled?time=4102444800000",

@@ -3,17 +3,17 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * A provider of the Responses format that writes replies in the background: a reply goes on whether or not anyone reads it, and
- * its stream can be read from behind any of its events. One text for everybody, a word at a time; after half of the words it waits until
- * it shall go on.
+ * A provider of the Responses format that writes replies in the background: a reply continues with
+ * or without a reader, and its stream can be read from any of its events. It writes the same text,
+ * one word at a time, and pauses after half of the words until `goOn`.
  */
 export type BackgroundReplies = {
   baseUrl: string;
-  /** What was asked, in order: `create`, `resume after N`, `cancel`. */
+  /** The requests in order: `create`, `resume after N`, `cancel`. */
   asked: string[];
-  /** What it has begun, and whatever it begins from now on, it writes to its end. */
+  /** Writes all started and all later replies to their end. */
   goOn(): void;
-  /** From now on it knows none of the replies it has begun. */
+  /** Forgets all replies that it has started. */
   forget(): void;
   close(): Promise<void>;
 };
@@ -73,7 +73,10 @@ export async function startBackgroundReplies(
   };
 }
 
-/** Writes the reply to its end, whoever reads; each event's sequence number is its place in the list. */
+/**
+ * Writes the reply to its end, with or without a reader. Each event's sequence number is its index
+ * in the list.
+ */
 async function write(
   reply: BackgroundReply,
   { id, text, wordMs, half }: { id: string; text: string; wordMs: number; half: Promise<void> },
@@ -112,7 +115,7 @@ async function write(
   push("response.completed", { response: { ...base, status: "completed", output: [item], usage } });
 }
 
-/** What is written from that event on, as it is written, until the reply's end. */
+/** Sends the events from an index on, as they are written, until the reply's end. */
 async function send(res: ServerResponse, reply: BackgroundReply, from: number): Promise<void> {
   res.writeHead(200, { "content-type": "text/event-stream" });
   for (let next = from; !res.closed; next += 1) {

@@ -6,7 +6,7 @@ import path from "node:path";
 import { afterEach, beforeEach } from "vitest";
 import { isHealthy } from "../../../simulated/service/loopback";
 
-/** `npm run demo` as its user meets it: a real process, the real service below it. */
+/** `npm run demo` like its user runs it: a real process with the real service. */
 export type Demo = {
   child: ChildProcess;
   output: { stdout: string; stderr: string };
@@ -14,7 +14,10 @@ export type Demo = {
 };
 export type Demos = { demo: (...args: string[]) => Demo; scratch: () => string };
 
-/** To be called once in a file. Each test has a folder for temporary files of its own, and what it started ends with it. */
+/**
+ * Call once per file. Each test has its own folder for temporary files, and its processes end with
+ * it.
+ */
 export function demos(): Demos {
   let scratch = "";
   const started: ChildProcess[] = [];

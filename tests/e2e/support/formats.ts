@@ -8,7 +8,7 @@ export const FORMATS: readonly Format[] = [
   "gemini",
 ];
 
-/** What a config says to be served in a format. */
+/** The backend type of each format. */
 const TYPES: Readonly<Record<Format, string>> = {
   "openai-chat": "chatcompletion",
   "openai-responses": "openai",
@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<Format, string>> = {
   gemini: "gemini",
 };
 
-/** Names of which adapters know what these models can do: all but the first think. */
+/** Model names with known capabilities: all except the first think. */
 const MODELS: Readonly<Record<Format, string>> = {
   "openai-chat": "some-model",
   "openai-responses": "gpt-5.6",
@@ -24,10 +24,10 @@ const MODELS: Readonly<Record<Format, string>> = {
   gemini: "gemini-3.8-flash",
 };
 
-/** A model of a format that nothing else is called like. */
+/** A model of a format with a unique name. */
 export const modelOf = (format: Format, name: string): string => `${MODELS[format]}-${name}`;
 
-/** The backend of an agent served in this format. */
+/** The backend of an agent with this format. */
 export const backendOf = (
   format: Format,
   { baseUrls }: SimulatedProviders,

@@ -5,12 +5,16 @@ import type { Watcher } from "./watcher";
 const LOOK_EVERY_MS = 5;
 const GIVE_UP_AFTER_MS = 20_000;
 
-/** Lets simulated models wait for what happens to the run they play in, so that their replies come in one order only. */
+/**
+ * Lets simulated models wait for events of their run, so that their replies have only one order.
+ */
 export class Gates {
-  /** Whoever watches the run that is on. */
+  /** The watcher of the current run. */
   watcher: Watcher | null = null;
 
-  /** Resolves when the log has at least so many events of a type. Throws if that takes too long. */
+  /**
+   * Resolves when the log has at least this many events of a type. Throws if that takes too long.
+   */
   async until(type: WireEvent["type"], count: number): Promise<void> {
     const giveUpAt = performance.now() + GIVE_UP_AFTER_MS;
     while (this.#seen(type) < count) {

@@ -15,7 +15,9 @@ type Servers = {
   service: { url: string; pid: number | null };
   idle: { url: string };
 };
-/** `queuedMs`: how long of it the thread that answers was ready to run and had no processor. */
+/**
+ * `queuedMs`: the part of it in which the responding thread was ready to run without a processor.
+ */
 type Wait = { from: number; to: number; queuedMs: number };
 
 /** Requests `/healthz` and an idle server again and again while `work` runs. */
@@ -53,7 +55,7 @@ export async function healthDuring(
   };
 }
 
-/** The longest of some waits, each less what was the machine's doing. */
+/** The longest of several waits, each without the part that the machine caused. */
 export const ownPart = (waits: readonly Wait[], machine: readonly Wait[]): number =>
   Math.max(
     0,
@@ -82,7 +84,7 @@ export async function bestOf(
   return best;
 }
 
-/** Of a thread, in ms: how long it ran, and how long it waited for a processor. */
+/** Of a thread, in ms: its running time, and its waiting time for a processor. */
 type Thread = { ranMs: number; queuedMs: number };
 
 /** Threads of a process. Linux only. */
@@ -95,7 +97,7 @@ function threadsOf(pid: number | null): Map<string, Thread> {
   return new Map(threads);
 }
 
-/** How long the thread that ran most, the one that runs JavaScript, waited for a processor. */
+/** How long the busiest thread, which runs JavaScript, waited for a processor. */
 function queuedBetween(
   before: ReadonlyMap<string, Thread>,
   after: ReadonlyMap<string, Thread>,

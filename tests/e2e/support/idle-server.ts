@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** A server that does nothing but answer, in a process of its own: how long it lets wait is the machine's doing. */
+/** A server that only responds, in its own process: the machine causes its delays. */
 export class IdleServer {
   readonly url: string;
   readonly #process: ChildProcess;

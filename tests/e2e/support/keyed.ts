@@ -5,7 +5,7 @@ import { hashSecret, SECRET_BYTES, toKey } from "../../../src/tenancy/keys";
 import type { Scope } from "../../../src/tenancy/principal";
 import { TEST_SEALING_KEYS } from "../../builders/sealing-keys";
 
-/** The variables of a service as it is deployed: nobody gets in without a key. Its models are on this machine. */
+/** The variables of a deployed service, which requires keys. Its models are on this machine. */
 export const KEYED = {
   MASTER_KEY: "the master key of a service under test",
   ALLOWED_ORIGINS: "http://127.0.0.1:*",
@@ -14,7 +14,7 @@ export const KEYED = {
 
 export type NewKey = { id: string; key: string; secret: string; statement: string };
 
-/** A key, and the SQL that makes it known to a new service. */
+/** A key, and the SQL that adds it to a new service. */
 export function newKey(tenant: string, scopes: Scope): NewKey {
   const now = Date.now();
   const { id, key, secret } = toKey(ulid(now).toLowerCase(), randomBytes(SECRET_BYTES));
@@ -30,5 +30,5 @@ export function newKey(tenant: string, scopes: Scope): NewKey {
   return { id, key, secret, statement: insertKey(row) };
 }
 
-/** The headers of a request with it. */
+/** The headers of a request with the key. */
 export const bearer = (key: string) => ({ authorization: `Bearer ${key}` });

@@ -1,5 +1,5 @@
 export { LOCAL_VARIABLES as LOCAL } from "../../../simulated/service/local-variables";
 
-/** Rounded: figures are for people. */
+/** Rounded for readers. */
 export const median = (values: readonly number[]): number =>
   Math.round([...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN);

@@ -2,7 +2,10 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Newcomer } from "./newcomer";
 
-/** What a newcomer starts, and when it answers. Without `devVars` the clone's own example applies, as for everybody. */
+/**
+ * The services of a newcomer, and the output when they are ready. Without `devVars` the clone's
+ * example applies.
+ */
 export type NewcomerService = {
   name: "npm start" | "npm run demo";
   start(newcomer: Newcomer, port: number, devVars?: string): Promise<void>;
@@ -18,7 +21,7 @@ export const NEWCOMER_SERVICES: readonly NewcomerService[] = [
   },
   {
     name: "npm run demo",
-    // The run takes about 20 s from here, and the service stays for as long.
+    // The run takes about 20 s from here, and the service runs as long.
     start: (newcomer, port) =>
       newcomer.npm(["run", "demo", "--", "--once", "--port", `${port}`], /sprinter answers/),
   },

@@ -14,7 +14,7 @@ import path from "node:path";
 import { expect, vi } from "vitest";
 import { signalGroup } from "../../../local/process-group";
 
-/** A clone that has never been set up, and what its owner starts in it. */
+/** A clone that was never set up, and the processes that its owner starts in it. */
 const PARTS = [
   "package.json",
   "package-lock.json",
@@ -66,17 +66,20 @@ export class Newcomer {
     });
   }
 
-  /** All that was printed since the beginning. */
+  /** Everything printed since the start. */
   get printed(): string {
     return this.#printed;
   }
 
-  /** TCP ports on which any process below `npm` listens, by `/proc`: of IPv4 and IPv6, on every address. */
+  /**
+   * TCP ports on which any process below `npm` listens, by `/proc`: IPv4 and IPv6, on every
+   * address.
+   */
   get listeningPorts(): number[] {
     return this.#child?.pid === undefined ? [] : listeningPortsBelow(this.#child.pid);
   }
 
-  /** Files in the clone, with the state that `npm start` keeps there, that hold a text as it is. */
+  /** Files of the clone, with the state of `npm start`, that contain a text literally. */
   filesHolding(text: string): string[] {
     const own = readdirSync(this.dir).filter((name) => name !== "node_modules");
     const entries = own.flatMap((name) => filesBelow(path.join(this.dir, name)));
@@ -85,7 +88,7 @@ export class Newcomer {
       .map((file) => path.relative(this.dir, file));
   }
 
-  /** Ends all of it, and waits for the end. */
+  /** Ends all processes, and waits for their end. */
   async stop(): Promise<void> {
     const child = this.#child;
     this.#child = null;
@@ -132,7 +135,7 @@ function descendantsOf(root: number): number[] {
 
 function parentOf(pid: string): number | null {
   try {
-    // The command's name may hold spaces and brackets; what follows it does not.
+    // The command's name may contain spaces and brackets; the fields after it do not.
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
   } catch {

@@ -8,14 +8,20 @@ import {
 import { LOCAL } from "./local";
 import { ServiceClient } from "./service-client";
 
-/** The service in the real runtime, the providers it asks, and a client of it; there from before a file's tests until after them. */
+/**
+ * The service in the real runtime, its providers, and a client, from before a file's tests until
+ * after them.
+ */
 export type RunningService = {
   readonly service: ServiceProcess;
   readonly providers: SimulatedProviders;
   readonly client: ServiceClient;
 };
 
-/** To be called once in a file, outside of its tests. `models`: what the providers serve. `variables`: the service has them besides. */
+/**
+ * Call once per file, outside of its tests. `models`: the models of the providers. `variables`:
+ * more variables of the service.
+ */
 export function runningService(
   models: Readonly<Record<string, Script>>,
   variables: Readonly<Record<string, string>> = {},

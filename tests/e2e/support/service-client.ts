@@ -10,7 +10,7 @@ import { EventListSchema } from "../../../src/protocol/api/listings";
 
 const ANSWERS_WITHIN_MS = 60_000;
 
-/** A client that asks plainly, each time over a connection of its own: nothing outlives a killed service. */
+/** A plain client with a new connection per request: no connection outlives a killed service. */
 export class ServiceClient {
   constructor(readonly url: string) {}
 
@@ -58,7 +58,7 @@ export class ServiceClient {
     await this.#json(`/api/sessions/${session}/cancel`, { method: "POST", json: {} });
   }
 
-  /** Asks for the turn again and again until it runs no more. */
+  /** Polls the turn until it has ended. */
   async ended(session: string, withinMs: number) {
     const giveUpAt = performance.now() + withinMs;
     for (;;) {
@@ -88,12 +88,12 @@ type JsonRequest = { method?: "GET" | "POST"; json?: unknown };
 
 export type RunOptions = {
   baseUrl: string;
-  /** `backend`: what differs from Chat Completions at `baseUrl`. */
+  /** `backend`: settings that differ from Chat Completions at `baseUrl`. */
   agents: readonly { id: string; model: string; backend?: Readonly<Record<string, unknown>> }[];
   question?: string;
-  /** Of every agent; absent: Chat Completions. */
+  /** Of every agent; Chat Completions if omitted. */
   backend?: Record<string, unknown>;
-  /** Beside the agents. */
+  /** Added to the config beside the agents. */
   config?: Record<string, unknown>;
   timeout_seconds?: number;
 };

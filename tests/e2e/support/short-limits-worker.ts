@@ -1,7 +1,7 @@
 import { CALL_TIME_LIMITS } from "../../../src/providers/limits";
 import worker from "../../../src/worker";
 
-/** The service as it is shipped, less patient with providers: what takes minutes there takes some seconds here. */
+/** The service as shipped, with timeouts of seconds instead of minutes for providers. */
 Object.assign(CALL_TIME_LIMITS, { firstByteMs: 4_500, idleMs: 3_000, totalMs: 9_000 });
 
 export { EvalRunObject } from "../../../durable-objects/eval-run/eval-run";

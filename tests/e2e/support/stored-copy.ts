@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 
 /**
- * All that a service keeps on disk (sessions, tenants, alarms, R2, D1), copied while it does not run: as an operator copies it who
- * runs the service on a machine of his own.
+ * All stored data of a service (sessions, tenants, alarms, R2, D1), copied while the service is
+ * stopped, like an operator's backup of a local service.
  */
 export class StoredCopy {
   readonly #dir: string;
@@ -14,14 +14,14 @@ export class StoredCopy {
     this.#dir = dir;
   }
 
-  /** Copies what lies at `storage`. The service must not run: SQLite's files belong together. */
+  /** Copies the data at `storage`. The service must be stopped: SQLite's files belong together. */
   static async take(storage: string): Promise<StoredCopy> {
     const dir = await mkdtemp(path.join(tmpdir(), "massgen-copy-"));
     await cp(storage, dir, { recursive: true });
     return new StoredCopy(dir);
   }
 
-  /** Whatever lies at `storage` goes, and what was copied takes its place. */
+  /** Replaces the data at `storage` by the copy. */
   async putBack(storage: string): Promise<void> {
     await wipe(storage);
     await cp(this.#dir, storage, { recursive: true });
@@ -33,7 +33,10 @@ export class StoredCopy {
   discard = (): Promise<void> => rm(this.#dir, { recursive: true, force: true });
 }
 
-/** Removes every file below `dir`, SQLite's journals too; the directories stay, since a runtime is told of them at its start. */
+/**
+ * Removes every file below `dir`, also SQLite's journals. The directories stay, because a runtime
+ * gets them at its start.
+ */
 export async function wipe(dir: string): Promise<void> {
   for (const file of await filesIn(dir)) await rm(path.join(dir, file));
 }

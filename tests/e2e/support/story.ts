@@ -10,10 +10,11 @@ import {
 import type { Situation } from "../../../simulated/providers/situation";
 
 /**
- * A run of about six seconds with everything in it that a kill could break: swift votes early and is voided, is injected the
- * improved answer and votes anew; slow's vote comes too late and is stale; steady improves, and presents if it wins. Who does
- * what depends on what is shown, so that after any number of restarts the team comes to the same end. The presentation
- * takes three seconds by itself: whatever was killed has that long to go, at least.
+ * A run of about six seconds with everything that a kill could break: swift votes early, its vote
+ * is voided, it gets the improved answer and votes again; slow's vote is late and stale; steady
+ * improves, and presents if it wins. The actions depend on what is shown, so the team ends the same
+ * way after any number of restarts. The presentation alone takes three seconds, which is the least
+ * time for recovery after a kill.
  */
 export const FINAL =
   "The kettle boils at 100 °C at sea level, and one degree less for every 300 m above it: in La Paz at 88 °C. 🫖";
@@ -30,7 +31,7 @@ export const STORY_AGENTS = [
   { id: "slow", model: "gpt-4o" },
 ] as const;
 
-/** The parts of the three, at so many times the pace. */
+/** The scripts of the three, at this many times the pace. */
 export function storyAt(
   speed: number,
 ): Readonly<Record<(typeof STORY_AGENTS)[number]["id"], Script>> {
@@ -50,7 +51,7 @@ export function storyAt(
   };
 }
 
-/** The story by the names of the models that play it. */
+/** The story by the names of its models. */
 export const storyModels = (speed: number): Readonly<Record<string, Script>> =>
   Object.fromEntries(STORY_AGENTS.map(({ id, model }) => [model, storyAt(speed)[id]]));
 
@@ -61,7 +62,7 @@ type Part = {
   /** ms to the first token. */
   answering: number;
   deciding: number;
-  /** What it does until the improved answer is in view; absent: votes for its own. */
+  /** Its actions until the improved answer is shown; omitted if it votes for its own. */
   early?: (situation: Situation) => Reply;
 };
 

@@ -2,7 +2,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** A hostile server on this machine: keeps all that it is told, and sends everybody on to another address if it has one. */
+/**
+ * A hostile server on this machine: records all requests, and redirects them if it has a target.
+ */
 export class Stranger {
   /** A line for each request, with its body. */
   readonly heard: string[] = [];

@@ -10,16 +10,16 @@ import { apply, emptyView } from "../../../src/protocol/view";
 import { check } from "../../../checker";
 import type { Outside } from "../../../checker/types";
 
-/** What is known of a finished run from outside. */
+/** External facts about a finished run. */
 export type Evidence = {
   /** The whole log as a new reader gets it, frame by frame. */
   frames: readonly Buffer[];
   status: SessionStatus;
-  /** What reached the providers for this session. */
+  /** The requests that reached the providers for this session. */
   requests: readonly RecordedRequest[];
 };
 
-/** Everything that is wrong with a finished run, in sentences. An empty list means that nothing is. */
+/** All errors of a finished run, as sentences. Empty if there is none. */
 export function judge({ frames, status, requests }: Evidence): string[] {
   const log = frames.map(toEvent);
   return [
@@ -31,7 +31,7 @@ export function judge({ frames, status, requests }: Evidence): string[] {
   ];
 }
 
-/** The event in a frame. Throws if it is none. */
+/** The event in a frame. Throws if the frame is invalid. */
 export function toEvent(frame: Buffer): WireEvent {
   const [type, id, data] = frame.toString().split("\n");
   const event = WireEventSchema.parse(JSON.parse(data?.slice("data: ".length) ?? ""));
@@ -48,7 +48,7 @@ export function misnumbered(log: readonly WireEvent[]): string[] {
     : [`event ${wrong + 1} of the log has number ${log[wrong]?.sequence_number}`];
 }
 
-/** I3, I4: one end, one final text, and they are the same. */
+/** I3, I4: one end and one final text, and both agree. */
 function endings(log: readonly WireEvent[]): string[] {
   const ends = log.filter(({ type }) => isTerminal(type));
   const finals = log.filter((event) => event.type === "presentation.completed");
@@ -63,14 +63,20 @@ function endings(log: readonly WireEvent[]): string[] {
   return problems;
 }
 
-/** The rules, as a reader checks them who knows nothing of their code, with what is known beside the log; nothing runs any more unless that says so. */
+/**
+ * The rules, checked by a reader without knowledge of their code, with facts from outside the log.
+ * Nothing runs any more unless those facts say so.
+ */
 export const broken = (log: readonly WireEvent[], outside: Outside = {}): string[] =>
   check(log, { finished: true, ...outside }).map(
     ({ invariant, sequence_number, sentence }) =>
       `${invariant} at #${sequence_number}: ${sentence}`,
   );
 
-/** I19: the rules' own fold of the log ends at rest, and the clients' fold of it is what the service says of the session. */
+/**
+ * I19: the rules' own fold of the log ends at rest, and the clients' fold equals the service's
+ * status of the session.
+ */
 export function misfolded(log: readonly WireEvent[], live: SessionStatus): string[] {
   const state = log.reduce(evolve, emptySession);
   const folded = toStatus(log.reduce(apply, emptyView()), { now: live.meta.last_updated * 1000 });
@@ -83,7 +89,10 @@ export function misfolded(log: readonly WireEvent[], live: SessionStatus): strin
   ];
 }
 
-/** I11: nothing reaches a provider, or is charged there, that the log does not account for. Models are told apart, not who asks them. */
+/**
+ * I11: nothing reaches a provider, or is charged there, without an entry in the log. Models are
+ * distinguished, not their callers.
+ */
 export function undercharged(
   log: readonly WireEvent[],
   requests: readonly RecordedRequest[],

@@ -1,41 +1,44 @@
 import { type ClientRequest, get, type IncomingMessage } from "node:http";
 
-/** Too many readers, and a service that is just beginning again. */
+/** Too many readers, or a service that is starting. */
 const COME_AGAIN: ReadonlySet<number> = new Set([429, 503]);
-/** Heartbeats come far more often, and slow readers are done with what they were sent by then. */
+/** Heartbeats are far more frequent, and slow readers have read their data by then. */
 const SILENCE_MS = 120_000;
 const BLANK_LINE = Buffer.from("\n\n");
 
 export type Habits = {
-  /** How long it waits before it comes back. */
+  /** How long it waits before it reconnects. */
   retryMs?: number;
-  /** Absent: it never leaves by itself. */
+  /** Omitted if it never disconnects by itself. */
   leavesAfterMs?: number;
-  /** How fast it reads until it is told to hurry; absent: as fast as it comes. */
+  /** Its reading speed until `hurry`; unlimited if omitted. */
   bytesPerSecond?: number;
-  /** It has seen the end after the terminal events of so many turns; absent: one. */
+  /** The number of turns whose end it waits for; one if omitted. */
   turns?: number;
-  /** The number of the last event that it knows already; absent: it knows none. */
+  /** The number of its last known event; omitted if it knows none. */
   after?: number;
 };
 
 /**
- * A client of an event stream that knows nothing but bytes: it keeps the frames that came whole, throws away what a lost
- * connection left unfinished, and comes back with the id of the last whole frame. Only a refusal for good, the end or two minutes
- * without a byte make it stop.
+ * A client of an event stream that handles only bytes: it keeps complete frames, drops unfinished
+ * ones after a lost connection, and reconnects with the id of the last complete frame. It stops at
+ * a final refusal, at the end, or after two minutes without a byte.
  */
 export class Watcher {
-  /** The bytes of every frame with an id, one after the other. */
+  /** The bytes of every frame with an id, concatenated. */
   readonly frames: Buffer[] = [];
-  /** When each of them came, `performance.now()`. */
+  /** When each of them arrived, `performance.now()`. */
   readonly cameAt: number[] = [];
-  /** How often a connection was lost, or refused for the moment. */
+  /** How often a connection was lost, or refused temporarily. */
   losses = 0;
   /** How often it connected. */
   visits = 0;
-  /** How often it was told to come again. */
+  /** How often it received a request to reconnect. */
   refusals = 0;
-  /** Settles when the stream has ended for good: after the turn's last event. Rejects if it was refused or fell silent. */
+  /**
+   * Resolves when the stream has ended for good: after the turn's last event. Rejects after a
+   * refusal or a silence.
+   */
   readonly ended: Promise<void>;
   readonly #url: string;
   readonly #habits: Habits;
@@ -53,25 +56,25 @@ export class Watcher {
     this.#turnsLeft = habits.turns ?? 1;
     if (habits.after !== undefined) this.#lastId = String(habits.after);
     this.ended = this.#follow();
-    this.ended.catch(() => undefined); // whoever awaits it hears of it
+    this.ended.catch(() => undefined); // callers of `ended` get the error
   }
 
   get bytes(): Buffer {
     return Buffer.concat(this.frames);
   }
 
-  /** Whether the turn's last event has come. */
+  /** Whether the turn's last event has arrived. */
   get isOver(): boolean {
     return this.#over;
   }
 
-  /** It has seen enough, whatever is still to come. */
+  /** Stops reading, also if more events follow. */
   leave(): void {
     this.#over = true;
     this.#request?.destroy();
   }
 
-  /** From now on it reads as fast as it can. */
+  /** Reads as fast as it can from now on. */
   hurry(): void {
     this.#isHurrying = true;
     this.#response?.resume();
@@ -140,7 +143,7 @@ export class Watcher {
     });
   }
 
-  /** A slow reader takes its time over each piece before it takes the next. */
+  /** A slow reader waits after each chunk. */
   #digest(chunk: Buffer, response: IncomingMessage): void {
     const { bytesPerSecond } = this.#habits;
     if (bytesPerSecond === undefined || this.#isHurrying) return;
@@ -148,7 +151,7 @@ export class Watcher {
     setTimeout(() => response.resume(), (chunk.length / bytesPerSecond) * 1_000).unref();
   }
 
-  /** `retry:` and heartbeats carry no id: they belong to the connection, not to the log. */
+  /** `retry:` and heartbeats have no id: they belong to the connection, not to the log. */
   #take(frame: Buffer): void {
     const id = /^id: (\d+)$/m.exec(frame.toString())?.[1];
     if (id === undefined) return;

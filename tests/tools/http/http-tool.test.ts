@@ -37,7 +37,7 @@ describe("a call returns", () => {
       MAX_RESPONSE_BYTES +
         `\n[Cut here: the server sent more than ${MAX_RESPONSE_BYTES} bytes.]`.length,
     );
-    expect(server.sentBytes()).toBeLessThan(MAX_RESPONSE_BYTES * 4); // buffers between server and client
+    expect(server.sentBytes()).toBeLessThan(MAX_RESPONSE_BYTES * 4); // buffers of both sides
   });
 
   it("no secret in any form", async () => {

@@ -126,8 +126,8 @@ describe("an argument in a URL is refused if it", () => {
     { name: "is missing", args: {}, says: "id is missing" },
     { name: "is empty", args: { id: "" }, says: "id is missing" },
     { name: "is a list", args: { id: ["a"] }, says: "must be a text or a number" },
-    { name: "is ".."", args: { id: ".." }, says: 'may not hold "." or ".."' },
-    { name: "is "."", args: { id: "." }, says: 'may not hold "." or ".."' },
+    { name: 'is ".."', args: { id: ".." }, says: 'may not hold "." or ".."' },
+    { name: 'is "."', args: { id: "." }, says: 'may not hold "." or ".."' },
     {
       name: 'contains ".." behind a slash',
       args: { id: "a/../../admin" },
