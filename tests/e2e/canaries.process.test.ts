@@ -22,7 +22,7 @@ import { Watcher } from "./support/watcher";
 import { sessionPath } from "../../src/protocol/paths";
 
 /**
- * I21: checks the requests on the wire, not the prompts.  No text contains the names by
+ * I21: checks the requests on the wire, not the prompts. No text contains the names by
  * chance.
  */
 const STORED = {
