@@ -2,8 +2,9 @@ import { afterAll } from "vitest";
 import { z } from "zod";
 
 /**
- * Replaces the connection pool of Node's `fetch` after each test file. A pool outlives the file where files share a worker, and a kept
- * connection breaks the first request of a later file whose server has the same port.
+ * Replaces the connection pool of Node's `fetch` after each test file. In a worker that runs
+ * several files, a pool outlives its file, and an idle connection breaks the first request of a
+ * later file whose server has the same port.
  */
 const POOL = Symbol.for("undici.globalDispatcher.1");
 const PoolSchema = z.custom<{ destroy(): Promise<void>; constructor: new () => unknown }>(

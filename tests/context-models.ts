@@ -33,7 +33,7 @@ export const CONTEXT_MODELS: Readonly<Record<string, Script>> = {
       ["write_file", { path: "/contexts/docs/a.md", content: "given to read" }],
     ],
   }),
-  // Does nothing but change the context at the end.
+  // Changes only the context at the end.
   careless: worksOnFiles({
     answer: "42 it is.",
     last: [["write_file", { path: "/contexts/site/index.html", content: "42" }]],
@@ -46,7 +46,8 @@ export const CONTEXT_MODELS: Readonly<Record<string, Script>> = {
   dawdler: worksOnFiles({
     answer: "42, I would say.",
     last: [["write_file", { path: "/contexts/site/index.html", content: "lost" }]],
-    final: { text: LONG, pace: { ...PACE, tokensPerSecond: 10 } }, // half a minute: it is cancelled in the middle
+    // half a minute: it is cancelled in the middle
+    final: { text: LONG, pace: { ...PACE, tokensPerSecond: 10 } },
   }),
   scribe: worksOnFiles({
     answer: "42.",

@@ -21,7 +21,7 @@ export const LONG_WORKERS: Readonly<Record<string, Script>> = {
       summaryPace: { ttftMs: 1_500 },
     }),
   ),
-  // Of a model that nobody listed 128,000 tokens are thought to fit.
+  // An unlisted model has an assumed context window of 128,000 tokens.
   brimming: seemsFull(
     115_000,
     "step-3",

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { buffer } from "node:stream/consumers";
 
-/** Headers that a reply of a provider has no business with. */
+/** Headers that a provider's reply should not have. */
 export const RUDE_HEADERS = {
   "set-cookie": ["session=rude; Path=/", "__Host-id=rude; Path=/; Secure"],
   refresh: "0; url=http://169.254.169.254/",
@@ -12,9 +12,9 @@ export const RUDE_HEADERS = {
 const PADDING_CHARS = 4_000;
 
 /**
- * Providers that put such headers, and `x-padding` of many kilobytes, before the replies of well-behaved ones. The first part of a
- * path says how many headers of 4,000 characters: `/20/v1/…`. Whoever sends a cookie is refused with a 400. `/pages/N` is a page of N
- * letters.
+ * Providers that add such headers, and `x-padding` of many kilobytes, to the replies of
+ * well-behaved providers. The first part of a path is the number of headers of 4,000 characters:
+ * `/20/v1/…`. Requests with a cookie get a 400. `/pages/N` is a page of N letters.
  */
 export async function startRudeProviders(
   behind: string,

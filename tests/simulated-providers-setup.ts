@@ -59,7 +59,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
       restless: improvesForever({ topic: "Perhaps 42" }),
       talker: neverDecides(),
       looker: paced(PACE, reportsAttachments()),
-      "gemini-looker": reportsAttachments(), // its name says that it hears, too
+      "gemini-looker": reportsAttachments(), // by its name it also accepts audio
       "gpt-oss-looker": reportsAttachments(), // its name says that it reads text only
       ...CODING_MODELS,
       ...CONTEXT_MODELS,

@@ -2,10 +2,13 @@ import type { Env as ServiceEnv } from "../src/env";
 import type { EvalRunObject } from "../durable-objects/eval-run/eval-run";
 import type { SessionObject } from "../durable-objects/session/session-object";
 
-/** What tests in workerd find in `cloudflare:workers`: the bindings and the exports of the service under test. */
+/**
+ * The parts of `cloudflare:workers` for tests in workerd: the bindings and the exports of the
+ * service under test.
+ */
 declare global {
   namespace Cloudflare {
-    /** The service knows its objects by what they can be asked; tests also ring their alarms. */
+    /** The service types its objects by their RPC interface. Tests also run their alarms. */
     interface Env extends ServiceEnv {
       SESSIONS: DurableObjectNamespace<SessionObject>;
       EVALS: DurableObjectNamespace<EvalRunObject>;
@@ -23,14 +26,14 @@ declare module "vitest" {
     toolServerUrl: string;
     askingServerUrl: string;
     mediaServerUrl: string;
-    /** A tool server that answers its calls once no more of them come. */
+    /** A tool server that responds to its calls once no further call arrives. */
     holdingServerUrl: string;
-    /** A tool server whose tokens each serve one connection, and who renews them. */
+    /** A tool server whose access tokens are valid for one connection, and its token endpoint. */
     rotatingServerUrl: string;
     rotatingIssuer: string;
-    /** The same behind headers that no provider should send. */
+    /** The same providers with headers that no provider should send. */
     rudeProvidersUrl: string;
-    /** A tool server one of whose tools not every model can be told of. */
+    /** A tool server with a tool whose schema some models do not support. */
     unsayableServerUrl: string;
   }
 }

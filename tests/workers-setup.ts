@@ -9,5 +9,8 @@ const { DB, TEST_MIGRATIONS } = env as unknown as {
 };
 await applyD1Migrations(DB, TEST_MIGRATIONS);
 
-/** In tests code comes over a wire, read by whichever object asks first; if that one is aborted, all others wait for ever. */
+/**
+ * Tests load code over a connection, on behalf of the first object that needs the code. An abort of
+ * that object would block all others forever.
+ */
 await loadFormats();

@@ -13,7 +13,7 @@ describe("a mutex", () => {
     const first = await holders[0];
     expect(order).toEqual([1]);
     first?.();
-    first?.(); // the second release admits nobody else
+    first?.(); // a second release admits no other waiter
     await holders[1];
     expect(order).toEqual([1, 2]);
   });

@@ -60,7 +60,7 @@ describe("a holder of more than the longest time", () => {
     vi.useRealTimers();
   });
 
-  /** A semaphore whose holders record that they are asked to yield, and then release their permit. */
+  /** A semaphore whose holders record the request to yield, and then release their permit. */
   function start(size: number) {
     const semaphore = new Semaphore(size, MAX_HOLD_MS);
     const seen: string[] = [];
@@ -134,7 +134,7 @@ describe("a holder of more than the longest time", () => {
     const release = await semaphore.acquire(never, () => void asked.push("a"));
     const b = semaphore.acquire(never, null);
     await vi.advanceTimersByTimeAsync(3 * MAX_HOLD_MS);
-    expect(asked).toEqual([]); // what does not give way itself asks nobody to
+    expect(asked).toEqual([]); // a holder that never yields is not asked
     const user = new AbortController();
     const c = semaphore.acquire(user.signal, () => undefined);
     const d = semaphore.acquire(user.signal, () => undefined);

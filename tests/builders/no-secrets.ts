@@ -1,6 +1,6 @@
 import type { SecretServices } from "../../src/api/services";
 
-/** Secrets of a service where nobody has any. */
+/** The secret store of a service without secrets. */
 export const noSecrets: SecretServices = {
   list: async () => [],
   put: () => Promise.reject(new Error("no secret may be kept")),

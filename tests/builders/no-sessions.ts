@@ -2,7 +2,7 @@ import type { StoredSessions } from "../../src/api/services";
 
 const refuse = () => Promise.reject(new Error("nothing may be stored"));
 
-/** What lies outside the sessions' objects, of a service that has none. */
+/** The session index and stores of a service without sessions. */
 export const noSessions: StoredSessions = {
   index: {
     add: refuse,

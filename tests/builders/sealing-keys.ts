@@ -1,6 +1,9 @@
 import { toSealingKey } from "../../src/tenancy/sealing.ts";
 
-/** The sealing keys of services under test, version 2 in front of 1; any other is one they do not have. */
+/**
+ * The sealing keys of services under test: version 2 before version 1. All other keys are unknown
+ * to them.
+ */
 export const entryOf = (version: number): string =>
   toSealingKey(version, new Uint8Array(32).fill(version));
 

@@ -17,7 +17,10 @@ type RequestRecord = {
   key: string | null;
 };
 
-/** A `fetch` whose connections bring these frames, one after the other; the last one is repeated. */
+/**
+ * A `fetch` whose connections send these frames, one after another; the last connection is
+ * repeated.
+ */
 export function connections(...streams: (readonly string[])[]) {
   const sent: RequestRecord[] = [];
   const fetch: typeof globalThis.fetch = async (url, init) => {

@@ -2,7 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { afterEach, describe, expect, it } from "vitest";
 import { Client } from "../../client/index";
 
-/** `break`: the socket is destroyed; `cut`: in the middle of the answer; `endless`: an answer that does not end. */
+/**
+ * `break`: the socket is destroyed; `cut`: in the middle of the response; `endless`: a response
+ * without an end.
+ */
 type Reply =
   | { status: number; headers?: Record<string, string>; body?: object }
   | "break"

@@ -107,7 +107,7 @@ const together = (all: readonly Evaluation[]): Evaluation => ({
   evaluated: all.flatMap(({ evaluated }) => evaluated),
 });
 
-/** Checks parts by their own schemas. Their keys then count as evaluated, whatever the result. */
+/** Checks parts by their own schemas. Their keys then count as evaluated, for any result. */
 function inside(
   { root, part, at }: Place,
   parts: readonly (readonly [string, Schema])[],

@@ -4,7 +4,7 @@ import { createAnthropic } from "../../src/providers/anthropic";
 import { isJsonObject } from "../../src/providers/json";
 import type { Reply, Wire } from "./wire";
 
-/** The Messages API as the provider speaks it. */
+/** The Messages API like the provider's. */
 
 type Frame = { type: string } & Readonly<Record<string, unknown>>;
 

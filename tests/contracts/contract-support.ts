@@ -71,7 +71,7 @@ export const failed = (failureClass: string, code?: string) => ({
 });
 
 /**
- * What the reply's items must be; `givesCallIds`: whether the format's calls carry ids of the
+ * The required items of the reply; `givesCallIds`: whether the format's calls have ids of the
  * provider.
  */
 export function itemsOf(reply: Reply, givesCallIds = true): ReplyItem[] {
@@ -92,7 +92,7 @@ export function textIn(got: readonly ModelEvent[], type: "text" | "reasoning"): 
   return got.map((event) => (event.type === type ? event.text : "")).join("");
 }
 
-/** It closes within milliseconds; a machine that stalls must not make a test fail. */
+/** It closes within milliseconds; a slow machine must not fail a test. */
 const CLOSE_WITHIN_MS = 10_000;
 
 /** Fails if the provider's side of the last request stays open. */

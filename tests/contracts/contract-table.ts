@@ -1,8 +1,8 @@
 import type { Reporter, TestCase, TestModule } from "vitest/node";
 
 /**
- * Prints, after a run that held contract tests, which case of the provider contract each wire
- * format keeps.
+ * Prints, after a run with contract tests, which case of the provider contract each wire format
+ * passes.
  */
 
 const CONTRACT = /^(?<format>.+) keeps the provider contract$/;
@@ -22,7 +22,7 @@ export const contractTable: Reporter = {
     const results = modules
       .flatMap((module) => [...module.children.allTests()])
       .flatMap((test) => toResult(test) ?? []);
-    // Files end in any order; the table always looks the same.
+    // Files end in any order, but the table always has the same order.
     const sorted = results.toSorted((one, other) => one.format.localeCompare(other.format));
     if (sorted.length > 0) process.stdout.write(`\n${drawTable(sorted)}\n`);
   },
@@ -44,8 +44,8 @@ function toResult(test: TestCase): ContractResult | null {
 }
 
 /**
- * Cases as rows under their groups, formats as numbered columns, all in the order in which they
- * first come.
+ * Cases as rows under their groups, formats as numbered columns, both in the order of their first
+ * appearance.
  */
 export function drawTable(results: readonly ContractResult[]): string {
   const formats = [...new Set(results.map(({ format }) => format))];
@@ -67,7 +67,7 @@ export function drawTable(results: readonly ContractResult[]): string {
   return [`Provider contract: ${legend}`, row("", numbers), ...rows].join("\n");
 }
 
-/** Two tests of one name are one case; the worse of them counts. */
+/** Two tests with the same name are one case, with the worse result. */
 function markOf(cells: readonly ContractResult[]): string {
   const states = new Set(cells.map(({ state }) => state));
   const worst = (["failed", "pending", "skipped", "passed"] as const).find((state) =>

@@ -6,12 +6,15 @@ import { hostedReply, offered } from "./hosted-contract";
 import { cutAfter, SSE_HEADERS } from "../../simulated/raw-server";
 import type { Reply, Wire } from "./wire";
 
-/** The bytes of a stream and where its reply is complete, with a check of what came of the first k of them. */
+/**
+ * A stream's bytes and the point at which its reply is complete, with a check of the result of the
+ * first k bytes.
+ */
 function cutting(wire: Wire, reply: Reply) {
   const frames = wire.encode(reply);
   const bytes = Buffer.from(frames.join(""));
   const last = frames.findIndex(wire.completes);
-  // Without the line end the frame is whole already: parsers hand out what is pending at the end.
+  // Without the line end the frame is already complete: parsers emit pending data at the end.
   const completeAt = Buffer.byteLength(
     frames
       .slice(0, last + 1)
@@ -47,18 +50,18 @@ export function cutsContract(wire: Wire, call: Call): void {
     );
   };
 
-  it("never take a part for the whole, wherever the stream ends", async () => {
+  it("are never treated as a whole reply, at any end of the stream", async () => {
     const { bytes, check } = cutting(wire, FULL);
     for (let k = 0; k < bytes.length; k++) check(k, await endedAfter(bytes.subarray(0, k)));
   });
 
-  it("never take a part for the whole, wherever the connection breaks", async () => {
+  it("are never treated as a whole reply, at any break of the connection", async () => {
     const { bytes, check } = cutting(wire, FULL);
     for (let k = 0; k < bytes.length; k += 97) check(k, await call(cutAfter(bytes.subarray(0, k))));
   });
 
   if (wire.hostedTools.length > 0) {
-    it("never take a hosted tool's part for the whole", async () => {
+    it("of hosted tools are never treated as whole", async () => {
       const { bytes, check } = cutting(wire, hostedReply(wire));
       for (let k = 0; k < bytes.length; k += 13) check(k, await endedAfter(bytes.subarray(0, k)));
     });

@@ -155,7 +155,7 @@ export function timeContract(wire: Wire, server: () => RawServer): void {
   });
 
   it("are kept alive by comments that make no event", async () => {
-    const timers = new ManualTimers(); // the time between two comments must not depend on the load of the machine
+    const timers = new ManualTimers(); // independent of the machine's load
     const hearing = new EventEmitter();
     server().answer(async (response) => {
       response.writeHead(200, SSE_HEADERS);

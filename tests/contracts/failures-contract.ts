@@ -22,7 +22,7 @@ import {
 } from "../../simulated/raw-server";
 import type { Wire } from "./wire";
 
-/** What each format's own errors must show; a content filter is no error in every one. */
+/** The result of each format's own errors. Not every format treats a content filter as an error. */
 const NEEDED_CLASSES: readonly FailureClass[] = [
   "bad_credentials",
   "unknown_model",
@@ -217,7 +217,7 @@ function brokenReplies(wire: Wire): BrokenReply[] {
   ];
 }
 
-/** Encodings that the SSE specification allows, and one that is only almost whole. */
+/** Encodings that the SSE specification allows, and one that is only almost complete. */
 function unusualEncodings(wire: Wire): { name: string; script: Script }[] {
   const frames = wire.encode(FULL);
   const whole = frames.join("");

@@ -4,7 +4,10 @@ import { createGemini } from "../../src/providers/gemini";
 import { isJsonObject } from "../../src/providers/json";
 import type { Reply, Wire } from "./wire";
 
-/** `streamGenerateContent` as Google serves it: frames end in CRLF, each is a whole response of its own, calls come whole. */
+/**
+ * `streamGenerateContent` like Google's: frames end in CRLF, each is a complete response, and calls
+ * arrive whole.
+ */
 
 const frame = (data: unknown) => `data: ${JSON.stringify(data)}\r\n\r\n`;
 const response = (fields: object) =>
@@ -235,7 +238,10 @@ function prefixOf(body: unknown): readonly unknown[] {
   return [...listOf(tools), systemInstruction, ...listOf(contents)];
 }
 
-/** After the model's calls comes one content of the user with a result for each: in order, under the same id and name. */
+/**
+ * The model's calls are followed by one user content with a result for each: in order, under the
+ * same id and name.
+ */
 function acceptsHistory(body: unknown): string | null {
   let owed: readonly unknown[] = [];
   for (const [n, content] of listOf(fieldsOf(body)["contents"]).map(fieldsOf).entries()) {

@@ -15,7 +15,7 @@ export function headersContract(wire: Wire, call: Call): void {
   it.each([
     { name: "cookies, refreshes and links", headers: RUDE_HEADERS },
     { name: "ten kilobytes more than it needs", headers: { "x-padding": "x".repeat(10_000) } },
-    { name: "the address of another place", headers: { location: "http://169.254.169.254/" } },
+    { name: "the address of another server", headers: { location: "http://169.254.169.254/" } },
   ])(
     "D20 a reply with $name in its headers is read like any other, and the next request sends nothing of it",
     async ({ headers }) => {

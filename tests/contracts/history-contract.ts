@@ -7,7 +7,7 @@ import type { Reply, Wire } from "./wire";
 
 type Round = { name: string; replies: readonly Reply[]; between: Message[] };
 
-/** Uses the id `id_a` again, as servers do that number the calls of each reply from the start. */
+/** Uses the id `id_a` again, like servers that number the calls of each reply from the start. */
 const second: Reply = {
   reasoning: ["now this"],
   text: ["One more."],
@@ -67,7 +67,7 @@ async function bodiesOf(
 }
 
 /**
- * The next request repeats the reply; the provider must accept it and find its prefix in the cache.
+ * The next request repeats the reply. The provider must accept it and find its prefix in the cache.
  */
 export function historyContract(wire: Wire, call: Call): void {
   describe.each(rounds(wire))("of $name", (round) => {
@@ -76,7 +76,7 @@ export function historyContract(wire: Wire, call: Call): void {
       expect(sent.map((body) => wire.acceptsHistory(body))).toEqual(sent.map(() => null));
     });
 
-    it("begins with the previous request, so that the provider's cache applies", async () => {
+    it("starts with the previous request, so that the provider's cache applies", async () => {
       const prefixes = (await bodiesOf({ wire, call }, round)).map((body) => wire.prefixOf(body));
       for (const [n, prefix] of prefixes.entries()) {
         const before = prefixes[n - 1] ?? [];
@@ -90,7 +90,8 @@ export function historyContract(wire: Wire, call: Call): void {
 const nudge = (text: string): Message => ({ role: "user", text });
 
 /**
- * The reply as the next request holds it, with a result for each call, after being stored as JSON.
+ * The reply as a part of the next request, with a result for each call, after it was stored as
+ * JSON.
  */
 function roundTrip(items: ReplyItem[]): Message[] {
   const results = items.flatMap((item): Message[] =>

@@ -18,8 +18,8 @@ const SAMPLES: Readonly<Record<HostedToolName, HostedUse>> = {
 const CITATION: Citation = { url: "https://weather.example/bern", title: "Weather in Bern" };
 
 /**
- * A reply with a use of each hosted tool of the format, sources where it searches, and calls of the
- * agent's own.
+ * A reply with a use of each hosted tool of the format, with sources if it searches, and calls of
+ * the agent's own tools.
  */
 export function hostedReply(wire: Wire): Reply & { hosted: HostedUse[] } {
   const hosted = wire.hostedTools.map((name) => SAMPLES[name]);
@@ -43,7 +43,7 @@ export function hostedContract(wire: Wire, call: Call): void {
       await call(events(wire.encode({ ...reply, ...change })), { hostedTools: offered(wire) }),
     );
 
-  it("leave every other call of the same reply in place", async () => {
+  it("keep every other call of the same reply", async () => {
     const { stop } = await ask();
     expect(stop.reason).toBe("tool_calls");
     const calls = stop.items.flatMap((item) =>

@@ -13,7 +13,7 @@ const CONVERSATION_BYTES = 8 * 1024 * 1024;
 setFlagsFromString("--expose-gc");
 const collectGarbage: () => void = runInNewContext("gc");
 
-/** What a reply that streams for minutes may hold on to. */
+/** The memory of a reply that streams for minutes. */
 export function memoryContract(wire: Wire): void {
   it("keeps nothing of the conversation while the reply streams", async () => {
     const frames = wire.encode({ text: ["one", "two"], stop: "stop" });
@@ -59,8 +59,7 @@ const longRequest = () => ({
 });
 
 /**
- * Live memory after the runtime had time to release it: a collection does not free all buffers at
- * once.
+ * Live memory after the runtime had time to release it: one collection does not free all buffers.
  */
 async function settledBytes(enough: number): Promise<number> {
   let least = liveBytes();

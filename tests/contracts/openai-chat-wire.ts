@@ -4,7 +4,7 @@ import { hostById } from "../../src/providers/hosts";
 import { isJsonObject, parseJson } from "../../src/providers/json";
 import type { Reply, Wire } from "./wire";
 
-/** Chat Completions as its servers speak it. */
+/** Chat Completions like its servers. */
 
 const frame = (data: unknown) =>
   `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
@@ -133,7 +133,7 @@ export const OPENAI_CHAT: Wire = {
   prefixOf,
 };
 
-/** Hosts whose thinking models refuse calls without the reasoning that preceded them. */
+/** Hosts whose thinking models reject calls without the preceding reasoning. */
 export const OPENAI_CHAT_THINKING: Wire = {
   ...OPENAI_CHAT,
   name: "Chat, thinking",
@@ -162,8 +162,8 @@ function prefixOf(body: unknown): readonly unknown[] {
 }
 
 /**
- * As the strictest servers want it: after a message with calls one result for each, at once and in
- * order, and no id twice.
+ * By the strictest servers' rules: a message with calls is followed by one result for each,
+ * directly and in order, and ids are unique.
  */
 function acceptsHistory(body: unknown): string | null {
   const seen = new Set<unknown>();

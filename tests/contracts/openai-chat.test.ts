@@ -7,7 +7,7 @@ describeProviderContract(OPENAI_CHAT);
 describeProviderContract(OPENAI_CHAT_THINKING);
 describeAgainstSimulation(OPENAI_CHAT, { model: "gpt-4o", counts: true });
 
-describe("what the check of a conversation refuses", () => {
+describe("the check of a conversation refuses", () => {
   const call = (id: string, text = "{}") => ({
     id,
     type: "function",
@@ -33,13 +33,13 @@ describe("what the check of a conversation refuses", () => {
       says: /wrong place/,
     },
     {
-      name: "an id twice",
+      name: "a repeated id",
       messages: [asked(call("a")), result("a"), asked(call("a")), result("a")],
       says: /missing or taken/,
     },
     { name: "a call without an id", messages: [asked(call(""))], says: /missing or taken/ },
     {
-      name: "arguments that are no object",
+      name: "arguments that are not an object",
       messages: [asked(call("a", "[1"))],
       says: /no JSON object/,
     },

@@ -6,7 +6,7 @@ import { OPENAI_CHAT } from "./openai-chat-wire";
 import { OPENAI_RESPONSES } from "./openai-responses-wire";
 import type { Reply, Wire } from "./wire";
 
-/** Endpoints that speak another's format under addresses, headers and words of their own. */
+/** Endpoints with another vendor's format under their own addresses, headers and texts. */
 
 const DATE = "2025-04-01-preview";
 
@@ -83,7 +83,7 @@ const azure = (options: ProviderOptions, apiVersion: string | null): ProviderOpt
 });
 const KEY_ALONE: Wire["keyHeader"] = { name: "api-key", value: (key) => key };
 
-/** A stream begins with what the filters say of the prompt, in a chunk without choices. */
+/** A stream starts with the filter results of the prompt, in a chunk without choices. */
 function encodeFiltered(reply: Reply): string[] {
   const verdict = { hate: { filtered: false, severity: "safe" } };
   const first = {

@@ -4,7 +4,7 @@ import { isJsonObject, parseJson } from "../../src/providers/json";
 import { createOpenAiResponses } from "../../src/providers/openai-responses";
 import type { Reply, Wire } from "./wire";
 
-/** The Responses API as servers implement it, without the fields that no client reads. */
+/** The Responses API as servers implement it, without unused fields. */
 
 type Fields = Readonly<Record<string, unknown>>;
 type Item = { item: Fields; added: Fields; deltas: Fields[] };
@@ -101,7 +101,9 @@ function messageItems(
   ];
 }
 
-/** The item's id says whether it belongs to a reasoning, without which it may not come back. */
+/**
+ * The item's id says whether it belongs to a reasoning item, without which it may not be sent back.
+ */
 function callItem(
   { id, name, pieces }: NonNullable<Reply["calls"]>[number],
   n: number,

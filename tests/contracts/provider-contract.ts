@@ -17,8 +17,8 @@ import {
 import type { Wire } from "./wire";
 
 /**
- * What every adapter owes to those who call it, over real sockets. `tests/providers/<format>/` holds what is peculiar to one
- * format; here is only what all share.
+ * The contract of every adapter towards its callers, over real sockets. `tests/providers/<format>/`
+ * tests the properties of one format; this suite contains only the shared ones.
  */
 export function describeProviderContract(wire: Wire): void {
   describe(`${wire.name} keeps the provider contract`, () => {

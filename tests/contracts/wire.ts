@@ -54,9 +54,9 @@ export type Wire = {
    */
   brokenFrame?: string;
   /**
-   * Whether the provider would take the conversation in this request's body: ids match, each call
-   * has its result, all stands in the order it wants, what must come back is there. Null if so,
-   * else what is wrong.
+   * Checks the conversation in this request's body by the provider's rules: matching ids, a result
+   * for each call, the required order, and the items that must be sent back. Returns `null` if it
+   * is valid, else the error.
    */
   acceptsHistory(body: unknown): string | null;
   /**

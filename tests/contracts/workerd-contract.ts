@@ -4,7 +4,10 @@ import { endpointAt } from "../fakes/endpoint";
 import { collect, FULL, itemsOf, REQUEST, USAGE } from "./contract-support";
 import type { Wire } from "./wire";
 
-/** What every adapter and its SDK owe in the runtime they are made for; the provider is a stream in the same isolate. */
+/**
+ * The contract of every adapter and its SDK in workerd. The provider is a stream in the same
+ * isolate.
+ */
 
 const SSE = { headers: { "content-type": "text/event-stream" } };
 const DONE = { type: "stop", reason: "tool_calls", items: itemsOf(FULL), usage: USAGE };

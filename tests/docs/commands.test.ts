@@ -107,7 +107,7 @@ it("a command in the wrong place is recognized as a command", () => {
 
 describe("AGENTS.md", () => {
   const agents = readFileSync("AGENTS.md", "utf8");
-  /** Steps of `npm run check`, which stands for them. */
+  /** Steps that `npm run check` contains. */
   const PARTS = /^(lint|types|check:.*)$/;
 
   it("has every script", () => {

@@ -4,7 +4,10 @@ import { type ConfigContext, parseTeam } from "../../src/config/parse-team";
 import { KEY_NAMES } from "../../src/providers/hosts";
 import { blocksOf, DOCUMENTS, isRecord } from "./documents";
 
-/** An operator as the documents describe them: every key, endpoints where they are needed, loopback allowed as by `npm run setup`. */
+/**
+ * The operator of the documents: every key, endpoints where they are required, loopback allowed as
+ * by `npm run setup`.
+ */
 const OPERATOR: ConfigContext = {
   storedKeys: KEY_NAMES,
   allowedOrigins: ["http://127.0.0.1:*", "http://localhost:*"],

@@ -7,10 +7,13 @@ export const SCRIPTS = z
   .parse(JSON.parse(readFileSync("package.json", "utf8"))).scripts;
 
 const IMPORT = /from "(\.[^"]+)"/g;
-/** Options are read by the entry and what lies around it, never by the service. */
+/** Folders that read options: the entry's and those of commands, never the service's. */
 const OF_COMMANDS = /^(scripts|local|proof|cli)\//;
 
-/** The source of a script's entry and of the modules that it imports; empty if the script is no entry of ours. */
+/**
+ * The source of a script's entry and of its imported modules; empty if the script has no entry of
+ * ours.
+ */
 export function sourceOf(script: string): string {
   const [, entry = ""] = /run\.mjs (\S+\.ts)/.exec(SCRIPTS[script] ?? "") ?? [];
   const seen = new Set<string>();

@@ -24,7 +24,7 @@ const tool = (id: string): Effect => ({
 const PATIENCE = 45_000;
 const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-/** A performer whose calls end when they are told to. */
+/** A performer whose calls end on demand. */
 function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
   const [seen, dropped]: [string[], string[]] = [[], []];
   const open = new Map<string, { headers: () => void; sent: () => void; end: () => void }>();

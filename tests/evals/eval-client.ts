@@ -16,7 +16,10 @@ export const records = new EvalRecords(env.DB);
 const AT = Date.parse("2026-11-30T06:00:00Z");
 const NUMBER_42 = { type: "number", value: 42 };
 
-/** A run of a suite of this name, with a team of these models; three cases that want 42, unless `more` says otherwise. */
+/**
+ * A run of a suite of this name, with a team of these models. Without `more` it has three cases
+ * that expect 42.
+ */
 export function runOf(
   name: string,
   models: readonly string[],

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { parseSuite } from "../../src/evals/parse-suite";
 
-/** When uploads are swept that nobody finished. */
+/** The schedule for sweeping unfinished uploads. */
 const SWEEP = "23 3 * * *";
 
 it("wrangler.toml rings when the suites on offer say, once a day for sweeping, and at no other time", () => {

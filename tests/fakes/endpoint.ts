@@ -1,7 +1,7 @@
 import { findHost } from "../../src/providers/hosts";
 import type { ProviderOptions } from "../../src/providers/provider";
 
-/** An endpoint as its address alone tells it, with whatever a test wants otherwise. */
+/** An endpoint with the defaults of its URL, and a test's changes. */
 export function endpointAt(
   baseUrl: string,
   options: Partial<ProviderOptions> = {},

@@ -7,7 +7,7 @@ import {
   type OutgoingRules,
 } from "../../src/outgoing/guarded-fetch";
 
-/** What came of asking an address, and all that was sent. */
+/** The response to a request of this URL, and all requests that were sent. */
 async function ask(
   url: string,
   { names = {}, answer = new Response("ok"), ...rules }: Partial<OutgoingRules> & Rig = {},

@@ -3,7 +3,9 @@ import * as b from "./builders";
 
 const base = [b.created("anna", "ben"), b.turnStarted("anna", "ben"), b.attemptStarted()];
 
-/** The view of a turn of anna and ben after `bodies`, which follow the start of its first attempt. */
+/**
+ * The view of a turn of anna and ben after `bodies`, which follow the start of the first attempt.
+ */
 export function turnAfter(...bodies: b.Body[]): TurnView {
   const turn = turnOf(b.view(b.log([...base, ...bodies])));
   if (!turn) throw new Error("no turn");

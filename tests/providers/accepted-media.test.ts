@@ -11,7 +11,7 @@ const chat = (model: string, host = "custom"): ModelAtHost => ({
   model,
 });
 
-describe("what a model takes", () => {
+describe("a model accepts", () => {
   it.each<[name: string, asked: ModelAtHost, mediaType: string]>([
     ["a PNG by a model nobody listed", chat("some-model"), "image/png"],
     ["a PDF by an unlisted model at an unknown address", chat("some-model"), "application/pdf"],
@@ -166,7 +166,7 @@ describe("what a model takes", () => {
   ])("%s", (_, asked, mediaType) => expect(acceptsMedia(asked, mediaType)).toBe(false));
 });
 
-describe("models that read text only, as hosts spell them, take no picture", () => {
+describe("models that read text only accept no image, in each host's spelling", () => {
   it.each([
     "meta-llama/Meta-Llama-3.1-405B-Instruct-Turbo",
     "meta-llama/Meta-Llama-3.1-8B-Instruct",
@@ -210,7 +210,7 @@ it("only Gemini's models, with known audio prices, accept audio among the models
 });
 const BOTH = ["openai-chat", "gemini"] as const;
 
-/** Each is known, not guessed: a new default is to be looked up and added here. */
+/** Each entry is known, not guessed: look up a new default and add it here. */
 const SEEING_DEFAULTS: Readonly<Record<string, boolean>> = {
   openai: true,
   claude: true,
@@ -229,7 +229,7 @@ const SEEING_DEFAULTS: Readonly<Record<string, boolean>> = {
   workers_ai: false,
 };
 
-it("of the usual model of every backend type it is known whether it takes a picture", () => {
+it("whether the default model of a backend type accepts an image is known for every type", () => {
   const taken = SERVED_TYPES.flatMap((type) => {
     const served = BACKEND_TYPES[type];
     if (!served?.served || served.model === null) return [];
@@ -239,7 +239,7 @@ it("of the usual model of every backend type it is known whether it takes a pict
   expect(Object.fromEntries(taken)).toEqual(SEEING_DEFAULTS);
 });
 
-describe("how many tokens it may be", () => {
+describe("the token bound of an attachment", () => {
   it.each([
     {
       name: "an image of any size",
@@ -249,7 +249,7 @@ describe("how many tokens it may be", () => {
       tokens: 16_384,
     },
     {
-      name: "an image for a model that counts many",
+      name: "an image for a model with a high count",
       model: "gpt-4o-mini",
       kind: "image",
       size: 100,
@@ -263,7 +263,7 @@ describe("how many tokens it may be", () => {
       tokens: 25_000,
     },
     {
-      name: "a large PDF no more than the window",
+      name: "a large PDF by at most the window",
       model: "gpt-4o",
       kind: "pdf",
       size: 5_000_000,
@@ -287,17 +287,17 @@ describe("how many tokens it may be", () => {
       tokens: 25_632,
     },
     {
-      name: "a FLAC the whole window, as its length is unknown",
+      name: "a FLAC by the whole window, because its length is unknown",
       mediaType: "audio/flac",
       size: 100,
       tokens: 1_048_576,
     },
-    { name: "an Ogg the whole window", mediaType: "audio/ogg", size: 100, tokens: 1_048_576 },
-  ])("sound: $name", ({ mediaType, size, tokens }) => {
+    { name: "an Ogg by the whole window", mediaType: "audio/ogg", size: 100, tokens: 1_048_576 },
+  ])("audio: $name", ({ mediaType, size, tokens }) => {
     expect(mediaTokens("gemini-3.8-flash", { kind: "audio", size, mediaType })).toBe(tokens);
   });
 
-  it("sound of any length for a model with an unknown window is 9.5 hours, the limit of Gemini", () => {
+  it("audio of any length for a model with an unknown window counts as 9.5 hours, the limit of Gemini", () => {
     const tokens = mediaTokens("gemini-9", { kind: "audio", size: 100, mediaType: "audio/ogg" });
     expect(tokens).toBe(9.5 * 3_600 * 32);
   });

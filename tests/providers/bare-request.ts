@@ -1,6 +1,6 @@
 import type { ModelRequest } from "../../src/providers/provider";
 
-/** A request that asks for nothing: for tests of what comes back. */
+/** An empty request, for tests of responses. */
 export const BARE_REQUEST: ModelRequest = {
   model: "m",
   system: "",

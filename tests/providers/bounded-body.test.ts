@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { boundedBody, boundedChunks } from "../../src/providers/bounded-body";
 import { MAX_LINE_BYTES } from "../../src/providers/limits";
 
-/** A body of these texts that never ends by itself, and what became of it. */
+/** A body of these texts that never ends by itself, and its state afterwards. */
 function openBody(texts: string[]) {
   const seen: { cancelled: boolean } = { cancelled: false };
   const rest = texts.map((text) => new TextEncoder().encode(text));

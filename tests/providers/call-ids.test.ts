@@ -11,38 +11,38 @@ describe("ids of calls", () => {
 
   it.each([
     {
-      name: "stay where they are unique",
+      name: "stay if they are unique",
       ids: ["functions.t:0", "b"],
       taken: ["c"],
       want: ["functions.t:0", "b"],
     },
-    { name: "change where the round has used them", ids: ["a"], taken: ["a"], want: ["call00001"] },
+    { name: "change if the round has used them", ids: ["a"], taken: ["a"], want: ["call00001"] },
     {
-      name: "change where two calls share one",
+      name: "change if two calls share one",
       ids: ["a", "a"],
       taken: [],
       want: ["a", "call00001"],
     },
     {
-      name: "are made where there are none",
+      name: "are made if they are missing",
       ids: ["", ""],
       taken: [],
       want: ["call00000", "call00001"],
     },
     {
-      name: "change where they are too long",
+      name: "change if they are too long",
       ids: ["i".repeat(129)],
       taken: [],
       want: ["call00000"],
     },
     {
-      name: "change where they hold what cannot be printed",
+      name: "change if they contain unprintable characters",
       ids: ["a\u0001", "b c", "ä"],
       taken: [],
       want: ["call00000", "call00001", "call00002"],
     },
     {
-      name: "pass over those that are taken",
+      name: "skip ids that are in use",
       ids: ["", ""],
       taken: ["call00001"],
       want: ["call00002", "call00003"],
@@ -52,16 +52,16 @@ describe("ids of calls", () => {
   });
 
   it.each([
-    { name: "its own", id: "functions.t:0", stays: true },
-    { name: "none", id: "", stays: false },
-    { name: "one that the round has used", id: "taken", stays: false },
-    { name: "one that cannot be printed", id: "b c", stays: false },
-    { name: "one that another call may be given", id: "call00001", stays: false },
+    { name: "the provider's own", id: "functions.t:0", stays: true },
+    { name: "a missing id", id: "", stays: false },
+    { name: "an id that the round has used", id: "taken", stays: false },
+    { name: "an unprintable id", id: "b c", stays: false },
+    { name: "an id that another call may get", id: "call00001", stays: false },
   ])("stay while a call is incomplete or its end is unknown: $name (F3)", ({ id, stays }) => {
     expect(staysItsId(id, new Set(["taken"]))).toBe(stays);
   });
 
-  it("leave all other items alone", () => {
+  it("leave all other items unchanged", () => {
     const items: ReplyItem[] = [
       { type: "text", text: "a" },
       { type: "reasoning", text: "b", opaque: { sig: 1 } },

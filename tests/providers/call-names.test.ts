@@ -4,24 +4,24 @@ import { fittingName } from "../../src/providers/call-ids";
 describe("the name of a called tool", () => {
   it.each([
     {
-      name: "stays as it is where a tool could have it",
+      name: "stays if it is valid",
       given: "new_answer-2",
       gives: "new_answer-2",
     },
     {
-      name: "loses the signs no tool's name has",
+      name: "loses invalid characters",
       given: "multi_tool_use.parallel",
       gives: "multi_tool_use_parallel",
     },
     { name: "loses letters of other alphabets", given: "голос 🗳", gives: "________" },
     {
-      name: "is cut to the longest a tool can have",
+      name: "is cut to the longest valid name",
       given: "n".repeat(100),
       gives: "n".repeat(64),
     },
-    { name: "is given where there is none", given: "", gives: "unnamed" },
+    { name: "has a default if it is empty", given: "", gives: "unnamed" },
     {
-      name: "may be longer where the server takes longer ones",
+      name: "may be longer if the server allows longer names",
       given: "n".repeat(100),
       longest: 128,
       gives: "n".repeat(100),

@@ -10,21 +10,21 @@ const asked = (response: Response) =>
     onBytes: () => undefined,
   })("https://models.example/v1");
 
-describe("a web page with a good status", () => {
+describe("a web page with a success status", () => {
   it.each([
     {
       name: "with a title",
       page: "<html><title>Sign in</title></html>",
       says: "an HTML page: Sign in",
     },
-    { name: "without one", page: "<!doctype html><p>hello", says: "an HTML page" },
+    { name: "without a title", page: "<!doctype html><p>hello", says: "an HTML page" },
     {
       name: "with a key in it",
       page: "<html><title>the-key-of-somebody</title>",
       says: "an HTML page: [redacted]",
     },
-    { name: "with nothing in it", page: "", says: "an empty page" },
-  ])("$name is called what it is", async ({ page, says }) => {
+    { name: "without contents", page: "", says: "an empty page" },
+  ])("$name is reported as a web page", async ({ page, says }) => {
     await expect(asked(new Response(page, { headers: HTML }))).rejects.toMatchObject({
       failureClass: "transient",
       code: "bad_response",

@@ -6,8 +6,9 @@ import { classify } from "../../src/providers/errors";
 import { ProviderError } from "../../src/providers/provider";
 
 /**
- * Errors as providers send them, one a line, and what each means for a run. Ids and names of accounts are made up, the words are
- * theirs. `status: null`: inside a stream, where the object is given as it came.
+ * Errors as providers send them, one per line, and their meaning for a run. Ids and account names
+ * are invented, the texts are original. `status: null`: inside a stream, with the object as
+ * received.
  */
 type ErrorRow = {
   from: string;
@@ -26,7 +27,9 @@ const ERROR_BODIES: ErrorRow[] = readFileSync("tests/providers/error-bodies.json
 
 const KEY = "canary/key+0123456789=";
 
-/** The error as an adapter meets it: as a reply of its `fetch`, or as an object in a stream. */
+/**
+ * The error as an adapter receives it: as a response of its `fetch`, or as an object in a stream.
+ */
 async function met({
   status,
   headers,
@@ -45,7 +48,7 @@ async function met({
   return error;
 }
 
-describe.each(ERROR_BODIES)("$from tells of $name ($status)", (row) => {
+describe.each(ERROR_BODIES)("$from reports $name ($status)", (row) => {
   it(`which is ${row.is}, ${row.code}`, async () => {
     const { failureClass, code, details } = await met(row);
     expect({ failureClass, code }).toEqual({ failureClass: row.is, code: row.code });
@@ -60,7 +63,7 @@ describe.each(ERROR_BODIES)("$from tells of $name ($status)", (row) => {
   });
 });
 
-/** The same body with the key in its words: bare, in an address, as its own headers. */
+/** The same body with the key in its text: bare, in a URL, and as its own headers. */
 function planted(body: unknown): unknown {
   const echo = `${KEY} at https://x.test/v1?key=${encodeURIComponent(KEY)} with x-api-key: ${KEY}, Authorization: Bearer ${KEY}; `;
   if (typeof body === "string")
@@ -74,7 +77,7 @@ function planted(body: unknown): unknown {
   );
 }
 
-it("covers every class that a provider can cause, and every backend that is served", () => {
+it("covers every class that a provider can cause, and every supported backend", () => {
   const classes = new Set(ERROR_BODIES.map(({ is }) => is));
   expect([...classes].sort()).toEqual([
     "bad_credentials",

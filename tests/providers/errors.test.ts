@@ -214,7 +214,7 @@ describe("classify", () => {
       body: "<!DOCTYPE html><head><title> 502 Bad Gateway </title>",
       gives: "an HTML page: 502 Bad Gateway",
     },
-    { name: "that there was nothing", body: "", gives: "HTTP 500 without a message" },
+    { name: "a missing message", body: "", gives: "HTTP 500 without a message" },
   ])("says $name", ({ body, gives }) =>
     expect(classify({ status: 500, body }, []).message).toBe(gives),
   );
@@ -277,24 +277,27 @@ describe("classify", () => {
   });
 
   it.each([
-    { name: "deep", body: Array.from({ length: 40 }).reduce((inner) => ({ error: inner }), "x") },
     {
-      name: "broad",
+      name: "of deep nesting",
+      body: Array.from({ length: 40 }).reduce((inner) => ({ error: inner }), "x"),
+    },
+    {
+      name: "of many fields",
       body: error({
         message: "x",
         details: Array.from({ length: 10_000 }, () => ({ reason: "y" })),
       }),
     },
-    { name: "long", body: says(`model ${"a.b ".repeat(200_000)}`) },
+    { name: "of one long text", body: says(`model ${"a.b ".repeat(200_000)}`) },
     { name: "of digits", body: says(`try again in ${"1".repeat(200_000)}`) },
     { name: "of stars", body: says("*".repeat(200_000)) },
     { name: "of braces", body: says(`"error": ${"{".repeat(200_000)}`) },
     {
-      name: "null inside",
+      name: "with null inside",
       body: error({ message: null, code: null, details: [null], errors: null, innererror: 1 }),
     },
-    { name: "a number", body: 7 },
-  ])("reads a body that is $name within 500 ms", ({ body }) => {
+    { name: "of a number", body: 7 },
+  ])("reads a body $name within 500 ms", ({ body }) => {
     const begun = cpuMs();
     expect(classify({ status: 418, body: JSON.stringify(body) }, [KEY])).toMatchObject({
       failureClass: "bad_request",

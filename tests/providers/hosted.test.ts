@@ -15,8 +15,8 @@ const cited = (url: string, title = "", text?: string) => ({
   ...(text !== undefined && { text }),
 });
 
-describe("what is kept of hosted tools", () => {
-  it("leaves out what would be empty", () => {
+describe("the record of hosted tools", () => {
+  it("omits empty parts", () => {
     expect(hostedFields([], [])).toEqual({});
     expect(hostedFields([use], [])).toEqual({ hosted: [use] });
     expect(hostedFields([], [cited("https://a.example")])).toEqual({
@@ -34,12 +34,12 @@ describe("what is kept of hosted tools", () => {
     expect([input.at(-1), output.at(-1)]).toEqual(["…", "…"]);
   });
 
-  it("leaves a text that just fits alone", () => {
+  it("keeps a text that just fits", () => {
     const whole = { ...use, input: "i".repeat(4_000) };
     expect(shortUse(whole)).toEqual(whole);
   });
 
-  it("cuts no character in half", () => {
+  it("splits no character", () => {
     expect(shortUse({ ...use, input: `${"i".repeat(3_998)}😀😀` }).input).toBe(
       `${"i".repeat(3_998)}…`,
     );
@@ -53,7 +53,7 @@ describe("what is kept of hosted tools", () => {
   });
 });
 
-describe("what is kept of citations", () => {
+describe("the record of citations", () => {
   it("cuts titles and texts", () => {
     const short = shortCitation(cited("https://a.example", "t".repeat(301), "x".repeat(501)));
     expect([short?.title.length, short?.text?.length]).toEqual([300, 500]);
@@ -63,7 +63,7 @@ describe("what is kept of citations", () => {
     { name: "a script", url: "javascript:alert(1)" },
     { name: "nothing", url: "" },
     {
-      name: "an address too long to follow when cut",
+      name: "a URL that is too long to follow when cut",
       url: `https://a.example/${"p".repeat(2_000)}`,
     },
   ])("drops a citation of $name", ({ url }) => {

@@ -15,7 +15,7 @@ const VARIABLES = {
   SGLANG_BASE_URL: "no address",
 };
 
-describe("the host of an address", () => {
+describe("the host of a URL", () => {
   it.each([
     { url: "https://api.openai.com/v1", id: "openai" },
     { url: "https://api.anthropic.com", id: "anthropic" },
@@ -47,7 +47,7 @@ describe("the host of an address", () => {
     { url: "not a url", id: "custom" },
   ])("$url is $id", ({ url, id }) => expect(findHost(url).id).toBe(id));
 
-  it("is one of rows with different ids and https origins under their own names", () => {
+  it("has a unique id and an https origin under its own name", () => {
     expect(new Set(HOSTS.map((host) => host.id)).size).toBe(HOSTS.length);
     for (const host of HOSTS) {
       for (const origin of host.origins) {
@@ -99,18 +99,18 @@ describe("a stored key", () => {
     { key: "AZURE_OPENAI_ENDPOINT", url: "https://ours.openai.azure.com", gives: false },
     { key: "constructor", url: "https://api.openai.com/v1", gives: false },
     { key: "OPENAI_API_KEY", url: "nonsense", gives: false },
-  ])("$key may go to $url: $gives", ({ key, url, gives }) =>
+  ])("$key may be sent to $url: $gives", ({ key, url, gives }) =>
     expect(mayReceiveKey(key, url, VARIABLES)).toBe(gives),
   );
 
-  it("of an endpoint the operator has not named goes nowhere", () => {
+  it("of an endpoint that the operator has not named is sent nowhere", () => {
     expect(
       mayReceiveKey("AZURE_OPENAI_API_KEY", "https://ours.openai.azure.com/openai/v1", {}),
     ).toBe(false);
     expect(keyOrigins("AZURE_OPENAI_API_KEY", {})).toEqual([]);
   });
 
-  it("has a name of its own", () => {
+  it("has its own name", () => {
     expect(new Set(KEY_NAMES).size).toBe(KEY_NAMES.length);
   });
 });

@@ -26,7 +26,9 @@ export class ManualTimers implements Timers<Entry> {
     this.#jumped += ms;
   }
 
-  /** Goes on by `ms`, runs what falls due on the way in order, and lets promises settle. */
+  /**
+   * Advances the clock by `ms`, runs the timers that are due in order, and lets promises settle.
+   */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (let next = this.#next(end); next; next = this.#next(end)) {
@@ -44,5 +46,5 @@ export class ManualTimers implements Timers<Entry> {
   }
 }
 
-/** Lets everything that only waits for promises happen. */
+/** Runs everything that waits only for promises. */
 export const settled = () => new Promise<void>((resolve) => setImmediate(resolve));

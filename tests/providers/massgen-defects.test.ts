@@ -14,16 +14,15 @@ import type { Wire } from "../contracts/wire";
 import { endpointAt } from "../fakes/endpoint";
 
 /**
- * What MassGen's adapters got wrong in all formats, or in none of their own, by the numbers of the
- * list of its defects: none of it happens here. What belongs to one format alone is tested in that
- * format's folder.
+ * Defects that MassGen's adapters share over formats, by their numbers in the list of defects; none
+ * occurs here. Defects of one format are tested in that format's folder.
  */
 
 const WIRES = [OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI];
 
 /**
- * A provider behind a `fetch` that answers with these frames, or with a custom answer, and records
- * its requests.
+ * A provider behind a `fetch` that responds with these frames, or with a custom response, and
+ * records its requests.
  */
 function at(
   wire: Wire,
@@ -61,7 +60,7 @@ const times = (text: string, part: string) => text.split(part).length - 1;
 const HOSTED = [{ name: "web_search", maxUses: 2 }] as const;
 
 describe.each(WIRES)("$name", (wire) => {
-  it("loses no tool's call beside a workflow call (2)", async () => {
+  it("keeps a tool call beside a workflow call (2)", async () => {
     const { events } = await at(wire, wire.encode(FULL)).ask();
     expect(callsOf(events)).toEqual(["vote", "read_file"]);
   });
@@ -88,7 +87,7 @@ describe.each(WIRES)("$name", (wire) => {
     expect(textOf(broken.events)).toBe("");
   });
 
-  it("cuts no history: every call of a long round goes out with its result (18)", async () => {
+  it("keeps the history: every call of a long round is sent with its result (18)", async () => {
     const rounds = Array.from({ length: 150 }, (_, n): Message[] => [
       {
         role: "assistant",
@@ -118,7 +117,7 @@ describe.each(WIRES)("$name", (wire) => {
     expect(sent).toHaveLength(1);
   });
 
-  it("lets no call that waits hold up another (21)", async () => {
+  it("blocks no other call by a waiting call (21)", async () => {
     const late = Promise.withResolvers<Response>();
     const waiting = at(wire, () => late.promise);
     const pending = waiting.ask();
@@ -128,7 +127,7 @@ describe.each(WIRES)("$name", (wire) => {
     expect((await pending).error).toMatchObject({ failureClass: "transient" });
   });
 
-  it("never takes an error's words for the agent's (22)", async () => {
+  it("never treats an error's text as the agent's (22)", async () => {
     const words = "the words of a fault";
     const { events, error } = await at(wire, async () =>
       Response.json({ error: { message: words } }, { status: 500 }),
@@ -138,7 +137,7 @@ describe.each(WIRES)("$name", (wire) => {
   });
 });
 
-it("the format follows from the backend type, not from the address (8)", async () => {
+it("the format depends on the backend type, not on the URL (8)", async () => {
   const { sent, options } = at(OPENAI_CHAT, OPENAI_CHAT.encode(FULL), "https://api.openai.com/v1");
   const stream = createProvider("openai-chat", options).stream(
     REQUEST,
@@ -187,7 +186,7 @@ it.each(["chatcompletion", "openai", "claude", "gemini", "grok", "azure_openai",
   },
 );
 
-it("what needs a program on one's own machine is refused, with what to use instead (20)", () => {
+it("features that need a local program are refused with a remedy (20)", () => {
   expect(BACKEND_TYPES["claude_code"]).toMatchObject({
     served: false,
     instead: expect.stringContaining("type: claude"),

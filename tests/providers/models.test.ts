@@ -20,13 +20,13 @@ describe("a model's price", () => {
     { model: "my-gpt-5", host: "openai", input: undefined },
     { model: "gpt-4o-mini-2024-07-18-ft", host: "openai", input: undefined },
     { model: "toString", host: "openai", input: undefined },
-  ])("of $model at $host is $input a million", ({ model, host, input }) => {
+  ])("of $model at $host is $input per million", ({ model, host, input }) => {
     expect(modelFacts(model, host).price?.input).toBe(input);
   });
 
   it.each([
     {
-      name: "is the maker's at an unknown proxy, if only the maker sells it",
+      name: "is the maker's at an unknown proxy if only the maker sells it",
       model: "gpt-5",
       host: "custom",
       known: true,
@@ -50,7 +50,7 @@ describe("a model's price", () => {
       known: false,
     },
     {
-      name: "is not one host's at another",
+      name: "of one host does not apply to another",
       model: "llama-3.3-70b-versatile",
       host: "cerebras",
       known: false,
@@ -108,7 +108,7 @@ describe("a model's window and output cap", () => {
 });
 
 describe("the tables", () => {
-  it("name hosts that exist, days that are over, and each model once for a host", () => {
+  it("name existing hosts, past days, and each model once per host", () => {
     for (const { host, pricedAt } of MODEL_GROUPS) {
       expect(HOSTS.map(({ id }) => id)).toContain(host);
       expect(pricedAt).toMatch(/^202[56]-\d{2}-\d{2}$/);

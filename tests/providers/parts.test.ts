@@ -41,7 +41,7 @@ const hearing = (mediaType: string): Message[] => [
   { role: "user", text: "What is said?", parts: [{ type: "audio", mediaType, base64: "AAAA" }] },
 ];
 
-describe("a sound is sent as its format has it", () => {
+describe("audio is sent in the format's own form", () => {
   it.each([
     { mediaType: "audio/wav", format: "wav" },
     { mediaType: "audio/mpeg", format: "mp3" },
@@ -71,7 +71,7 @@ describe("a sound is sent as its format has it", () => {
   it.each([
     { name: "Responses", say: () => toInput(hearing("audio/wav")) },
     { name: "Messages", say: () => toTurns({ messages: hearing("audio/wav"), hostedTools: [] }) },
-  ])("$name have no part for it, and nothing is left out unsaid", ({ say }) =>
+  ])("$name has no part for it, and fails instead of omitting it", ({ say }) =>
     expect(say).toThrow("no part for audio"),
   );
 });

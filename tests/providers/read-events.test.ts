@@ -24,21 +24,21 @@ async function read(...pieces: (string | Error)[]) {
 
 describe("the events of a stream", () => {
   it.each([
-    { name: "as they come", pieces: ["data: 1\n\n", "data: 2\n\n"], gives: ["1", "2"] },
+    { name: "as they arrive", pieces: ["data: 1\n\n", "data: 2\n\n"], gives: ["1", "2"] },
     {
-      name: "under any name or none",
+      name: "with or without a name",
       pieces: ["event: a\ndata: 1\n\n", "id: 7\ndata: 2\n\n"],
       gives: ["1", "2"],
     },
     { name: "between comments", pieces: [": hello\n\n: still here\ndata: 1\n\n"], gives: ["1"] },
-    { name: "in pieces", pieces: ["da", "ta: {", '"a":1}\n', "\n"], gives: ['{"a":1}'] },
+    { name: "in small chunks", pieces: ["da", "ta: {", '"a":1}\n', "\n"], gives: ['{"a":1}'] },
     { name: "without the blank line at the end", pieces: ['data: {"a":1}'], gives: ['{"a":1}'] },
-    { name: "but not half an event", pieces: ["data: 1\n\n", 'data: {"a":'], gives: ["1"] },
-  ])("are given $name", async ({ pieces, gives }) =>
+    { name: "without a partial event", pieces: ["data: 1\n\n", 'data: {"a":'], gives: ["1"] },
+  ])("are yielded $name", async ({ pieces, gives }) =>
     expect(await read(...pieces)).toEqual({ events: gives }),
   );
 
-  it("that were whole are given before what broke", async () => {
+  it("are yielded if they were complete before an error", async () => {
     const broken = new Error("reset");
     expect(await read('data: {"a":1}\n\ndata: {"b":2}', broken)).toEqual({
       events: ['{"a":1}', '{"b":2}'],
@@ -50,7 +50,7 @@ describe("the events of a stream", () => {
     });
   });
 
-  it("have a measure, however many lines one has", async () => {
+  it("have a size limit, with any number of lines", async () => {
     const lines = "data: xxxxxxxx\n".repeat(1_000);
     const { error } = await read(...Array.from({ length: MAX_LINE_BYTES / 8_000 }, () => lines));
     expect(error).toMatchObject({ failureClass: "transient", code: "bad_response" });
@@ -71,7 +71,7 @@ describe("the body", () => {
     const user = new AbortController();
     const reading = drain(silent(cancelled.resolve), user.signal);
     user.abort();
-    await Promise.allSettled([reading, cancelled.promise]); // how it ends is for `guarded` to say
+    await Promise.allSettled([reading, cancelled.promise]); // `guarded` decides the error
   });
 
   it("is released if the abort came before reading", async () => {

@@ -10,13 +10,13 @@ it.each([
     gives: "key [redacted] is wrong",
   },
   {
-    name: "the given key each time",
+    name: "the given key at each place",
     given: "abcdef and abcdef",
     secrets: ["abcdef"],
     gives: "[redacted] and [redacted]",
   },
   {
-    name: "what looks like an OpenAI key",
+    name: "a text that looks like an OpenAI key",
     given: "Incorrect API key provided: sk-proj-abc123DEF456.",
     gives: "Incorrect API key provided: [redacted]",
   },
@@ -38,12 +38,12 @@ it.each([
     gives: "GET /v1?api_key=[redacted]&x=1",
   },
   {
-    name: "a key of short name in a query",
+    name: "a key with a short name in a query",
     given: "GET https://x.test/v1?key=abc#d",
     gives: "GET https://x.test/v1?key=[redacted]#d",
   },
   {
-    name: "the given key in the letters of an address",
+    name: "the given key, URL-encoded",
     given: "at a%2Fb%2Bcdef%3D",
     secrets: ["a/b+cdef="],
     gives: "at [redacted]",
@@ -67,7 +67,7 @@ it.each([
     gives: "got [redacted]",
   },
   {
-    name: "the given key in base64 for addresses",
+    name: "the given key in base64url",
     given: `got ${Buffer.from("??>>~~own?>").toString("base64url")}`,
     secrets: ["??>>~~own?>"],
     gives: "got [redacted]",
@@ -79,19 +79,19 @@ it.each([
     gives: "got [redacted].",
   },
   {
-    name: "the given key in capital hex",
+    name: "the given key in upper-case hex",
     given: "got 6D792E6F776E2D6B6579.",
     secrets: ["my.own-key"],
     gives: "got [redacted].",
   },
   {
-    name: "the given key in capitals",
+    name: "the given key in upper case",
     given: "got MY.OWN-KEY.",
     secrets: ["my.own-key"],
     gives: "got [redacted].",
   },
   {
-    name: "what a provider masked itself",
+    name: "a key that a provider masked",
     given: "Your api key: ****fcc2 or na***ys",
     gives: "Your api key: [redacted] or [redacted]",
   },
@@ -120,9 +120,9 @@ it.each([
   "request id req_0123456789abcdef",
   "the bearer of bad news",
   "a **bold** word, the key=value of nothing, what a token=count is",
-])("leaves alone: %s", (text) => expect(redact(text, [])).toBe(text));
+])("keeps: %s", (text) => expect(redact(text, [])).toBe(text));
 
-it("finds the given key in base64 wherever it begins in what was encoded", () => {
+it("finds the given key in base64 at any position of the encoded text", () => {
   const key = "caller-key+0123/456";
   for (const before of ["", "u", "u:", "us:", "user:"]) {
     const clean = redact(`got ${btoa(`${before}${key} and more`)}`, [key]);
@@ -130,15 +130,15 @@ it("finds the given key in base64 wherever it begins in what was encoded", () =>
   }
 });
 
-it("does not take an empty or tiny key for a secret", () => {
+it("does not treat an empty or tiny key as a secret", () => {
   expect(redact("a plain text", ["", "a"])).toBe("a plain text");
 });
 
-it("takes a key that is no proper text", () => {
+it("accepts a key that is invalid Unicode", () => {
   expect(redact("key \ud800abcdef here", ["\ud800abcdef"])).toBe("key [redacted] here");
 });
 
-it("makes one line of many, and marks what it cut", () => {
+it("makes one line of many, and marks a cut", () => {
   expect(toMessage("a\n\n  b ", [])).toBe("a b");
   expect(toMessage("a\u001b]0;title\u0007b\u0000\u009b31mc", [])).toBe("a ]0;title b 31mc");
   expect(toMessage("x".repeat(501), [])).toBe(`${"x".repeat(499)}…`);

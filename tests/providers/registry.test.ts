@@ -44,7 +44,7 @@ describe("backend types", () => {
     "ag2",
     "autogen",
     "uitars",
-  ])("knows %s by name, refuses it, and says what to do instead", (type) => {
+  ])("refuses %s by name, with a remedy", (type) => {
     expect(BACKEND_TYPES[type]).toMatchObject({
       served: false,
       name: expect.any(String),
@@ -52,7 +52,7 @@ describe("backend types", () => {
     });
   });
 
-  it("rest on hosts that exist, each at an address of that host's", () => {
+  it("refer to existing hosts, each at a URL of that host", () => {
     for (const [type, { host, baseUrl }] of served) {
       if (host === null) continue;
       const row = hostById(host);
@@ -63,14 +63,14 @@ describe("backend types", () => {
     }
   });
 
-  it("have default models that are listed at their host, but for what a host gives away", () => {
+  it("have default models that are listed at their host, except free ones", () => {
     const unlisted = served.filter(
       ([, { model, host }]) => model !== null && modelFacts(model, host ?? "") === UNKNOWN_MODEL,
     );
     expect(unlisted.map(([type]) => type)).toEqual(["nvidia_nim"]);
   });
 
-  it("have default models that take hosted tools beside functions", () => {
+  it("have default models that accept hosted tools beside functions", () => {
     for (const [type, { model, format }] of served) {
       expect(
         model === null || (FORMAT_PARAMS[format].hostedAlone?.(model) ?? null),
@@ -87,7 +87,7 @@ describe("backend types", () => {
     expect(typesWithTool(tool)).toEqual(types),
   );
 
-  it("rest on these variables of the operator's", () => {
+  it("use these variables of the operator", () => {
     expect([...OPERATOR_VARIABLES].sort()).toEqual([
       "AZURE_OPENAI_API_VERSION",
       "AZURE_OPENAI_ENDPOINT",
@@ -99,7 +99,7 @@ describe("backend types", () => {
 });
 
 describe("the report of keys", () => {
-  it("says for each type whether one of its keys is there", () => {
+  it("lists for each type whether one of its keys is set", () => {
     const report = keyReport(["GEMINI_API_KEY", "XAI_API_KEY"]);
     expect(report.filter(({ set }) => set).map(({ type }) => type)).toEqual(["gemini", "grok"]);
     expect(report.find(({ type }) => type === "gemini")).toEqual({
@@ -117,7 +117,7 @@ describe("the report of keys", () => {
 });
 
 describe("a provider", () => {
-  it("is named for its host", () => {
+  it("has the name of its host", () => {
     expect(createProvider("openai-chat", endpointAt("https://api.groq.com/openai/v1")).id).toBe(
       "groq",
     );

@@ -35,14 +35,14 @@ it.each([
     headers: { "retry-after": "Sun, 01 Nov 2026 11:00:00 GMT" },
     gives: 0,
   },
-  { name: "an absurd number, as it is", headers: { "retry-after": "1000000000" }, gives: 1e12 },
+  { name: "an absurd number unchanged", headers: { "retry-after": "1000000000" }, gives: 1e12 },
   {
-    name: "a number beyond all numbers",
+    name: "a number beyond all limits",
     headers: { "retry-after": "9".repeat(400) },
     gives: Number.MAX_SAFE_INTEGER,
   },
-  { name: "a negative number as nothing", headers: { "retry-after": "-1" }, gives: undefined },
-  { name: "garbage as nothing", headers: { "retry-after": "soon" }, gives: undefined },
+  { name: "a negative number as no wait", headers: { "retry-after": "-1" }, gives: undefined },
+  { name: "an invalid value as no wait", headers: { "retry-after": "soon" }, gives: undefined },
 ])("reads $name", ({ headers, gives }) =>
   expect(retryAfterMs(new Headers(Object.entries(headers)), NOW)).toBe(gives),
 );
@@ -51,7 +51,7 @@ const DATE = "Sun, 01 Nov 2026 12:00:00 GMT";
 it.each([
   { name: "nothing", headers: {}, gives: undefined },
   {
-    name: "the one limit that is used up, not the longer one",
+    name: "the exhausted limit, not the longer one",
     headers: {
       "x-ratelimit-remaining-tokens": "0",
       "x-ratelimit-reset-tokens": "6m0s",
@@ -61,7 +61,7 @@ it.each([
     gives: 360_000,
   },
   {
-    name: "the later of two limits that are used up",
+    name: "the later of two exhausted limits",
     headers: {
       "x-ratelimit-remaining-tokens": "0",
       "x-ratelimit-reset-tokens": "120ms",
@@ -71,7 +71,7 @@ it.each([
     gives: 1_000,
   },
   {
-    name: "a time by the reply's own clock",
+    name: "a time by the response's own clock",
     headers: {
       "some-ratelimit-tokens-remaining": "0",
       "some-ratelimit-tokens-reset": "2026-11-01T12:00:21Z",
@@ -97,12 +97,12 @@ it.each([
     gives: 33_500,
   },
   {
-    name: "a limit without its reset as nothing",
+    name: "a limit without its reset as no wait",
     headers: { "x-ratelimit-remaining-tokens": "0" },
     gives: undefined,
   },
   {
-    name: "garbage as nothing",
+    name: "an invalid value as no wait",
     headers: { "x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "soon" },
     gives: undefined,
   },
@@ -136,4 +136,4 @@ it.each([
   ["-3s", undefined],
   ["3 months", undefined],
   ["", undefined],
-])("takes %j for a duration", (text, gives) => expect(durationMs(text)).toBe(gives));
+])("reads %j as a duration", (text, gives) => expect(durationMs(text)).toBe(gives));

@@ -49,13 +49,13 @@ describe("toProviderError", () => {
       code: "connection_failed",
     },
     {
-      name: "a failure already known",
+      name: "a ProviderError",
       given: wrapped(new ProviderError("quota", "quota_exceeded", "no money")),
       is: "quota",
       code: "quota_exceeded",
     },
     {
-      name: "something that is no error",
+      name: "a value that is not an error",
       given: "boom",
       is: "transient",
       code: "connection_failed",
@@ -71,7 +71,7 @@ describe("toProviderError", () => {
       says: "The provider sent an event that is not whole JSON (Unexpected end of JSON input)",
     },
     {
-      name: "a broken connection, each of its causes once and without a stop between them",
+      name: "a broken connection, each of its causes once, without full stops between them",
       given: wrapped(new Error("Network connection lost.")),
       says: "Connection error: Network connection lost",
     },

@@ -84,7 +84,7 @@ describe("time limits", () => {
     expect(run.timers.waiting).toBe(0);
   });
 
-  it("fail a call that falls silent, exactly then", async () => {
+  it("fail a silent call exactly at the limit", async () => {
     const run = await start();
     await run.timers.advance(5);
     await run.send(piece("a"));
@@ -104,7 +104,7 @@ describe("time limits", () => {
     expect(run.failure()).toEqual(timeout(/longer than 1000 ms in total/));
   });
 
-  it("count keep-alive bytes that make no event as a sign of life", async () => {
+  it("count keep-alive bytes without an event as activity", async () => {
     const run = await start();
     for (let at = 0; at < 800; at += 80) {
       run.seen.heard();
@@ -115,7 +115,7 @@ describe("time limits", () => {
     expect(run.got).toEqual([STOP]);
   });
 
-  it("pass a timely reply through and leave no timer behind", async () => {
+  it("let a timely reply pass, and leave no timer behind", async () => {
     const run = await start();
     await run.send(piece("a"));
     await run.send(STOP);
@@ -143,7 +143,7 @@ describe("time limits", () => {
     expect(run.timers.waiting).toBe(0);
   });
 
-  it("do not count the time the caller takes as silence", async () => {
+  it("exclude the caller's own time", async () => {
     const timers = new ManualTimers();
     const fed = handFed();
     const events = withTimeLimits(fed.provider, LIMITS, timers)
@@ -202,7 +202,7 @@ describe("time limits", () => {
         expect(run.failure()).toEqual(timeout(/No data arrived for 90 ms/));
       });
 
-      it("end a lively call in time, however often it does", async () => {
+      it("end an active call in time, at any rate of events", async () => {
         const run = await start();
         await run.send(piece("a"));
         for (let at = 0; at < 1000; at += 40) {

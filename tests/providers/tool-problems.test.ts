@@ -15,11 +15,14 @@ const formats = Object.keys(FORMAT_NAMES).filter((name): name is Format => name 
 describe("a tool's problem with a format", () => {
   it.each([
     { name: "a schema of plain parts", part: { type: "string" } },
-    { name: "what is said in words", part: { type: "string", pattern: "^a" } },
-    { name: "what is excluded", part: UNSAYABLE },
-    { name: "names by pattern", part: { type: "object", patternProperties: { "^a": {} } } },
+    { name: "a keyword that is described in words", part: { type: "string", pattern: "^a" } },
+    { name: "an excluded keyword", part: UNSAYABLE },
+    {
+      name: "property names by pattern",
+      part: { type: "object", patternProperties: { "^a": {} } },
+    },
     { name: "a condition", part: { if: { type: "string" }, then: { minLength: 1 } } },
-  ])("is what the adapter itself refuses, and nothing else: $name", async ({ part }) => {
+  ])("is exactly what the adapter itself refuses: $name", async ({ part }) => {
     const problem = toolProblem("gemini", toolWith(part));
     const made = sent({ tools: [toolWith(part)] });
     if (problem === null) await expect(made).resolves.toBeDefined();

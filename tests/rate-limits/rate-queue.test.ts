@@ -18,7 +18,7 @@ const asker = (
   limits: Asker["limits"] = { requestsPerMinute: 2 },
 ): Asker => ({ id, limits, tokens });
 
-/** One step after the other; what each was told: `start`, or when there may be room. */
+/** Steps in order, with the response to each request: `start`, or when there may be room. */
 type Step = { ask: Asker; at: number } | { leave: string } | { settle: string; tokens: number };
 function play(steps: Step[]): { told: (number | "start")[]; queue: RateQueue } {
   const told: (number | "start")[] = [];
@@ -178,7 +178,8 @@ describe("calls to one endpoint", () => {
       { length: 500 },
       (_, nth): Step => ({ ask: asker(`c${nth}`, 1, {}), at: nth * 10 * SECOND }),
     );
-    expect(play(steps).queue.granted.length).toBeLessThanOrEqual(91); // a quarter of an hour of calls that nobody settled
+    // a quarter of an hour of unsettled calls
+    expect(play(steps).queue.granted.length).toBeLessThanOrEqual(91);
     expect(
       play([...steps, { settle: "c499", tokens: 1 }, { settle: "c498", tokens: 1 }]).queue.granted
         .length,

@@ -138,7 +138,8 @@ describe("the demo's story", () => {
   it("keeps more than a second between events that must not swap, and takes a human's time", async () => {
     const rough = durationMs(await reply("gpt-5.6-luna", "first_answer"));
     const largest = durationMs(await reply("gemini-3.1-pro-preview", "first_answer"));
-    const decidingFrom = Math.max(rough, largest) * 1.1 + 250; // the team waits a grace after its second answer
+    // the team waits a grace after its second answer
+    const decidingFrom = Math.max(rough, largest) * 1.1 + 250;
     const thorough = durationMs(await reply("claude-opus-5-5", "first_answer"));
     const sprinterVote = decidingFrom + durationMs(await reply("gpt-5.6-luna", "deciding", first));
     const thinkerVote =

@@ -1,7 +1,7 @@
 import { crc32 } from "../../src/uploads/read-zip";
 import { deflateSync } from "fflate";
 
-/** Zips written byte by byte, so that each field can be false. */
+/** Zips written byte by byte, so that each field can be wrong. */
 export type Lies = Partial<{
   name: Uint8Array;
   flags: number;
@@ -11,9 +11,9 @@ export type Lies = Partial<{
   size: number;
   offset: number;
   extra: Uint8Array;
-  /** Unix mode; 0: made elsewhere. */
+  /** Unix mode; 0 if made on another system. */
   mode: number;
-  /** Where the local header differs from the directory. */
+  /** Wrong values in the local header. */
   local: Partial<{
     name: Uint8Array;
     method: number;
@@ -110,7 +110,7 @@ function memberAt(
   return { local: [header, front.name, packed], central: [entry, told.name, told.extra] };
 }
 
-/** A zip of these members; `end`: what its last record says otherwise than is true. */
+/** A zip of these members; `end`: wrong values in its end record. */
 export function zipOf(members: readonly Member[], end: End = {}): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array[] = [];
   const directory: Uint8Array[] = [];

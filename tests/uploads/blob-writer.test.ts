@@ -20,19 +20,19 @@ async function goesOnBesides(sizes: readonly number[]): Promise<boolean> {
 }
 
 it.each([
-  { name: "four small ones may be on their way", sizes: [1, 1, 1, 1], then: true },
-  { name: "a fifth waits for them", sizes: [1, 1, 1, 1, 1], then: false },
+  { name: "four small blobs are stored concurrently", sizes: [1, 1, 1, 1], then: true },
+  { name: "a fifth blob waits", sizes: [1, 1, 1, 1, 1], then: false },
   {
-    name: "as many bytes as may be on their way are",
+    name: "the limit of bytes is stored concurrently",
     sizes: [ON_THEIR_WAY_BYTES - 1, 1],
     then: true,
   },
-  { name: "a byte more waits for them", sizes: [ON_THEIR_WAY_BYTES, 1], then: false },
+  { name: "a byte more waits", sizes: [ON_THEIR_WAY_BYTES, 1], then: false },
   {
-    name: "what is larger by itself is stored before anything else is made ready",
+    name: "a blob above the limit is stored before the next is prepared",
     sizes: [ON_THEIR_WAY_BYTES + 1],
     then: false,
   },
-])("of blobs that are stored $name", async ({ sizes, then }) => {
+])("for a producer of blobs, $name", async ({ sizes, then }) => {
   expect(await goesOnBesides(sizes)).toBe(then);
 });

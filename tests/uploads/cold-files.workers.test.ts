@@ -14,7 +14,7 @@ import { grepTool } from "../../src/tools/files/grep";
 import { hashOf } from "../../src/workspace/snapshot";
 import { StagedFiles } from "../../src/workspace/staged-files";
 
-/** What a search through cold files of a context asks of R2: the runtime's own, counted. */
+/** The reads of a search through uncached files of a context, counted at the runtime's own R2. */
 
 const TENANT = "cold";
 const { store } = contextServices(env);
@@ -43,8 +43,8 @@ async function pushed(name: string, texts: ReadonlyMap<string, string>): Promise
 }
 
 /**
- * Searches all files of a version with the tool that agents have; gives what it said, and the reads
- * it took.
+ * Searches all files of a version with the agents' tool. Returns the tool's text and the number of
+ * reads.
  */
 async function searched(name: string, version: string): Promise<{ told: string; reads: number }> {
   const counted = { reads: 0 };

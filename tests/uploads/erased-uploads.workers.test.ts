@@ -6,10 +6,10 @@ import { eraseContext, putArchive, putBlobs, putManifest } from "../../src/uploa
 import { hashOf } from "../../src/workspace/snapshot";
 import { store } from "./version-shelf";
 
-/** What is written of an upload: at which of these its context is erased, right before. */
+/** The writes of an upload: its context is erased directly before the given write. */
 type Moment = "putManifest" | "putPlaces" | "putPack";
 
-/** The runtime's own R2, in front of which somebody erases the context once. */
+/** The runtime's own R2, which erases the context once before a write. */
 class RacedContextFiles extends ContextFiles {
   readonly #moment: Moment;
   #erase: (() => Promise<unknown>) | null;
@@ -69,7 +69,7 @@ it.each([
     base: false,
   },
   {
-    name: "it is erased while blobs are on their way",
+    name: "it is erased while blobs are stored",
     way: "manifest",
     moment: "putPack",
     base: false,
@@ -81,7 +81,7 @@ it.each([
     base: false,
   },
   {
-    name: "the same, of an upload that must be the first version",
+    name: "it is erased at the same moment of an upload that must be the first version",
     way: "manifest",
     moment: "putPlaces",
     base: true,

@@ -11,7 +11,7 @@ import {
 import { toEntry } from "../../src/uploads/stored-manifest";
 import { hashOf } from "../../src/workspace/snapshot";
 
-/** What a writer has put where. */
+/** The stored contents and their places. */
 class Drawer {
   readonly blobs = new Map<string, Uint8Array>();
   readonly packs = new Map<string, { bytes: Uint8Array; index: string }>();
@@ -19,7 +19,7 @@ class Drawer {
   readonly putPack = async (hash: string, bytes: Uint8Array, index: string) =>
     void this.packs.set(hash, { bytes, index });
 
-  /** What can be read of it. */
+  /** The contents that can be read. */
   found(): Map<string, Uint8Array> {
     const packed = [...this.packs].flatMap(([name, { bytes, index }]) =>
       [...decodeIndex(name, index)].map(
@@ -42,7 +42,7 @@ async function written(
 }
 
 const { smallBytes, packBytes, fewest } = CONTEXT_PACKS;
-/** So many files, none like another. */
+/** This many files with different contents. */
 const files = (count: number, size: number): Uint8Array[] =>
   Array.from({ length: count }, (_, nth) => {
     const bytes = new Uint8Array(size);
@@ -50,7 +50,7 @@ const files = (count: number, size: number): Uint8Array[] =>
     return bytes;
   });
 
-describe("contents that come together", () => {
+describe("contents of one upload", () => {
   it.each([
     { name: "are one pack if they are small", contents: files(500, 2_000), packs: 1, blobs: 0 },
     {
@@ -88,7 +88,7 @@ describe("contents that come together", () => {
     for (const bytes of contents) expect(found.has(await hashOf(bytes))).toBe(true);
   });
 
-  it("are not stored if they are there", async () => {
+  it("are not stored if they exist", async () => {
     const contents = files(20, 9);
     const there = await Promise.all(contents.slice(0, 15).map(hashOf));
     const drawer = await written(contents, there);
@@ -125,19 +125,23 @@ describe("the places of a version's contents", () => {
   );
 
   it.each([
-    { name: "is its own pack, if they came with it", files: { a: "v2" }, then: { a: "v2 mine" } },
+    { name: "are in its own pack, if they are new", files: { a: "v2" }, then: { a: "v2 mine" } },
     {
-      name: "is where the version before has them, if it has",
+      name: "are those of the previous version, if it has them",
       files: { c: "v1" },
       then: { c: "v1 old" },
     },
     {
-      name: "is what its manifest says, where both have them",
+      name: "are those of its manifest, if both have them",
       files: { b: "v1" },
       then: { b: "v1 old" },
     },
-    { name: "is in no pack, if neither has them in one", files: { d: "v2", e: "v1" }, then: {} },
-    { name: "is not where an even older one had them", files: { c: "v0" }, then: {} },
+    {
+      name: "are in no pack, if neither version has them in a pack",
+      files: { d: "v2", e: "v1" },
+      then: {},
+    },
+    { name: "are not those of an even older version", files: { c: "v0" }, then: {} },
   ])("$name", ({ files, then }) => {
     const places = placesIn(manifest(files), "v2", own, older);
     expect(
@@ -145,7 +149,7 @@ describe("the places of a version's contents", () => {
     ).toEqual(then);
   });
 
-  it("is read as it was written", () => {
+  it("are read as they were written", () => {
     const place = fc.record({
       from: fc.constantFrom("v1", "v2"),
       pack: fc.constantFrom("p", "q"),

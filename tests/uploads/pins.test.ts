@@ -10,7 +10,7 @@ const TEAM = [
 
 it.each([
   {
-    name: "says of each context its version and who may do what",
+    name: "pins each context with its version and permissions",
     uploaded: { site: "v1", docs: "v2", other: "v3" },
     then: {
       ok: true,
@@ -21,7 +21,7 @@ it.each([
     },
   },
   {
-    name: "names all that is missing",
+    name: "names all missing contexts",
     uploaded: { other: "v3" },
     then: { ok: false, missing: ["site", "docs"] },
   },

@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import type { PastVersion } from "../../src/uploads/context-index";
 import { witnessesOf } from "../../src/uploads/pruning";
 
-/** `v2<v1` was built on v1; in brackets: retired. */
+/** `v2<v1`: v2 has the base v1; in brackets: retired. */
 const past = (...versions: string[]): PastVersion[] =>
   versions.map((text) => {
     const [id = "", builtOn] = text.replace(/[()]/g, "").split("<");
     return { id, builtOn: builtOn ?? null, stands: !text.startsWith("(") };
   });
 
-describe("who says what of a retired version's contents is still needed", () => {
+describe("the version that decides which contents of a retired version are needed", () => {
   it.each([
     {
       name: "is the next live version",
@@ -18,7 +18,7 @@ describe("who says what of a retired version's contents is still needed", () => 
       then: ["v2"],
     },
     {
-      name: "is no version that was built on another live one",
+      name: "is no version based on another live one",
       rows: past("(v1)", "v2<v1", "v3<v2", "v4<v3"),
       of: "v1",
       then: ["v2"],
@@ -42,13 +42,13 @@ describe("who says what of a retired version's contents is still needed", () => 
       then: ["v1", "v3"],
     },
     {
-      name: "is also a version built on an unknown one",
+      name: "is also a version with an unknown base",
       rows: past("(v2<v1)", "v3<v2", "v9<v8"),
       of: "v2",
       then: ["v3", "v9"],
     },
     {
-      name: "comes to an end where versions go in a circle",
+      name: "is found even if versions form a cycle",
       rows: past("(v1<v2)", "(v2<v1)", "v3<v2"),
       of: "v1",
       then: ["v3"],

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import { pruneVersions } from "../../src/uploads/pruning";
 import { DAY, type Files, prune, reader, VersionShelf } from "./version-shelf";
 
-/** Which versions of contexts go, and what goes with them. */
+/** Which versions of contexts are erased, and with which contents. */
 
-describe("a version that was replaced", () => {
-  it("can be read for thirty days, then not any more, and what no other needs goes", async () => {
+describe("a replaced version", () => {
+  it("can be read for thirty days; then it is erased with the contents that no other version needs", async () => {
     const site = new VersionShelf("replaced");
     const first = await site.push({ "a.txt": "stays", "b.txt": "goes" });
     const second = await site.push({ "a.txt": "stays", "b.txt": "came" });
@@ -40,7 +40,7 @@ describe("a version that was replaced", () => {
     expect(await site.unfit()).toEqual([]);
   });
 
-  it("stays while a turn works on it, and while its changes were made against it", async () => {
+  it("stays while a turn uses it, and while a turn's changes are based on it", async () => {
     const site = new VersionShelf("pinned");
     const first = await site.push({ "a.txt": "1" });
     for (const session of ["s1", "s2"]) await site.pin(session);
@@ -65,7 +65,7 @@ describe("a version that was replaced", () => {
     ).toBeNull();
   });
 
-  it("stays while an upload relies on what it has, however long that takes", async () => {
+  it("stays while an upload depends on its contents, for any time", async () => {
     const site = new VersionShelf("relied");
     const first = await site.push({ "a.txt": "old", "b.txt": "old too" });
     const mine = { "a.txt": "old", "b.txt": "mine" };
@@ -85,7 +85,7 @@ describe("a version that was replaced", () => {
 });
 
 describe("pruning", () => {
-  /** The files' store, of which every erasing fails once it has begun. */
+  /** The files' store, in which every erasure fails after its start. */
   const breaking = () => {
     let failures = 0;
     const fails = async (): Promise<never> => {
@@ -111,7 +111,7 @@ describe("pruning", () => {
     return { files: Object.assign(Object.create(files), broken), failures: () => failures };
   };
 
-  it("that breaks off at any place is finished by the next, and takes nothing that is needed", async () => {
+  it("that is interrupted at any point is finished by the next, and erases nothing that is needed", async () => {
     const site = new VersionShelf("broken");
     await site.push({ a: "1", b: "1b", c: "1c" });
     const last = { a: "1", d: "2" };
@@ -154,7 +154,7 @@ describe("pruning", () => {
           await site.release(`session${draw(step + 1)}`, draw(2) === 0 ? [...pushed.keys()] : []);
         else if (what === 6) {
           const { version, missing } = await site.begin(files);
-          // What misses nothing is a version already.
+          // An upload without missing contents is already a version.
           if (missing === 0) pushed.set(version, files);
           else open = files;
         } else if (open) {
@@ -162,7 +162,7 @@ describe("pruning", () => {
           open = null;
         }
         const passes = draw(3) === 0;
-        // Some nights the first try breaks off.
+        // On some nights the first try is interrupted.
         if (passes && draw(2) === 0)
           await pruneVersions({ index: prune.index, files: breaking().files }, site.now).catch(
             () => undefined,

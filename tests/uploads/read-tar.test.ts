@@ -107,14 +107,17 @@ describe("a tar", () => {
   it.each([
     { mode: 0o755, executable: true },
     { mode: 0o644, executable: false },
-  ])("knows whether a file of mode $mode may be run: $executable", async ({ mode, executable }) => {
-    expect(await entriesOf(await packTar([file("x", "", { mode })]))).toMatchObject([
-      { executable },
-    ]);
-  });
+  ])(
+    "reads whether a file of mode $mode is executable: $executable",
+    async ({ mode, executable }) => {
+      expect(await entriesOf(await packTar([file("x", "", { mode })]))).toMatchObject([
+        { executable },
+      ]);
+    },
+  );
 });
 
-/** Changes the header at an offset, and its checksum with it. */
+/** Changes the header at an offset, and its checksum. */
 function changed(tar: Uint8Array, at: number, change: (header: Uint8Array) => void): Uint8Array {
   const header = tar.subarray(at, at + 512);
   change(header);
@@ -134,10 +137,7 @@ const ofType = async (type: string): Promise<Uint8Array> =>
     type,
   );
 
-/**
- * With an entry of the type S at the end, behind an entry that a size in another spelling belongs
- * to.
- */
+/** With an entry of type S at the end, after an entry with an unusual encoding of its size. */
 const HIDING: { name: string; tar: () => Promise<Uint8Array> }[] = [
   {
     name: "a size in base 256",
@@ -151,7 +151,7 @@ const HIDING: { name: string; tar: () => Promise<Uint8Array> }[] = [
     },
   },
   {
-    name: "a size with spaces in it",
+    name: "a size with spaces",
     tar: async () => {
       const tar = await packTar([file("before", "x".repeat(600)), file("odd", "hello")]);
       return withType(
@@ -162,7 +162,7 @@ const HIDING: { name: string; tar: () => Promise<Uint8Array> }[] = [
     },
   },
   {
-    name: "a link that says a size",
+    name: "a link with a size",
     tar: async () => {
       const link = { name: "link", size: 0, type: "symlink" as const, linkname: "x" };
       const tar = await packTar([{ header: link }, file("odd", "hello")]);
@@ -182,13 +182,16 @@ const HIDING: { name: string; tar: () => Promise<Uint8Array> }[] = [
   },
 ];
 
-it.each(["7", "\0"])("a tar has plain files of type %j too", async (type) => {
-  expect(await entriesOf(await ofType(type))).toMatchObject([
-    { name: "before" },
-    { name: "odd" },
-    { name: "after" },
-  ]);
-});
+it.each(["a tar also has plain files of type %j", "\0"])(
+  "a tar has plain files of type %j too",
+  async (type) => {
+    expect(await entriesOf(await ofType(type))).toMatchObject([
+      { name: "before" },
+      { name: "odd" },
+      { name: "after" },
+    ]);
+  },
+);
 
 describe("a tar is refused", () => {
   it.each(["S", "M", "V", "D", "Z", "8"])(
@@ -203,7 +206,7 @@ describe("a tar is refused", () => {
     },
   );
 
-  it.each(HIDING)("for such an entry behind $name", async ({ tar }) => {
+  it.each(HIDING)("for such an entry after $name", async ({ tar }) => {
     for (const pieceBytes of [1, 700, 5_000])
       expect(await refusalOf(await tar(), { pieceBytes })).toMatchObject({
         message: expect.stringContaining('"odd" is of the type "S"'),
@@ -225,7 +228,7 @@ describe("a tar is refused", () => {
     },
   );
 
-  it("for anything behind a block of zeros", async () => {
+  it("for data after a block of zeros", async () => {
     const odd = (await ofType("S")).subarray(1_024);
     for (const zeros of [512, 1_024]) {
       const tar = Uint8Array.from([...good.subarray(0, 1_024), ...new Uint8Array(zeros), ...odd]);
@@ -259,11 +262,11 @@ describe("a tar is refused", () => {
       bytes: good.map((byte, at) => (at === 3 ? 65 : byte)),
     },
     {
-      name: "that is something else",
+      name: "that is another file",
       bytes: new TextEncoder().encode("no tar at all ".repeat(100)),
     },
-    { name: "that is nothing", bytes: new Uint8Array() },
-    { name: "with something behind its end", bytes: Uint8Array.from([...good, ...good]) },
+    { name: "that is empty", bytes: new Uint8Array() },
+    { name: "with data after its end", bytes: Uint8Array.from([...good, ...good]) },
   ])("$name", async ({ bytes }) => {
     expect(await refusalOf(bytes)).toMatchObject({ code: "archive_invalid" });
   });
@@ -277,11 +280,11 @@ describe("a tar is refused", () => {
   const limits = { bytes: 3_000_000, files: 10, fileBytes: 1_000_000, ratio: 100 };
   it.each([
     {
-      name: "for a file that says it is too large",
+      name: "for a file with a too large size",
       tar: [{ header: { name: "x", size: 1_000_001 }, body: new Uint8Array(1_000_001) }],
     },
     {
-      name: "for too many entries, links among them",
+      name: "for too many entries, links included",
       tar: Array.from({ length: 11 }, (_, nth) => ({
         header: { name: `${nth}`, size: 0, type: "symlink" as const, linkname: "x" },
       })),

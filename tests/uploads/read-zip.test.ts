@@ -32,7 +32,7 @@ const refusalOf = (bytes: Uint8Array, tally?: Tally) =>
 const namesOf = (entries: readonly ArchiveEntry[]) => entries.map(({ name }) => name);
 const filled = (size: number) => new Uint8Array(size).fill(7);
 
-describe("a zip that is taken", () => {
+describe("an accepted zip", () => {
   it("yields its files with their contents, for any chunks", async () => {
     const files = fc.dictionary(
       fc.stringMatching(/^[a-z]{1,8}$/),
@@ -69,12 +69,12 @@ describe("a zip that is taken", () => {
       end: { comment: new TextEncoder().encode("made by hand") },
     },
     {
-      name: "a comment that holds an end record's signature",
+      name: "a comment that contains an end record's signature",
       members: [{ name: "a" }],
       end: { comment: Uint8Array.of(0x50, 0x4b, 5, 6, 1, 0) },
     },
     {
-      name: "sizes that follow the contents",
+      name: "sizes after the contents",
       members: [
         {
           name: "a",
@@ -139,7 +139,7 @@ describe("a zip that is taken", () => {
     },
   );
 
-  it("has its directories passed over, and an archive in it as a file like others", async () => {
+  it("skips its directories, and treats an archive in it like any file", async () => {
     const inner = zipOf([{ name: "x", content: filled(5_000) }]);
     expect(
       namesOf(
@@ -169,7 +169,7 @@ describe("E11 a zip is refused", () => {
       says: "another thing",
     },
     {
-      name: "with entries at one place",
+      name: "with two entries at the same place",
       members: [a, { ...b, lies: { offset: 0 } }],
       says: "overlaps",
     },
@@ -182,32 +182,32 @@ describe("E11 a zip is refused", () => {
       says: "overlaps",
     },
     {
-      name: "with an entry that runs into the directory",
+      name: "with an entry that overlaps the directory",
       members: [{ ...a, lies: { packedSize: 60 } }],
       says: "overlaps",
     },
     {
-      name: "with a file larger than it says",
+      name: "with a file larger than its stated size",
       members: [{ ...a, lies: { size: 4 } }],
       says: "larger than it says",
     },
     {
-      name: "with a file smaller than it says",
+      name: "with a file smaller than its stated size",
       members: [{ ...a, lies: { size: 9 } }],
       says: "smaller than it says",
     },
     {
-      name: "with two sizes for what is stored as it is",
+      name: "with two different sizes of an uncompressed file",
       members: [{ ...a, stored: true, lies: { size: 9 } }],
       says: "two sizes",
     },
     {
-      name: "with a size that differs in front of the file",
+      name: "with a different size in the local header",
       members: [{ ...a, lies: { local: { size: 4 } } }],
       says: "another thing",
     },
     {
-      name: "with a name that differs in front of the file",
+      name: "with a different name in the local header",
       members: [{ ...a, lies: { local: { name: new TextEncoder().encode("b") } } }],
       says: "another thing",
     },
@@ -225,9 +225,9 @@ describe("E11 a zip is refused", () => {
       end: { entries: 0xffff, here: 0xffff },
       says: "zip64",
     },
-    { name: "with a method of its own", members: [{ ...a, lies: { method: 14 } }], says: "method" },
+    { name: "with an unknown method", members: [{ ...a, lies: { method: 14 } }], says: "method" },
     {
-      name: "with a name in no known letters",
+      name: "with a name in an unknown encoding",
       members: [{ ...a, lies: { name: Uint8Array.of(0xe9), flags: 0 } }],
       says: "neither UTF-8",
     },
@@ -257,7 +257,7 @@ describe("E11 a zip is refused", () => {
     },
     { name: "cut off at its end", members: [a, b], end: { cut: 3 }, says: "no directory" },
     {
-      name: "with contents that are no deflate",
+      name: "with contents that are not deflate",
       members: [{ ...a, content: filled(5), stored: true, lies: { method: 8, size: 9 } }],
       says: "cannot be unpacked",
     },
@@ -275,12 +275,12 @@ describe("E11 a zip is refused", () => {
     { bytes: new Uint8Array() },
     { bytes: filled(10) },
     { bytes: new TextEncoder().encode("PK, but no zip".repeat(20)) },
-  ])("that is none: $bytes.byteLength bytes", async ({ bytes }) => {
+  ])("that is invalid: $bytes.byteLength bytes", async ({ bytes }) => {
     expect(await refusalOf(bytes)).toMatchObject({ code: "archive_invalid" });
   });
 
   const limits = { bytes: 100_000_000, files: 10_000, fileBytes: 16_000_000, ratio: 100 };
-  it("at ratio 100, before more than that is unpacked", async () => {
+  it("at ratio 100, before more is unpacked", async () => {
     const bomb = zipSync({ bomb: new Uint8Array(15_000_000) }, { level: 9 });
     const tally = new Tally(limits);
     expect(await refusalOf(bomb, tally)).toMatchObject({
@@ -289,7 +289,7 @@ describe("E11 a zip is refused", () => {
     });
   });
 
-  it("at the bytes of all files together, although each is small enough", async () => {
+  it("at the limit of all files together, although each is small enough", async () => {
     const files = Object.fromEntries(
       Array.from({ length: 4 }, (_, nth) => [`${nth}`, filled(40_000)]),
     );
@@ -300,7 +300,7 @@ describe("E11 a zip is refused", () => {
     });
   });
 
-  it("at a file that is too large, by what it says", async () => {
+  it("at a too large file, by its stated size", async () => {
     const refusal = await refusalOf(
       zipOf([{ name: "a", content: "x", lies: { size: 16_000_001 } }]),
       new Tally(limits),
@@ -311,7 +311,7 @@ describe("E11 a zip is refused", () => {
     });
   });
 
-  it("at 10,000 entries, before one is unpacked", async () => {
+  it("at 10,000 entries, before any is unpacked", async () => {
     const files = Object.fromEntries(
       Array.from({ length: 10_001 }, (_, nth) => [`${nth}`, new Uint8Array()]),
     );

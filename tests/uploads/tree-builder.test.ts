@@ -6,7 +6,7 @@ const EMPTY = { hash: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7
 
 it.each([
   {
-    name: "a file in each of as many directories as there may be",
+    name: "a file in each of the maximum number of directories",
     paths: deep(CONTEXT_LIMITS.files / 40, 39),
     refuses: null,
   },
@@ -16,7 +16,7 @@ it.each([
     refuses:
       "The files cannot be taken: there are more than 10000 directories. Leave out what the agents need not see.",
   },
-])("a context takes $name, or says why not", ({ paths, refuses }) => {
+])("a context accepts $name, or refuses them with a reason", ({ paths, refuses }) => {
   const builder = new TreeBuilder();
   const build = () => {
     for (const path of paths) builder.add(path, EMPTY);
@@ -26,7 +26,7 @@ it.each([
   else expect(build).toThrow(refuses);
 });
 
-/** One file in each of so many chains of directories. */
+/** One file in each of this many chains of directories. */
 function deep(files: number, levels: number): string[] {
   return Array.from({ length: files }, (_, nth) => `${nth}/${"d/".repeat(levels - 1)}x`);
 }

@@ -13,8 +13,8 @@ const LIMITS: RoomLimits = {
 };
 
 /**
- * What uploads by name do in a room, one step after the other; gives those who may begin when asked
- * in this order. An upload is of the tenant that its first letter names.
+ * Runs steps of uploads by name in a memory budget. Returns the uploads that may start, in the
+ * order of their requests. An upload belongs to the tenant named by its first letter.
  */
 type Step =
   | { at: number; comes: string; bytes: number }
@@ -63,21 +63,21 @@ function played(steps: readonly Step[]): string[] {
 const came = (comes: string, bytes: number, at = 0): Step => ({ at, comes, bytes });
 const asks = (...names: string[]): Step => ({ at: 0, asks: names });
 const grows = (name: string, bytes: number): Step => ({ at: 0, grows: name, bytes });
-/** Waits for the client from one time to the other, and then so many bytes come. */
+/** Waits for the client from one time to the other; then this many bytes arrive. */
 const arrives = (name: string, from: number, at: number, bytes: number): Step[] => [
   { at: from, waits: name },
   { at, receives: name, bytes },
 ];
 
-describe("room for uploads", () => {
+describe("memory for uploads", () => {
   it.each([
     {
-      name: "is given as long as there is some",
+      name: "is granted while some is free",
       steps: [came("a", 60), came("b", 40), asks("a", "b")],
       then: ["a begins", "b begins"],
     },
     {
-      name: "is awaited by an upload that finds too little, until another has left",
+      name: "is awaited by an upload that finds too little, until another has ended",
       steps: [
         came("a", 60),
         asks("a"),
@@ -89,7 +89,7 @@ describe("room for uploads", () => {
       then: ["a begins", "ab waits", "ab begins"],
     },
     {
-      name: "is given in order: what is small does not overtake what is large",
+      name: "is granted in order: a small upload does not overtake a large one",
       steps: [
         ...[came("a", 60), came("b", 100), asks("a", "b"), came("large", 50), came("small", 1)],
         ...[asks("small", "large"), { at: 1, leaves: "a" } as const],
@@ -97,7 +97,7 @@ describe("room for uploads", () => {
       then: ["a begins", "b begins", "small waits", "large waits"],
     },
     {
-      name: "is half given to one that wants more than there is",
+      name: "is granted in half to an upload that needs more than the total",
       steps: [
         came("a", 1),
         came("ahuge", 1_000),
@@ -120,7 +120,7 @@ describe("room for uploads", () => {
       then: ["a begins", "b begins", "g is turned away"],
     },
     {
-      name: "is never more than half for one tenant, and its queue no more than half; others begin at once (M8)",
+      name: "is at most half for one tenant, and its queue at most half; others start at once (M8)",
       steps: [
         ...[
           came("a1", 60),
@@ -135,7 +135,7 @@ describe("room for uploads", () => {
       then: ["a1 begins", "a2 begins", "a5 is turned away", "a3 waits", "b begins"],
     },
     {
-      name: "is not given to a small upload before a large one of the same tenant, though another tenant's passes both (M8)",
+      name: "is not granted to a small upload before a large one of the same tenant, though another tenant's overtakes both (M8)",
       steps: [
         came("a", 60),
         asks("a"),
@@ -163,7 +163,7 @@ describe("room for uploads", () => {
       then: ["a begins", "a grows", "a grows", "b waits", "a cannot grow", "b begins"],
     },
     {
-      name: "does not grow beyond what there is (M8)",
+      name: "does not grow beyond the total (M8)",
       steps: [
         came("a", 10),
         came("b", 100),
@@ -175,7 +175,7 @@ describe("room for uploads", () => {
       then: ["a begins", "b begins", "a grows", "a cannot grow", "a grows"],
     },
     {
-      name: "is another's once too little has come for its time, though its client says nothing, and then it must stop (M8)",
+      name: "is released once too few bytes have arrived for its time, even if its client is silent, and the upload must stop (M8)",
       steps: [
         ...[came("a", 100), asks("a"), ...arrives("a", 0, 50, 60), { at: 50, waits: "a" } as const],
         ...[
@@ -187,7 +187,7 @@ describe("room for uploads", () => {
       then: ["a begins", "a goes on", "ab begins", "a must stop"],
     },
     {
-      name: "is lost to a byte now and then, and stays with one that keeps the pace (M8)",
+      name: "is released from an upload with an occasional byte, and kept by one with the required rate (M8)",
       steps: [
         ...[came("a", 50), came("b", 50), asks("a", "b")],
         ...[0, 40, 80, 120].flatMap((at) => [
@@ -203,7 +203,7 @@ describe("room for uploads", () => {
       ],
     },
     {
-      name: "is not lost by work on what has come, however long it takes (M8)",
+      name: "is kept during work on received bytes, for any time (M8)",
       steps: [
         came("a", 50),
         asks("a"),
@@ -214,7 +214,7 @@ describe("room for uploads", () => {
       then: ["a begins", "a goes on", "a goes on", "a goes on"],
     },
     {
-      name: "is no longer waited for by who has been silent",
+      name: "is no longer awaited by a silent upload",
       steps: [
         came("a", 60),
         came("z", 100),
@@ -226,7 +226,7 @@ describe("room for uploads", () => {
       then: ["a begins", "z begins", "b begins"],
     },
     {
-      name: "stays reserved as long as bytes arrive",
+      name: "stays reserved while bytes arrive",
       steps: [
         came("a", 100),
         asks("a"),
@@ -238,7 +238,7 @@ describe("room for uploads", () => {
       then: ["a begins", "a goes on", "a goes on", "ab waits"],
     },
     {
-      name: "is another's once nothing has come for too long, and then it must stop",
+      name: "is released once no bytes have arrived for too long, and the upload must stop",
       steps: [
         came("a", 100),
         asks("a"),
@@ -249,7 +249,7 @@ describe("room for uploads", () => {
       then: ["a begins", "ab begins", "a must stop"],
     },
     {
-      name: "is not held beyond the longest upload time, even if bytes arrive",
+      name: "is not kept beyond the longest upload time, even if bytes arrive",
       steps: [
         came("a", 9),
         asks("a"),
@@ -258,7 +258,7 @@ describe("room for uploads", () => {
       then: ["a begins", "a goes on", "a goes on", "a goes on", "a goes on", "a must stop"],
     },
     {
-      name: "is there again once everyone has left, twice for one",
+      name: "is free again once all uploads have ended, also if one ends twice",
       steps: [
         came("a", 100),
         asks("a"),
@@ -276,11 +276,11 @@ describe("room for uploads", () => {
 });
 
 describe("an upload's memory", () => {
-  it("is, for the largest manifest, no more than there is for all", () => {
+  it("is at most the total for the largest manifest", () => {
     expect(memoryOf("manifest", MANIFEST_BYTES)).toBeLessThan(80_000_000);
   });
 
-  it("is, for everything else, no more than one tenant's half (M8)", () => {
+  it("is at most one tenant's half for everything else (M8)", () => {
     const kinds = ["zip", "gzip", "tar", "blob"] as const;
     expect(Math.max(...kinds.map((kind) => memoryOf(kind, null)))).toBeLessThanOrEqual(40_000_000);
   });
@@ -288,45 +288,45 @@ describe("an upload's memory", () => {
   const [MB, names] = [1_000_000, 4_000_000];
   it.each([
     {
-      name: "a zip's is the most, however small it is",
+      name: "for a zip is the largest, for any length",
       kind: "zip",
       told: 1,
       most: names + 36 * MB,
     },
-    { name: "gzip may hold as much as any tar", kind: "gzip", told: 1, most: names + 28 * MB },
+    { name: "for gzip is that of any tar", kind: "gzip", told: 1, most: names + 28 * MB },
     {
-      name: "a small tar's is at most twice its length",
+      name: "for a small tar is at most twice its length",
       kind: "tar",
       told: 3 * MB,
       most: names + 6 * MB,
     },
     {
-      name: "a large tar's is a file's and what is on its way",
+      name: "for a large tar is that of a file and of blobs in transit",
       kind: "tar",
       told: 90 * MB,
       most: names + 28 * MB,
     },
     {
-      name: "a tar's of unknown length is that too",
+      name: "for a tar of unknown length is the same",
       kind: "tar",
       told: null,
       most: names + 28 * MB,
     },
-    { name: "a blob's is its own", kind: "blob", told: 2 * MB, most: names + 2 * MB },
+    { name: "for a blob is its length", kind: "blob", told: 2 * MB, most: names + 2 * MB },
     {
-      name: "a blob's of unknown length is the largest's",
+      name: "for a blob of unknown length is that of the largest",
       kind: "blob",
       told: null,
       most: names + 16 * MB,
     },
     {
-      name: "a manifest's is several times its length",
+      name: "for a manifest is several times its length",
       kind: "manifest",
       told: 4 * MB,
       most: names + 24 * MB,
     },
     {
-      name: "a manifest's of which nothing has come is that of names",
+      name: "for an empty manifest is that of its names",
       kind: "manifest",
       told: 0,
       most: names,

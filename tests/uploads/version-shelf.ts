@@ -26,7 +26,7 @@ const entriesOf = (files: Files) =>
     }),
   );
 
-/** The one context of a tenant over the runtime's own D1 and R2, with a clock of the tests' own. */
+/** The one context of a tenant over the runtime's own D1 and R2, with the test's own clock. */
 export class VersionShelf {
   readonly #owner: { tenant: string; name: string };
   now = Date.UTC(2026, 0, 1);
@@ -36,8 +36,8 @@ export class VersionShelf {
   }
 
   /**
-   * Says what is there to be uploaded, and sends the contents that are missing; what misses nothing
-   * is a version then.
+   * Announces an upload and sends the missing contents; an upload without missing contents becomes
+   * a version at once.
    */
   async begin(files: Files): Promise<{ version: string; missing: number }> {
     const entries = await entriesOf(files);
@@ -67,8 +67,8 @@ export class VersionShelf {
   }
 
   /**
-   * Pruning as it comes night by night, the last two nights of these days; what was begun long ago
-   * is swept first, as it is then.
+   * Prunes like the nightly job on the last two nights of these days. Old open uploads are swept
+   * first, as in the job.
    */
   async daysPass(days: number): Promise<void> {
     this.now += (days - 2) * DAY;
@@ -81,7 +81,7 @@ export class VersionShelf {
 
   newest = () => store.index.newest(this.#owner.tenant, NAME);
 
-  /** A version's files; null if it cannot be read. */
+  /** A version's files; `null` if it cannot be read. */
   async read(version: string): Promise<Files | null> {
     const open = await reader.open(this.#owner.tenant, NAME, version);
     if (!open) return null;
@@ -92,7 +92,7 @@ export class VersionShelf {
     return Object.fromEntries(await Promise.all(texts));
   }
 
-  /** A session with a turn that works on the newest version. */
+  /** A session with a turn that uses the newest version. */
   async pin(session: string): Promise<void> {
     const { tenant } = this.#owner;
     await createSessionIndex(env.DB).add({
@@ -128,7 +128,7 @@ export class VersionShelf {
     const rows = await prune.index.history(tenant, NAME);
     for (const { id } of rows.filter(({ stands }) => stands)) {
       for (const key of await neededBy(tenant, id)) needed.add(key);
-      // The index of a pack is stored beside it for as long as its version is live.
+      // The index of a pack is stored beside it while its version is live.
       for (const key of there)
         if (key.startsWith(`${id}/packs/`) && key.endsWith(".json")) needed.add(key);
     }

@@ -4,7 +4,10 @@
  */
 export type Limits = { fileBytes: number; files: number; treeBytes: number };
 
-/** What came of an operation: a code, or null. And the lines that the audit trail owes for it. */
+/**
+ * The result of an operation: its error code or `null`, and the lines that it adds to the audit
+ * trail.
+ */
 export type Outcome = { code: string | null; lines: string[] };
 
 /** A refusal inside the model. */

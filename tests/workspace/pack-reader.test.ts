@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { PackReader } from "../../src/workspace/pack-reader";
 
-/** Packs of ten bytes, each saying its place; what was asked for, as `b` for all of it and `b 2+3` for a part. */
+/**
+ * Packs of ten bytes, each with its position as contents. Reads are recorded as `b` for the whole
+ * pack and `b 2+3` for a part.
+ */
 class Store {
   readonly asked: string[] = [];
   readonly pack = async (name: string) => {

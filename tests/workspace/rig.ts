@@ -7,7 +7,7 @@ import type { FileEntry, Tree, TreeChanges } from "../../src/workspace/types";
 
 type Texts = Readonly<Record<string, string>>;
 
-/** What a call starts from, in words. Whatever is left out is empty, or large enough. */
+/** The state before a call, as texts. Omitted parts are empty, or large enough. */
 export type Setup = {
   workspace?: Texts;
   peers?: Readonly<Record<string, Texts>>;

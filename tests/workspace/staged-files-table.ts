@@ -12,7 +12,9 @@ type Row = {
   fails?: string;
 };
 
-/** What an agent does in one call, what that changes, what the audit trail says, and the code it fails with. */
+/**
+ * The actions of an agent in one call, the resulting changes, the audit trail, and the error code.
+ */
 export function table(rows: Row[]): void {
   it.each(rows)("$name", async ({ given, does, changes = {}, lines, fails }) => {
     const rig = await Rig.of(given);

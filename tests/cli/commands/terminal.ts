@@ -3,7 +3,9 @@ import type { ExitCode } from "../../../cli/exit-codes";
 import type { Io } from "../../../cli/io";
 import { commandLine } from "../../../cli/program";
 
-/** The user: none, or one who presses these keys, each group once its text is on the screen. */
+/**
+ * The user: `null`, or a user who presses these keys, each group once its text is on the screen.
+ */
 export type Who = { cwd: string; keys?: readonly (readonly [after: string, press: string])[] };
 export type Ran = { code: ExitCode | null; stdout: string; screen: string };
 

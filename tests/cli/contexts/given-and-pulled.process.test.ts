@@ -152,8 +152,8 @@ function checkLog(events: readonly WireEvent[]): void {
 }
 
 /**
- * Where a file changed on both sides, `pull` names it, and writes the others only if told to skip
- * it.
+ * For a file that changed on both sides, `pull` names the file, and writes the others only with the
+ * option to skip it.
  */
 async function checkConflict(here: string, id: string): Promise<void> {
   await writeFile(path.join(here, "both.txt"), "mine\n");

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true }));
 
-/** A prompt on its own line, not one that is drawn again. */
+/** A prompt on its own line; redrawn prompts do not count. */
 const PROMPT = "\n\x1b[1G\x1b[0J> ";
 
 /** A user at a terminal. `types` waits for the prompt, then presses the keys. */

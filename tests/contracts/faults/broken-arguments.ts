@@ -4,8 +4,8 @@ import type { Wire } from "../wire";
 import { hear, problemsOf } from "./listening";
 
 /**
- * Arguments of calls as broken models write them; each must be refused or read, and wedge nothing
- * that comes later.
+ * Arguments of calls as broken models write them. Each must be refused or read, and must not block
+ * later calls.
  */
 type Row = { name: string; calls: { id: string; name: string; text: string }[]; decides: boolean };
 
@@ -35,7 +35,7 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-/** What the row's text is in the frames until then; no model writes it. */
+/** A placeholder for the row's text in the frames; no model writes it. */
 const MARK = "the-arguments-in-question";
 
 export function describeBrokenArguments(wire: Wire): void {

@@ -8,8 +8,8 @@ import type { Wire } from "../wire";
 import type { WireFault } from "./fault-server";
 
 /**
- * `goes on`: the agent still takes part in the decision. `fails`: only this agent fails; the others
- * decide.
+ * `goes on`: the agent still takes part in the decision. `fails`: only this agent fails, and the
+ * others decide.
  */
 export type End = "goes on" | "fails";
 

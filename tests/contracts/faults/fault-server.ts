@@ -4,9 +4,9 @@ import { text } from "node:stream/consumers";
 import { isJsonObject, parseJson } from "../../../src/providers/json";
 import type { Ending } from "./mutate";
 
-/** What goes wrong between a provider and the service. */
+/** A fault between a provider and the service. */
 export type WireFault =
-  /** An answer that is not a stream, for every request. */
+  /** A response that is not a stream, for every request. */
   | { kind: "answer"; status: number; headers?: Readonly<Record<string, string>>; body: string }
   /** The provider's own bytes, changed. */
   | {
@@ -19,18 +19,17 @@ export type WireFault =
   | { kind: "mute" };
 
 /**
- * What befalls so many calls of a model, after the first `after`; all others go through untouched.
+ * The faults of a number of calls of a model, after the first `after`; all other calls pass
+ * unchanged.
  */
 export type Plan = { fault: WireFault; calls: number; after?: number };
 
 /** A proxy between the service and its simulated providers that injects the planned faults. */
 export type FaultServer = {
   origin: string;
-  /** How many calls of a model came, broken or not. */
+  /** The number of calls of a model, broken or not. */
   callsOf(model: string): number;
-  /**
-   * How many of them were sent something else than the provider said, or the same in another way.
-   */
+  /** The number of these calls whose bytes were changed or divided differently. */
   strikesOf(model: string): number;
   close(): Promise<void>;
 };
@@ -59,7 +58,8 @@ export async function startFaultServer(
     });
   };
   const server = createServer((req, res) => void handle(req, res).catch(() => res.destroy()));
-  server.keepAliveTimeout = 0; // to close what is idle could break a call that begins at that moment
+  // closing an idle connection could break a call that starts at that moment
+  server.keepAliveTimeout = 0;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
@@ -110,8 +110,8 @@ async function passOn(res: ServerResponse, reply: Response): Promise<void> {
 }
 
 /**
- * Whether a reply that arrives in these pieces is another one, or the same in another way: one that
- * is neither met no fault.
+ * Whether these chunks differ from the reply, in bytes or in their division. If they do not, the
+ * reply had no fault.
  */
 export const arrivesOtherwise = (whole: Buffer, chunks: readonly Buffer[]): boolean =>
   chunks.length > 1 || !Buffer.concat(chunks).equals(whole);
@@ -123,7 +123,10 @@ type Broken = {
   struck: () => void;
 };
 
-/** Tells that it struck before it writes: a reader that leaves in the middle was struck, too. */
+/**
+ * Reports the fault before the write, because a reader that leaves during the write was affected,
+ * too.
+ */
 async function breakReply({ res, fault, ask, struck }: Broken): Promise<void> {
   if (fault.kind === "mute") return struck();
   if (fault.kind === "answer") {
@@ -148,8 +151,8 @@ async function breakReply({ res, fault, ask, struck }: Broken): Promise<void> {
 }
 
 /**
- * Each chunk goes to the socket on its own; to one that is gone, or goes before it is written, it
- * goes nowhere.
+ * Writes each chunk to the socket separately. A chunk is dropped if the socket is closed before or
+ * during the write.
  */
 async function written(res: ServerResponse, chunk: Buffer): Promise<void> {
   if (res.destroyed) return;

@@ -1,6 +1,6 @@
 import type { Reporter } from "vitest/node";
 
-/** What came of a fault in a format, counted; tests leave it in their `task.meta`. */
+/** The outcomes of a fault in a format, with counts; tests store them in their `task.meta`. */
 export type FaultOutcome = { fault: string; format: string; outcome: string; count: number };
 
 declare module "vitest" {
@@ -11,8 +11,8 @@ declare module "vitest" {
 }
 
 /**
- * Prints, after a run that held tests of provider faults, what came of each fault in each format,
- * and how often.
+ * Prints, after a run with tests of provider faults, the outcomes of each fault in each format with
+ * their counts.
  */
 export const faultTable: Reporter = {
   onTestRunEnd(modules) {

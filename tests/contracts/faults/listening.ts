@@ -37,7 +37,7 @@ export type Arriving = {
   status?: number;
 };
 
-/** Longer than a finished reply is waited for to close, shorter than a test. */
+/** Longer than the adapter waits for the end of a finished reply, shorter than a test. */
 const LIMITS = { firstByteMs: 5_000, idleMs: 5_000, totalMs: 20_000 };
 const SETTLES_WITHIN_MS = 30_000;
 
@@ -85,14 +85,12 @@ export async function hear(
 }
 
 /**
- * As the sockets of a real `fetch` do, this keeps what waits for a silent body from being collected
- * as garbage.
+ * Like the sockets of a real `fetch`, this prevents the garbage collection of code that waits for a
+ * silent body.
  */
 const OPEN = new Set<unknown>();
 
-/**
- * A body that gives each chunk when it is asked for, and then ends, breaks or says nothing more.
- */
+/** A body that yields each chunk on demand, and then ends, breaks or stays silent. */
 function connection({ chunks, ending }: Arriving) {
   let next = 0;
   let taken = 0;

@@ -1,16 +1,19 @@
 import { Chance } from "../../../simulated/chance";
 
-/** A recorded stream of events, changed as a seed says: what a bad line, a bad proxy or a bad provider makes of it. */
+/**
+ * A recorded stream of events with the changes of a seed, as a bad line, proxy or provider would
+ * make them.
+ */
 
-/** How the connection ends after the last byte: as it should, torn down, or not at all. */
+/** The end of the connection after the last byte: normal, reset, or missing. */
 export type Ending = "end" | "reset" | "silence";
 
 export type Mutation = {
-  /** What was done, in order. */
+  /** The changes in order. */
   changes: Change[];
-  /** Whether nothing of what the events say has changed. */
+  /** Whether the contents of the events are unchanged. */
   harmless: boolean;
-  /** The pieces in which it arrives. */
+  /** The chunks in which it arrives. */
   chunks: Buffer[];
   bytes: Buffer;
   ending: Ending;
@@ -157,7 +160,10 @@ function mark({ parts }: Stream): void {
   parts.unshift(Buffer.from("\uFEFF"));
 }
 
-/** As one, byte by byte, or cut anywhere, so also inside a character and between the two bytes of a line end. */
+/**
+ * As one chunk, byte by byte, or cut anywhere, also inside a character or between the two bytes of
+ * a line end.
+ */
 function inPieces(bytes: Buffer, chance: Chance): Buffer[] {
   const longest = chance.is(0.01) ? 1 : chance.pick([40, 400, 1_024, bytes.length]);
   const pieces: Buffer[] = [];

@@ -11,15 +11,15 @@ import { CHANGES, type Change, type Mutation, mutate } from "./mutate";
 import { type EndMarks, readEnd } from "./oracle";
 
 /**
- * Replies of every format, mutated as seeds say, through the real adapters. `MUTATIONS=100000`
- * makes more of them, and `MUTATION_SEED=…` begins elsewhere; a failure names its seed, which
- * repeats it with `MUTATIONS=1`.
+ * Replies of every format with seeded mutations, through the real adapters. `MUTATIONS=100000` runs
+ * more of them, and `MUTATION_SEED=…` sets the first seed; a failure names its seed, which is
+ * repeated with `MUTATIONS=1`.
  */
 const STREAMS = Number(process.env["MUTATIONS"] ?? countOf("mutated_replies"));
 const FIRST_SEED = Number(process.env["MUTATION_SEED"] ?? 1);
 const AT_ONCE = 128;
 
-/** A format, and how it says that a reply is complete. */
+/** A format, and its marks of a complete reply. */
 export type Format = { wire: Wire; marks: EndMarks };
 
 const answering = (text: string) => ['{"content":"', ...(text.match(/.{1,9}/gsu) ?? []), '"}'];
@@ -51,10 +51,7 @@ async function tryOne({ wire, marks }: Format, seed: number): Promise<Trial> {
   return { seed, mutated, heard, problems: [...(await problemsOf(wire, heard)), ...against] };
 }
 
-/**
- * Of a stream with nothing wrong in it but its looks: whatever differs from the reply as it was
- * recorded.
- */
+/** For a stream with only its form changed: all differences from the recorded reply. */
 async function losses(
   wire: Wire,
   frames: readonly string[],
@@ -67,7 +64,7 @@ async function losses(
     : ["what came is not what was recorded"];
 }
 
-/** Where the adapter took for a whole what is none by the stream's own words. */
+/** Cases in which the adapter accepted an incomplete reply as complete. */
 function contradictions(
   marks: EndMarks,
   { bytes }: Mutation,
@@ -79,7 +76,7 @@ function contradictions(
   return objection === null ? [] : [`a part was taken for the whole: ${objection}`];
 }
 
-/** Runs through all seeds, so many at a time. */
+/** Runs all seeds, this many at a time. */
 async function tryAll(format: Format): Promise<Trial[]> {
   const tried: Trial[] = [];
   let next = FIRST_SEED;
@@ -90,7 +87,8 @@ async function tryAll(format: Format): Promise<Trial[]> {
         throw new Error(`seed ${seed}: ${String(error)}`, { cause: error });
       });
       tried.push(one);
-      await turn(); // all work here is promises: without a pause no timer would fire before the last seed
+      // all work here is promises: without a pause no timer would fire before the last seed
+      await turn();
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, runner));
@@ -116,7 +114,7 @@ function outcomesOf(format: string, tried: readonly Trial[]): FaultOutcome[] {
 
 export function describeMutatedStreams(format: Format): void {
   describe(`${format.wire.name}, in mutated streams`, () => {
-    it(`takes no part for the whole, hangs nowhere and lets nothing escape in ${STREAMS}`, {
+    it(`never accepts an incomplete reply, never hangs and throws only expected errors in ${STREAMS}`, {
       timeout: 600_000,
     }, async ({ task }) => {
       const tried = await tryAll(format);

@@ -1,8 +1,8 @@
 import { isJsonObject } from "../../../src/providers/json";
 
 /**
- * What the bytes of a stream themselves say of its end, read by the letter of the formats and not
- * by any adapter's code. It errs on one side only: where it sees no end, nobody may.
+ * The end of a stream by its bytes alone, read by the specification of the formats and without any
+ * adapter's code. It errs only on one side: if it finds no end, no adapter may find one.
  */
 export type StreamEnd = {
   /** Whether a complete event of the provider says that the reply is complete. */
@@ -13,13 +13,11 @@ export type StreamEnd = {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/**
- * How a format says that a reply is complete, and that it failed. `before`: what was said earlier.
- */
+/** How a format marks a reply as complete or failed. `before`: the earlier events. */
 export type EndMarks = {
   ends(event: Fields): boolean;
   fails(event: Fields): boolean;
-  /** Whether `[DONE]` is the end of the stream; absent: it is nothing. */
+  /** Whether `[DONE]` is the end of the stream; ignored if omitted. */
   closes?: boolean;
   /** Why the reply cannot end after these events; `null` if it can. */
   objects?(before: readonly Fields[]): string | null;
@@ -48,8 +46,8 @@ const hasEnd = (bytes: Buffer, ends: EndMarks["ends"]): boolean =>
     .some((value) => isJsonObject(value) && ends(value));
 
 /**
- * The data of each event, as the standard of event streams reads them. What is pending at the end
- * counts if it is whole JSON.
+ * The data of each event, by the standard of event streams. Pending data at the end counts if it is
+ * complete JSON.
  */
 export function dataIn(bytes: Buffer): string[] {
   const events: string[] = [];

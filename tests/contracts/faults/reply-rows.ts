@@ -51,7 +51,7 @@ const ARGUMENTS: readonly FaultRow[] = [
     fault: "tool JSON: a key twice",
     calls: 1,
     make: calling("new_answer", '{"content":"one","content":"At 100 °C."}'),
-    answer: "At 100 °C.", // as every reader of JSON takes it
+    answer: "At 100 °C.", // as every JSON reader treats it
     codes: [],
     end: "goes on",
   },
@@ -66,7 +66,7 @@ const ARGUMENTS: readonly FaultRow[] = [
     fault: "tool JSON: a string of 1 MB",
     calls: 1,
     make: whole((text) => text.replaceAll("°", "x".repeat(1_000_000))),
-    codes: ["bad_request"], // of the next call: the simulated provider knows that it did not say this
+    codes: ["bad_request"], // of the next call: the simulated provider rejects an invented reply
     end: "goes on",
   },
   {
@@ -126,7 +126,7 @@ const STOPS: readonly FaultRow[] = [
     calls: 1,
     make: () => ({ text: "I cannot.", finishReason: "refusal" }),
     codes: ["refusal"],
-    unnoticed: ["openai-responses", "gemini"], // which have no such finish reason
+    unnoticed: ["openai-responses", "gemini"], // these have no such finish reason
     end: "goes on",
   },
   {
@@ -139,6 +139,6 @@ const STOPS: readonly FaultRow[] = [
 ];
 
 /**
- * The model itself replies badly: broken tool arguments, and stop reasons other than a normal end.
+ * Bad replies of the model itself: broken tool arguments, and stop reasons other than a normal end.
  */
 export const REPLY_ROWS: readonly FaultRow[] = [...ARGUMENTS, ...STOPS];

@@ -9,7 +9,7 @@ import type { Wire } from "../wire";
 
 const { firstByteMs, idleMs, totalMs } = CALL_TIME_LIMITS;
 
-/** The limits as they are deployed, on a clock that a test moves. */
+/** The deployed limits, on a clock that the test advances. */
 export function describeSilence(wire: Wire): void {
   const frames = wire.encode(FULL);
 
@@ -37,7 +37,7 @@ export function describeSilence(wire: Wire): void {
       ];
     });
 
-    it("broken by comments for ever ends the call after 14 min in total", async ({ task }) => {
+    it("interrupted by comments forever ends the call after 14 min in total", async ({ task }) => {
       const timers = new ManualTimers();
       const { outcome, say } = listen(wire, timers, frames.slice(0, 3));
       for (let at = 0; at < totalMs - 1; at += 60_000) {
@@ -65,7 +65,7 @@ export function describeSilence(wire: Wire): void {
 }
 
 /**
- * A call to a provider that sends this much, then what the test sends. `said: null`: no headers
+ * A call to a provider that sends these chunks, then those of the test. `said: null`: no headers
  * arrive.
  */
 function listen(wire: Wire, timers: ManualTimers, said: readonly string[] | null) {
@@ -108,7 +108,7 @@ function listen(wire: Wire, timers: ManualTimers, said: readonly string[] | null
   };
 }
 
-/** Until the SDKs, too, have nothing left to do. */
+/** Until the SDKs are idle, too. */
 async function quiet(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await settled();
 }

@@ -145,5 +145,5 @@ const REFUSALS: readonly FaultRow[] = [
   },
 ];
 
-/** The provider answers with a status that is no success. */
+/** The provider responds with an error status. */
 export const STATUS_ROWS: readonly FaultRow[] = [...RATE_LIMITS, ...SERVER_ERRORS, ...REFUSALS];

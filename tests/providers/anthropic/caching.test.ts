@@ -3,7 +3,10 @@ import type { Part } from "../../../src/providers/parts";
 import type { Message } from "../../../src/providers/provider";
 import { assistant, body, call, result, said, thought, TOOL, user } from "./requests";
 
-/** What decides whether the provider finds a prompt in its cache: the bytes of its beginning, and where the marks are. */
+/**
+ * Whether the provider finds a prompt in its cache depends on the bytes of its start and on the
+ * cache marks.
+ */
 
 const MARK = '"cache_control":{"type":"ephemeral"}';
 const unmarked = (value: unknown) => JSON.stringify(value).replaceAll(`,${MARK}`, "");
@@ -25,20 +28,20 @@ describe("calls of one round", () => {
   );
 
   it.each([
-    { name: "the second begins as the first", before: first, after: second },
+    { name: "the second starts with the first", before: first, after: second },
     {
-      name: "the third begins as the second, where newer answers joined the results",
+      name: "the third starts with the second if newer answers joined the results",
       before: second,
       after: third,
     },
-  ])("$name, byte by byte apart from moved marks", ({ before, after }) => {
+  ])("$name, byte for byte apart from moved marks", ({ before, after }) => {
     expect(unmarked(after.tools)).toBe(unmarked(before.tools));
     expect(unmarked(after.system)).toBe(unmarked(before.system));
     const beginning = unmarked(before.messages).replace(/\]\}\]$/, "");
     expect(unmarked(after.messages).startsWith(beginning)).toBe(true);
   });
 
-  it("mark the end of the tools and instructions, of what the call before wrote, and of what this one adds", () => {
+  it("mark the end of the tools and instructions, of the previous call's part, and of their own part", () => {
     expect(marks(first)).toBe(2);
     for (const one of [second, third]) {
       expect(marks(one)).toBe(3);
@@ -48,33 +51,33 @@ describe("calls of one round", () => {
     }
   });
 
-  it("are looked up exactly where the call before ended, however many calls it made", () => {
+  it("read the cache exactly at the end of the previous call, after any number of calls", () => {
     const endOfFirst = first.messages[0].content.at(-1);
     expect(second.messages[0].content.at(-1)).toEqual(endOfFirst);
     expect(marks(endOfFirst)).toBe(1);
   });
 
-  it("say the same of the same request, with nothing of the clock or of chance in it", () => {
+  it("are deterministic: independent of clock and chance", () => {
     expect(JSON.stringify(body({ ...parts, messages: THIRD }))).toBe(JSON.stringify(third));
     expect(JSON.stringify(third)).not.toMatch(/\d{10,}|\d{4}-\d{2}-\d{2}T/);
   });
 });
 
-describe("a call that nothing follows", () => {
-  it("pays for no cache of its messages", () => {
+describe("a call without a next call", () => {
+  it("writes no cache of its messages", () => {
     const last = body({ ...parts, continues: false, messages: FIRST });
     expect(marks(last.messages)).toBe(0);
     expect(marks(last.system)).toBe(1);
   });
 
-  it("still reads what the call before wrote", () => {
+  it("still reads the previous call's cache", () => {
     const last = body({ ...parts, continues: false, messages: SECOND });
     expect(marks(last.messages[0])).toBe(1);
     expect(marks(last.messages.at(-1))).toBe(0);
   });
 });
 
-describe("what came with the question", () => {
+describe("attachments of a question", () => {
   const brought: Part[] = [
     { type: "text", text: "the list" },
     { type: "image", mediaType: "image/png", base64: "iVBORw0=" },
@@ -100,13 +103,13 @@ describe("what came with the question", () => {
     },
   );
 
-  it("leaves all marks together within the four that are allowed", () => {
+  it("keep all marks within the four that are allowed", () => {
     const long = [asked("the question"), ...THIRD.slice(1)];
     expect(marks(body({ ...parts, messages: long }))).toBe(4);
     expect(marks(body({ ...parts, messages: [asked("")] }))).toBe(2);
   });
 });
 
-it("without instructions the tools bear the mark", () => {
+it("have the mark on the tools if there are no instructions", () => {
   expect(marks(body({ tools: [TOOL, { ...TOOL, name: "g" }], system: "" }).tools.at(-1))).toBe(1);
 });

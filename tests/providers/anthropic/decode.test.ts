@@ -14,7 +14,7 @@ describe("blocks", () => {
       gives: [{ type: "text", text: "Hello" }],
     },
     {
-      name: "a text that begins with its block",
+      name: "a text that starts with its block",
       frames: [block(0, { type: "text", text: "Hi" })],
       gives: [{ type: "text", text: "Hi" }],
     },
@@ -59,7 +59,7 @@ describe("blocks", () => {
       gives: [{ type: "tool_call", id: "a", name: "vote", arguments: '{"x":' }],
     },
     {
-      name: "two calls with one id, apart",
+      name: "two calls with the same id, separately",
       frames: [calls(0, "a", "f"), calls(1, "a", "g")],
       gives: [
         { type: "tool_call", id: "a", name: "f", arguments: "{}" },
@@ -67,12 +67,12 @@ describe("blocks", () => {
       ],
     },
     {
-      name: "nothing of an unknown block",
+      name: "no part of an unknown block",
       frames: [block(0, { type: "hologram" }, { type: "text_delta", text: "x" }), says(1, "ok")],
       gives: [{ type: "text", text: "ok" }],
     },
     {
-      name: "nothing of a delta of another kind",
+      name: "no part of a delta of another kind",
       frames: [
         block(0, { type: "text", text: "" }, { type: "input_json_delta", partial_json: "x" }),
       ],
@@ -203,7 +203,7 @@ describe("the end", () => {
 
   it.each([
     { name: "nothing at all", frames: [] },
-    { name: "a message that only begins", frames: [start()] },
+    { name: "a message that only starts", frames: [start()] },
     { name: "a whole call, but no stop reason", frames: [start(), ...vote] },
     { name: "a stop reason that is null", frames: [start(), ...says(0, "x"), ends(null)] },
     {
@@ -215,11 +215,11 @@ describe("the end", () => {
       frames: [start(), ...vote.slice(0, 2), ends("tool_use")],
     },
     {
-      name: "a block that is open although its message began after it",
+      name: "an open block whose message started after it",
       frames: [...vote.slice(0, 2), start(), ends("tool_use")],
     },
     {
-      name: "a block that begins after the stop reason",
+      name: "a block that starts after the stop reason",
       frames: [start(), ends("tool_use"), ...vote.slice(0, 2)],
     },
   ])("treats $name as cut", ({ frames }) => {
@@ -230,7 +230,7 @@ describe("the end", () => {
 
   it.each([
     { name: "another block", frames: says(1, "y") },
-    { name: "a block that only begins", frames: vote.slice(0, 1) },
+    { name: "a block that only starts", frames: vote.slice(0, 1) },
     { name: "another stop reason", frames: [ends("max_tokens")] },
     {
       name: "the whole message again",
@@ -247,7 +247,7 @@ describe("the end", () => {
     expect(stop).toMatchObject({ reason: "stop", items: [{ type: "text", text: "x" }] });
   });
 
-  it("is not a message_stop that comes before the stop reason", () => {
+  it("is not a message_stop before the stop reason", () => {
     expect(
       decode([start(), ...says(0, "x"), { type: "message_stop" }, ends("end_turn")]).stop.reason,
     ).toBe("stop");
@@ -267,7 +267,7 @@ it.each([
   { type: "content_block_delta", index: 7 },
   { type: "content_block_start" },
   { type: "message_delta" },
-])("is not upset by %j", (frame) =>
+])("ignores %j", (frame) =>
   expect(() =>
     decode([start(), frame, ...says(0, "x"), { type: "content_block_stop" }, ends("end_turn")]),
   ).not.toThrow(),

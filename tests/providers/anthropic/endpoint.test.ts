@@ -5,7 +5,7 @@ import { ANTHROPIC } from "../../contracts/anthropic-wire";
 import { endpointAt } from "../../fakes/endpoint";
 import { request } from "./requests";
 
-/** Where requests go, and with which headers. */
+/** The addresses and headers of requests. */
 
 async function sent(
   baseUrl: string,
@@ -35,7 +35,9 @@ it.each([
     base: "https://proxy.example/anthropic/v1/",
     url: "https://proxy.example/anthropic/v1/messages",
   },
-])("$base is asked at $url", async ({ base, url }) => expect((await sent(base))?.url).toBe(url));
+])("$base is requested at $url", async ({ base, url }) =>
+  expect((await sent(base))?.url).toBe(url),
+);
 
 describe("headers", () => {
   const ENVIRONMENT = {
@@ -67,7 +69,7 @@ describe("headers", () => {
     expect((await sent(BASE))?.headers).toEqual(ORDINARY);
   });
 
-  it("name the betas, the config's and ours", async () => {
+  it("name the betas of the config and the service", async () => {
     const { headers } =
       (await sent(
         BASE,
@@ -80,13 +82,13 @@ describe("headers", () => {
     });
   });
 
-  it("name another version where the endpoint wants it", async () => {
+  it("name another version if the endpoint requires it", async () => {
     expect((await sent(BASE, { apiVersion: "2026-10-21" }))?.headers).toMatchObject({
       "anthropic-version": "2026-10-21",
     });
   });
 
-  it("hold no key where the endpoint wants none", async () => {
+  it("contain no key if the endpoint requires none", async () => {
     const { "x-api-key": _, ...keyless } = ORDINARY;
     expect((await sent("https://proxy.example", { apiKey: "" }))?.headers).toEqual(keyless);
   });

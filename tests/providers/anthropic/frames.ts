@@ -1,7 +1,7 @@
 import { createDecoder } from "../../../src/providers/anthropic/decode";
 import type { ReplyItem } from "../../../src/providers/provider";
 
-/** Events of a stream as the provider sends them, and what the decoder makes of a whole one. */
+/** Events of a stream as the provider sends them, and the decoded result of a whole stream. */
 
 export const start = (fields: object = {}) => ({
   type: "message_start",

@@ -25,7 +25,7 @@ async function read(chunks: readonly Uint8Array[]) {
   return events;
 }
 
-/** JSON that looks like an event in places, since pure noise never gets past the first field. */
+/** JSON that looks like an event in places, because pure noise never gets past the first field. */
 const value = fc.jsonValue({ maxDepth: 3 });
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 4, arbitrary }, { weight: 1, arbitrary: value });
@@ -128,7 +128,7 @@ it("for any frames of a server, only a cut is thrown, and the stored items can b
   expect(whole).toBeGreaterThan(countOf("decoder_inputs") / 10);
 });
 
-it("however the bytes are split, the reply is the same", async () => {
+it("for any division of the bytes the reply is the same", async () => {
   const bytes = new TextEncoder().encode(ANTHROPIC.encode(FULL).join(""));
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(fc.nat(bytes.length), { maxLength: 30 }), async (cuts) => {
@@ -145,7 +145,7 @@ it("however the bytes are split, the reply is the same", async () => {
   );
 });
 
-it("a stream with bytes changed, left out or doubled gives a reply or a ProviderError, never anything else", async () => {
+it("a stream with changed, missing or repeated bytes is a reply or a ProviderError, never another error", async () => {
   const bytes = new TextEncoder().encode(ANTHROPIC.encode(FULL).join(""));
   await fc.assert(
     fc.asyncProperty(
@@ -166,7 +166,7 @@ it("a stream with bytes changed, left out or doubled gives a reply or a Provider
   );
 });
 
-it("noise instead of a stream is a ProviderError, never anything else", async () => {
+it("noise instead of a stream is a ProviderError, never another error", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 5 }),

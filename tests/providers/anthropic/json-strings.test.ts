@@ -22,11 +22,11 @@ it.each([
   { name: "nothing", value: {}, gives: "" },
 ])("reads $name", ({ value, gives }) => expect(jsonStrings(value)).toBe(gives));
 
-it("reads escapes, halves of a character too", () => {
+it("reads escapes, also lone surrogates", () => {
   expect(createJsonStrings().push(String.raw`{"q":"\u00fc\ud83c\udf0d\n\t\/"}`)).toBe("ü🌍\n\t/");
 });
 
-it("gives the same however the text is cut, and every character once", () => {
+it("returns the same for any division of the text, and every character once", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.string()), fc.array(fc.nat(200)), (value, cuts) => {
       const text = JSON.stringify(value);
@@ -42,6 +42,6 @@ it("gives the same however the text is cut, and every character once", () => {
   );
 });
 
-it("is not upset by what is no JSON", () => {
+it("ignores invalid JSON", () => {
   fc.assert(fc.property(fc.string(), (text) => void createJsonStrings().push(text)));
 });

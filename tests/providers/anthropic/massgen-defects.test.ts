@@ -4,10 +4,10 @@ import { toBetas } from "../../../src/providers/anthropic/request";
 import { asks, block, calls, decode, ends, says, start } from "./frames";
 import { assistant, body, call, request, result, said, thought, TOOL, user } from "./requests";
 
-/** What MassGen's own adapter for this format does wrong, and this one does not. */
+/** Defects of MassGen's own adapter for this format that this adapter does not have. */
 
-describe("unlike MassGen's", () => {
-  it("a reply with a decision and another tool's call keeps both, once, and asks for nothing by itself", () => {
+describe("unlike MassGen's adapter", () => {
+  it("a reply with a decision and a tool call keeps both once, and sends no request by itself", () => {
     const { stop } = decode([
       start(),
       ...calls(0, "a", "vote", "{}"),
@@ -43,7 +43,7 @@ describe("unlike MassGen's", () => {
     },
   );
 
-  it("a vote next to hosted work is not lost", () => {
+  it("a vote beside hosted work is not lost", () => {
     const hostedWork = [
       ...asks(0, "s", "web_search", '{"query":"q"}'),
       ...block(1, { type: "web_search_tool_result", tool_use_id: "s", content: [] }),
@@ -63,7 +63,7 @@ describe("unlike MassGen's", () => {
     (name) => expect(PARAMS.kinds).not.toHaveProperty(name),
   );
 
-  it("thinking is shown, kept and sent back", () => {
+  it("thinking is shown, stored and sent back", () => {
     const thinking = block(
       0,
       { type: "thinking", thinking: "", signature: "" },
@@ -94,7 +94,7 @@ describe("unlike MassGen's", () => {
     expect(stop.usage).toMatchObject({ input_tokens: 3 });
   });
 
-  it("the config's betas are kept beside ours", () => {
+  it("the config's betas are kept beside the service's", () => {
     expect(
       toBetas(request({ model: "claude-opus-5-5", params: { betas: ["mine-1"] } })).split(","),
     ).toContain("mine-1");

@@ -20,13 +20,13 @@ describe("the config check", () => {
       gives: ["temperature", "top_k"],
     },
     {
-      name: "temperature and top_p at once",
+      name: "temperature and top_p together",
       params: { temperature: 0.5, top_p: 0.9 },
       model: "claude-sonnet-4-5",
       gives: ["top_p"],
     },
     {
-      name: "both, for a model that takes both",
+      name: "both, for a model that accepts both",
       params: { temperature: 0.5, top_p: 0.9 },
       model: "claude-sonnet-4",
       gives: [],
@@ -38,7 +38,7 @@ describe("the config check", () => {
       gives: ["temperature"],
     },
     {
-      name: "the only temperature there is while thinking",
+      name: "the only valid temperature while thinking",
       params: { temperature: 1, max_thinking_tokens: 2_000 },
       model: "claude-sonnet-4-5",
       gives: [],
@@ -68,7 +68,7 @@ describe("the config check", () => {
       gives: ["thinking"],
     },
     {
-      name: "betas that are no names",
+      name: "invalid names of betas",
       params: { betas: ["ok-1", "a b"] },
       model: "claude-sonnet-4-5",
       gives: ["betas"],
@@ -81,7 +81,7 @@ describe("the config check", () => {
     },
   ])("judges $name", ({ params, model, gives }) => expect(problems(params, model)).toEqual(gives));
 
-  it("names what to do", () => {
+  it("names a remedy", () => {
     expect(PARAMS.check?.({ temperature: 0.5 }, "claude-opus-5")).toEqual([
       {
         key: "temperature",
@@ -110,7 +110,7 @@ describe("the config check", () => {
   );
 });
 
-it("every parameter is either said as it is or in the format's own words", () => {
+it("every parameter is sent under its own name or the format's name", () => {
   const bodyNames = new Set([
     "temperature",
     "top_p",

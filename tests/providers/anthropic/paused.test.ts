@@ -7,8 +7,8 @@ import { request } from "./requests";
 import { sentText } from "../sent-body";
 
 /**
- * A provider that pauses after a while of hosted work: its replies one after the other, and the
- * bodies it was sent.
+ * A provider that pauses during hosted work: its replies in order, and the request bodies that it
+ * received.
  */
 async function converse(
   replies: readonly (readonly unknown[])[],
@@ -75,7 +75,7 @@ describe("a paused reply", () => {
     ]);
   });
 
-  it("is sent back as it came, and nothing after it", async () => {
+  it("is sent back unchanged, with nothing after it", async () => {
     const { bodies } = await converse([PAUSED, REST]);
     expect(bodies[1]?.["messages"]).toEqual([
       ...(bodies[0]?.["messages"] ?? []),
@@ -101,7 +101,7 @@ describe("a paused reply", () => {
     expect(events.filter(({ type }) => type === "usage")).toEqual([]);
   });
 
-  it("gets only what is left of its searches and its output", async () => {
+  it("gets only the rest of its searches and its output", async () => {
     const { bodies } = await converse([PAUSED, REST], { maxOutputTokens: 1_000 });
     expect(bodies[1]).toMatchObject({
       max_tokens: 970,
@@ -113,17 +113,17 @@ describe("a paused reply", () => {
     { name: "no output is left", change: { maxOutputTokens: 30 } },
     { name: "no search is left", change: { hostedTools: [{ name: "web_search", maxUses: 2 }] } },
     {
-      name: "what was reserved does not pay for reading it again",
+      name: "the reservation does not pay for reading it again",
       change: { maxOutputTokens: 1_000 },
       baseUrl: "https://proxy.example",
     },
-  ])("ends as one that was cut where $name", async ({ change, baseUrl }) => {
+  ])("ends like a cut reply if $name", async ({ change, baseUrl }) => {
     const { stop, bodies } = await converse([PAUSED, REST], change, baseUrl);
     expect(bodies).toHaveLength(1);
     expect(stop?.reason).toBe("length");
   });
 
-  it("ends as one that was cut if it pauses again and again", async () => {
+  it("ends like a cut reply if it pauses again and again", async () => {
     const { stop, bodies } = await converse([PAUSED, PAUSED, PAUSED, PAUSED], {
       hostedTools: [{ name: "web_search", maxUses: 50 }],
     });
@@ -137,7 +137,7 @@ describe("a paused reply", () => {
     expect(error).toMatchObject({ failureClass: "transient", code: "stream_cut" });
   });
 
-  it("with calls of our own tools is complete: they must have their results first", async () => {
+  it("with calls of the agent's own tools is complete: their results must come first", async () => {
     const { stop, bodies } = await converse([
       [...PAUSED.slice(0, -2), ...calls(2, "toolu_1", "vote", "{}"), ends("pause_turn")],
     ]);

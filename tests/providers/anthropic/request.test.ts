@@ -39,7 +39,7 @@ describe("the body", () => {
     });
   });
 
-  it("has no system text where there is none", () => {
+  it("has no system text if there are no instructions", () => {
     expect(body({ system: " \n" })).not.toHaveProperty("system");
   });
 
@@ -51,7 +51,7 @@ describe("the body", () => {
       model: "claude-nonesuch-9",
       gives: 16_384,
     },
-  ])("caps the output, as it must, at $name", ({ model, gives }) => {
+  ])("caps the output, as the API requires, at $name", ({ model, gives }) => {
     expect(body({ model, maxOutputTokens: null }).max_tokens).toBe(gives);
   });
 
@@ -74,7 +74,7 @@ describe("the body", () => {
       gives: { type: "any" },
     },
     {
-      name: "no force on a model that is asked to think",
+      name: "no forced call of a model with requested thinking",
       change: {
         tools: [TOOL],
         toolChoice: "required" as const,
@@ -83,7 +83,7 @@ describe("the body", () => {
       gives: { type: "auto" },
     },
     {
-      name: "no force on a model that thinks by itself",
+      name: "no forced call of a model that thinks by default",
       change: { tools: [TOOL], toolChoice: "required" as const, model: "claude-opus-5-5" },
       gives: { type: "auto" },
     },
@@ -100,7 +100,7 @@ describe("the body", () => {
     ]);
   });
 
-  it("sends the config's parameters as they are, and those of extra_body", () => {
+  it("sends the config's parameters and those of extra_body unchanged", () => {
     const params = {
       temperature: 0.2,
       stop: ["END"],
@@ -118,7 +118,7 @@ describe("the body", () => {
     for (const name of ["stop", "extra_body"]) expect(body({ params })).not.toHaveProperty(name);
   });
 
-  it("lets no parameter change what is ours", () => {
+  it("lets no parameter change the service's own fields", () => {
     const hostile = {
       model: "x",
       messages: [],
@@ -140,20 +140,20 @@ describe("the body", () => {
 
   it.each([
     {
-      name: "those of the config",
+      name: "the config's",
       params: { betas: ["a-2026-01-01", "b"] },
       model: "claude-sonnet-4-5",
       gives: "a-2026-01-01,b",
     },
-    { name: "none by themselves", params: {}, model: "claude-sonnet-4-5", gives: "" },
+    { name: "none by default", params: {}, model: "claude-sonnet-4-5", gives: "" },
     {
-      name: "ours added to those of the config",
+      name: "the service's added to the config's",
       params: { betas: ["a", "a"] },
       model: "claude-opus-5-5",
       gives: "a,thinking-binding-controls-2026-08-01",
     },
     {
-      name: "nothing that would break the header",
+      name: "no value that would break the header",
       params: { betas: ["a\r\nx: y", 7] },
       model: "claude-sonnet-4-5",
       gives: "",
@@ -166,7 +166,7 @@ describe("the body", () => {
 describe("messages", () => {
   it.each<{ name: string; given: Message[]; gives: unknown[] }>([
     {
-      name: "results of one reply's calls go back together, before what the user says",
+      name: "results of one reply's calls are sent together, before the user's text",
       given: [
         user("hi"),
         assistant(said("let me see"), call("a"), call("b")),
@@ -188,12 +188,12 @@ describe("messages", () => {
       ],
     },
     {
-      name: "user messages in a row become one",
+      name: "adjacent user messages become one",
       given: [user("one"), user("two")],
       gives: [{ role: "user", content: [text("one"), text("two")] }],
     },
     {
-      name: "an assistant's messages in a row become one",
+      name: "adjacent assistant messages become one",
       given: [user("hi"), assistant(said("one")), assistant(said("two")), user("go on")],
       gives: [
         { role: "user", content: [text("hi")] },
@@ -202,7 +202,7 @@ describe("messages", () => {
       ],
     },
     {
-      name: "blank texts are never sent, nor a message that holds nothing else",
+      name: "blank texts are never sent, nor a message without other parts",
       given: [
         user("hi"),
         assistant(said(" \n"), { type: "reasoning", text: "unsigned" }),
@@ -221,7 +221,7 @@ describe("messages", () => {
       ],
     },
     {
-      name: "a failed tool without words says at least that",
+      name: "a failed tool without a text has a default text",
       given: [user("hi"), assistant(call("a")), result("a", "", true)],
       gives: [
         { role: "user", content: [text("hi")] },
@@ -233,7 +233,7 @@ describe("messages", () => {
       ],
     },
     {
-      name: "broken arguments go back as an empty object, a list too",
+      name: "broken arguments are sent as an empty object, also a list",
       given: [
         user("hi"),
         assistant(call("a", '{"x":'), call("b", "[1]"), call("c", '{"x":1}')),
@@ -248,7 +248,7 @@ describe("messages", () => {
       ],
     },
     {
-      name: "a name that the model made up goes back as the API takes it",
+      name: "an invented name is sent as the API allows",
       given: [
         user("hi"),
         assistant({ type: "tool_call", id: "a", name: "functions.f ü", arguments: "{}" }),
@@ -261,7 +261,7 @@ describe("messages", () => {
       ],
     },
     {
-      name: "thinking goes back in its place with its signature, hidden and redacted thinking too; unsigned thinking does not",
+      name: "thinking is sent in its place with its signature, also hidden and redacted thinking; unsigned thinking is not",
       given: [
         user("hi"),
         assistant(
@@ -292,7 +292,7 @@ describe("messages", () => {
       ],
     },
     {
-      name: "hosted work and citations go back unchanged",
+      name: "hosted work and citations are sent unchanged",
       given: [
         user("hi"),
         assistant(hosted(searchUse("s")), hosted(searchResult("s")), {
@@ -333,7 +333,7 @@ describe("messages", () => {
       ],
     },
     {
-      name: "what another format left behind is not sent",
+      name: "items of another format are not sent",
       given: [
         user("hi"),
         assistant({ type: "hosted", name: "web_search", opaque: { id: "ws_1" } }, said("ok")),
@@ -348,7 +348,7 @@ describe("messages", () => {
   ])("$name", ({ given, gives }) => expect(messages(given)).toEqual(gives));
 });
 
-describe("the machine that ran code", () => {
+describe("the container that ran code", () => {
   const ran = { type: "bash_code_execution_tool_result", tool_use_id: "c", content: {} };
   const use = { type: "server_tool_use", id: "c", name: "bash_code_execution", input: {} };
   const list = [
@@ -357,13 +357,13 @@ describe("the machine that ran code", () => {
     user("go on"),
   ];
 
-  it("is named again, so that its files are there", () => {
+  it("is named again, so that its files exist", () => {
     expect(
       body({ messages: list, hostedTools: [{ name: "code_execution", maxUses: 1 }] }).container,
     ).toBe("container_1");
   });
 
-  it("is not named where no code may run", () => {
+  it("is not named if no code may run", () => {
     expect(body({ messages: list })).not.toHaveProperty("container");
   });
 });

@@ -1,7 +1,7 @@
 import { toBody } from "../../../src/providers/anthropic/request";
 import type { Message, ModelRequest, ReplyItem } from "../../../src/providers/provider";
 
-/** Requests as the agents make them, and the bodies they become. */
+/** Requests of agents, and their bodies. */
 
 export const TOOL = {
   name: "vote",

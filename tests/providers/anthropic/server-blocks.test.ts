@@ -13,8 +13,7 @@ import {
 } from "./requests";
 
 /**
- * Short pictures of a conversation: each message by its blocks, as `assistant: text use(s)
- * tool_use`.
+ * Conversations in short form: each message by its blocks, as `assistant: text use(s) tool_use`.
  */
 function picture(messages: Message[], hostedTools = [SEARCH]): string[] {
   const shown = (block: Record<string, unknown>): string => {
@@ -41,12 +40,12 @@ it.each<{ name: string; given: Message[]; gives: string[] }>([
     gives: ["user: text", "assistant: use(s) found(s) text", "user: text"],
   },
   {
-    name: "a use that waits for our own tool's result stays, so that the provider runs it now",
+    name: "a use that waits for the agent's own tool result stays, so that the provider runs it now",
     given: [user("q"), assistant(used, call("a")), result("a")],
     gives: ["user: text", "assistant: use(s) tool_use", "user: tool_result"],
   },
   {
-    name: "news in the same message moves into the result, where it does not end the wait",
+    name: "new text in the same message moves into the result, where it does not end the wait",
     given: [user("q"), assistant(used, call("a")), result("a"), user("news")],
     gives: ["user: text", "assistant: use(s) tool_use", "user: tool_result[done|news]"],
   },
@@ -69,7 +68,7 @@ it.each<{ name: string; given: Message[]; gives: string[] }>([
     ],
   },
   {
-    name: "the result may come a reply later still",
+    name: "the result may come one reply later still",
     given: [
       user("q"),
       assistant(used, call("a")),
@@ -90,7 +89,7 @@ it.each<{ name: string; given: Message[]; gives: string[] }>([
     ],
   },
   {
-    name: "a use that never got its result is dropped once the conversation has continued",
+    name: "a use without a result is dropped once the conversation has continued",
     given: [
       user("q"),
       assistant(used, call("a")),
@@ -107,23 +106,23 @@ it.each<{ name: string; given: Message[]; gives: string[] }>([
     ],
   },
   {
-    name: "a use that nothing can wait for is given up, with its message if nothing else is in it",
+    name: "a use without a possible wait is dropped, with its message if that is empty",
     given: [user("q"), assistant(used), user("go on")],
     gives: ["user: text text"],
   },
   {
-    name: "a result without its use is left out",
+    name: "a result without its use is omitted",
     given: [user("q"), assistant(found, said("ok")), user("go on")],
     gives: ["user: text", "assistant: text", "user: text"],
   },
   {
-    name: "a paused reply goes back as it is, its open use last",
+    name: "a paused reply is sent unchanged, its open use last",
     given: [user("q"), assistant(said("let me see"), used)],
     gives: ["user: text", "assistant: text use(s)"],
   },
 ])("$name", ({ given, gives }) => expect(picture(given)).toEqual(gives));
 
-it("a use that waits for a tool this call may not use is given up: the provider cannot run it", () => {
+it("a use that waits for a tool outside this call is dropped: the provider cannot run it", () => {
   const waiting = [user("q"), assistant(used, call("a")), result("a"), user("news")];
   expect(picture(waiting, [])).toEqual([
     "user: text",
@@ -132,7 +131,7 @@ it("a use that waits for a tool this call may not use is given up: the provider 
   ]);
 });
 
-it("a use that has its result stays, even if this call offers no such tool", () => {
+it("a use with its result stays, even if this call offers no such tool", () => {
   const done = [user("q"), assistant(used, found, said("ok")), user("go on")];
   expect(picture(done, [])).toEqual(picture(done));
 });

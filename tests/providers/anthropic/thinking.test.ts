@@ -18,7 +18,7 @@ const fields = (model: string, params: Record<string, unknown>, maxOutputTokens 
 
 describe("thinking", () => {
   it.each([
-    { name: "nothing is said of it", model: EARLY, params: {}, gives: {} },
+    { name: "nothing by default", model: EARLY, params: {}, gives: {} },
     {
       name: "a budget in the format's words",
       model: EARLY,
@@ -50,13 +50,13 @@ describe("thinking", () => {
       gives: { thinking: enabled(8_000) },
     },
     {
-      name: "a budget below the least",
+      name: "a budget below the minimum",
       model: EARLY,
       params: { max_thinking_tokens: 10 },
       gives: { thinking: enabled(1_024) },
     },
     {
-      name: "a budget above the cap leaves a quarter of it",
+      name: "a budget above the cap, which leaves a quarter of it",
       model: EARLY,
       params: { max_thinking_tokens: 90_000 },
       gives: { thinking: enabled(15_000) },
@@ -67,40 +67,40 @@ describe("thinking", () => {
       params: { reasoning_effort: "none" },
       gives: {},
     },
-    { name: "a budget of nothing", model: EARLY, params: { max_thinking_tokens: 0 }, gives: {} },
+    { name: "a budget of zero", model: EARLY, params: { max_thinking_tokens: 0 }, gives: {} },
     {
-      name: "a budget, for a model that takes either",
+      name: "a budget, for a model that accepts either",
       model: EITHER,
       params: { max_thinking_tokens: 5_000 },
       gives: { thinking: enabled(5_000) },
     },
     {
-      name: "an effort, for a model that takes either",
+      name: "an effort, for a model that accepts either",
       model: EITHER,
       params: { reasoning: { effort: "high" } },
       gives: { thinking: { type: "adaptive" }, effort: "high" },
     },
-    { name: "nothing, for a model that waits to be asked", model: LATE, params: {}, gives: {} },
+    { name: "nothing, for a model that thinks on request", model: LATE, params: {}, gives: {} },
     {
-      name: "an effort, for a model that takes no budget",
+      name: "an effort, for a model without budgets",
       model: LATE,
       params: { reasoning_effort: "xhigh" },
       gives: { thinking: SUMMARY, effort: "xhigh" },
     },
     {
-      name: "a budget, for a model that takes none",
+      name: "a budget, for a model without budgets",
       model: LATE,
       params: { max_thinking_tokens: 8_000 },
       gives: { thinking: SUMMARY, effort: "medium" },
     },
     {
-      name: "nothing, for a model that thinks by itself",
+      name: "nothing, for a model that thinks by default",
       model: DEFAULT,
       params: {},
       gives: { thinking: SUMMARY },
     },
     {
-      name: "off, for a model that thinks by itself",
+      name: "off, for a model that thinks by default",
       model: DEFAULT,
       params: { thinking: { type: "disabled" } },
       gives: { thinking: { type: "disabled" } },
@@ -118,7 +118,7 @@ describe("thinking", () => {
       gives: { thinking: { ...SUMMARY, ...BOUND }, effort: "low" },
     },
     {
-      name: "its display, as the config wants it",
+      name: "its display from the config",
       model: LATE,
       params: { thinking: { type: "adaptive", display: "omitted" } },
       gives: { thinking: { type: "adaptive", display: "omitted" } },
@@ -129,9 +129,9 @@ describe("thinking", () => {
       params: { output_config: { effort: "low" } },
       gives: { effort: "low" },
     },
-  ])("says $name", ({ model, params, gives }) => expect(fields(model, params)).toEqual(gives));
+  ])("sends $name", ({ model, params, gives }) => expect(fields(model, params)).toEqual(gives));
 
-  it("is left out of a reply too short for it", () => {
+  it("is omitted from a reply too short for it", () => {
     expect(fields(EARLY, { max_thinking_tokens: 4_000 }, 1_300)).toEqual({});
   });
 

@@ -25,7 +25,7 @@ describe("usage", () => {
       gives: usage(10, 7),
     },
     {
-      name: "what was read from and written into the cache as input",
+      name: "cache reads and writes as input",
       first: {
         input_tokens: 10,
         cache_read_input_tokens: 100,
@@ -36,13 +36,13 @@ describe("usage", () => {
       gives: usage(130, 7, { cached_tokens: 100, cache_write_tokens: 20 }),
     },
     {
-      name: "the last report where it says more: it counts all so far",
+      name: "the last report if it is higher: it counts everything so far",
       first: { input_tokens: 10, output_tokens: 1 },
       last: { input_tokens: 900, cache_read_input_tokens: 50, output_tokens: 7 },
       gives: usage(950, 7, { cached_tokens: 50 }),
     },
     {
-      name: "nulls as left out",
+      name: "nulls as omitted",
       first: { input_tokens: 10, cache_read_input_tokens: null, output_tokens: 1 },
       last: { input_tokens: null, output_tokens: 7 },
       gives: usage(10, 7),
@@ -62,14 +62,14 @@ describe("usage", () => {
     { name: "no report", first: undefined, last: undefined, gives: null },
     { name: "an empty report", first: {}, last: { output_tokens: 0 }, gives: null },
     {
-      name: "nonsense as nothing",
+      name: "invalid values as no report",
       first: { input_tokens: -4, output_tokens: "7" },
       last: { output_tokens: 1e300 },
       gives: null,
     },
   ])("reads $name", ({ first, last, gives }) => expect(usageOf(first, last)).toEqual(gives));
 
-  it("counts code as one use of its machine, however often it ran", () => {
+  it("counts code as one use of its container, however often it ran", () => {
     const run = (id: string) => [
       ...asks(1, id, "bash_code_execution", "{}"),
       ...block(2, {
@@ -83,7 +83,7 @@ describe("usage", () => {
     );
   });
 
-  it("is reported only at the end, so that a cut reply is not charged the placeholder of its beginning", () => {
+  it("is reported only at the end, so that a cut reply is not charged the placeholder at its start", () => {
     const { events, stop } = decode([
       start({ usage: { input_tokens: 10, output_tokens: 1 } }),
       ...says(0, "x"),

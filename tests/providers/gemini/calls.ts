@@ -3,7 +3,7 @@ import { createDecoder } from "../../../src/providers/gemini/decode";
 import type { ModelEvent, ModelRequest, ReplyItem } from "../../../src/providers/provider";
 import { endpointAt } from "../../fakes/endpoint";
 
-/** Requests as they leave the adapter, and replies as they come out of it. */
+/** Requests as the adapter sends them, and replies as it returns them. */
 
 export const REQUEST: ModelRequest = {
   model: "gemini-2.5-flash",
@@ -22,7 +22,7 @@ const DONE = { candidates: [{ content: { parts: [{ text: "x" }] }, finishReason:
 
 type SentRequest = { url: string; headers: Headers; body: Record<string, unknown> };
 
-/** What leaves for this request. */
+/** The sent form of this request. */
 export async function sent(
   change: Partial<ModelRequest>,
   baseUrl = "https://provider.test/v1beta",

@@ -4,7 +4,7 @@ import { calls, decode, ends, part, says } from "./calls";
 const usage = (fields: object) => ({ usageMetadata: fields });
 
 describe("a reply", () => {
-  it("gives text, reasoning and calls in the order they came", () => {
+  it("yields text, reasoning and calls in their order", () => {
     const { events, stop } = decode([
       part({ text: "hm ", thought: true }, { text: "so", thought: true }),
       part(
@@ -49,7 +49,7 @@ describe("a reply", () => {
     });
   });
 
-  it("keeps a part with a signature apart from its neighbours", () => {
+  it("keeps a part with a signature separate from its neighbours", () => {
     const { stop } = decode([
       says("a"),
       part({ text: "b", thoughtSignature: "s" }),
@@ -142,7 +142,7 @@ describe("the end", () => {
     },
   );
 
-  it("MISSING_THOUGHT_SIGNATURE is our own mistake", () => {
+  it("MISSING_THOUGHT_SIGNATURE is an internal error", () => {
     expect(() => decode([ends("MISSING_THOUGHT_SIGNATURE")])).toThrow(
       expect.objectContaining({ failureClass: "bad_request" }),
     );
@@ -161,12 +161,12 @@ describe("the end", () => {
     { name: "a text", chunks: [ends("STOP"), says("half of it")] },
     { name: "reasoning", chunks: [ends("STOP"), part({ text: "hm", thought: true })] },
     { name: "a call", chunks: [says("I vote"), ends("STOP"), calls("vote", {})] },
-  ])("is not what a proxy writes before $name", ({ chunks }) => {
+  ])("is not accepted before $name, as a proxy writes it", ({ chunks }) => {
     expect(() => decode(chunks)).toThrow(expect.objectContaining({ code: "stream_cut" }));
     expect(decode([...chunks, ends("STOP")]).stop.type).toBe("stop");
   });
 
-  it("stays where only sources, counts and signatures follow", () => {
+  it("is kept if only sources, counts and signatures follow", () => {
     const chunks = [
       says("x"),
       ends("STOP"),
@@ -182,7 +182,7 @@ describe("the end", () => {
     });
   });
 
-  it("may be a prompt that was blocked", () => {
+  it("may be a blocked prompt", () => {
     const { stop } = decode([
       { promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, ...usage({ promptTokenCount: 5 }) },
     ]);
@@ -194,7 +194,7 @@ describe("the end", () => {
     });
   });
 
-  it("is of the reply, where the prompt's ratings came too", () => {
+  it("is the reply's, even if the prompt's ratings are present", () => {
     expect(
       decode([
         { ...says("x"), promptFeedback: { blockReason: "BLOCKED_REASON_UNSPECIFIED" } },
@@ -251,7 +251,7 @@ describe("usage", () => {
     expect(stop.usage).toEqual({ input_tokens, output_tokens, reasoning_tokens, cached_tokens });
   });
 
-  it("is the last reported one, and updated with every report", () => {
+  it("is the last report, and updated with every report", () => {
     const reports = [1, 2, 5].map((candidatesTokenCount) => ({
       ...says("x"),
       ...usage({ promptTokenCount: 9, candidatesTokenCount }),
@@ -270,7 +270,7 @@ describe("hosted tools", () => {
     part({ toolCall: { toolType: "GOOGLE_SEARCH_WEB", args: { queries }, id: "t" } });
   const spent = usage({ promptTokenCount: 1 });
 
-  it("are told with each query once, wherever it stands", () => {
+  it("are reported with each query once, at any position", () => {
     const { events, stop } = decode([
       search("a", "b"),
       grounding({ webSearchQueries: ["b", "c"] }),
@@ -288,7 +288,7 @@ describe("hosted tools", () => {
     expect(stop.usage?.hosted_uses).toEqual({ web_search: 3 });
   });
 
-  it("are charged once a request with older models", () => {
+  it("are charged once per request with older models", () => {
     const { stop } = decode([grounding({ webSearchQueries: ["a", "b"] }), spent, ends("STOP")], {
       model: "gemini-2.5-pro",
     });
@@ -296,7 +296,7 @@ describe("hosted tools", () => {
     expect(stop.hosted).toHaveLength(2);
   });
 
-  it("give each source once, with the passage that rests on it", () => {
+  it("report each source once, with the passage that cites it", () => {
     const web = (n: number) => ({ web: { uri: `https://example.com/${n}`, title: `t${n}` } });
     const support = (text: string, ...groundingChunkIndices: number[]) => ({
       segment: { text },

@@ -3,8 +3,7 @@ import type { Message } from "../../../src/providers/provider";
 import { body, calls, decode, ends, says, stored } from "./calls";
 
 /**
- * What MassGen's own adapter for these models is known to get wrong, by the numbers of the list of
- * its defects.
+ * Known defects of MassGen's own adapter for these models, by their numbers in the list of defects.
  */
 
 const tool = (name: string) => ({
@@ -23,14 +22,14 @@ it("5: the instructions stay whole for any conversation", async () => {
   });
 });
 
-it("12: ids of calls differ over the whole round, though the provider gives none", () => {
+it("12: ids of calls differ over the whole round, though the provider sends none", () => {
   const first = decode([calls("vote", {}), calls("read_file", {}), ends("STOP")]);
   const taken = idsOf(first.stop.items);
   const second = decode([calls("vote", {}), ends("STOP")], { taken });
   expect(new Set([...taken, ...idsOf(second.stop.items)]).size).toBe(3);
 });
 
-it("13: the text before the calls goes back with them", async () => {
+it("13: the text before the calls is sent back with them", async () => {
   const items = replied(says("I think the second is right."), calls("read_file", {}));
   const [id = ""] = idsOf(items);
   const messages: Message[] = [
@@ -48,7 +47,7 @@ it("13: the text before the calls goes back with them", async () => {
   ]);
 });
 
-it("14: hosted tools are sent beside others, or refused by name; never dropped", async () => {
+it("14: hosted tools are sent beside others, or refused by name, never dropped", async () => {
   const request = {
     tools: [tool("vote")],
     hostedTools: [{ name: "web_search" as const, maxUses: 1 }],
@@ -61,7 +60,7 @@ it("14: hosted tools are sent beside others, or refused by name; never dropped",
   );
 });
 
-it("15: a presenter's calls have the same form as any other's", () => {
+it("15: a presenter's calls have the same form as all others", () => {
   const items = replied(calls("restart_orchestration", { reason: "wrong", instructions: "again" }));
   expect(items).toMatchObject([
     {
@@ -72,7 +71,7 @@ it("15: a presenter's calls have the same form as any other's", () => {
   ]);
 });
 
-it("16, 17: nothing of a config reaches the request by another name than those of the list", async () => {
+it("16, 17: a config's fields reach the request only under the listed names", async () => {
   const params = {
     enable_code_interpreter: true,
     enable_code_execution: true,

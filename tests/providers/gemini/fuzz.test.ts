@@ -7,7 +7,7 @@ import { FULL, itemsOf, USAGE } from "../../contracts/contract-support";
 import { GEMINI } from "../../contracts/gemini-wire";
 import { decode, part, replay } from "./calls";
 
-/** JSON that looks like a chunk in places, since pure noise never gets past the first field. */
+/** JSON that looks like a chunk in places, because pure noise never gets past the first field. */
 const value = fc.jsonValue({ maxDepth: 3 });
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 3, arbitrary }, { weight: 1, arbitrary: value });
@@ -50,7 +50,7 @@ const chunk = some({
   promptFeedback: value,
 });
 
-it("for any response of a server, the reply has unique ids, object arguments, and parts that survive being stored", () => {
+it("for any response of a server, the reply has unique ids, object arguments, and parts that can be stored", () => {
   fc.assert(
     fc.property(fc.array(chunk, { maxLength: 8 }), (chunks) => {
       const decoder = createDecoder("gemini-3.8-flash", new Set(["a"]));
@@ -67,7 +67,7 @@ it("for any response of a server, the reply has unique ids, object arguments, an
   );
 });
 
-it("however the bytes are split, the reply is the same", async () => {
+it("for any division of the bytes the reply is the same", async () => {
   const bytes = new TextEncoder().encode(GEMINI.encode(FULL).join(""));
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(fc.nat(bytes.length), { maxLength: 30 }), async (cuts) => {
@@ -85,7 +85,7 @@ it("however the bytes are split, the reply is the same", async () => {
   );
 });
 
-it("a stream with bytes changed, lost or doubled ends in a stop or in a failure of the provider", async () => {
+it("a stream with changed, lost or repeated bytes ends in a stop or in a failure of the provider", async () => {
   const whole = Array.from(new TextEncoder().encode(GEMINI.encode(FULL).join("")));
   const change = fc.record({
     at: fc.nat(whole.length - 1),
@@ -107,7 +107,7 @@ it("a stream with bytes changed, lost or doubled ends in a stop or in a failure 
   );
 });
 
-it("noise instead of a stream is a failure of the provider, never anything else", async () => {
+it("noise instead of a stream is a failure of the provider, never another error", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 5 }),
@@ -125,7 +125,7 @@ it.each([
   ["empty calls", { functionCall: {} }],
   ["pictures", { inlineData: { data: "x".repeat(1_000) } }],
   ["queries", null],
-])("a reply of %s without end fails", (_, given) => {
+])("an endless reply of %s fails", (_, given) => {
   const one = (n: number) =>
     part(given ?? { toolCall: { args: { queries: [`${n}`.repeat(200)] } } });
   const chunks = Array.from({ length: MAX_REPLY_CHARS / 900 }, (_unused, n) => one(n));

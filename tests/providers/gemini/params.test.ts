@@ -115,7 +115,7 @@ describe("the check", () => {
     ["reasoning with its kind", { reasoning: { type: "enabled", effort: "low" } }],
     ["what is added", { extra_body: { generationConfig: { presencePenalty: 1 }, store: false } }],
     ["five stops", { stop: ["a", "b", "c", "d", "e"] }],
-  ])("takes %s", (_, params) => expect(check(params)).toEqual([]));
+  ])("accepts %s", (_, params) => expect(check(params)).toEqual([]));
 
   it.each<[string, Record<string, unknown>, RegExp]>([
     [
@@ -171,7 +171,7 @@ describe("the check", () => {
     expect(check(params)).toEqual([expect.stringMatching(problem)]),
   );
 
-  it("refuses thinking for a model that cannot", () => {
+  it("refuses thinking for a model without it", () => {
     expect(check({ thinking_budget: 5 }, "gemini-2.0-flash")).toEqual([
       expect.stringMatching(/gemini-2.0-flash. does not think/),
     ]);
@@ -189,7 +189,7 @@ it.each([
   ["gemini-2.0-flash-exp", false],
   ["models/gemini-1.5-flash-002", false],
   ["gemma-3-27b-it", false],
-])("%s takes hosted tools beside others: %s", (model, can) => {
+])("%s accepts hosted tools beside others: %s", (model, can) => {
   expect(canCombineHosted(model)).toBe(can);
   expect(PARAMS.hostedAlone?.(model) === null).toBe(can);
 });

@@ -18,7 +18,7 @@ const declared = {
 describe("a request", () => {
   it.each<{ name: string; given: Partial<ModelRequest>; has: object; lacks?: string[] }>([
     {
-      name: "has the instructions apart, once",
+      name: "has the instructions in their own field, once",
       given: { system: "be brief" },
       has: {
         systemInstruction: { parts: [{ text: "be brief" }] },
@@ -26,7 +26,7 @@ describe("a request", () => {
       },
     },
     {
-      name: "says nothing of instructions where there are none",
+      name: "has no instructions field without instructions",
       given: {},
       has: {},
       lacks: ["systemInstruction"],
@@ -47,7 +47,7 @@ describe("a request", () => {
       has: { toolConfig: { functionCallingConfig: { mode: "ANY" } } },
     },
     {
-      name: "forces nothing without tools",
+      name: "forces no call without tools",
       given: { toolChoice: "required" },
       has: {},
       lacks: ["toolConfig", "tools"],
@@ -59,7 +59,7 @@ describe("a request", () => {
       lacks: ["toolConfig"],
     },
     {
-      name: "offers hosted tools beside others with models that take both",
+      name: "offers hosted tools beside others with models that accept both",
       given: { model: "gemini-3.8-flash", tools: [vote], hostedTools: [search] },
       has: {
         tools: [{ googleSearch: {} }, declared],
@@ -85,7 +85,7 @@ describe("a request", () => {
       },
     },
     {
-      name: "says the sampling parameters in the provider's names",
+      name: "sends the sampling parameters under the provider's names",
       given: {
         params: {
           temperature: 0,
@@ -102,7 +102,7 @@ describe("a request", () => {
       },
     },
     {
-      name: "says safety settings written as a mapping",
+      name: "sends safety settings written as a mapping",
       given: {
         params: { safety_settings: { harassment: "block_none", HARM_CATEGORY_HATE_SPEECH: "OFF" } },
       },
@@ -114,7 +114,7 @@ describe("a request", () => {
       },
     },
     {
-      name: "says safety settings written as a list",
+      name: "sends safety settings written as a list",
       given: {
         params: {
           safety_settings: [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_ONLY_HIGH" }],
@@ -125,7 +125,7 @@ describe("a request", () => {
       },
     },
     {
-      name: "passes on what the config adds, beside its own",
+      name: "sends the config's additional fields beside its own",
       given: {
         maxOutputTokens: 9,
         params: { extra_body: { generationConfig: { presencePenalty: 0.5 }, store: false } },
@@ -156,21 +156,21 @@ describe("a request", () => {
     expect(await body({ ...request, params: { extra_body } })).toEqual(await body(request));
   });
 
-  it("is refused before it leaves where the model takes hosted tools only alone", async () => {
+  it("is refused before it is sent if the model accepts hosted tools only alone", async () => {
     await expect(body({ tools: [vote], hostedTools: [search, code] })).rejects.toMatchObject({
       failureClass: "bad_request",
       message: "gemini-2.5-flash takes web_search, code_execution only without other tools.",
     });
   });
 
-  it("is refused before it leaves where the SDK takes no such model name", async () => {
+  it("is refused before it is sent if the SDK does not accept the model name", async () => {
     await expect(body({ model: "gemini/../x?y" })).rejects.toMatchObject({
       failureClass: "bad_request",
     });
   });
 });
 
-describe("the address", () => {
+describe("the URL", () => {
   it.each([
     [
       "https://provider.test",
@@ -188,7 +188,7 @@ describe("the address", () => {
       "https://proxy.test/gemini",
       "https://proxy.test/gemini/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
     ],
-  ])("%s is what stands before the models", async (baseUrl, url) => {
+  ])("%s is the part before the models", async (baseUrl, url) => {
     expect((await sent({}, baseUrl)).url).toBe(url);
   });
 
@@ -212,7 +212,7 @@ const result = (toolCallId: string, name: string, text = "ok", isError = false):
 const contents = async (...messages: Message[]) => (await body({ messages }))["contents"];
 
 describe("the conversation", () => {
-  it("gives the parts of a reply back as they came, in their order", async () => {
+  it("returns the parts of a reply unchanged, in their order", async () => {
     const parts = [
       { text: "let me think", thought: true },
       { text: "I will look it up.", thoughtSignature: "sig0" },
@@ -240,7 +240,7 @@ describe("the conversation", () => {
     expect(reply).toEqual({ role: "model", parts });
   });
 
-  it("holds all results of one reply in one content, under the provider's ids", async () => {
+  it("contains all results of one reply in one content, under the provider's ids", async () => {
     const { stop } = decode([
       calls("vote", {}, { id: "x" }),
       calls("vote", {}, { id: "x" }),
@@ -269,7 +269,7 @@ describe("the conversation", () => {
     ]);
   });
 
-  it("never sends an id that the provider did not give", async () => {
+  it("never sends an id that the provider did not send", async () => {
     const { stop } = decode([calls("vote", {}), ends("STOP")]);
     const id = stop.items.flatMap((item) => (item.type === "tool_call" ? [item.id] : []))[0] ?? "";
     const text = JSON.stringify(
@@ -279,7 +279,7 @@ describe("the conversation", () => {
     expect(text).not.toContain(id);
   });
 
-  it("keeps messages after the results out of them", async () => {
+  it("keeps messages after the results separate", async () => {
     const call = { type: "tool_call" as const, id: "a", name: "vote", arguments: "{}" };
     expect(
       await contents(assistant(call), result("a", "vote"), { role: "user", text: "newer answers" }),
@@ -290,7 +290,7 @@ describe("the conversation", () => {
     ]);
   });
 
-  it("leaves out a reply of nothing, and gives broken arguments back empty", async () => {
+  it("omits an empty reply, and sends broken arguments as empty", async () => {
     const call = { type: "tool_call" as const, id: "a", name: "vote", arguments: "[1" };
     expect(await contents({ role: "user", text: "hi" }, assistant(), assistant(call))).toEqual([
       { role: "user", parts: [{ text: "hi" }] },
@@ -298,7 +298,7 @@ describe("the conversation", () => {
     ]);
   });
 
-  it("keeps the text that was written before the calls", async () => {
+  it("keeps the text before the calls", async () => {
     const { stop } = decode([
       says("First I "),
       says("look."),

@@ -228,7 +228,7 @@ describe("a schema", () => {
     ],
   ])("%s", (_, given, root, expected) => expect(property(given, root)).toEqual(expected));
 
-  it("without parameters is left out", () => {
+  it("without parameters is omitted", () => {
     for (const parameters of [{ type: "object", properties: {} }, { type: "object" }, {}]) {
       expect(toFunctionDeclaration(tool(parameters))).toEqual({
         name: "read",

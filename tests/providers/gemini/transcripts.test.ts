@@ -3,14 +3,17 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { replay } from "./calls";
 
-/** Golden transcripts: a server's stream as bytes in (`x.sse`), our events out (`x.json`), through the whole adapter. */
+/**
+ * Golden transcripts: a server's stream as bytes (`x.sse`), our events (`x.json`), through the
+ * whole adapter.
+ */
 
 const FOLDER = join(import.meta.dirname, "transcripts");
 const NAMES = readdirSync(FOLDER)
   .filter((name) => name.endsWith(".sse"))
   .map((name) => name.replace(/\.sse$/, ""));
 
-it("there are transcripts", () => expect(NAMES.length).toBeGreaterThan(15));
+it("transcripts exist", () => expect(NAMES.length).toBeGreaterThan(15));
 
 it.each(NAMES)("%s", async (name) => {
   const bytes = Uint8Array.from(readFileSync(join(FOLDER, `${name}.sse`)));

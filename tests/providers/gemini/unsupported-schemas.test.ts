@@ -168,7 +168,7 @@ const KNOWN = new Set([
   ...["anyOf", "properties", "additionalProperties", "required", "propertyOrdering"],
 ]);
 
-/** All keywords of a schema and of those in it. */
+/** All keywords of a schema and of its parts. */
 function keywordsIn(value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [];
   const {

@@ -36,7 +36,7 @@ async function ask(
   return { events, error, sent: sent[0] };
 }
 
-describe("a resource of one's own", () => {
+describe("a custom resource", () => {
   it.each([
     {
       name: "the current API",
@@ -51,12 +51,12 @@ describe("a resource of one's own", () => {
       url: `${ORIGIN}/openai/deployments/our-gpt/chat/completions?api-version=2024-12-01-preview`,
     },
     {
-      name: "a deployment with signs that mean something in a path",
+      name: "a deployment with characters that have a meaning in a path",
       options: { apiVersion: "2024-12-01-preview" },
       model: "a/b?c",
       url: `${ORIGIN}/openai/deployments/a%2Fb%3Fc/chat/completions?api-version=2024-12-01-preview`,
     },
-  ])("is asked under the address of $name", async ({ options, model, url }) => {
+  ])("is requested at the address of $name", async ({ options, model, url }) => {
     const { sent } = await ask(options, { model });
     expect(sent?.url).toBe(url);
     expect(sent?.headers.get("api-key")).toBe("k-123456");
@@ -74,13 +74,13 @@ describe("a resource of one's own", () => {
     expect(sent?.body).not.toHaveProperty("tools");
   });
 
-  it("gives streamed arguments as calls, and no piece of them as text", async () => {
+  it("returns streamed arguments as calls, and no part of them as text", async () => {
     const { events } = await ask({}, {}, OPENAI_CHAT.encode(CALLS_ONLY));
     expect(events.some(({ type }) => type === "text")).toBe(false);
     expect(events.at(-1)).toMatchObject({ reason: "tool_calls", items: itemsOf(CALLS_ONLY) });
   });
 
-  it("may say first what its filters found in the prompt", async () => {
+  it("may start with the filter results of the prompt", async () => {
     const verdict = {
       prompt_index: 0,
       content_filter_results: { hate: { filtered: false, severity: "safe" } },
@@ -91,7 +91,7 @@ describe("a resource of one's own", () => {
     expect(events.at(-1)).toMatchObject({ items: itemsOf(FULL) });
   });
 
-  it("may filter what the model writes", async () => {
+  it("may filter the model's text", async () => {
     const { events } = await ask(
       {},
       {},

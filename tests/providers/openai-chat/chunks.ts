@@ -1,6 +1,9 @@
 import { createDecoder } from "../../../src/providers/openai-chat/decode";
 
-/** Chunks of a stream as Chat Completions servers send them, and what the decoder makes of a whole one. */
+/**
+ * Chunks of a stream as Chat Completions servers send them, and the decoded result of a whole
+ * stream.
+ */
 
 export const delta = (fields: object) => ({
   choices: [{ index: 0, delta: fields, finish_reason: null }],

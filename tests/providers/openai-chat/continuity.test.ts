@@ -5,7 +5,10 @@ import type { ReplyItem } from "../../../src/providers/provider";
 import { REQUEST } from "../../contracts/contract-support";
 import { calls, decode, delta, ends } from "./chunks";
 
-/** What a server wants back with the next call of a round: taken from its stream, stored as JSON, and sent. */
+/**
+ * Data that a server requires in the next call of a round: read from its stream, stored as JSON,
+ * and sent.
+ */
 function returned(chunks: readonly unknown[]) {
   const { stop } = decode([...chunks, ends("tool_calls")]);
   const items: ReplyItem[] = JSON.parse(JSON.stringify(stop.type === "stop" ? stop.items : []));
@@ -26,10 +29,10 @@ const text = (value: string, more: object = {}) => ({
 });
 const called = calls({ index: 0, id: "a", name: "vote", args: "{}" });
 
-describe("reasoning of a model behind a router goes back", () => {
+describe("reasoning of a model behind a router is sent back", () => {
   it.each([
     {
-      name: "with its pieces joined and the signature that came last",
+      name: "with its deltas joined and the last signature",
       given: [
         details(text("let ")),
         details(text("me see", { signature: null })),
@@ -38,7 +41,7 @@ describe("reasoning of a model behind a router goes back", () => {
       gives: [text("let me see", { signature: "s1" })],
     },
     {
-      name: "with what is encrypted, each piece by itself",
+      name: "with encrypted parts, each separately",
       given: [
         details({ type: "reasoning.encrypted", data: "x", id: "a" }),
         details({ type: "reasoning.encrypted", data: "y", id: "b" }),
@@ -72,7 +75,7 @@ describe("reasoning of a model behind a router goes back", () => {
     });
   });
 
-  it("but nothing does where nothing came, or nothing that can be read", () => {
+  it("but nothing is sent back if it is missing or unreadable", () => {
     expect(
       returned([
         called,
@@ -84,7 +87,7 @@ describe("reasoning of a model behind a router goes back", () => {
   });
 });
 
-it("what a server adds to a call goes back with this call", () => {
+it("a server's additions to a call are sent back with this call", () => {
   const signed = { extra_content: { google: { thought_signature: "s1" } } };
   const first = delta({
     tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "{}" }, ...signed }],

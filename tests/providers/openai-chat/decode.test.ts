@@ -23,7 +23,7 @@ const itemsOf = (chunks: readonly unknown[], taken?: string[]) => {
 describe("text and reasoning", () => {
   it.each([
     {
-      name: "joins the pieces of a text",
+      name: "joins the deltas of a text",
       given: [says("Hel"), says("lo")],
       gives: [text("Hello")],
     },
@@ -33,7 +33,7 @@ describe("text and reasoning", () => {
       gives: [],
     },
     {
-      name: "takes text parts of a list of contents, and its thinking as reasoning",
+      name: "reads text parts of a list of contents, and its thinking as reasoning",
       given: [
         delta({ content: [{ type: "thinking", thinking: [{ type: "text", text: "hm" }] }] }),
         delta({ content: [{ type: "text", text: "ok" }] }),
@@ -47,7 +47,7 @@ describe("text and reasoning", () => {
     },
     { name: "reads reasoning", given: [delta({ reasoning: "a" })], gives: [thought("a")] },
     {
-      name: "shows reasoning_details of text and summary, not what is encrypted",
+      name: "reads text and summary of reasoning_details, not encrypted parts",
       given: [
         delta({
           reasoning_details: [
@@ -66,25 +66,25 @@ describe("text and reasoning", () => {
       ],
     },
     {
-      name: "takes reasoning once when it is sent in two fields",
+      name: "reads reasoning once when it is sent in two fields",
       given: [
         delta({ reasoning: "a", reasoning_details: [{ type: "reasoning.text", text: "a" }] }),
       ],
       gives: [detailed("a", [{ type: "reasoning.text", text: "a" }])],
     },
     {
-      name: "reads a whole message where a delta belongs",
+      name: "reads a whole message in place of a delta",
       given: [{ choices: [{ message: { content: "all" } }] }],
       gives: [text("all")],
     },
     {
-      name: "takes the first choice only",
+      name: "reads the first choice only",
       given: [{ choices: [{ index: 1, delta: { content: "no" } }] }, says("yes")],
       gives: [text("yes")],
     },
   ])("$name", ({ given, gives }) => expect(itemsOf([...given, ends("stop")])).toEqual(gives));
 
-  it("yields every delta in order, as it comes", () => {
+  it("yields every delta in order, on arrival", () => {
     const { events } = decode([delta({ reasoning: "hm" }), says("a"), says("b"), ends("stop")]);
     expect(events).toEqual([
       { type: "reasoning", text: "hm" },
@@ -108,13 +108,13 @@ describe("text and reasoning", () => {
       choices: [{ delta: { content: { a: 1 }, reasoning_details: "x", tool_calls: {} } }],
       usage: "many",
     },
-  ])("is not upset by %j", (chunk) => expect(() => decode([chunk, ends("stop")])).not.toThrow());
+  ])("ignores %j", (chunk) => expect(() => decode([chunk, ends("stop")])).not.toThrow());
 });
 
 describe("tool calls", () => {
   it.each([
     {
-      name: "puts a call together from its pieces",
+      name: "joins a call from its deltas",
       given: [
         calls({ index: 0, id: "a", name: "vote", args: "" }),
         calls({ index: 0, args: '{"x"' }),
@@ -123,7 +123,7 @@ describe("tool calls", () => {
       gives: [call("a", "vote", '{"x":1}')],
     },
     {
-      name: "keeps interleaved calls apart by their index",
+      name: "separates interleaved calls by their index",
       given: [
         calls({ index: 0, id: "a", name: "f", args: "{" }),
         calls({ index: 1, id: "b", name: "g", args: "[" }),
@@ -145,7 +145,7 @@ describe("tool calls", () => {
       gives: [call("a", "f", "{}")],
     },
     {
-      name: "begins a call at each name when there is neither index nor id",
+      name: "starts a call at each name when there is neither index nor id",
       given: [calls({ name: "f", args: "{}" }, { name: "g", args: "{}" })],
       gives: [call("call00000", "f", "{}"), call("call00001", "g", "{}")],
     },
@@ -159,7 +159,7 @@ describe("tool calls", () => {
       gives: [call("a", "f", "{}"), call("b", "g", "[")],
     },
     {
-      name: "takes a name repeated with every piece for one call",
+      name: "treats a name repeated with every delta as one call",
       given: [
         calls({ id: "a", name: "f", args: '{"x":' }),
         calls({ id: "a", name: "f", args: "1}" }),
@@ -167,7 +167,7 @@ describe("tool calls", () => {
       gives: [call("a", "f", '{"x":1}')],
     },
     {
-      name: "takes a second complete call under the same id for another call",
+      name: "treats a second complete call under the same id as another call",
       given: [calls({ id: "a", name: "f", args: "{}" }, { id: "a", name: "f", args: '{"x":2}' })],
       gives: [call("a", "f", "{}"), call("call00001", "f", '{"x":2}')],
     },
@@ -188,7 +188,7 @@ describe("tool calls", () => {
       gives: [call("call00000", "f", "{}"), call("call00001", "g", '{"x":1}')],
     },
     {
-      name: "takes a name repeated after the last piece for one call",
+      name: "treats a name repeated after the last delta as one call",
       given: [
         calls({ index: 0, id: "a", name: "f", args: "{}" }),
         calls({ index: 0, id: "a", name: "f", args: "" }),
@@ -216,7 +216,7 @@ describe("tool calls", () => {
       gives: [call("call00000", "f", "{}"), call("call00001", "g", "{}")],
     },
     {
-      name: "takes an id that comes late",
+      name: "accepts a late id",
       given: [calls({ index: 0, name: "f" }), calls({ index: 0, id: "a" })],
       gives: [call("a", "f", "{}")],
     },
@@ -236,12 +236,12 @@ describe("tool calls", () => {
       gives: [call("a", "f", "{}"), call("b", "g", "{}")],
     },
     {
-      name: "writes arguments that come as an object as text",
+      name: "writes object arguments as text",
       given: [calls({ index: 0, id: "a", name: "f", args: { x: 1 } })],
       gives: [call("a", "f", '{"x":1}')],
     },
     {
-      name: "joins a name that comes in pieces",
+      name: "joins a name from several deltas",
       given: [
         calls({ index: 0, id: "a", name: "new_" }),
         calls({ index: 0, name: "answer" }),
@@ -258,7 +258,7 @@ describe("tool calls", () => {
       gives: [call("call00000", "f", "{}")],
     },
     {
-      name: "keeps broken arguments as they came",
+      name: "keeps broken arguments unchanged",
       given: [calls({ index: 0, id: "a", name: "f", args: '{"x":' })],
       gives: [call("a", "f", '{"x":')],
     },
@@ -281,7 +281,7 @@ describe("tool calls", () => {
     ]);
   });
 
-  it("holds arguments back until the name is known", () => {
+  it("delays arguments until the name is known", () => {
     const given = [
       calls({ index: 0, args: "{" }),
       calls({ index: 0, args: '"a"' }),
@@ -335,7 +335,7 @@ describe("usage", () => {
       gives: usage(10, 2),
     },
     {
-      name: "null on every chunk but the last",
+      name: "null on every chunk except the last",
       given: [
         { ...says("a"), usage: null },
         { choices: [], usage: reported },
@@ -358,7 +358,7 @@ describe("usage", () => {
       gives: usage(10, 4, 0, 6),
     },
     {
-      name: "reasoning that only the total counts, as output",
+      name: "reasoning that only the total includes, as output",
       given: [
         {
           choices: [],
@@ -373,9 +373,9 @@ describe("usage", () => {
       gives: usage(10, 24, 20),
     },
     { name: "no usage at all", given: [says("a")], gives: null },
-    { name: "an empty usage as none", given: [{ choices: [], usage: {} }], gives: null },
+    { name: "an empty usage as no report", given: [{ choices: [], usage: {} }], gives: null },
     {
-      name: "nonsense as nothing",
+      name: "invalid values as no report",
       given: [
         {
           choices: [],
@@ -386,7 +386,7 @@ describe("usage", () => {
     },
   ])("reads $name", ({ given, gives }) => expect(usageOf(given)).toEqual(gives));
 
-  it("is told as soon as it is known", () => {
+  it("is reported as soon as it is known", () => {
     const { events } = decode([{ ...says("a"), usage: reported }, ends("stop")]);
     expect(events).toEqual<ModelEvent[]>([
       { type: "text", text: "a" },

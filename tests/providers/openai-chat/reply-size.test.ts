@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { calls, decode, delta, ends, says } from "./chunks";
 
-describe("the length of a reply", () => {
+describe("the limit of a reply's length", () => {
   const long = "x".repeat(1024 * 1024);
   const piece = (kind: number) =>
     [
@@ -13,7 +13,7 @@ describe("the length of a reply", () => {
   it.each([
     { name: "text", kinds: [0, 0, 0, 0] },
     { name: "text, reasoning and arguments together", kinds: [0, 1, 2, 2] },
-  ])("in $name may be 4 MiB of characters and no more", ({ kinds }) => {
+  ])("is 4 MiB of characters in $name", ({ kinds }) => {
     const given = kinds.map(piece);
     expect(() => decode([...given, ends("stop")].slice(1))).not.toThrow();
     const tooLong = expect.objectContaining({
@@ -24,7 +24,7 @@ describe("the length of a reply", () => {
     expect(() => decode([...given, says("one more"), ends("stop")])).toThrow(tooLong);
   });
 
-  it("counts calls too, so that endless empty ones end", () => {
+  it("includes calls, so that endless empty calls end", () => {
     const flood = Array.from({ length: 100_000 }, (_, index) =>
       calls({ index, id: `${index}`, name: "f", args: "" }),
     );
@@ -33,7 +33,7 @@ describe("the length of a reply", () => {
     );
   });
 
-  it("counts names that never end", () => {
+  it("includes endless names", () => {
     const flood = Array.from({ length: 5 }, () => calls({ index: 0, name: long }));
     expect(() =>
       decode([

@@ -39,7 +39,7 @@ describe("the body", () => {
     });
   });
 
-  it("sends no cap on the output where none is set", () => {
+  it("sends no cap on the output without a setting", () => {
     expect(body({ maxOutputTokens: null })).not.toHaveProperty("max_completion_tokens");
   });
 
@@ -70,28 +70,28 @@ describe("the body", () => {
       gives: undefined,
     },
     {
-      name: "forces a tool where the host can",
+      name: "forces a tool if the host supports it",
       tools: [tool],
       choice: "required" as const,
       host: OPENAI,
       gives: "required",
     },
     {
-      name: "does not force where the host cannot",
+      name: "does not force a tool if the host does not support it",
       tools: [tool],
       choice: "required" as const,
       host: THINKING,
       gives: "auto",
     },
     {
-      name: "does not force a router, where it depends on the model",
+      name: "does not force a tool at a router, where it depends on the model",
       tools: [tool],
       choice: "required" as const,
       host: hostById("openrouter"),
       gives: "auto",
     },
     {
-      name: "does not force an unknown host",
+      name: "does not force a tool at an unknown host",
       tools: [tool],
       choice: "required" as const,
       host: OTHER,
@@ -112,7 +112,7 @@ describe("the body", () => {
     expect(body({ tools: [tool] }).tools).toEqual([{ type: "function", function: tool }]);
   });
 
-  it("sends the config's parameters, and those of extra_body, as they are", () => {
+  it("sends the config's parameters and those of extra_body unchanged", () => {
     const params = {
       temperature: 0.2,
       stop: ["x"],
@@ -127,7 +127,7 @@ describe("the body", () => {
     expect(body({ params })).not.toHaveProperty("extra_body");
   });
 
-  it("lets no parameter change what is ours", () => {
+  it("lets no parameter change the service's own fields", () => {
     const hostile = {
       model: "x",
       messages: [],
@@ -183,7 +183,7 @@ describe("messages", () => {
       ],
     },
     {
-      name: "broken arguments go back as an empty object",
+      name: "broken arguments are sent as an empty object",
       given: [
         {
           role: "assistant",
@@ -199,12 +199,12 @@ describe("messages", () => {
       ],
     },
     {
-      name: "a failed tool says so in its text",
+      name: "a failed tool's text says so",
       given: [{ role: "tool", toolCallId: "a", name: "f", text: "no such file", isError: true }],
       gives: [{ role: "tool", tool_call_id: "a", content: "Error: no such file" }],
     },
     {
-      name: "an assistant message with nothing to say is left out",
+      name: "an empty assistant message is omitted",
       given: [{ role: "assistant", items: [] }],
       gives: [],
     },
@@ -235,12 +235,12 @@ describe("messages", () => {
 
   it.each([
     {
-      name: "stands a word of the model where the host demands it",
+      name: "has a message of the model if the host requires it",
       host: hostById("mistral"),
       gives: ["tool", "assistant", "user"],
     },
-    { name: "stands nothing elsewhere", host: OPENAI, gives: ["tool", "user"] },
-  ])("between the results of tools and the user $name", ({ host, gives }) => {
+    { name: "is empty otherwise", host: OPENAI, gives: ["tool", "user"] },
+  ])("the place between tool results and the user's text $name", ({ host, gives }) => {
     const given: Message[] = [
       { role: "tool", toolCallId: "a", name: "f", text: "42", isError: false },
       { role: "user", text: "go on" },
@@ -248,7 +248,7 @@ describe("messages", () => {
     expect(messages(given, host).map(({ role }: { role: string }) => role)).toEqual(gives);
   });
 
-  it("sends no call back by a name that no tool could have", () => {
+  it("sends no call back with an invalid tool name", () => {
     const items: ReplyItem[] = [
       { type: "tool_call", id: "a", name: "multi_tool_use.parallel", arguments: "{}" },
     ];
@@ -257,7 +257,7 @@ describe("messages", () => {
     ]);
   });
 
-  it("sends reasoning back to the hosts that demand it", () => {
+  it("sends reasoning back to the hosts that require it", () => {
     const given: Message[] = [
       {
         role: "assistant",

@@ -20,17 +20,17 @@ describe("stop reasons", () => {
       gives: "tool_calls",
     },
     {
-      name: "stop although there are calls",
+      name: "stop despite calls",
       given: [...withCall, ends("stop")],
       gives: "tool_calls",
     },
     {
-      name: "an unknown reason although there are calls",
+      name: "an unknown reason despite calls",
       given: [...withCall, ends("whatever")],
       gives: "unknown",
     },
     {
-      name: "length although there are calls, since the last may be cut",
+      name: "length despite calls, because the last may be cut",
       given: [...withCall, ends("length")],
       gives: "length",
     },
@@ -38,7 +38,7 @@ describe("stop reasons", () => {
     { name: "an unknown reason", given: [says("a"), ends("whatever")], gives: "unknown" },
     { name: "capital letters", given: [says("a"), ends("STOP")], gives: "stop" },
     {
-      name: "a reason that an empty chunk follows",
+      name: "a reason before an empty chunk",
       given: [ends("stop"), ends(null)],
       gives: "stop",
     },
@@ -116,7 +116,7 @@ describe("stop reasons", () => {
       "malformed_response",
       "unexpected_tool_call",
     ].map((reason) => ({ name: `finish reason ${reason}`, given: [...withCall, ends(reason)] })),
-  ])("takes a stream with $name for cut", ({ given }) => {
+  ])("treats a stream with $name as cut", ({ given }) => {
     expect(() => decode(given)).toThrow(
       expect.objectContaining({ failureClass: "transient", code: "stream_cut" }),
     );

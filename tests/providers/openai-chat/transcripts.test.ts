@@ -6,7 +6,10 @@ import type { ModelEvent } from "../../../src/providers/provider";
 import { endpointAt } from "../../fakes/endpoint";
 import { BARE_REQUEST } from "../bare-request";
 
-/** Golden transcripts: a server's stream as bytes in (`x.sse`), our events out (`x.json`), through the whole adapter. */
+/**
+ * Golden transcripts: a server's stream as bytes (`x.sse`), our events (`x.json`), through the
+ * whole adapter.
+ */
 
 const FOLDER = join(import.meta.dirname, "transcripts");
 const NAMES = readdirSync(FOLDER)
@@ -31,7 +34,7 @@ async function replay(bytes: Uint8Array<ArrayBuffer>) {
   }
 }
 
-it("there are transcripts", () => expect(NAMES.length).toBeGreaterThan(10));
+it("transcripts exist", () => expect(NAMES.length).toBeGreaterThan(10));
 
 it.each(NAMES)("%s", async (name) => {
   const got = await replay(Uint8Array.from(readFileSync(join(FOLDER, `${name}.sse`))));

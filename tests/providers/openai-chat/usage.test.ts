@@ -7,12 +7,12 @@ it.each([
     usage: { prompt_tokens: 9e15, completion_tokens: 1 },
   },
   {
-    name: "numbers beyond all numbers",
+    name: "numbers beyond all limits",
     usage: { prompt_tokens: Number.POSITIVE_INFINITY, completion_tokens: 1e300 },
   },
   { name: "negative counts", usage: { prompt_tokens: -5, completion_tokens: -5 } },
   { name: "words", usage: { prompt_tokens: "many", completion_tokens: null } },
-])("takes $name for no report, and every sum stays an exact integer", ({ usage }) => {
+])("treats $name as no report, and every sum stays an exact integer", ({ usage }) => {
   const decoded = decodeUsage(usage);
   for (const count of Object.values(decoded ?? {})) {
     expect(Number.isSafeInteger(count)).toBe(true);
@@ -30,7 +30,7 @@ it("rounds fractions down", () => {
 
 it.each([
   {
-    name: "with those that were read",
+    name: "together with cache reads",
     details: { cached_tokens: 60, cache_write_tokens: 30 },
     counts: { cached_tokens: 60, cache_write_tokens: 30 },
   },
@@ -39,7 +39,7 @@ it.each([
     details: { cached_tokens: 60, cache_write_tokens: 90 },
     counts: { cached_tokens: 60, cache_write_tokens: 40 },
   },
-])("counts tokens written into the cache $name", ({ details, counts }) => {
+])("counts cache writes $name", ({ details, counts }) => {
   expect(
     decodeUsage({ prompt_tokens: 100, completion_tokens: 2, prompt_tokens_details: details }),
   ).toMatchObject(counts);

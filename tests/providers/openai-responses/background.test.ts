@@ -66,7 +66,7 @@ function start(answer: Answer, options: Partial<ProviderOptions> = {}) {
     collect(provider.stream(REQUEST, signal, undefined, from));
   return { provider, read, sent, paths: () => sent.map(({ method, path }) => `${method} ${path}`) };
 }
-/** What is sent without being waited for. */
+/** The requests that are sent without waiting. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 const CREATE = "POST /v1/responses";
@@ -74,8 +74,8 @@ const RESUME = "GET /v1/responses/resp_1?stream=true&starting_after=2";
 const READ = "GET /v1/responses/resp_1";
 const CANCEL = "POST /v1/responses/resp_1/cancel";
 
-describe("a reply in the background", () => {
-  it("is kept by the provider, and has resume points", async () => {
+describe("a background reply", () => {
+  it("is stored by the provider, and has resume points", async () => {
     const { read, sent } = start(() => sse(EVENTS));
     const { events } = await read();
     expect(sent[0]?.body).toMatchObject({ background: true, store: true });
@@ -90,8 +90,8 @@ describe("a reply in the background", () => {
 
   it.each<{ name: string; options: Partial<ProviderOptions> }>([
     { name: "it is not enabled", options: { background: false } },
-    { name: "the host cannot", options: { host: hostById("xai") } },
-  ])("is not asked for where $name", async ({ options }) => {
+    { name: "the host does not support it", options: { host: hostById("xai") } },
+  ])("is not requested if $name", async ({ options }) => {
     const { read, sent } = start(() => sse(EVENTS), options);
     const { events } = await read();
     expect(sent[0]?.body).toMatchObject({ store: false });
@@ -100,8 +100,8 @@ describe("a reply in the background", () => {
   });
 });
 
-describe("taking a reply up", () => {
-  it("gives what comes after the point, and the whole reply at the end", async () => {
+describe("resuming a reply", () => {
+  it("returns the events after the point, and the whole reply at the end", async () => {
     const { read, paths } = start(() => sse(EVENTS.slice(3)));
     expect(await read(FROM)).toEqual({
       events: [
@@ -112,7 +112,7 @@ describe("taking a reply up", () => {
     expect(paths()).toEqual([RESUME]);
   });
 
-  it("is done although the operator wants no new replies in the background", async () => {
+  it("works although the operator wants no new background replies", async () => {
     const { read, paths } = start(() => sse(EVENTS.slice(3)), { background: false });
     expect((await read(FROM)).events.at(-1)).toMatchObject({
       type: "stop",
@@ -122,10 +122,10 @@ describe("taking a reply up", () => {
   });
 
   it.each([
-    { name: "knows", status: 404, asks: [RESUME, CANCEL] },
-    { name: "gives", status: 400, asks: [RESUME, READ, CANCEL] },
+    { name: "has", status: 404, asks: [RESUME, CANCEL] },
+    { name: "streams", status: 400, asks: [RESUME, READ, CANCEL] },
   ])(
-    "fails where the provider no longer $name it, so that it is made anew",
+    "fails if the provider no longer $name it, so that it is requested again",
     async ({ status, asks }) => {
       const { read, paths } = start(() => failing(status, "Response with id 'resp_1' not found."));
       expect(await read(FROM)).toMatchObject({
@@ -136,7 +136,7 @@ describe("taking a reply up", () => {
     },
   );
 
-  it("reads a reply whole that is too old to be streamed", async () => {
+  it("reads a reply whole if it is too old to be streamed", async () => {
     const { read, paths } = start(({ path }) =>
       path.includes("stream=true")
         ? failing(400, "This response can no longer be streamed.")
@@ -151,13 +151,13 @@ describe("taking a reply up", () => {
 
   it.each([
     { name: "too many requests", status: 429, code: "rate_limited" },
-    { name: "a fault", status: 500, code: "server_error" },
-  ])("passes on $name", async ({ status, code }) => {
+    { name: "a server error", status: 500, code: "server_error" },
+  ])("reports $name", async ({ status, code }) => {
     const { read } = start(() => failing(status, "no"));
     expect(await read(FROM)).toMatchObject({ error: { failureClass: "transient", code } });
   });
 
-  describe("with time standing still", () => {
+  describe("with a stopped clock", () => {
     afterEach(() => void vi.useRealTimers());
 
     it("waits for a reply that is still being written", async () => {
@@ -177,7 +177,7 @@ describe("taking a reply up", () => {
       expect(paths()).toEqual([RESUME, READ, READ, READ]);
     });
 
-    it("stops waiting when aborted, and has the reply cancelled", async () => {
+    it("stops waiting when aborted, and cancels the reply", async () => {
       vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
       const { read, paths } = start(({ path }) =>
         path.includes("stream=true")
@@ -197,8 +197,8 @@ describe("taking a reply up", () => {
   });
 });
 
-describe("leaving a reply", () => {
-  it("that is aborted has it cancelled, with the key", async () => {
+describe("abandoning a reply", () => {
+  it("by an abort cancels the reply with the key", async () => {
     const { read, paths, sent } = start((_, init) => hanging(EVENTS.slice(0, 2), init?.signal), {
       apiKey: "key-123456",
     });
@@ -213,14 +213,14 @@ describe("leaving a reply", () => {
     expect(sent[1]?.headers.get("authorization")).toBe("Bearer key-123456");
   });
 
-  it("by reading no further has it cancelled", async () => {
+  it("by reading no further cancels the reply", async () => {
     const { provider, paths } = start((_, init) => hanging(EVENTS.slice(0, 2), init?.signal));
     for await (const _ of provider.stream(REQUEST, new AbortController().signal)) break;
     await settled();
     expect(paths()).toEqual([CREATE, CANCEL]);
   });
 
-  it("that was cut has it cancelled, since it will be made anew", async () => {
+  it("that was cut cancels the reply, because it will be repeated", async () => {
     const { read, paths } = start(() => sse(EVENTS.slice(0, 2)));
     expect(await read()).toMatchObject({ error: { code: "stream_cut" } });
     await settled();
@@ -234,21 +234,21 @@ describe("leaving a reply", () => {
       answer: () =>
         sse([...EVENTS.slice(0, 2), { type: "response.failed", response: { error: {} } }]),
     },
-    { name: "that never began", answer: () => failing(500, "down") },
+    { name: "that never started", answer: () => failing(500, "down") },
     {
-      name: "because our platform was interrupted",
+      name: "because the platform was interrupted",
       answer: () => {
         throw new Error("Durable Object reset because its code was updated.");
       },
     },
-  ])("$name sends nothing more", async ({ answer }) => {
+  ])("$name sends no request", async ({ answer }) => {
     const { read, paths } = start(answer);
     await read();
     await settled();
     expect(paths()).toEqual([CREATE]);
   });
 
-  it("leaves it to be taken up where our platform was interrupted in its middle", async () => {
+  it("keeps the reply for a resume if the platform was interrupted in its middle", async () => {
     const broken = new ReadableStream({
       start(controller) {
         controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(EVENTS[0])}\n\n`));
@@ -265,7 +265,7 @@ describe("leaving a reply", () => {
     expect(paths()).toEqual([CREATE]);
   });
 
-  it("stops cancelling at a provider that does not answer", async () => {
+  it("stops cancelling at a provider that does not respond", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       let signal: AbortSignal | null | undefined;

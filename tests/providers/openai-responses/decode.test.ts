@@ -87,7 +87,7 @@ describe("the reply", () => {
     expect(JSON.stringify(itemsOf([completed([item])]))).not.toMatch(/status|content":\[/);
   });
 
-  it("leaves out items of unrequested types", () => {
+  it("omits items of unrequested types", () => {
     expect(
       itemsOf([completed([{ type: "mcp_list_tools" }, { type: "something_new" }, message("x")])]),
     ).toHaveLength(1);
@@ -118,7 +118,7 @@ describe("the reply", () => {
     expect(decode([completed(output, more)]).end()).toMatchObject({ reason });
   });
 
-  it("that never ended is cut", () => {
+  it("without an end is cut", () => {
     const { decoder } = decode([done(message("all of it"))]);
     expect(decoder.isOver()).toBe(false);
     expect(() => decoder.end()).toThrow(
@@ -265,7 +265,7 @@ describe("resume points", () => {
     ]);
   });
 
-  it("do not repeat the end of items that began before them", () => {
+  it("do not repeat the end of items that started before them", () => {
     const item = { type: "web_search_call", action: { type: "search", query: "q" } };
     const from = { id: "resp_1", after: 5 };
     expect(

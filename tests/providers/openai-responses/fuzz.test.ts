@@ -28,7 +28,7 @@ async function read(chunks: readonly Uint8Array[]) {
   return events;
 }
 
-/** JSON that looks like an event in places, since pure noise never gets past the first field. */
+/** JSON that looks like an event in places, because pure noise never gets past the first field. */
 const value = fc.jsonValue({ maxDepth: 1 });
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 3, arbitrary }, { weight: 1, arbitrary: value });
@@ -106,7 +106,7 @@ it("for any events of a server, ids are unique, arguments are text, and the repl
   fc.assert(
     fc.property(fc.array(event, { maxLength: 8 }), response, (events, last) => {
       const decoder = createDecoder({ takenIds: new Set(["a"]), secrets: [], points: true });
-      // As it comes from the wire: JSON knows no -0.
+      // As on the wire: JSON has no -0.
       const sent = [...events, { type: "response.completed", response: last }].map((one) =>
         JSON.parse(JSON.stringify(one)),
       );
@@ -127,7 +127,7 @@ it("for any events of a server, ids are unique, arguments are text, and the repl
   );
 });
 
-it("however the bytes are split, the reply is the same", async () => {
+it("for any division of the bytes the reply is the same", async () => {
   const bytes = new TextEncoder().encode(OPENAI_RESPONSES.encode(FULL).join(""));
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(fc.nat(bytes.length), { maxLength: 30 }), async (cuts) => {
@@ -144,7 +144,7 @@ it("however the bytes are split, the reply is the same", async () => {
   );
 });
 
-it("for any lost, doubled or swapped frames, the result is a whole reply or a ProviderError", async () => {
+it("for any lost, repeated or swapped frames, the result is a whole reply or a ProviderError", async () => {
   const frames = OPENAI_RESPONSES.encode(FULL);
   const encode = (text: string) => new TextEncoder().encode(text);
   await fc.assert(
@@ -165,7 +165,7 @@ it("for any lost, doubled or swapped frames, the result is a whole reply or a Pr
   );
 });
 
-it("noise instead of a stream is a ProviderError, never anything else", async () => {
+it("noise instead of a stream is a ProviderError, never another error", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 5 }),

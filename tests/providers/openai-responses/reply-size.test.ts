@@ -28,7 +28,7 @@ it.each([
       item: { ...call, arguments: PIECE },
     },
   },
-])("a reply of endless $name is refused before it fills the memory", ({ event }) => {
+])("an endless reply of $name is refused before the memory is full", ({ event }) => {
   const decoder = createDecoder({ takenIds: new Set(), secrets: [], points: false });
   decoder.push({ type: "response.output_item.added", output_index: 0, item: call });
   const endless = () => {
@@ -39,7 +39,7 @@ it.each([
   );
 });
 
-it("pictures that code drew are not counted, since they are not kept", () => {
+it("images from code are not counted, because they are not kept", () => {
   const decoder = createDecoder({ takenIds: new Set(), secrets: [], points: false });
   const outputs = [{ type: "image", url: `data:image/png;base64,${PIECE}` }];
   const event = {

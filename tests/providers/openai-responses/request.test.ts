@@ -30,7 +30,7 @@ const input = (messages: Message[]) => body({ messages }).input;
 const reply = (...items: ReplyItem[]): Message => ({ role: "assistant", items });
 
 describe("the body", () => {
-  it("asks for a stream of a reply that is not kept", () => {
+  it("requests a stream of a reply that is not stored", () => {
     expect(body()).toEqual({
       model: "gpt-4.1",
       instructions: "be brief",
@@ -41,17 +41,17 @@ describe("the body", () => {
     });
   });
 
-  it("has the provider keep a reply that it writes in the background", () => {
+  it("lets the provider store a background reply", () => {
     expect(body({}, OPENAI, true)).toMatchObject({ background: true, store: true, stream: true });
   });
 
-  it("sends no cap on the output and no instructions where there are none", () => {
+  it("has no output cap and no instructions without a setting", () => {
     const sent = body({ maxOutputTokens: null, system: "" });
     expect(sent).not.toHaveProperty("max_output_tokens");
     expect(sent).not.toHaveProperty("instructions");
   });
 
-  it("offers functions flat, and not strict", () => {
+  it("offers functions in the flat form, and not strict", () => {
     expect(body({ tools: [tool] }).tools).toEqual([{ type: "function", ...tool, strict: false }]);
   });
 
@@ -63,19 +63,19 @@ describe("the body", () => {
       gives: undefined,
     },
     {
-      name: "forces a tool where the host can",
+      name: "forces a tool if the host supports it",
       change: { tools: [tool], toolChoice: "required" as const },
       host: OPENAI,
       gives: "required",
     },
     {
-      name: "does not force an unknown host",
+      name: "does not force a tool at an unknown host",
       change: { tools: [tool], toolChoice: "required" as const },
       host: OTHER,
       gives: "auto",
     },
     {
-      name: "does not force hosted tools, which decide nothing",
+      name: "does not force hosted tools, which cannot decide",
       change: { hostedTools: [search], toolChoice: "required" as const },
       host: OPENAI,
       gives: "auto",
@@ -104,19 +104,19 @@ describe("hosted tools", () => {
     });
   });
 
-  it("are limited by turns where the host counts those", () => {
+  it("are limited by turns if the host counts turns", () => {
     const sent = body({ hostedTools: [{ name: "x_search", maxUses: 4 }] }, XAI);
     expect(sent).toMatchObject({ tools: [{ type: "x_search" }], max_turns: 4 });
     expect(sent).not.toHaveProperty("max_tool_calls");
   });
 
-  it("are left out where the host has none of that name", () => {
+  it("are omitted if the host has none of that name", () => {
     const sent = body({ hostedTools: [search] }, OTHER);
     expect(sent).not.toHaveProperty("tools");
     expect(sent).not.toHaveProperty("tool_choice");
   });
 
-  it("set no limit where none is offered", () => {
+  it("set no limit if none is offered", () => {
     expect(body({ tools: [tool] })).not.toHaveProperty("max_tool_calls");
   });
 });
@@ -125,13 +125,13 @@ describe("encrypted reasoning", () => {
   it.each([
     { name: "a model that thinks", model: "gpt-5-mini", host: OPENAI, params: {}, asked: true },
     {
-      name: "an older one that thinks",
+      name: "an older model that thinks",
       model: "o3-2025-04-16",
       host: OPENAI,
       params: {},
       asked: true,
     },
-    { name: "a model not known yet", model: "gpt-6-astra", host: OPENAI, params: {}, asked: true },
+    { name: "an unknown model", model: "gpt-6-astra", host: OPENAI, params: {}, asked: true },
     {
       name: "a deployment named after its model",
       model: "gpt-5",
@@ -146,7 +146,13 @@ describe("encrypted reasoning", () => {
       params: { reasoning_effort: "low" },
       asked: true,
     },
-    { name: "another vendor's that thinks", model: "grok-4", host: XAI, params: {}, asked: true },
+    {
+      name: "another vendor's model that thinks",
+      model: "grok-4",
+      host: XAI,
+      params: {},
+      asked: true,
+    },
     {
       name: "a model that does not think",
       model: "gpt-4o",
@@ -169,7 +175,7 @@ describe("encrypted reasoning", () => {
       asked: false,
     },
     {
-      name: "one that says it does not think",
+      name: "a deployment without thinking",
       model: "grok-4-fast-non-reasoning",
       host: XAI,
       params: {},
@@ -182,7 +188,7 @@ describe("encrypted reasoning", () => {
       params: { reasoning_effort: "low" },
       asked: false,
     },
-  ])("is asked of $name: $asked", ({ model, host, params, asked }) => {
+  ])("is requested for $name: $asked", ({ model, host, params, asked }) => {
     expect(body({ model, params }, host).include).toEqual(
       asked ? ["reasoning.encrypted_content"] : undefined,
     );
@@ -190,7 +196,7 @@ describe("encrypted reasoning", () => {
 });
 
 describe("parameters", () => {
-  it("go in as they are, those of extra_body too", () => {
+  it("are sent unchanged, also those of extra_body", () => {
     const params = { temperature: 0.2, service_tier: "flex", extra_body: { top_logprobs: 5 } };
     const sent = body({ params });
     expect(sent).toMatchObject({ temperature: 0.2, service_tier: "flex", top_logprobs: 5 });
@@ -210,7 +216,7 @@ describe("parameters", () => {
     },
     { name: "verbosity", params: { verbosity: "low" }, gives: { text: { verbosity: "low" } } },
     {
-      name: "long and short names together, where the long one counts",
+      name: "long and short names together, of which the long one counts",
       params: { reasoning_effort: "low", reasoning: { effort: "high", summary: "auto" } },
       gives: { reasoning: { effort: "high", summary: "auto" } },
     },
@@ -219,21 +225,21 @@ describe("parameters", () => {
       params: { verbosity: "low", extra_body: { text: { format: { type: "text" } } } },
       gives: { text: { format: { type: "text" }, verbosity: "low" } },
     },
-  ])("says $name as the API wants it", ({ params, gives }) => {
+  ])("sends $name as the API requires", ({ params, gives }) => {
     const sent = body({ params });
     expect(sent).toMatchObject(gives);
     for (const name of ["reasoning_effort", "model_reasoning_effort", "verbosity"])
       expect(sent).not.toHaveProperty(name);
   });
 
-  it("asks for no summary of the reasoning, and for no parallel calls, unless the config does", () => {
+  it("request no reasoning summary and no parallel calls by default", () => {
     const sent = body({ model: "gpt-5", tools: [tool] });
     expect(sent).not.toHaveProperty("reasoning");
     expect(sent).not.toHaveProperty("parallel_tool_calls");
     expect(body({ params: { parallel_tool_calls: false } }).parallel_tool_calls).toBe(false);
   });
 
-  it("change nothing that is the service's own", () => {
+  it("do not change the service's own fields", () => {
     const hostile = Object.fromEntries(
       [...PARAMS.reserved, ...PARAMS.outputCaps].map((name) => [name, "x"]),
     );
@@ -258,7 +264,7 @@ describe("parameters", () => {
 describe("the conversation", () => {
   const thought = { id: "rs_1", summary: [], encrypted_content: "gAAAA" };
 
-  it("goes back item by item, in its order and under the provider's names", () => {
+  it("is sent item by item, in its order and under the provider's names", () => {
     const hosted = {
       type: "web_search_call",
       id: "ws_1",
@@ -303,26 +309,26 @@ describe("the conversation", () => {
 
   it.each([
     {
-      name: "reasoning that the provider did not keep",
+      name: "reasoning that the provider did not store",
       items: [{ type: "reasoning" as const, text: "hm" }],
     },
     {
-      name: "reasoning that nothing follows",
+      name: "reasoning without a following item",
       items: [{ type: "reasoning" as const, text: "hm", opaque: thought }],
     },
     { name: "an empty text", items: [{ type: "text" as const, text: "" }] },
-  ])("leaves out $name", ({ items }) => {
+  ])("omits $name", ({ items }) => {
     expect(input([reply(...items), { role: "user", text: "go on" }])).toHaveLength(1);
   });
 
-  it("sends no call back by a name that no tool could have", () => {
+  it("sends no call back with an invalid tool name", () => {
     const [sent] = input([
       reply({ type: "tool_call", id: "a", name: "multi_tool_use.parallel", arguments: "{}" }),
     ]);
     expect(sent.name).toBe("multi_tool_use_parallel");
   });
 
-  it("sends broken arguments back empty", () => {
+  it("sends broken arguments as empty", () => {
     expect(
       input([reply({ type: "tool_call", id: "a", name: "vote", arguments: '{"agent' })])[0]
         .arguments,
@@ -331,18 +337,18 @@ describe("the conversation", () => {
 
   it.each([
     {
-      name: "says that a tool failed",
+      name: "marks a tool's failure",
       text: "no such file",
       isError: true,
       gives: "Error: no such file",
     },
     {
-      name: "does not say it twice",
+      name: "marks it only once",
       text: "Error: no such file",
       isError: true,
       gives: "Error: no such file",
     },
-    { name: "leaves a result alone", text: "fine", isError: false, gives: "fine" },
+    { name: "keeps a result unchanged", text: "fine", isError: false, gives: "fine" },
   ])("$name", ({ text, isError, gives }) => {
     expect(input([{ role: "tool", toolCallId: "a", name: "read", text, isError }])[0].output).toBe(
       gives,

@@ -6,7 +6,10 @@ import type { ModelEvent } from "../../../src/providers/provider";
 import { REQUEST } from "../../contracts/contract-support";
 import { endpointAt } from "../../fakes/endpoint";
 
-/** Golden transcripts: a server's stream as bytes in (`x.sse`), our events out (`x.json`), through the whole adapter. */
+/**
+ * Golden transcripts: a server's stream as bytes (`x.sse`), our events (`x.json`), through the
+ * whole adapter.
+ */
 
 const FOLDER = join(import.meta.dirname, "transcripts");
 const NAMES = readdirSync(FOLDER)
@@ -32,7 +35,7 @@ async function replay(name: string) {
   }
 }
 
-it("there are transcripts", () => expect(NAMES.length).toBeGreaterThan(8));
+it("transcripts exist", () => expect(NAMES.length).toBeGreaterThan(8));
 
 it.each(NAMES)("%s", async (name) => {
   expect(await replay(name)).toEqual(

@@ -15,12 +15,12 @@ describe("charged uses", () => {
 
   it.each([
     {
-      name: "a search, not the pages it opened",
+      name: "a search, not its opened pages",
       output: [search("search"), search("open_page")],
       uses: { web_search: 1 },
     },
     {
-      name: "no search that failed",
+      name: "no failed search",
       output: [{ ...search("search"), status: "failed" }],
       uses: undefined,
     },
@@ -34,7 +34,7 @@ describe("charged uses", () => {
       output: [ran(), ran()],
       uses: { code_execution: 2 },
     },
-    { name: "nothing if nothing was used", output: [message("x")], uses: undefined },
+    { name: "nothing without uses", output: [message("x")], uses: undefined },
   ])("count $name", ({ output, uses }) => expect(charged(...output)).toEqual(uses));
 
   it("are absent without a usage report", () => {
@@ -53,7 +53,7 @@ describe("usage", () => {
     { name: "nothing", value: null, gives: null },
     { name: "zeros", value: { input_tokens: 0, output_tokens: 0 }, gives: null },
     {
-      name: "absurd numbers",
+      name: "invalid numbers",
       value: { input_tokens: 1e300, output_tokens: Number.NaN },
       gives: null,
     },

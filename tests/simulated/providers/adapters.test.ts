@@ -12,8 +12,8 @@ import { createProvider } from "../../../src/providers/registry";
 import { endpointAt } from "../../fakes/endpoint";
 
 /**
- * Whole rounds of our adapters at providers that remember what they gave: whatever an adapter
- * loses, changes or doubles between two calls of a round is refused, in any format.
+ * Whole rounds of our adapters at providers that remember their replies. They reject any part of a
+ * reply that an adapter loses, changes or repeats between two calls of a round, in any format.
  */
 const READ = {
   name: "read",
