@@ -86,7 +86,7 @@ const TOOL_SERVERS = [
     "unsayableServerUrl",
     "mediaServerUrl",
   ],
-  ...["rotatingServerUrl", "rotatingIssuer", "providersUrl", "rudeProvidersUrl"],
+  ...["rotatingServerUrl", "rotatingIssuer", "providersUrl", "hostileHeadersUrl"],
 ];
 
 /** Tests that run in workerd, with the bindings of the service. */

@@ -20,7 +20,7 @@ import {
 import { startSimulatedProviders } from "../simulated/providers/server";
 import { CODING_MODELS } from "./coding-models";
 import { CONTEXT_MODELS, LONG, PACE } from "./context-models";
-import { startRudeProviders } from "./rude-providers";
+import { startHostileHeaderProviders } from "./hostile-header-providers";
 
 import { LONG_WORKERS } from "./long-workers";
 /** Models for the tests in workerd, over real sockets. What they do is in their names. */
@@ -72,10 +72,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     },
   });
   project.provide("providersUrl", providers.baseUrl);
-  const rude = await startRudeProviders(providers.url);
-  project.provide("rudeProvidersUrl", rude.url);
+  const hostileHeaders = await startHostileHeaderProviders(providers.url);
+  project.provide("hostileHeadersUrl", hostileHeaders.url);
   return async () => {
-    await rude.close();
+    await hostileHeaders.close();
     await providers.close();
   };
 }

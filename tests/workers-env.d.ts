@@ -32,7 +32,7 @@ declare module "vitest" {
     rotatingServerUrl: string;
     rotatingIssuer: string;
     /** The same providers with headers that no provider should send. */
-    rudeProvidersUrl: string;
+    hostileHeadersUrl: string;
     /** A tool server with a tool whose schema some models do not support. */
     unsayableServerUrl: string;
   }

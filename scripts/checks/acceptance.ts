@@ -41,7 +41,7 @@ export const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
   // What is shown of a question, and that a session's watchers see it.
   D18: [
     "tests/tools/mcp/input-required.test.ts",
-    "tests/tools/mcp/generations.test.ts",
+    "tests/tools/mcp/protocol-versions.test.ts",
     "tests/durable-objects/session/tools/tool-servers.workers.test.ts",
   ],
   // Paths from agents, archives and manifests.

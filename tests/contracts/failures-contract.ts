@@ -217,7 +217,7 @@ function brokenReplies(wire: Wire): BrokenReply[] {
   ];
 }
 
-/** Encodings that the SSE specification allows, and one that is only almost complete. */
+/** Encodings that the SSE specification allows, and a stream without its last blank line. */
 function unusualEncodings(wire: Wire): { name: string; script: Script }[] {
   const frames = wire.encode(FULL);
   const whole = frames.join("");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { answers, confirms, fails, rejects, says, tool, uses, votes } from "./builders";
-import { allAnswer, type Row, table } from "./table";
+import { allAnswer, type Row, table } from "./rule-table";
 import { World } from "./world";
 
 const world = { agents: ["a", "b"], rules: { max_orchestration_restarts: 1 } };

@@ -16,8 +16,8 @@ import {
   uses,
   votes,
 } from "./builders";
-import { allAnswer } from "./table";
-import { tell } from "./telling";
+import { allAnswer } from "./rule-table";
+import { eventLines } from "./event-lines";
 import { START, World } from "./world";
 
 /**
@@ -88,7 +88,7 @@ describe("a team", () => {
     world.starts("a");
     world.starts("b");
     world.does("a", votes("b"));
-    expect(tell(world.does("b", answers("B2")))).toEqual([
+    expect(eventLines(world.does("b", answers("B2")))).toEqual([
       "call.completed b",
       "answer.submitted b agent2.2",
       "votes.cleared by agent2.2 a→agent2.1",
@@ -104,7 +104,7 @@ describe("a team", () => {
     world.starts("a");
     world.starts("b");
     world.does("b", answers("B2"));
-    expect(tell(world.does("a", votes("b")))).toEqual([
+    expect(eventLines(world.does("a", votes("b")))).toEqual([
       "call.completed a",
       "vote.stale a agent2.2 missing agent2.2",
       "answers.injected a [agent2.2] message",
@@ -221,7 +221,7 @@ describe("a team", () => {
       b: [answers("B"), votes("b")],
     });
     const order = world.log.filter(({ type }) => type === "tool.completed" || type === "vote.cast");
-    expect(tell(order)).toEqual([
+    expect(eventLines(order)).toEqual([
       "vote.cast b agent2.1",
       "tool.completed a write_file ok",
       "vote.cast a agent2.1",

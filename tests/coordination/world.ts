@@ -28,7 +28,7 @@ import type { AgentRules, Budget, TeamRules, ToolRule } from "../../src/protocol
 import type { ToolNotification } from "../../src/protocol/events/tool";
 import { agentRules, listing, type Move, says, teamRules } from "./builders";
 import { checkSteps } from "./step-check";
-import { tellOwed } from "./telling";
+import { owedLines } from "./event-lines";
 
 export const START = 1_800_000_000_000;
 const MOST_STEPS = 20_000;
@@ -254,7 +254,7 @@ export class World {
     return agent;
   }
 
-  owes = (): string[] => tellOwed(owed(this.state), this.ids, this.now);
+  owes = (): string[] => owedLines(owed(this.state), this.ids, this.now);
 
   events<T extends EventType>(type: T): EventOf<T>[] {
     return this.log.filter((event): event is EventOf<T> => event.type === type);

@@ -8,7 +8,7 @@ import { Ask } from "../cli/ask-process";
 import { ask } from "./support/attacks";
 import { Newcomer } from "./support/newcomer";
 import { NEWCOMER_SERVICES } from "./support/newcomer-services";
-import { Stranger } from "./support/stranger";
+import { HostileServer } from "./support/hostile-server";
 
 /**
  * H6: folders of an attacker, each with a config, and with notes that the user stored there. A
@@ -55,13 +55,13 @@ const configOf = ({
   });
 
 /**
- * The hostile part of a config, and the text of its refusal. `own` and `strange`: origins of the
+ * The hostile part of a config, and the text of its refusal. `own` and `attacker`: origins of the
  * service and of the attacker.
  */
 type Row = {
   name: string;
-  hostile(own: string, strange: string): Hostile;
-  says(strange: string): string;
+  hostile(own: string, attacker: string): Hostile;
+  says(attacker: string): string;
 };
 
 /** Also with the consent that `--config` gives. */
@@ -88,12 +88,12 @@ const ROWS: readonly Row[] = [
   },
   {
     name: "a tool at another port",
-    hostile: (_, strange) => ({ model: `${strange}/v1`, tool: `${strange}/x`, uploads: true }),
-    says: (strange) => `ALLOWED_TOOL_ORIGINS=${strange}`,
+    hostile: (_, attacker) => ({ model: `${attacker}/v1`, tool: `${attacker}/x`, uploads: true }),
+    says: (attacker) => `ALLOWED_TOOL_ORIGINS=${attacker}`,
   },
   {
     name: "a tool server at another port",
-    hostile: (_, strange) => ({ server: `${strange}/mcp` }),
+    hostile: (_, attacker) => ({ server: `${attacker}/mcp` }),
     says: () => "ALLOWED_TOOL_ORIGINS",
   },
 ];
@@ -102,8 +102,8 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
   "$name in an attacker's folder",
   ({ name, start }) => {
     const newcomer = new Newcomer();
-    const root = mkdtempSync(path.join(tmpdir(), "stranger-"));
-    let stranger: Stranger;
+    const root = mkdtempSync(path.join(tmpdir(), "attacker-"));
+    let hostileServer: HostileServer;
     let port = 0;
     let own = "";
 
@@ -111,14 +111,14 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
       mkdirSync("dist", { recursive: true });
       writeFileSync("dist/package.json", '{"type":"commonjs"}\n');
       writeFileSync(CLI_FILE, await buildCli());
-      stranger = await Stranger.start();
+      hostileServer = await HostileServer.start();
       port = await freePort();
       own = `http://127.0.0.1:${port}`;
       await start(newcomer, port);
     });
     afterAll(async () => {
       await newcomer.remove();
-      await stranger.close();
+      await hostileServer.close();
       rmSync(root, { recursive: true, force: true });
     });
 
@@ -148,10 +148,10 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
     it("refuses each hostile config, with and without consent (H6)", async () => {
       const before = await sessions();
       const [unasked, ...allowed] = await Promise.all([
-        asked({ model: `${stranger.url}/v1`, tool: `${own}/api/sessions`, uploads: true }, [
+        asked({ model: `${hostileServer.url}/v1`, tool: `${own}/api/sessions`, uploads: true }, [
           "2+2?",
         ]),
-        ...ROWS.map(({ hostile }) => withConsent(hostile(own, stranger.url))),
+        ...ROWS.map(({ hostile }) => withConsent(hostile(own, hostileServer.url))),
       ]);
       expect(unasked).toEqual({
         code: 1,
@@ -162,10 +162,10 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
         expect({ name, ...allowed[nth] }).toEqual({
           name,
           code: 1,
-          said: expect.stringContaining(says(stranger.url)),
+          said: expect.stringContaining(says(hostileServer.url)),
         });
       }
-      expect([await sessions(), stranger.heard]).toEqual([before, []]);
+      expect([await sessions(), hostileServer.requests]).toEqual([before, []]);
     });
 
     it("refuses the service's own address under every name, and every other port of its processes (H6)", async () => {
@@ -199,7 +199,7 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
       }
       const debuggers = await refusal({ model: "http://127.0.0.1:9229/json" });
       expect(debuggers).toMatch(/^422 .*on which debuggers listen/);
-      expect([await sessions(), stranger.heard]).toEqual([before, []]);
+      expect([await sessions(), hostileServer.requests]).toEqual([before, []]);
     });
 
     it("accepts the same configs without their hostile part", async () => {
@@ -215,20 +215,20 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
 
     it("follows no redirect of a model to the service (H6)", async () => {
       const before = await sessions();
-      const there = { model: `${stranger.url}/v1` };
-      stranger.sendsOnTo = `${own}/api/sessions`;
+      const there = { model: `${hostileServer.url}/v1` };
+      hostileServer.redirectTo = `${own}/api/sessions`;
       const { code, said } = await withConsent(there);
       if (name === "npm run demo") {
         expect([code, said]).toEqual([
           1,
-          expect.stringContaining(`ALLOWED_ORIGINS=${stranger.url}`),
+          expect.stringContaining(`ALLOWED_ORIGINS=${hostileServer.url}`),
         ]);
-        expect([await sessions(), stranger.heard]).toEqual([before, []]);
+        expect([await sessions(), hostileServer.requests]).toEqual([before, []]);
         return;
       }
       expect([code, said]).toEqual([2, expect.not.stringContaining(`"data"`)]);
       expect(await sessions()).toBe(before + 1); // the allowed one
-      expect(stranger.heard).toEqual([expect.stringContaining("2+2?")]);
+      expect(hostileServer.requests).toEqual([expect.stringContaining("2+2?")]);
     });
   },
 );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { pathsAsShown, peersOf } from "../../src/workspace/mounts";
 import { answers, changedNothing, tool, uses, votes, wrote } from "../coordination/builders";
-import { allAnswer } from "../coordination/table";
+import { allAnswer } from "../coordination/rule-table";
 import { World } from "../coordination/world";
 
 /** What the agent sees, by the ids that it does not know. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { toReply } from "../../../src/agents/reply";
 import type { Wire } from "../wire";
-import { hear, problemsOf } from "./listening";
+import { readReply, problemsOf } from "./read-reply";
 
 /**
  * Arguments of calls as broken models write them. Each must be refused or read, and must not block
@@ -44,22 +44,22 @@ export function describeBrokenArguments(wire: Wire): void {
       "$name end in a refusal or in an answer, and the next call is taken",
       async ({ name, calls, decides }, { task }) => {
         const chunks = [Buffer.from(framesOf(wire, calls))];
-        const heard = await hear(wire, { chunks, ending: "end" });
-        expect(await problemsOf(wire, heard)).toEqual([]);
-        const stop = heard.events.at(-1);
+        const reading = await readReply(wire, { chunks, ending: "end" });
+        expect(await problemsOf(wire, reading)).toEqual([]);
+        const stop = reading.events.at(-1);
         const items = stop?.type === "stop" ? stop.items : [];
         const reply = toReply(
           { items, text: "", stopReason: "tool_calls", usage: null },
           { purpose: "coordination", ownTools: ["read_file"] },
         );
         expect(reply.decisions.some((decision) => decision.name === "new_answer")).toBe(
-          decides && heard.error === undefined,
+          decides && reading.error === undefined,
         );
         const ids = items.flatMap((item) => (item.type === "tool_call" ? [item.id] : []));
         expect(new Set(ids).size).toBe(ids.length);
         expect(Object.hasOwn(Object.prototype, "content")).toBe(false);
         const outcome =
-          heard.error !== undefined
+          reading.error !== undefined
             ? "failed"
             : reply.decisions.some(({ name: one }) => one === "invalid")
               ? "refused"
@@ -70,9 +70,7 @@ export function describeBrokenArguments(wire: Wire): void {
   });
 }
 
-/**
- * The recorded frames of such calls, with the arguments as text or as JSON, as the format has them.
- */
+/** The recorded frames of such calls, with the arguments as text or as JSON, by the format. */
 function framesOf(wire: Wire, calls: Row["calls"]): string {
   const marked = calls.map(({ id, name }, n) => ({
     id,

@@ -6,7 +6,7 @@ import { FULL, USAGE } from "../contract-support";
 import { hostedReply } from "../hosted-contract";
 import type { Reply, Wire } from "../wire";
 import type { FaultOutcome } from "./fault-table";
-import { type Reading, hear, problemsOf } from "./listening";
+import { type Reading, readReply, problemsOf } from "./read-reply";
 import { CHANGES, type Change, type Mutation, mutate } from "./mutate";
 import { type EndMarks, readEnd } from "./oracle";
 
@@ -34,7 +34,7 @@ const repliesOf = (wire: Wire): Reply[] => [
   wire.hostedTools.length > 0 ? hostedReply(wire) : { ...FULL, text: [] },
 ];
 
-type Trial = { seed: number; mutated: Mutation; heard: Reading; problems: string[] };
+type Trial = { seed: number; mutated: Mutation; reading: Reading; problems: string[] };
 
 async function tryOne({ wire, marks }: Format, seed: number): Promise<Trial> {
   const replies = repliesOf(wire);
@@ -44,11 +44,11 @@ async function tryOne({ wire, marks }: Format, seed: number): Promise<Trial> {
     ...wire.encode({ text: ["x"], stop: "stop", usage: USAGE }),
   ];
   const mutated = mutate({ frames, foreign }, seed);
-  const heard = await hear(wire, mutated);
+  const reading = await readReply(wire, mutated);
   const against = mutated.harmless
-    ? await losses(wire, frames, heard)
-    : contradictions(marks, mutated, heard);
-  return { seed, mutated, heard, problems: [...(await problemsOf(wire, heard)), ...against] };
+    ? await losses(wire, frames, reading)
+    : contradictions(marks, mutated, reading);
+  return { seed, mutated, reading, problems: [...(await problemsOf(wire, reading)), ...against] };
 }
 
 /** For a stream with only its form changed: all differences from the recorded reply. */
@@ -57,7 +57,7 @@ async function losses(
   frames: readonly string[],
   { events, error }: Reading,
 ): Promise<string[]> {
-  const recorded = await hear(wire, { chunks: [Buffer.from(frames.join(""))], ending: "end" });
+  const recorded = await readReply(wire, { chunks: [Buffer.from(frames.join(""))], ending: "end" });
   if (error !== undefined) return [`nothing was wrong with the stream: ${String(error)}`];
   return isDeepStrictEqual(events.at(-1), recorded.events.at(-1))
     ? []
@@ -98,8 +98,8 @@ async function tryAll(format: Format): Promise<Trial[]> {
 function outcomesOf(format: string, tried: readonly Trial[]): FaultOutcome[] {
   const count = (change: Change) => {
     const counts = new Map<string, number>();
-    for (const { heard } of tried.filter(({ mutated: { changes } }) => changes[0] === change)) {
-      const outcome = heard.error === undefined ? "whole" : "failed";
+    for (const { reading } of tried.filter(({ mutated: { changes } }) => changes[0] === change)) {
+      const outcome = reading.error === undefined ? "whole" : "failed";
       counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
     }
     return [...counts].map(([outcome, n]) => ({

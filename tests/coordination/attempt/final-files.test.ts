@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { changedNothing, says, votes, wrote } from "../builders";
-import { allAnswer } from "../table";
+import { allAnswer } from "../rule-table";
 import { World } from "../world";
 
 const two = { agents: ["a", "b"] };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { changedNothing, says, votes } from "../builders";
-import { allAnswer, table } from "../table";
+import { allAnswer, table } from "../rule-table";
 import { World } from "../world";
 
 const two = { agents: ["a", "b"] };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fails, type Move, says } from "../builders";
-import { table } from "../table";
+import { table } from "../rule-table";
 import { World } from "../world";
 
 const world = { agents: ["a", "b"], rules: { personas: true } };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { answers, anAnswer, decides, fails, says, tool, uses, votes, wrote } from "../builders";
-import { allAnswer, table } from "../table";
-import { tell } from "../telling";
+import { allAnswer, table } from "../rule-table";
+import { eventLines } from "../event-lines";
 import { World } from "../world";
 
 const two = { agents: ["a", "b"] };
@@ -336,13 +336,13 @@ describe("a single agent, or a team that skips coordination", () => {
   const alone = { agents: ["a"], rules: { skip_coordination: true } };
   it("starts with the presentation", () => {
     const world = new World({ agents: ["a", "b"], rules: { skip_coordination: true } });
-    expect(tell(world.ask()).slice(2)).toEqual([
+    expect(eventLines(world.ask()).slice(2)).toEqual([
       "attempt.started 1",
       "attempt.settled skipped a -",
       "presentation.started a -",
     ]);
     expect(world.owes()).toEqual(["call a"]);
-    expect(tell(world.does("a", says("Done.")))).toEqual([
+    expect(eventLines(world.does("a", says("Done.")))).toEqual([
       "call.completed a",
       "presentation.completed a agent1.final presentation",
       "turn.completed a agent1.final skipped",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { answers, says, tool, uses, votes, wrote } from "../builders";
-import { allAnswer, table } from "../table";
-import { tell } from "../telling";
+import { allAnswer, table } from "../rule-table";
+import { eventLines } from "../event-lines";
 import { World, type WorldOptions } from "../world";
 
 const search = { tools: [tool("search")] };
@@ -297,7 +297,7 @@ describe("a single agent that is cut off (D3)", () => {
     searches("a", 5)(world);
     world.writing = { a: writing };
     world.files = wrote(2, { written: ["index.html", "src/app.js"] });
-    expect(tell(world.does("a", uses(["search"])))).toEqual([
+    expect(eventLines(world.does("a", uses(["search"])))).toEqual([
       "call.completed a",
       "tool.completed a search refused",
       "presentation.completed a agent1.final partial call_cap",
@@ -312,7 +312,7 @@ describe("a single agent that is cut off (D3)", () => {
     const world = new World(alone);
     world.ask();
     searches("a", 5)(world);
-    expect(tell(world.does("a", says("Done.")))).toEqual([
+    expect(eventLines(world.does("a", says("Done.")))).toEqual([
       "call.completed a",
       "presentation.completed a agent1.final presentation",
       "turn.completed a agent1.final skipped",

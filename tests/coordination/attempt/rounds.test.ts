@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { offersOf } from "../../../src/coordination";
 import { answers, fails, says, votes } from "../builders";
-import { allAnswer, table } from "../table";
-import { tell } from "../telling";
+import { allAnswer, table } from "../rule-table";
+import { eventLines } from "../event-lines";
 import { START, World } from "../world";
 
 describe("rounds", () => {
   it("start for all agents at once, after the turn drew its aliases", () => {
     const world = new World();
-    expect(tell(world.ask())).toEqual([
+    expect(eventLines(world.ask())).toEqual([
       "session.created",
       "turn.started",
       "attempt.started 1",
@@ -50,10 +50,10 @@ describe("rounds", () => {
     const world = new World({ agents: ["a", "b"], rules: { fairness_lead_cap_answers: 0 } });
     world.ask();
     allAnswer(world);
-    expect(tell(world.starts("a"))).toEqual(["call.started a vote"]);
+    expect(eventLines(world.starts("a"))).toEqual(["call.started a vote"]);
     world.does("b", votes("a"));
     world.does("a", says("hm"));
-    expect(tell(world.starts("a"))).toEqual(["call.started a new_answer|vote forced"]);
+    expect(eventLines(world.starts("a"))).toEqual(["call.started a new_answer|vote forced"]);
   });
 
   it("force a decision after a reminder, if the provider supports it", () => {
@@ -61,7 +61,7 @@ describe("rounds", () => {
     world.ask();
     world.does("a", says("I think"));
     world.does("b", says("I think"));
-    expect(tell([...world.starts("a"), ...world.starts("b")])).toEqual([
+    expect(eventLines([...world.starts("a"), ...world.starts("b")])).toEqual([
       "call.started a new_answer forced",
       "call.started b new_answer",
     ]);

@@ -4,7 +4,7 @@ import { owed } from "../../../src/coordination";
 import { minCallUsd } from "../../../src/coordination/budget/budget";
 import { agentRules } from "../../builders/team-rules";
 import { answers, fails, hangs, improves, says, used, votes } from "../builders";
-import { allAnswer, table } from "../table";
+import { allAnswer, table } from "../rule-table";
 import { World } from "../world";
 
 const two = { agents: ["a", "b"] };

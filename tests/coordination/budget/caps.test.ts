@@ -12,9 +12,9 @@ import {
   wrote,
 } from "../builders";
 import { effectsPerTurn } from "../../../src/coordination/tool/effect-cap";
-import { allAnswer, giveLarge, SIX, table } from "../table";
+import { allAnswer, giveLarge, SIX, table } from "../rule-table";
 import { check } from "../../../checker";
-import { tell } from "../telling";
+import { eventLines } from "../event-lines";
 import { World } from "../world";
 
 const every = { tools: [tool("search")] };
@@ -155,7 +155,7 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     useEffects(world, KEPT + 3);
     world.does("a", uses(["search", "search"]));
     world.startsTool("a");
-    expect(tell(world.interrupt())).toContain("tool.unknown a search");
+    expect(eventLines(world.interrupt())).toContain("tool.unknown a search");
     world.tool("a");
     expect(world.turn.effects).toBe(1_200 - KEPT);
   });
@@ -168,7 +168,7 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     useEffects(world, 1);
     world.does("a", says("hm"));
     world.does("c", says("The final text."));
-    const events = tell(world.does("c", rejects("No.", "Again.")));
+    const events = eventLines(world.does("c", rejects("No.", "Again.")));
     expect(events).toContain("attempt.restarted c");
     expect(events).toContain("personas.assigned");
     expect(world.ending).toMatchObject({ type: "turn.completed", answer: "The final text." });
@@ -186,7 +186,7 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     world.does("c", says("The final text."));
     world.writing = { c: "The final text." };
     world.files = changedNothing();
-    const events = tell(world.does("c", rejects("No.", "Again.")));
+    const events = eventLines(world.does("c", rejects("No.", "Again.")));
     expect(events).toContain("attempt.restarted c");
     expect(events).toContain("agent.failed c effect_cap");
     expect(world.ending).toMatchObject({ type: "turn.completed", answer: "The final text." });
@@ -197,7 +197,7 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     world.ask();
     useEffects(world, 1);
     world.writing = { a: "so far" };
-    const events = tell(world.does("a", fails({ class: "quota", code: "quota" }), wrote(3)));
+    const events = eventLines(world.does("a", fails({ class: "quota", code: "quota" }), wrote(3)));
     expect(events).toEqual(
       expect.arrayContaining([
         "round.failed a quota",
@@ -212,7 +212,7 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     allAnswer(world);
     useEffects(world, 1);
     world.does("a", says("hm"));
-    expect(tell(world.starts("c"))).toEqual(["call.started c nothing 0 calls left"]);
+    expect(eventLines(world.starts("c"))).toEqual(["call.started c nothing 0 calls left"]);
     world.does("c", says("The final text."));
     expect(world.ending).toMatchObject({ type: "turn.completed", answer: "The final text." });
   });
@@ -223,7 +223,7 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     allAnswer(world);
     useEffects(world, 1);
     world.does("a", says("hm"));
-    expect(tell(world.does("c", uses(["search"])))).toContain(
+    expect(eventLines(world.does("c", uses(["search"])))).toContain(
       "presentation.completed c agent3.final answer effect_cap",
     );
   });
@@ -251,7 +251,7 @@ describe("near the cap of effects (D3)", () => {
       world.ask();
       allAnswer(world);
       useEffects(world, KEPT + left);
-      expect(tell(world.starts("a"))).toEqual([said]);
+      expect(eventLines(world.starts("a"))).toEqual([said]);
       expect(limitsTold(world)).toEqual([]);
     },
   );
@@ -290,13 +290,13 @@ describe("near the cap of effects (D3)", () => {
     world.does("c", answers("C"));
     world.writing = { a: "so far" };
     world.files = wrote(1, { written: ["index.html"] });
-    expect(tell(world.does("a", says("hm")))).toEqual(
+    expect(eventLines(world.does("a", says("hm")))).toEqual(
       expect.arrayContaining([
         "answer.submitted a agent1.1 partial with agent1.1",
         "round.started a #2 answered [agent1.1 agent2.1 agent3.1]",
       ]),
     );
-    expect(tell(world.does("a", votes("b")))).toContain("vote.cast a agent2.1");
+    expect(eventLines(world.does("a", votes("b")))).toContain("vote.cast a agent2.1");
   });
 
   it("a single agent presents its text, complete or partial, with its files", () => {
@@ -313,7 +313,7 @@ describe("near the cap of effects (D3)", () => {
     }
     expect(world.turn.effects).toBe(997);
     world.files = wrote(1, { written: ["index.html"] });
-    expect(tell(world.does("a", uses(["search"])))).toContain(
+    expect(eventLines(world.does("a", uses(["search"])))).toContain(
       "presentation.completed a agent1.final partial effect_cap",
     );
     expect(world.events("presentation.completed")).toMatchObject([{ snapshot: "agent1.final" }]);

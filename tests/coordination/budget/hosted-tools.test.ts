@@ -4,7 +4,7 @@ import type { Reply } from "../../../src/coordination";
 import type { Purpose } from "../../../src/protocol/events";
 import type { Budget, HostedToolRule } from "../../../src/protocol/team";
 import { answers, rejects, says, used, votes } from "../builders";
-import { allAnswer, table } from "../table";
+import { allAnswer, table } from "../rule-table";
 import { World, type WorldOptions } from "../world";
 
 const tool = (

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { answers, fails, says, used, uses, votes } from "../builders";
 import type { Usage } from "../../../src/protocol/events";
-import { allAnswer, table } from "../table";
+import { allAnswer, table } from "../rule-table";
 import { World } from "../world";
 
 const tooLong = (changes: Parameters<typeof fails>[0] = {}) =>

@@ -1,6 +1,6 @@
 import { describe } from "vitest";
 import { answers, cancel, fails, used, votes } from "../builders";
-import { allAnswer, table } from "../table";
+import { allAnswer, table } from "../rule-table";
 import type { World } from "../world";
 
 /** The agent's next call must wait this long for the limits of its backend. */

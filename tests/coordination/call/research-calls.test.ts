@@ -12,7 +12,7 @@ import {
   used,
   votes,
 } from "../builders";
-import { allAnswer, table } from "../table";
+import { allAnswer, table } from "../rule-table";
 import { World, type WorldOptions } from "../world";
 
 const search: HostedToolRule = {

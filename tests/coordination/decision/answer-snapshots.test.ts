@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { WorkspaceFacts } from "../../../src/coordination";
 import { anAnswer, answers, changedNothing, tool, uses, wrote } from "../builders";
-import { table } from "../table";
+import { table } from "../rule-table";
 import { World } from "../world";
 
 describe("snapshots", () => {

@@ -1,6 +1,6 @@
 import { describe } from "vitest";
 import { anAnswer, answers, aVote, decides, invalid, votes } from "../builders";
-import { allAnswer, giveLarge, SIX, table } from "../table";
+import { allAnswer, giveLarge, SIX, table } from "../rule-table";
 
 const LARGE = "x".repeat(128 * 1024 + 1);
 describe("new_answer", () => {

@@ -1,6 +1,6 @@
 import { describe } from "vitest";
 import { answers, says, uses, tool, votes, anAnswer } from "../builders";
-import { allAnswer, table } from "../table";
+import { allAnswer, table } from "../rule-table";
 import type { World } from "../world";
 
 const talks = says("Let me think about that.");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { tallyVotes } from "../../../src/coordination";
 import { answers, changedNothing, fails, says, votes, wrote } from "../builders";
-import { allAnswer } from "../table";
+import { allAnswer } from "../rule-table";
 import { World, type WorldOptions } from "../world";
 
 type Case = {

@@ -1,6 +1,6 @@
 import { describe } from "vitest";
 import { aVote, answers, decides, invalid, says, votes } from "../builders";
-import { allAnswer, table } from "../table";
+import { allAnswer, table } from "../rule-table";
 
 describe("vote", () => {
   table([

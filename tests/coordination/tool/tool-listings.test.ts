@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { listing, tool, uses } from "../builders";
-import { allAnswer, table } from "../table";
+import { allAnswer, table } from "../rule-table";
 import { World } from "../world";
 
 const look = tool("mcp__box__look", { idempotent: true });

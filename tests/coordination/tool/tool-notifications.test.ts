@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { inFlight, owed } from "../../../src/coordination";
 import { asksPerson, progress, tool, uses } from "../builders";
-import { table } from "../table";
+import { table } from "../rule-table";
 import { World } from "../world";
 
 const world = {

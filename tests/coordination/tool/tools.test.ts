@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { owed } from "../../../src/coordination";
 import type { FileAccess } from "../../../src/protocol/events";
 import { aVote, anAnswer, answers, tool, uses, votes } from "../builders";
-import { allAnswer, table } from "../table";
+import { allAnswer, table } from "../rule-table";
 import { World } from "../world";
 
 const every = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { byteLength } from "../../../src/coordination";
 import { answers, cancel, rejects, says, tool, used, uses, votes } from "../builders";
-import { allAnswer, table } from "../table";
-import { tell } from "../telling";
+import { allAnswer, table } from "../rule-table";
+import { eventLines } from "../event-lines";
 import { World, type WorldOptions } from "../world";
 
 const two = { agents: ["a", "b"] };
@@ -216,7 +216,7 @@ describe("cancelling", () => {
     world.ask();
     allAnswer(world);
     world.give(cancel);
-    expect(tell(world.ask())).toEqual([
+    expect(eventLines(world.ask())).toEqual([
       "turn.started",
       "attempt.started 1",
       "round.started a #1 first []",

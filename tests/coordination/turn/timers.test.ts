@@ -9,8 +9,8 @@ import {
   owed,
 } from "../../../src/coordination";
 import { answers, fails, rejects, says, votes } from "../builders";
-import { allAnswer, table } from "../table";
-import { tell } from "../telling";
+import { allAnswer, table } from "../rule-table";
+import { eventLines } from "../event-lines";
 import { START, World, type WorldOptions } from "../world";
 
 type Case = {
@@ -133,7 +133,7 @@ describe("the next timer", () => {
     allAnswer(world);
     expect(nextTimerAt(world.state)).toBe(START + COORDINATION_ENDS);
     world.now = START + 2_000_000;
-    expect(tell(world.give({ type: "clock" }))).toEqual([
+    expect(eventLines(world.give({ type: "clock" }))).toEqual([
       "attempt.settled deadline c agent3.1",
       "presentation.started c agent3.1",
       "presentation.completed c agent3.final answer deadline",
@@ -159,7 +159,9 @@ describe("a clock", () => {
     world.starts("a");
     world.now = START + COORDINATION_ENDS;
     expect(
-      tell(world.give({ type: "call_replied", effect: world.callOf("a"), reply: lateVote(world) })),
+      eventLines(
+        world.give({ type: "call_replied", effect: world.callOf("a"), reply: lateVote(world) }),
+      ),
     ).toEqual([
       "call.failed a cancelled final",
       "attempt.settled deadline c agent3.1",
@@ -238,7 +240,7 @@ describe("an internal error", () => {
     world.starts("a");
     world.starts("b");
     const events = eventsOf(failInternally(world.state, START + 1));
-    expect(tell(events)).toEqual([
+    expect(eventLines(events)).toEqual([
       "call.failed a cancelled final",
       "call.failed b cancelled final",
       "turn.failed internal",
@@ -252,7 +254,7 @@ describe("an internal error", () => {
     world.starts("a");
     const turn = { ...world.turn, attempt: { ...world.turn.attempt, agents: [] } };
     const events = eventsOf(failInternally({ ...world.state, turn }, START + 1));
-    expect(tell(events)).toEqual(["turn.failed internal"]);
+    expect(eventLines(events)).toEqual(["turn.failed internal"]);
     expect(events.at(-1)).toMatchObject({ cost_usd: expect.closeTo(0.009, 12) });
   });
 

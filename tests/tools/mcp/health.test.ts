@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALL_KEY } from "../../../src/tools/mcp/schema";
-import { act, keep, only, serve } from "./kept";
+import { act, keep, only, serve } from "./test-servers";
 import {
   type ScriptedCall,
   flood,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { guardedFetch } from "../../../src/outgoing/guarded-fetch";
-import { act, keep, only, serve } from "./kept";
+import { act, keep, only, serve } from "./test-servers";
 import {
   frame,
   reply,

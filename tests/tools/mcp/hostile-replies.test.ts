@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { act, keep, only, serve } from "./kept";
+import { act, keep, only, serve } from "./test-servers";
 import {
   type ScriptedCall,
   flood,

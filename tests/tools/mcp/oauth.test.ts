@@ -3,7 +3,7 @@ import { type McpEnvironment, SecretMissing } from "../../../src/tools/mcp/envir
 import type { McpAuth } from "../../../src/tools/mcp/server";
 import { maySend } from "../../../src/tools/secret-bindings";
 import { type ReceivedRequest, startRawServer } from "../../../simulated/raw-server";
-import { keep, serve } from "./kept";
+import { keep, serve } from "./test-servers";
 import {
   type ScriptedCall,
   reply,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { McpEnvironment } from "../../../src/tools/mcp/environment";
-import { keep } from "./kept";
+import { keep } from "./test-servers";
 import { rotatingServer } from "../../../simulated/tool-servers/rotating-server";
 import { connected, context, server, toolOf } from "./support";
 

@@ -151,7 +151,7 @@ describe("agents with workspaces", () => {
 
   it("page through such a result without workspaces, and through no other file (D12)", async () => {
     const team = teamOf(["scholar", "quick"]);
-    const url = `${inject("rudeProvidersUrl")}/pages/200000`;
+    const url = `${inject("hostileHeadersUrl")}/pages/200000`;
     const look = { name: "look_up", description: "Looks it up.", url, method: "GET" };
     const agents = (team["agents"] as { backend: object }[]).map((agent) => ({
       ...agent,

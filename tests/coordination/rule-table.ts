@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { SessionEvent } from "../../src/protocol/events";
 import { answers } from "./builders";
-import { tell } from "./telling";
+import { eventLines } from "./event-lines";
 import { World, type WorldOptions } from "./world";
 
 /**
@@ -22,7 +22,7 @@ export function table(rows: Row[]): void {
     const world = new World(options);
     world.ask();
     given?.(world);
-    expect(tell(when(world))).toEqual(then);
+    expect(eventLines(when(world))).toEqual(then);
     if (owes) expect(world.owes()).toEqual(owes);
   });
 }

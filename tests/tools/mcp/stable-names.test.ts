@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fullName } from "../../../src/tools/mcp/names";
 import { pinsOf, toListing } from "../../../src/tools/mcp/tool-listing";
-import { keep, serve } from "./kept";
+import { keep, serve } from "./test-servers";
 import { reply, type Script, text, tool } from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 

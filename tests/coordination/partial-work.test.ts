@@ -13,8 +13,8 @@ import {
 } from "./builders";
 import { participantsOfTurn } from "../../src/protocol/view/participation";
 import { apply, emptyView, turnOf } from "../../src/protocol/view";
-import { allAnswer, table } from "./table";
-import { tell } from "./telling";
+import { allAnswer, table } from "./rule-table";
+import { eventLines } from "./event-lines";
 import { World, type WorldOptions } from "./world";
 
 const search = { tools: [tool("search")] };
@@ -164,7 +164,7 @@ describe("at the end of coordination (D3)", () => {
     world.does("b", votes("a"));
     world.writing = { c: "so far" };
     world.filesByAgent = { 2: wrote(1, { written: ["index.html"] }) };
-    expect(tell(world.wait(280_000))).toEqual([
+    expect(eventLines(world.wait(280_000))).toEqual([
       "answer.submitted c agent3.1 partial with agent3.1",
       "attempt.settled deadline a agent1.1 agent1.1:1",
       "presentation.started a agent1.1 from agent1.1",
@@ -186,7 +186,7 @@ describe("at the end of coordination (D3)", () => {
     world.wait(600_000);
     world.writing = { b: "so far" };
     world.filesByAgent = { 1: wrote(1, { written: ["index.html"] }) };
-    expect(tell(world.wait(280_000))).toEqual([
+    expect(eventLines(world.wait(280_000))).toEqual([
       "answer.submitted b agent2.1 partial with agent2.1",
       "attempt.settled deadline a agent1.1",
       "presentation.started a agent1.1 from agent1.1",
@@ -198,7 +198,7 @@ describe("at the end of coordination (D3)", () => {
     world.ask();
     world.does("a", answers("A", { usage: spent(1_000, 3_500) }));
     world.writing = { b: "so far" };
-    expect(tell(world.starts("b"))).toEqual([
+    expect(eventLines(world.starts("b"))).toEqual([
       "call.deferred b",
       "answer.submitted b agent2.1 partial with agent2.1",
       "attempt.settled budget a agent1.1",
@@ -217,7 +217,7 @@ describe("at the end of coordination (D3)", () => {
     world.writing = { a: "so far" };
     world.does("a", uses(["search"]));
     world.tool("a");
-    expect(tell(world.does("a", says("hm")))).toContain(
+    expect(eventLines(world.does("a", says("hm")))).toContain(
       "answer.submitted a agent1.1 partial with agent1.1",
     );
     world.does("b", answers("B"));

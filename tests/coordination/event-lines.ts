@@ -5,10 +5,10 @@ import type { EventOf, SessionEvent, ToolEvent } from "../../src/protocol/events
  * Events and effects as short lines, so that a table row lists exactly what happened, in order, on
  * one screen.
  */
-export const tell = (events: readonly SessionEvent[]): string[] => events.map(line);
+export const eventLines = (events: readonly SessionEvent[]): string[] => events.map(line);
 
 /** `call a`, or `call a in 500` when it must wait. */
-export const tellOwed = (
+export const owedLines = (
   effects: readonly Effect[],
   ids: readonly string[],
   now: number,

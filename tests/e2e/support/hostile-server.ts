@@ -5,24 +5,24 @@ import { text } from "node:stream/consumers";
 /**
  * A hostile server on this machine: records all requests, and redirects them if it has a target.
  */
-export class Stranger {
+export class HostileServer {
   /** A line for each request, with its body. */
-  readonly heard: string[] = [];
-  sendsOnTo: string | null = null;
+  readonly requests: string[] = [];
+  redirectTo: string | null = null;
   readonly #server: Server;
 
   private constructor() {
     this.#server = createServer(async (request, response) => {
-      this.heard.push(`${request.method} ${request.url} ${await text(request)}`);
-      if (this.sendsOnTo === null) response.writeHead(500).end();
-      else response.writeHead(307, { location: this.sendsOnTo }).end();
+      this.requests.push(`${request.method} ${request.url} ${await text(request)}`);
+      if (this.redirectTo === null) response.writeHead(500).end();
+      else response.writeHead(307, { location: this.redirectTo }).end();
     });
   }
 
-  static async start(): Promise<Stranger> {
-    const stranger = new Stranger();
-    await new Promise<void>((resolve) => stranger.#server.listen(0, "127.0.0.1", resolve));
-    return stranger;
+  static async start(): Promise<HostileServer> {
+    const hostileServer = new HostileServer();
+    await new Promise<void>((resolve) => hostileServer.#server.listen(0, "127.0.0.1", resolve));
+    return hostileServer;
   }
 
   get port(): number {

@@ -4,7 +4,7 @@ import type { ToolSpec } from "../../../src/providers/provider";
 import { McpServers } from "../../../src/tools/mcp/mcp-servers";
 import { MAX_OFFERED } from "../../../src/tools/mcp/limits";
 import { sent } from "../../providers/gemini/calls";
-import { keep, serve } from "./kept";
+import { keep, serve } from "./test-servers";
 import { tool } from "../../../simulated/tool-servers/scripted-server";
 import { environment, server } from "./support";
 

@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import { buffer } from "node:stream/consumers";
 
 /** Headers that a provider's reply should not have. */
-export const RUDE_HEADERS = {
-  "set-cookie": ["session=rude; Path=/", "__Host-id=rude; Path=/; Secure"],
+export const HOSTILE_HEADERS = {
+  "set-cookie": ["session=hostile; Path=/", "__Host-id=hostile; Path=/; Secure"],
   refresh: "0; url=http://169.254.169.254/",
   link: "<http://169.254.169.254/>; rel=preload",
   "clear-site-data": '"*"',
@@ -16,7 +16,7 @@ const PADDING_CHARS = 4_000;
  * well-behaved providers. The first part of a path is the number of headers of 4,000 characters:
  * `/20/v1/…`. Requests with a cookie get a 400. `/pages/N` is a page of N letters.
  */
-export async function startRudeProviders(
+export async function startHostileHeaderProviders(
   behind: string,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {
@@ -49,7 +49,7 @@ export async function startRudeProviders(
     );
     const type = answer.headers.get("content-type") ?? "text/plain";
     response.writeHead(answer.status, {
-      ...RUDE_HEADERS,
+      ...HOSTILE_HEADERS,
       ...Object.fromEntries(padding),
       "content-type": type,
     });

@@ -12,7 +12,7 @@ import {
   uses,
   votes,
 } from "./builders";
-import { allAnswer, giveLarge, SIX } from "./table";
+import { allAnswer, giveLarge, SIX } from "./rule-table";
 import { World, type WorldOptions } from "./world";
 
 /** Texts for models and people, word for word: a refusal helps only if it names a remedy. */

@@ -8,7 +8,7 @@ const agentsAt = (paddings: number, models: readonly string[]) =>
     backend: {
       type: "chatcompletion",
       model,
-      base_url: `${inject("rudeProvidersUrl")}/${paddings}/v1`,
+      base_url: `${inject("hostileHeadersUrl")}/${paddings}/v1`,
       api_key: "caller-key",
     },
   }));
@@ -23,7 +23,7 @@ it.each([
   expect(events.filter(({ type }) => type === "call.failed")).toEqual([]);
   expect(events.filter(({ type }) => type === "call.completed").length).toBeGreaterThanOrEqual(5);
   expect(events.at(-1)).toMatchObject({ type: "turn.completed", answer: "Forty-two, presented." });
-  expect(text).not.toMatch(/rude|169\.254|x-padding/);
+  expect(text).not.toMatch(/=hostile|169\.254|x-padding/);
 });
 
 it("D20 replies with more headers than the runtime accepts fail as transient errors", async () => {

@@ -50,7 +50,7 @@ export const ASKED: ModelRequest = {
   })),
 };
 
-export async function hear(
+export async function readReply(
   wire: Wire,
   arriving: Arriving,
   change: Partial<ModelRequest> = {},
@@ -72,16 +72,16 @@ export async function hear(
   const request = { ...ASKED, hostedTools: offered(wire), ...change };
   const late = Promise.withResolvers<null>();
   const timer = setTimeout(() => late.resolve(null), SETTLES_WITHIN_MS);
-  const heard = await Promise.race([
+  const reading = await Promise.race([
     collect(provider.stream(request, new AbortController().signal)),
     late.promise,
   ]);
   clearTimeout(timer);
   OPEN.delete(source);
   const { released, taken } = source.state();
-  return heard === null
+  return reading === null
     ? { events: [], error: undefined, hung: true, released, taken }
-    : { ...heard, hung: false, released, taken };
+    : { ...reading, hung: false, released, taken };
 }
 
 /**
@@ -127,8 +127,8 @@ function connection({ chunks, ending }: Arriving) {
 }
 
 /** Violations of the invariants of any reply, as sentences. Empty if all hold. */
-export async function problemsOf(wire: Wire, heard: Reading): Promise<string[]> {
-  const { events, error, hung, released } = heard;
+export async function problemsOf(wire: Wire, reading: Reading): Promise<string[]> {
+  const { events, error, hung, released } = reading;
   const stops = events.filter((event) => event.type === "stop");
   return [
     ...(hung ? ["it hung"] : []),
