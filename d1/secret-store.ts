@@ -32,6 +32,7 @@ export type FoundSecret =
   | { ok: true; value: string; bindings: readonly SecretBinding[] }
   | { ok: false; version: number };
 
+/** A secret to be set. */
 export type SecretWish = {
   tenant: string;
   name: string;

@@ -15,8 +15,10 @@ export type SessionRow = {
   state: "starting" | "started";
 };
 
+/** A session to be added. `createdAt`: unix ms. */
 export type NewSession = { tenant: string; id: string; createdAt: number; question: string };
 
+/** The index of sessions. */
 export type SessionIndex = {
   /** Adds the row. No effect if it exists. */
   add(session: NewSession): Promise<void>;

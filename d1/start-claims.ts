@@ -16,6 +16,7 @@ export type StartClaim = {
   warnings: string;
 };
 
+/** A claim to be written. `key`: the idempotency key itself. `createdAt`: unix ms. */
 export type NewClaim = StartClaim & { tenant: string; key: string; createdAt: number };
 
 /** `session_state`: as in the index of sessions; `null` if the session has no row. */
@@ -23,6 +24,7 @@ export type StandingClaim = StartClaim & {
   session_state: "starting" | "started" | "erasing" | null;
 };
 
+/** The claims of idempotency keys. */
 export type StartClaims = {
   /** The start of this key; `null` if there is none within `CLAIM_KEPT_MS`. */
   find(tenant: string, key: string, now: number): Promise<StandingClaim | null>;
@@ -36,6 +38,7 @@ export type StartClaims = {
   withdraw(tenant: string, key: string, sessionId: string): Promise<void>;
 };
 
+/** How long a claim is valid. */
 export const CLAIM_KEPT_MS = 24 * 60 * 60 * 1_000;
 /** Expired claims that each new claim deletes: several, so that their number shrinks. */
 const SWEPT_AT_ONCE = 20;

@@ -20,6 +20,7 @@ export type EvalRunStart = {
   problem: string | null;
 };
 
+/** The RPC methods of a run. */
 export type EvalRunApi = {
   /**
    * Starts the run. No effect if it has begun; `started` says which. Returns before any case

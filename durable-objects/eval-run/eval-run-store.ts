@@ -51,6 +51,7 @@ export class EvalRunStore {
       this.#sql.exec("INSERT INTO others VALUES (?, ?, ?)", nth, key, value);
   }
 
+  /** Runs to be started from this object, by number. */
   others(): { nth: number; run: EvalRunStart }[] {
     const rows = this.#sql
       .exec<Part & { nth: number }>("SELECT nth, key, value FROM others ORDER BY nth")
@@ -59,10 +60,12 @@ export class EvalRunStore {
     return [...runs].map(([nth, parts]) => ({ nth, run: fromRows<EvalRunStart>(parts) }));
   }
 
+  /** Removes a run that has started or was given up. */
   dropOther(nth: number): void {
     this.#sql.exec("DELETE FROM others WHERE nth = ?", nth);
   }
 
+  /** The present state of the run. */
   state({ suite, startedAt }: StoredRun): RunState {
     const rows = this.#sql
       .exec<{ state: string }>("SELECT state FROM cases ORDER BY nth")
@@ -73,6 +76,7 @@ export class EvalRunStore {
     };
   }
 
+  /** Stores the effect of an event on its case. */
   apply(run: StoredRun, event: RunEvent): void {
     const after = evolve(this.state(run), event).cases[event.nth];
     if (after)

@@ -9,10 +9,12 @@ export type SqlInput = Uint8Array | string | number | null;
 /** Rows in order, read lazily. `one` throws unless there is exactly one row. */
 export type SqlRows<Row> = Iterable<Row> & { toArray(): Row[]; one(): Row };
 
+/** An SQLite database. */
 export type Sql = {
   exec<Row extends Record<string, SqlValue>>(query: string, ...values: SqlInput[]): SqlRows<Row>;
 };
 
+/** The storage and the alarm of an object. */
 export type ObjectStorage = {
   readonly sql: Sql;
   transactionSync<T>(work: () => T): T;

@@ -18,6 +18,7 @@ export type SessionRefusal = {
   code: "session_not_found" | "turn_not_found" | "answer_not_found";
 };
 
+/** A turn to be started. */
 export type StartTurn = {
   question: string;
   /** Images and files of the question. Omitted if there are none. */
@@ -34,7 +35,9 @@ export type StartTurn = {
   startId?: string;
 };
 
+/** The number of a started turn. */
 export type StartedTurn = { ok: true; turn: number };
+/** Why a turn was not started. */
 export type StartRefusal =
   | { ok: false; code: "session_not_found" | "turn_not_found" }
   | AttachmentRefusal
@@ -95,6 +98,7 @@ export type PageRequest = { after: number; turn: number | null; deltas: boolean;
 export const CALLER_TENANT_HEADER = "x-caller-tenant";
 export const CALLER_KEY_HEADER = "x-caller-key";
 
+/** The methods of a session, for callers of one tenant. */
 export type SessionApi = {
   /**
    * Creates the session with its team and starts its first turn. Idempotent: a repeated call

@@ -49,7 +49,7 @@ export class Coordinator implements SessionInputs, StreamInputs {
     return this.#state;
   }
 
-  /** Time of the latest input: whatever was due by then has been dealt with. */
+  /** Time of the latest input, unix ms: everything due by then has been handled. */
   get lastInputAt(): number {
     return this.#lastInputAt;
   }

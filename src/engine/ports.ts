@@ -39,8 +39,8 @@ export type EffectPayload = PayloadTexts & {
 };
 
 /**
- * Where a piece of streamed text belongs. `tool_index` and `name` tell the tool calls apart whose
- * arguments stream.
+ * The source of streamed text. `tool_index` and `name` identify the tool call whose arguments are
+ * streamed.
  */
 export type DeltaSource = Omit<DeltaItem, "offset" | "text">;
 
@@ -129,8 +129,8 @@ export type StreamInputs = {
 };
 
 /**
- * Performs effects. The steps of a model call: `admitCall` waits for its backend's limits,
- * `prepareCall` asks the rules whether the call may start, `send` sends it, and the function that
+ * Performs effects. A model call has four steps. `admitCall` waits for its backend's limits.
+ * `prepareCall` asks the rules whether the call may start. `send` sends it. The function that
  * `send` returns reports its end.
  */
 export type Performer = {

@@ -16,8 +16,10 @@ export type NewAttachment = {
 /** An attachment of an earlier question of the session. `name` `null` keeps its earlier name. */
 export type RepeatedAttachment = { sha256: string; name: string | null };
 
+/** An attachment as a request names it. */
 export type WantedAttachment = NewAttachment | RepeatedAttachment;
 
+/** Why the attachments of a question are refused. */
 export type AttachmentRefusal =
   | { ok: false; code: "attachment_not_found"; sha256: string }
   | { ok: false; code: "attachments_too_large"; excess: Excess }

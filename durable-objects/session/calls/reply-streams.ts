@@ -38,6 +38,7 @@ export type Sending = Omit<PreparedRequest, "takenIds"> & {
 };
 
 type Call = { effect: ModelCallEffect; agent: TeamAgent };
+/** Callbacks of a call that streams its reply. */
 export type Listeners = Pick<CallOptions, "onDelta" | "onResumePoint">;
 
 /**

@@ -19,7 +19,12 @@ import type { SnapshotPlace } from "./snapshot-store";
  * The changes of one decision to the session's files, and the small facts that follow from them.
  */
 
+/** A tree that an event freezes. `at`: time of the event, unix ms. */
 export type FrozenTree = { place: SnapshotPlace; tree: Tree; at: number };
+/**
+ * A tool call's changes, with the round's resulting changes to contexts. `isKnown`: whether the
+ * path had a file at the round's start or in the previous answer.
+ */
 export type RoundEdit = {
   place: RoundPlace;
   staged: StagedChanges;
@@ -35,6 +40,7 @@ export type PendingFiles = {
   frozen: readonly FrozenTree[];
   finalText: ResultFile | null;
 };
+/** No pending changes. */
 export const NOTHING_PENDING: PendingFiles = { changed: null, frozen: [], finalText: null };
 
 /** The changes of one decision to the session's files; stored in the transaction of its events. */
@@ -56,6 +62,7 @@ export type FilesEntry = {
  */
 export type EndedTurn = { turn: number; hasChanges: boolean; hasContexts: boolean };
 
+/** A stored part of a tool result, and the round it belongs to. */
 export type PlacedResult = { place: RoundPlace; result: ResultFile };
 
 /** The turn that these steps end; `null` if they end none. */
@@ -71,6 +78,7 @@ export function endedBy(steps: readonly Step[]): EndedTurn | null {
   };
 }
 
+/** The contents of results, by hash. */
 export const contentsOf = (results: readonly ResultFile[]): ReadonlyMap<string, Uint8Array> =>
   new Map(results.map(({ hash, bytes }) => [hash, bytes]));
 
@@ -97,6 +105,7 @@ export const isOf = (
   { agent, round }: RoundPlace,
 ): changed is RoundEdit => changed?.place.agent === agent && changed.place.round === round;
 
+/** The round that an event names. */
 export const inRound = (
   turn: TurnState,
   { agent, attempt, round }: { agent: string; attempt: number; round: number },

@@ -25,6 +25,7 @@ export class DeltaBuffer {
     this.#isWatched = options.isWatched;
   }
 
+  /** Adds streamed text. Calls `onDue` if a row is worth writing now. */
   add(source: DeltaSource, text: string): void {
     if (text === "") return;
     const key = offsetKey(source);
