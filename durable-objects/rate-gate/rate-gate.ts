@@ -13,8 +13,8 @@ import type { Env } from "../../src/env";
 import { HOLD_MS, type RateAnswer, type RateGateApi, type RateWish } from "./rate-gate-api";
 
 /** `left`: the call was removed. `again`: the queue may have changed, ask again. */
-type Woken = "left" | "again";
-type Waiter = { endpoint: string; call: string; wake: (how: Woken) => void };
+type WakeReason = "left" | "again";
+type Waiter = { endpoint: string; call: string; wake: (reason: WakeReason) => void };
 
 /**
  * Calls that are not first in the queue check this often: the calls before them may have
@@ -63,8 +63,8 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
         return { type: "start" };
       }
       if (now >= until) return { type: "wait", startsAt: this.#wall + verdict.startsAt - now };
-      const woken = await this.#wait(wish, Math.min(verdict.startsAt, until) - now);
-      if (woken === "left") return { type: "left" };
+      const reason = await this.#wait(wish, Math.min(verdict.startsAt, until) - now);
+      if (reason === "left") return { type: "left" };
     }
   }
 
@@ -122,8 +122,8 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
   }
 
   /** Waits until the call may start, the queue changes, or the call is removed. */
-  async #wait({ endpoint, call }: RateWish, ms: number): Promise<Woken> {
-    const { promise, resolve } = Promise.withResolvers<Woken>();
+  async #wait({ endpoint, call }: RateWish, ms: number): Promise<WakeReason> {
+    const { promise, resolve } = Promise.withResolvers<WakeReason>();
     const timer = setTimeout(() => resolve("again"), Math.max(ms, LOOK_AGAIN_MS));
     const waiter: Waiter = { endpoint, call, wake: resolve };
     this.#waiters.add(waiter);

@@ -84,10 +84,10 @@ const exportedTypes = (source: string): string[] =>
 /** A constant of each type, without an annotation: the compiler then writes its type out. */
 const expandedSource = (names: readonly string[]): string => `
 import type * as service from "../../client/types";
-type Expanded<T> = T extends object
-  ? T extends infer O ? { [K in keyof O]: Expanded<O[K]> } : never
+type ExpandedType<T> = T extends object
+  ? T extends infer O ? { [K in keyof O]: ExpandedType<O[K]> } : never
   : T;
-declare function typeOf<T>(): Expanded<T>;
+declare function typeOf<T>(): ExpandedType<T>;
 ${names.map((name) => `export const ${name} = typeOf<service.${name}>();`).join("\n")}
 `;
 
