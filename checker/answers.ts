@@ -65,7 +65,7 @@ export const voided: Invariant = {
           ...wrong,
           ...unless(
             event.by === board.answers.at(-1)?.label,
-            "votes were voided by something else than the newest answer",
+            "votes were cleared by another answer than the newest",
           ),
           ...unless(event.votes.length > 0, "votes.cleared without a vote"),
           ...unless(

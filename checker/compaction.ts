@@ -20,10 +20,10 @@ export const compaction: Invariant = {
             const again = latest.has(event.agent) && event.compacts === true;
             latest.delete(event.agent);
             return [
-              ...unless(!again, "summed up twice for one call"),
+              ...unless(!again, "two compactions for one call"),
               ...unless(
                 !event.compacts || lengths.isDue(event.agent, board),
-                "summed up with room left in the window",
+                "a compaction although the window has room",
               ),
               ...started(event, board),
             ];
@@ -33,15 +33,15 @@ export const compaction: Invariant = {
             latest.set(event.agent, event.call);
             return unless(
               event.tools.length === 0 && event.decisions.length === 0,
-              "a summary decided or used tools",
+              "a compaction call decided or used tools",
             );
           case "conversation.compacted":
             return [
               ...unless(
                 latest.get(event.agent) === event.call,
-                "compacted by a call that did not sum up",
+                "compacted by a call that is no compaction call",
               ),
-              ...unless(event.replies > 0 && event.tokens > 0, "compacted, and nothing went"),
+              ...unless(event.replies > 0 && event.tokens > 0, "a compaction removed nothing"),
             ];
           default:
             return [];
@@ -95,10 +95,10 @@ function started(event: EventOf<"call.started">, board: Board): string[] {
   if (!event.compacts) return [];
   const round = agentOf(board, event.agent)?.round;
   return [
-    ...unless((round?.completed ?? 0) > 0, "summed up before anything was said"),
+    ...unless((round?.completed ?? 0) > 0, "a compaction before the first reply"),
     ...unless(
       event.offers.length === 0 && !event.forced && !event.hosted_tools,
-      "summed up with tools at hand",
+      "a compaction call has tools",
     ),
   ];
 }

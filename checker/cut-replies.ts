@@ -97,5 +97,5 @@ function withheld(event: EventOf<"call.completed">, { board, next }: Moment): st
   if (!isHeldBack || roundOf(board, event.agent)?.purpose !== "coordination") return [];
   if (board.openCalls.get(event.call)?.compacts) return [];
   const isLost = next?.type === "round.failed" && next.agent === event.agent;
-  return unless(isLost, `a reply ended with ${event.stop_reason}, and its round goes on`);
+  return unless(isLost, `a reply ended with ${event.stop_reason}, but its round continues`);
 }

@@ -71,7 +71,7 @@ const bytesToPresent = (board: Board): number =>
   );
 
 const whyNot = (call: string, board: Board): string =>
-  `${call} was put off although the turn ${isCapped(board) ? "can pay for it" : "has no cap"}`;
+  `${call} was deferred although the turn ${isCapped(board) ? "can pay for it" : "has no cap"}`;
 
 /** Whether the turn has a cap. */
 export const isCapped = ({ turn }: Board): boolean =>

@@ -59,7 +59,7 @@ function startable(event: EventOf<"call.started">, board: Board): string[] {
   const presenting = event.purpose === "presentation" || event.purpose === "judgement";
   return [
     ...unless(alone, "an agent has two calls at once"),
-    ...unless(idle, "a call began before all tool results were there"),
+    ...unless(idle, "a call started before all tool results arrived"),
     ...unless(
       agent?.round?.purpose === event.purpose,
       `a ${event.purpose} call outside such a round`,
@@ -67,7 +67,7 @@ function startable(event: EventOf<"call.started">, board: Board): string[] {
     ...unless(agent?.round?.voted !== true, "an agent was called after it had voted"),
     ...unless(
       event.purpose === "judgement" || event.purpose === "personas" || isListed(event, board),
-      "an agent was called before its tool servers were asked",
+      "an agent was called before its tool servers were listed",
     ),
     ...unless(presenting || agent?.out === null, "an agent that is out was called"),
     ...unless(
@@ -91,7 +91,7 @@ function startable(event: EventOf<"call.started">, board: Board): string[] {
     ...unless(
       event.max_output_tokens > 0 &&
         event.max_output_tokens <= (agent?.rules.max_output_tokens ?? 0),
-      "a call may write more than its model",
+      "a call may write more than its model can",
     ),
   ];
 }
@@ -118,7 +118,7 @@ export const tools: Invariant = {
           return [
             ...unless(
               statusOf(board, event) !== null,
-              `${event.tool_call} got a result nobody waits for`,
+              `${event.tool_call} got an unexpected result`,
             ),
             ...unless(
               event.outcome !== "ok" || statusOf(board, event) === "started",
@@ -165,7 +165,7 @@ export const news: Invariant = {
     const running = (event: ToolEvent, board: Board) =>
       unless(
         statusOf(board, event) === "started",
-        `${event.tool_call} tells of its work without having any`,
+        `${event.tool_call} sent a notification but is not running`,
       );
     return {
       see: ({ event, board }) => {
@@ -174,13 +174,10 @@ export const news: Invariant = {
           inputs.set(callOf(event), times);
           return [
             ...running(event, board),
-            ...unless(
-              times <= MOST_INPUTS,
-              `${event.tool_call} wants something of a person ${times} times`,
-            ),
+            ...unless(times <= MOST_INPUTS, `${event.tool_call} requires input ${times} times`),
             ...unless(
               event.requests.length <= 5,
-              `${event.tool_call} wants more of a person than anybody reads`,
+              `${event.tool_call} requires more than 5 inputs at once`,
             ),
           ];
         }
@@ -192,11 +189,11 @@ export const news: Invariant = {
           ...running(event, board),
           ...unless(
             before.length < MOST_PROGRESS,
-            `${event.tool_call} tells its progress ${before.length + 1} times`,
+            `${event.tool_call} reports progress ${before.length + 1} times`,
           ),
           ...unless(
             pause >= LEAST_PAUSE_MS,
-            `${event.tool_call} tells its progress again after ${pause} ms`,
+            `${event.tool_call} reports progress again after ${pause} ms`,
           ),
         ];
       },
@@ -242,7 +239,7 @@ function toolStarted(event: EventOf<"tool.started">, board: Board): string[] {
   return [
     ...unless(
       statusOf(board, event) === "asked",
-      `${event.tool_call} was started although nobody asked for it`,
+      `${event.tool_call} was started but was not requested`,
     ),
     ...unless(ruleOf(board, event) !== undefined, `${event.name} is not a tool of ${event.agent}`),
     ...unless(

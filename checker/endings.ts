@@ -48,7 +48,7 @@ function finalOf(event: EventOf<"turn.completed">, board: Board): string[] {
     ...unless(last.content === event.answer, "the turn's answer is not the final text"),
     ...unless(
       last.label === event.label && last.agent === event.winner,
-      "the turn names another final than was presented",
+      "the turn names another final text than the presented one",
     ),
     ...unless(last.attempt === event.attempt, "the turn names another attempt than its final text"),
     ...unless(
@@ -57,7 +57,7 @@ function finalOf(event: EventOf<"turn.completed">, board: Board): string[] {
     ),
     ...unless(
       board.final !== null || board.settled?.winner === null || board.presenting !== null,
-      "an earlier final stands although this attempt has a winner",
+      "an earlier final text is used although this attempt has a winner",
     ),
   ];
 }
@@ -154,7 +154,7 @@ function sums(event: End, { usage, cost, isKnown }: Sum): string[] {
     ),
     ...unless(
       (event.cost_usd !== null) === isKnown,
-      "the turn's cost is known, though a call's is not, or the other way round",
+      "the turn's cost is known although a call's is unknown, or vice versa",
     ),
   ];
 }
@@ -195,7 +195,7 @@ export const cancelled: Invariant = {
           heardAt ??= event.at;
           if (WORK.includes(event.type)) wrong.push(`${event.type} after the user cancelled`);
           if (event.at !== heardAt)
-            wrong.push(`the turn goes on ${event.at - heardAt} ms after the user cancelled`);
+            wrong.push(`the turn continues ${event.at - heardAt} ms after the user cancelled`);
         }
         if (
           event.type === "attempt.settled" &&
@@ -209,7 +209,7 @@ export const cancelled: Invariant = {
             cancelsAsked?.some((after) => after >= begun && after < event.sequence_number) ?? true;
           wrong.push(
             ...best(event, board),
-            ...unless(wasAsked, "the turn was cancelled although nobody asked for it"),
+            ...unless(wasAsked, "the turn was cancelled without a request"),
           );
         }
         return wrong;
@@ -233,10 +233,13 @@ function best({ partial }: EventOf<"turn.cancelled">, board: Board): string[] {
   const winner = board.settled?.winner ?? board.finals.at(-1)?.agent ?? null;
   const answer = board.answers.find(({ label }) => label === board.settled?.label)?.content ?? null;
   return [
-    ...unless(partial.winner === winner, "the cancelled turn names another winner than the count"),
+    ...unless(
+      partial.winner === winner,
+      "the cancelled turn names another winner than the attempt",
+    ),
     ...unless(
       answer === null || partial.answer === answer,
-      "the cancelled turn keeps another answer than the winner's",
+      "the cancelled turn has another answer than the winner's",
     ),
   ];
 }

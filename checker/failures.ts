@@ -31,14 +31,12 @@ function started(event: EventOf<"call.started">, board: Board): string[] {
   const round = agentOf(board, event.agent)?.round;
   const last = round?.last;
   if (last?.type !== "call.failed")
-    return unless(event.try === 1, `a fresh call begins with try ${event.try}`);
+    return unless(event.try === 1, `a new call starts with try ${event.try}`);
   const due = last.retry_at ?? Number.POSITIVE_INFINITY;
   return [
     ...unless(
       event.at >= due,
-      last.retry_at === null
-        ? "a lost call was tried again"
-        : `tried again ${due - event.at} ms too early`,
+      last.retry_at === null ? "a lost call was retried" : `retried ${due - event.at} ms too early`,
     ),
     ...unless(
       event.try === (round?.counted ?? 0) + 1,
@@ -61,23 +59,23 @@ function again(event: EventOf<"call.failed">, board: Board): string[] {
         ),
         ...unless(
           wait === null || (wait > 0 && wait <= LONGEST_WAIT_MS),
-          `a new try after ${wait} ms`,
+          `a retry after ${wait} ms`,
         ),
       ];
     case "interrupted":
       return unless(
         (wait !== null) === cuts < 5,
-        `after ${cuts} interruptions the call is ${wait === null ? "lost" : "tried again"}`,
+        `after ${cuts} interruptions the call is ${wait === null ? "lost" : "retried"}`,
       );
     case "context_too_long":
       return unless(
         wait === null || wait === 0,
-        `a call that was too long is made again after ${wait} ms`,
+        `a call that was too long is retried after ${wait} ms`,
       );
     default:
       if (board.openCalls.get(event.call)?.compacts)
-        return unless(wait === null || wait === 0, `after ${wait} ms without a summary`);
-      return unless(wait === null, `a call that failed with ${event.class} is tried again`);
+        return unless(wait === null || wait === 0, `retried ${wait} ms after a failed compaction`);
+      return unless(wait === null, `a call that failed with ${event.class} is retried`);
   }
 }
 
@@ -90,16 +88,13 @@ function delayViolations(event: EventOf<"call.failed">, board: Board, askedMs: n
   const isDueAgain = (round?.counted ?? 0) + 1 < MOST_TRIES && askedMs <= LONGEST_WAIT_MS;
   if (event.retry_at === null) {
     const mayBeGivenUp = round?.purpose !== "coordination" && round?.purpose !== "presentation";
-    return unless(!isDueAgain || mayBeGivenUp, "a call was given up with tries left");
+    return unless(!isDueAgain || mayBeGivenUp, "a call was not retried although tries are left");
   }
   return [
-    ...unless(
-      askedMs <= LONGEST_WAIT_MS,
-      `tried again although its provider asked for ${askedMs} ms`,
-    ),
+    ...unless(askedMs <= LONGEST_WAIT_MS, `retried although its provider asked for ${askedMs} ms`),
     ...unless(
       event.retry_at - event.at >= askedMs || !isDueAgain,
-      `tried again sooner than the ${askedMs} ms its provider asked for`,
+      `retried sooner than the ${askedMs} ms its provider asked for`,
     ),
   ];
 }
@@ -147,7 +142,7 @@ export const failures: Invariant = {
           (event.type === "agent.failed" && event.agent === failing);
         const wrong = unless(
           isKept,
-          `${failing} did not fail although its files were taken for its answer as it did`,
+          `${failing} did not fail although its partial text became its answer for that reason`,
         );
         if (!isBetween)
           failing =
@@ -197,7 +192,7 @@ function lostOf({ event, board, next }: Moment): string[] {
       const agent = agentOf(board, event.agent);
       const mayLeave = event.type === "agent.failed" || (agent?.answers ?? 0) > 0;
       return [
-        ...unless(agent?.out === null, `${event.agent} went out twice`),
+        ...unless(agent?.out === null, `${event.agent} dropped out twice`),
         ...unless(mayLeave, "an agent without an answer abstained"),
       ];
     }
@@ -237,17 +232,17 @@ export const probes: Invariant = {
         return [
           ...unless(
             event.tokens === 0 && event.cost_usd === 0,
-            `${event.call} was charged, although nothing was sent`,
+            `${event.call} was charged although nothing was sent`,
           ),
           ...unless(
             !ends || event.retry_at === null,
-            `${count + 1} probes failed, and another is made`,
+            `${count + 1} probes failed, but another is made`,
           ),
           ...unless(
             !ends || !isCoordinating || fails,
-            `${count + 1} probes failed, and the agent goes on`,
+            `${count + 1} probes failed, but the agent continues`,
           ),
-          ...unless(ends || !fails, `the agent was given up after ${count + 1} failed probes`),
+          ...unless(ends || !fails, `the agent failed after ${count + 1} failed probes`),
         ];
       },
     };
@@ -264,8 +259,8 @@ function thirdRound(event: EventOf<"round.failed">, { board, next }: Around): st
   const fails = failsNext(event, next);
   return [
     ...unless(lostSoFar <= 3, "more than 3 failed rounds in a row"),
-    ...unless(lostSoFar < 3 || fails, "3 failed rounds in a row, and the agent goes on"),
-    ...unless(lostSoFar >= 3 || !fails, `the agent failed after ${lostSoFar} lost rounds`),
+    ...unless(lostSoFar < 3 || fails, "3 failed rounds in a row, but the agent continues"),
+    ...unless(lostSoFar >= 3 || !fails, `the agent failed after ${lostSoFar} failed rounds`),
   ];
 }
 
@@ -286,11 +281,8 @@ function fatal(event: EventOf<"call.failed">, { board, next }: Around): string[]
     event.class === "cancelled" ||
     event.retry_at !== null;
   return [
-    ...unless(!must || fails, `after ${event.class} the agent goes on`),
-    ...unless(
-      may || !fails,
-      `the agent failed for ${event.class}, which costs no more than a round`,
-    ),
+    ...unless(!must || fails, `after ${event.class} the agent continues`),
+    ...unless(may || !fails, `the agent failed for ${event.class}, which costs only the round`),
   ];
 }
 

@@ -53,7 +53,7 @@ function unfounded(at: number, board: Board, streamed: ReadonlyMap<string, numbe
     !isShort(board, presenter);
   return unless(
     !mayPresent || isLost(presenter, streamed),
-    "the winner did not present although nothing kept it from it",
+    "the winner did not present although it could",
   );
 }
 

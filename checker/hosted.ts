@@ -39,7 +39,7 @@ export const hosted: Invariant = {
   }),
 };
 
-const NOT_WITH_ITS_CALL = "what a hosted tool did is not told with the end of its call";
+const NOT_WITH_ITS_CALL = "the results of a hosted tool are not logged with the end of its call";
 
 type Grants = NonNullable<EventOf<"call.started">["hosted_tools"]>;
 type LoggedUse = EventOf<"hosted_tool.completed" | "citations.added">;
@@ -70,15 +70,15 @@ function granted(event: EventOf<"call.started">, grants: Grants, board: Board): 
     ...unless(WORK.includes(event.purpose), `granted hosted tools for ${event.purpose}`),
     ...unless(
       !capped || grants.every(({ name }) => ruleOf(name)?.usd_per_use !== null),
-      "granted what nobody knows the price of",
+      "granted a hosted tool without a known price under a cost cap",
     ),
     ...unless(
       event.max_output_tokens >= useful,
-      "cut the reply short before giving up uses of hosted tools",
+      "shortened the reply before reducing the uses of hosted tools",
     ),
     ...unless(
       event.reserved.tokens >= event.max_output_tokens + results,
-      "reserved no room for what hosted tools find",
+      "reserved no tokens for the results of hosted tools",
     ),
     ...unless(usdOf(event.reserved) >= price, "reserved less than its hosted tools cost"),
   ];

@@ -40,5 +40,5 @@ const lost = (board: Board, wrote: ReadonlySet<string>, only?: string): string[]
   board.agents
     .filter(({ id }) => only === undefined || id === only)
     .flatMap(({ id, answers }) =>
-      unless(answers > 0 || !wrote.has(id), `what ${id} wrote is lost`),
+      unless(answers > 0 || !wrote.has(id), `the text of ${id} is lost`),
     );

@@ -57,28 +57,25 @@ function left(
     case "tool.started":
       return unless(!isTooLate(event, board, agent), `${event.type} after the time of the round`);
     case "round.failed":
-      return unless(hasLostRound(agent, summaries), "a round failed, and nothing of it was lost");
+      return unless(hasLostRound(agent, summaries), "a round failed without a loss");
     case "answer.submitted": {
       const isDue = isFirstRoundOver(event, board) || isUndecided(agent) || isAtCap(board, agent);
       const isLastResort = isEnding(event, next) || isLoss(before, agent.id);
       return [
         ...unless(
           event.origin === "tool" || isDue || isLastResort,
-          "a partial text was taken although its author may go on",
+          "a partial text became an answer although its author may continue",
         ),
         ...unless(
           event.origin === "tool" || asked.has(agent.id),
-          "a partial text was taken of an agent that wrote nothing in this attempt",
+          "a partial text became an answer, but its author made no call in this attempt",
         ),
       ];
     }
     case "agent.failed": {
       const isOver = isFirstRoundOver(event, board) || isUndecided(agent) || isAtCap(board, agent);
       const isSpent = agent.answers === 0 && isOver;
-      return unless(
-        isSpent || isLoss(before, agent.id),
-        "an agent failed, and nothing of it was lost",
-      );
+      return unless(isSpent || isLoss(before, agent.id), "an agent failed without a loss");
     }
     case "agent.abstained":
       return unless(
@@ -86,7 +83,7 @@ function left(
           isAtCap(board, agent) ||
           isUndecided(agent) ||
           event.at >= roundClock(board, agent).over,
-        "an agent abstained although it is at no cap",
+        "an agent abstained although it is at no limit",
       );
     default:
       return [];

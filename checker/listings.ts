@@ -21,15 +21,15 @@ export const listings: Invariant = {
       return [
         ...unless(
           servers.includes(event.server),
-          `${event.server} is no tool server of ${event.agent}`,
+          `${event.server} is not a tool server of ${event.agent}`,
         ),
         ...unless(
           isNews(event, before.at(-1)),
-          `${event.agent} was told again what ${event.server} has`,
+          `${event.agent} received the same listing of ${event.server} again`,
         ),
         ...unless(
           before.length < MOST_LISTINGS,
-          `${event.agent} was told ${before.length + 1} times what ${event.server} has`,
+          `${event.agent} received ${before.length + 1} listings of ${event.server}`,
         ),
       ];
     },

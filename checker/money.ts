@@ -51,7 +51,7 @@ function priced({ agent, call }: EventOf<"call.started">, board: Board): string[
   const capped = board.turn?.budget.max_cost_usd !== undefined;
   return unless(
     price !== null || !capped,
-    `${call} has no known price, and the turn a cap in money`,
+    `${call} has no known price, but the turn has a cost cap`,
   );
 }
 
@@ -145,7 +145,7 @@ function byCall(entries: readonly LedgerEntry[], logged: ReadonlyMap<string, Amo
   return [...Map.groupBy(entries, ({ call }) => call)].flatMap(([call, all]) => {
     const { tokens, usd } = all.reduce<Amount>(plus, NOTHING);
     const charge = logged.get(call);
-    if (!charge) return [`a provider charged ${call}, which the log does not know`];
+    if (!charge) return [`a provider charged ${call}, which is not in the log`];
     return unless(
       usd <= charge.usd + EPSILON && tokens <= charge.tokens,
       `${call} was charged $${usd} for ${tokens} tokens in ${all.length} requests, the log says $${charge.usd} for ${charge.tokens}`,

@@ -20,7 +20,7 @@ export const numbering: Invariant = {
           ),
           ...unless(
             event.at >= lastAt || event.type === "stream.delta",
-            `time runs backwards from ${lastAt} to ${event.at}`,
+            `time decreases from ${lastAt} to ${event.at}`,
           ),
           ...place(moment, turns),
         ];

@@ -36,13 +36,13 @@ function begun(event: EventOf<"presentation.started">, board: Board): string[] {
   return [
     ...unless(
       board.settled !== null && board.settled.winner === event.agent,
-      "somebody else than the winner presents",
+      "an agent other than the winner presents",
     ),
     ...unless(
       board.settled?.label === event.label,
-      "the presentation is of another answer than won",
+      "the presentation is of another answer than the winning one",
     ),
-    ...unless(board.presenting === null, "a presentation was begun anew"),
+    ...unless(board.presenting === null, "a presentation was started twice"),
     ...unless(
       event.label === null || event.workspace === snapshot,
       "the presenter does not start from its winning snapshot",
@@ -56,7 +56,7 @@ function completed(event: EventOf<"presentation.completed">, board: Board): stri
   return [
     ...unless(
       board.presenting?.agent === event.agent,
-      "a final text of somebody who did not present",
+      "a final text of an agent that did not present",
     ),
     ...unless(
       event.label === `agent${(presenter?.index ?? -1) + 1}.final`,
@@ -64,7 +64,7 @@ function completed(event: EventOf<"presentation.completed">, board: Board): stri
     ),
     ...unless(
       event.source !== "answer" || winning?.content === event.content,
-      "the winning answer was changed when it stood in",
+      "the winning answer was changed when it replaced the final text",
     ),
     ...unless(
       isReused(event, board) || (event.source === "presentation") === (event.fallback === null),
@@ -72,7 +72,7 @@ function completed(event: EventOf<"presentation.completed">, board: Board): stri
     ),
     ...unless(
       board.rules?.reuse_winning_answer !== true || winning === undefined || isReused(event, board),
-      "the winning answer was not presented as it is",
+      "the winning answer was not reused",
     ),
     ...unless(
       event.source !== "partial" || winning === undefined,
@@ -161,7 +161,7 @@ function restarted(event: EventOf<"attempt.restarted">, board: Board): string[] 
     ),
     ...unless(
       board.final?.source === "presentation" && board.final.agent === event.agent,
-      "restarted by somebody who presented nothing",
+      "restarted by an agent that presented nothing",
     ),
   ];
 }

@@ -52,7 +52,7 @@ function completed(event: EventOf<"call.completed">, next: NumberedEvent | undef
   return [
     ...unless(
       event.tools.length === 0 && event.decisions.length === 0,
-      "research asked for functions nobody offered",
+      "research called functions that were not offered",
     ),
     ...unless(own === null || AFTER.includes(own), `research is followed by ${own}`),
   ];

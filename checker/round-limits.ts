@@ -97,15 +97,15 @@ function started(event: EventOf<"call.started">, board: Board, agent: BoardAgent
   return [
     ...unless(
       stated?.calls_left === due?.calls && stated?.seconds_left === due?.seconds,
-      `a call says ${JSON.stringify(stated)} of its round where ${JSON.stringify(due)} is left`,
+      `a call states ${JSON.stringify(stated)} for its round where ${JSON.stringify(due)} is left`,
     ),
     ...unless(
       !isLast || event.hosted_tools === undefined,
-      "a call for a decision alone may use hosted tools",
+      "a call for a decision only may use hosted tools",
     ),
     ...unless(
       !isLast || event.purpose !== "coordination" || asked < 3,
-      "asked for a decision alone more than 3 times",
+      "asked for a decision only more than 3 times",
     ),
   ];
 }

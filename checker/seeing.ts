@@ -77,7 +77,7 @@ function continuesAfterCut(cut: Map<string, number>, event: NumberedEvent): stri
   return [...cut].flatMap(([agent, at]) => {
     const isOver = event.at === at && !(event.type === "call.started" && event.agent === agent);
     if (!isOver) cut.delete(agent);
-    return unless(isOver, `${agent} was cut in its first round, and goes on`);
+    return unless(isOver, `${agent} was cut in its first round but continues`);
   });
 }
 
@@ -90,10 +90,10 @@ function disturbed(
   if (!agent || agent.answers > 0) return [];
   if (event.type === "round.failed") {
     const isOwn = before !== null && "agent" in before && before.agent === event.agent;
-    return unless(isOwn, "a first-answer round failed, and nothing of its own went before");
+    return unless(isOwn, "a first-answer round failed without a preceding event of its agent");
   }
   return [
-    ...unless(agent.round === null, "a first-answer round was begun anew while it ran"),
+    ...unless(agent.round === null, "a first-answer round was restarted while it ran"),
     ...unless(
       event.cause === "first" || event.cause === "failed",
       `a first-answer round has the cause ${event.cause}`,
@@ -158,14 +158,14 @@ export const injections: Invariant = {
 function injected({ event, board }: Moment, previous: string | null): string[] {
   if (event.type !== "answers.injected") return [];
   const agent = agentOf(board, event.agent);
-  if (!agent?.round) return ["an update without a round to show it in"];
+  if (!agent?.round) return ["an update without an open round"];
   const { round } = agent;
   const most = board.rules?.max_midstream_injections_per_round ?? 0;
   const busy =
     [...board.openCalls.values()].some((call) => call.agent === agent.id) ||
     board.openTools.some((tool) => tool.agent === agent.id && tool.round === event.round);
   return [
-    ...unless(event.labels.length > 0, "an update without news"),
+    ...unless(event.labels.length > 0, "an update without new answers"),
     ...unless(
       round.number === event.round && round.purpose === "coordination",
       "an update in another round than the open one",
@@ -183,7 +183,7 @@ function injected({ event, board }: Moment, previous: string | null): string[] {
       board.rules?.disable_injection !== true ||
         event.via === "reopened" ||
         (event.via === "message" && previous === "vote.stale"),
-      "an update while the agent worked, although the team's agents work undisturbed",
+      "an update of a working agent although injections are disabled",
     ),
     ...unless(
       (event.via === "reopened") === (round.voted && agent.vote === null),

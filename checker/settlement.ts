@@ -18,7 +18,7 @@ export const settlement: Invariant = {
           const inVain = event.ended_by === "budget" && wasCut;
           return [
             ...settled(event, board, before),
-            ...unless(!inVain, "ended for want of budget with calls in flight"),
+            ...unless(!inVain, "ended by budget with calls in flight"),
           ];
         }
         const isKept = event.type === "answer.submitted" && event.origin === "partial";
@@ -37,11 +37,11 @@ function unfoundedBudgetEnd(board: Board): string[] {
   const short = live.filter((agent) => isShort(board, agent));
   const done = live.filter(({ vote, round }) => vote !== null || round === null);
   return [
-    ...unless(isCapped(board), "ended for want of budget although the turn has no cap"),
-    ...unless(short.length > 0, "ended for want of budget although no call waits for any"),
+    ...unless(isCapped(board), "ended by budget although the turn has no cap"),
+    ...unless(short.length > 0, "ended by budget although no call waits for it"),
     ...unless(
       live.every((agent) => short.includes(agent) || done.includes(agent)),
-      "ended for want of budget although an agent can go on",
+      "ended by budget although an agent can continue",
     ),
   ];
 }
@@ -72,9 +72,9 @@ function reason(
         "consensus although not every live agent holds a valid vote",
       );
     case "deadline":
-      return unless(at >= coordinationEnd(board), "ended by a deadline that has not come");
+      return unless(at >= coordinationEnd(board), "ended by a deadline that is not reached");
     case "no_agents":
-      return unless(live === 0, "ended for want of agents although one is live");
+      return unless(live === 0, "ended by no_agents although an agent is live");
     case "budget":
       return before?.length === 0 ? [] : unfoundedBudgetEnd(board);
     case "skipped":

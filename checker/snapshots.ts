@@ -60,15 +60,15 @@ function judged(event: Text, earlier: string, known: Workspace | null | undefine
     ),
     ...unless(
       event.files === stated,
-      `${event.label} is said to go with ${event.files} where ${stated} is due`,
+      `${event.label} is logged with files "${event.files}" where "${stated}" is due`,
     ),
     ...unless(
       event.type !== "answer.submitted" || event.kept_files === known?.kept,
-      `${event.label} is said to keep ${event.type === "answer.submitted" && event.kept_files} files`,
+      `${event.label} is logged as keeping ${event.type === "answer.submitted" && event.kept_files} files`,
     ),
     ...unless(
       event.type !== "answer.submitted" || isDeepStrictEqual(leftOut, known?.leftOut),
-      `${event.label} is said to leave out ${JSON.stringify(leftOut)}`,
+      `${event.label} is logged as leaving out ${JSON.stringify(leftOut)}`,
     ),
   ];
 }

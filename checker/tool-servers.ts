@@ -39,7 +39,7 @@ export const atMostOnce: Invariant = {
         return (tools ?? []).flatMap((call) => [
           ...unless(
             started.has(callOf(call)),
-            `${call.tool_call} reached its server and is not in the journal`,
+            `${call.tool_call} reached its server but is not in the log`,
           ),
           ...unless(
             idempotent.has(call.name) || reached.get(callOf(call)) === 1,
@@ -47,7 +47,7 @@ export const atMostOnce: Invariant = {
           ),
           ...unless(
             (reached.get(callOf(call)) ?? 0) <= (interrupted.get(callOf(call)) ?? 0) + 1,
-            `${call.tool_call} reached its server more often than it was cut off`,
+            `${call.tool_call} reached its server more often than it was interrupted`,
           ),
         ]);
       },
@@ -74,7 +74,7 @@ export const unknownOnlyIfCut: Invariant = {
     };
     const told = (): string[] => {
       const sentences = open.map(
-        ({ tool_call }) => `${tool_call} is unknown although nothing cut it off`,
+        ({ tool_call }) => `${tool_call} is unknown although it was not interrupted`,
       );
       open = [];
       return sentences;

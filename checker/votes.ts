@@ -51,7 +51,7 @@ function judged({ event, board }: Moment, voter: BoardAgent): string[] {
       return [
         ...unless(
           target !== undefined && standing(board).includes(target),
-          `a vote for ${event.label}, which is nobody's newest answer`,
+          `a vote for ${event.label}, which is no agent's newest answer`,
         ),
         ...unless(
           target?.revision === event.revision,
@@ -73,17 +73,14 @@ function judged({ event, board }: Moment, voter: BoardAgent): string[] {
       const missing = unseen.map(({ label }) => label);
       const target = answerOf(board, event.label);
       return [
-        ...unless(
-          missing.length > 0,
-          "a vote counts as stale although its voter had seen everything",
-        ),
+        ...unless(missing.length > 0, "a vote is stale although its voter had seen everything"),
         ...unless(
           [...event.missing].sort().join() === missing.sort().join(),
           "a stale vote does not name what was missing",
         ),
         ...unless(
           target !== undefined && standing(board).includes(target),
-          "a stale vote for an answer that is nobody's newest",
+          "a stale vote for an answer that is no agent's newest",
         ),
       ];
     }
@@ -101,7 +98,7 @@ export const recount: Invariant = {
       if (event.ended_by === "skipped")
         return unless(
           event.winner === board.agents[0]?.id && event.label === null,
-          "skipped, but not the first agent presents",
+          "skipped, but the first agent does not present",
         );
       const { label, tally, tie } = recountOf(board);
       const winner = label === null ? null : (answerOf(board, label)?.agent ?? null);
@@ -116,7 +113,7 @@ export const recount: Invariant = {
         ),
         ...unless(
           event.tie === tie,
-          tie ? "a tie was not reported" : "a tie was reported where there is none",
+          tie ? "a tie was not reported" : "a tie was reported but there is none",
         ),
       ];
     },

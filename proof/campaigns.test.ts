@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { CAMPAIGNS, nameOf } from "./campaigns";
 import { COUNTS, type CountName, countOf, rotated, SIZES, sizeInForce } from "./counts";
 
-/** What one CI run played before campaigns had sizes of their own. Nothing that it could find may stop being findable at night. */
+/** The counts of one CI run before campaigns had sizes. The nightly size must not find less. */
 const WHOLE: Readonly<Record<CountName, number>> = {
   simulated_sessions: 10_000,
   rule_sessions: 3_000,
@@ -41,7 +41,7 @@ const testFiles = async (): Promise<string[]> => {
   return [...(await inFolder("tests")), ...(await inFolder("proof"))];
 };
 
-/** The counts that a file reads, also by way of the module that its campaign shares with others. */
+/** The counts that a file reads. */
 const countsIn = async (file: string): Promise<string[]> =>
   [...(await readFile(file, "utf8")).matchAll(/countOf\("(\w+)"\)/g)].map(([, name = ""]) => name);
 
@@ -69,7 +69,7 @@ describe("the list of campaigns", () => {
       const campaigns = CAMPAIGNS.filter((campaign) =>
         campaign.file.startsWith(shared[file] ?? file),
       );
-      expect(campaigns.length, `${file} reads a count and is no campaign`).toBeGreaterThan(0);
+      expect(campaigns.length, `${file} reads a count but is not a campaign`).toBeGreaterThan(0);
       for (const { counts } of campaigns) expect([...counts].sort(), file).toEqual(wanted);
     }
   });

@@ -1,8 +1,9 @@
 import type { CountName } from "./counts";
 
 /**
- * A campaign: one test file, and the counts that set its size. No counts: it plays everything in every size. Files of the vitest
- * project `proof` run only here; the slice `change` of the others is already part of `npm test`.
+ * A campaign: one test file, and the counts that set its size. No counts: it plays everything in
+ * every size. Files of the vitest project `proof` run only here; the slice `change` of the others
+ * is already part of `npm test`.
  */
 export type Campaign = {
   /** The test file, relative to the root. */
@@ -11,7 +12,10 @@ export type Campaign = {
   counts: readonly CountName[];
 };
 
-/** The name by which a campaign is chosen and reported: `proof/faults/kill.proof.test.ts` is `process/kill`. */
+/**
+ * The name by which a campaign is chosen and reported: `proof/faults/kill.proof.test.ts` is
+ * `process/kill`.
+ */
 export const nameOf = ({ file }: Campaign): string =>
   file.replace(/^(tests|proof)\//, "").replace(/(\.proof)?\.test\.ts$/, "");
 
@@ -23,11 +27,12 @@ export const projectOf = (campaign: Campaign): "unit*" | "proof" =>
   isInTests(campaign) ? "unit*" : "proof";
 
 const MUTATED =
-  "replies of a provider that are cut, mutated and mixed: no part counts as the whole, and nothing hangs";
-const DECODED =
-  "random replies of a provider: only a cut is thrown, and what is kept can be sent back";
+  "cut, mutated and mixed replies of a provider: no part counts as the whole, and nothing hangs";
+const DECODED = "random replies of a provider: only cuts throw, and stored data can be sent back";
 
-/** All campaigns in the order in which they run. A test compares this list with the files on disk. */
+/**
+ * All campaigns in the order in which they run. A test compares this list with the files on disk.
+ */
 export const CAMPAIGNS: readonly Campaign[] = [
   {
     file: "proof/simulation/properties.proof.test.ts",
@@ -97,7 +102,7 @@ export const CAMPAIGNS: readonly Campaign[] = [
   },
   {
     file: "proof/wire-faults/silence.proof.test.ts",
-    about: "providers that fall silent, in whole runs",
+    about: "providers that stop sending, in whole runs",
     counts: [],
   },
   {
@@ -107,7 +112,7 @@ export const CAMPAIGNS: readonly Campaign[] = [
   },
   {
     file: "proof/samples/samples.proof.test.ts",
-    about: "each MassGen sample config that runs, up to its answer",
+    about: "each MassGen sample config that runs, until its answer",
     counts: [],
   },
   {

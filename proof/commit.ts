@@ -1,6 +1,9 @@
 import { execFileSync } from "node:child_process";
 
-/** Which code a campaign ran on. Documents do not count: appending a result to `docs/` leaves the code the same. */
+/**
+ * Which code a campaign ran on. Documents do not count: appending a result to `docs/` leaves the
+ * code the same.
+ */
 export type Commit = {
   /** The last commit that changed anything outside `docs/`; "unknown" outside a checkout. */
   id: string;
@@ -25,7 +28,7 @@ export function commitOf(): Commit {
       rotation: Number.parseInt(id.slice(0, 6), 16),
     };
   } catch {
-    return { id: "unknown", changed: true, words: "unknown: this is no git checkout", rotation: 0 };
+    return { id: "unknown", changed: true, words: "unknown: not a git checkout", rotation: 0 };
   }
 }
 

@@ -10,7 +10,10 @@ export type Size = (typeof SIZES)[number];
 const ALL = Number.POSITIVE_INFINITY;
 
 export const COUNTS = {
-  /** Seeds of `npm run simulate`: whole sessions of the service with simulated time, storage, providers and crashes. */
+  /**
+   * Seeds of `npm run simulate`: whole sessions of the service with simulated time, storage,
+   * providers and crashes.
+   */
   simulated_sessions: { change: 300, nightly: 10_000, release: 200_000 },
   /** Random sessions of the coordination rules alone. */
   rule_sessions: { change: 1_000, nightly: 3_000, release: 100_000 },
@@ -38,9 +41,15 @@ export const COUNTS = {
   soak_minutes: { change: 0.5, nightly: 0.5, release: 60 },
   /** Kinds of provider faults, each in a whole run of a mixed team in each wire format. */
   wire_faults: { change: 10, nightly: ALL, release: ALL },
-  /** Replies that are mutated and sent through each adapter over a socket or in memory, per wire format. */
+  /**
+   * Replies that are mutated and sent through each adapter over a socket or in memory, per wire
+   * format.
+   */
   mutated_replies: { change: 300, nightly: 10_000, release: 100_000 },
-  /** Random inputs of the main property of each decoder; the smaller properties run a tenth to a third of them. */
+  /**
+   * Random inputs of the main property of each decoder; the smaller properties run a tenth to a
+   * third of them.
+   */
   decoder_inputs: { change: 300, nightly: 3_000, release: 30_000 },
   /** Random operations of agents on their files. */
   file_operations: { change: 1_000, nightly: 10_000, release: 100_000 },
@@ -58,7 +67,10 @@ export const COUNTS = {
 
 export type CountName = keyof typeof COUNTS;
 
-/** The size in force: `PROOF_SIZE`, or `change` if a campaign is run by itself. Throws if the variable names no size. */
+/**
+ * The size in force: `PROOF_SIZE`, or `change` if a campaign is run by itself. Throws if the
+ * variable names no size.
+ */
 export function sizeInForce(): Size {
   const wanted = process.env["PROOF_SIZE"] ?? "change";
   const size = SIZES.find((name) => name === wanted);
@@ -71,8 +83,9 @@ export function sizeInForce(): Size {
 export const countOf = (name: CountName): number => COUNTS[name][sizeInForce()];
 
 /**
- * `count` items of a list, a different slice for each rotation, in the order of the list. `PROOF_ROTATION` (a whole number that
- * `npm run proof` derives from the commit) chooses the slice, so that successive commits play all items.
+ * `count` items of a list, a different slice for each rotation, in the order of the list.
+ * `PROOF_ROTATION` (a whole number that `npm run proof` derives from the commit) chooses the slice,
+ * so that successive commits play all items.
  */
 export function rotated<Item>(items: readonly Item[], count: number): Item[] {
   if (count >= items.length) return [...items];

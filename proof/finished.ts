@@ -4,7 +4,10 @@ import { z } from "zod";
 import type { Commit } from "./commit";
 import type { Size } from "./counts";
 
-/** A campaign that has ended. `seconds` of wall time; `at` is an ISO time; `counts` are its sizes in words. */
+/**
+ * A campaign that has ended. `seconds` of wall time; `at` is an ISO time; `counts` are its sizes in
+ * words.
+ */
 const FinishedSchema = z.object({
   campaign: z.string(),
   counts: z.string(),

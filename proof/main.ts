@@ -11,8 +11,9 @@ import { playAll } from "./play";
 import { readCounts } from "./report";
 
 /**
- * Plays the campaigns in one size, one after another. Ends with 1 if a campaign failed, with 2 if it cannot do what was typed. A run that
- * is interrupted continues where it stopped, for the same commit: campaigns that have passed are not played again.
+ * Plays the campaigns in one size, one after another. Exits with 1 if a campaign failed, with 2 for
+ * invalid arguments. An interrupted run of the same commit continues where it stopped: passed
+ * campaigns are not played again.
  */
 const USAGE = `npm run proof -- --size change|nightly|release
 
@@ -40,7 +41,7 @@ function sizeNamed(text: string | undefined): Size {
   return size;
 }
 
-/** "kills 40, kill_pairs 1"; "all" for a count that has no end. */
+/** "kills 40, kill_pairs 1"; "all" for an infinite count. */
 const countsInWords = ({ counts }: Campaign, size: Size): string =>
   counts
     .map(
@@ -60,7 +61,10 @@ function vitestOn(campaign: Campaign, env: Record<string, string>): Promise<numb
   });
 }
 
-/** Plays a campaign and counts what ran. A runner that ends with 0 and ran no test has failed. */
+/**
+ * Plays a campaign and counts its tests. A runner that exits with 0 but ran no test counts as
+ * failed.
+ */
 async function played(campaign: Campaign, size: Size, commit: Commit): Promise<Finished> {
   const startedAt = performance.now();
   const report = reportOf(campaign, size);
@@ -80,7 +84,7 @@ async function played(campaign: Campaign, size: Size, commit: Commit): Promise<F
   };
 }
 
-/** CI puts all reports into one folder and counts from them. */
+/** CI collects all reports in one folder and counts from them. */
 const reportOf = (campaign: Campaign, size: Size): string =>
   path.join(
     process.env["TEST_REPORTS"] ?? path.join(CACHE, "reports"),
@@ -95,7 +99,7 @@ async function main(): Promise<number> {
   }
   const size = sizeNamed(values.size ?? (values.list ? "change" : undefined));
   const all = matching(CAMPAIGNS, values.only ?? "", nameOf);
-  // The slice of the others is part of `npm test`.
+  // The slices of the other campaigns are part of `npm test`.
   const wanted =
     size === "change" && values.only === undefined ? all.filter((one) => !isInTests(one)) : all;
   if (values.list) {
@@ -121,7 +125,7 @@ async function main(): Promise<number> {
 
 type Playing = { size: Size; commit: Commit };
 
-/** The counts last, as a line that stands alone. */
+/** Prints the totals last, on a line of their own. */
 function printTotal(results: readonly Finished[], { size, commit }: Playing): number {
   const sum = (of: (one: Finished) => number) => results.reduce((total, one) => total + of(one), 0);
   console.log(

@@ -29,7 +29,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** Plays the campaigns with the results kept on disk. `interruptedAt`: the campaign during which the process ends. */
+/**
+ * Plays the campaigns with the results kept on disk. `interruptedAt`: the campaign during which the
+ * process ends.
+ */
 async function run({ interruptedAt, fails }: { interruptedAt?: string; fails?: string } = {}) {
   const ledger = path.join(folder, "nightly-abc.json");
   const played: string[] = [];
@@ -49,7 +52,7 @@ async function run({ interruptedAt, fails }: { interruptedAt?: string; fails?: s
 }
 
 describe("campaigns in order", () => {
-  it("continue behind the last one that passed, after an interruption", async () => {
+  it("continue after the last one that passed, after an interruption", async () => {
     expect((await run({ interruptedAt: "three" })).played).toEqual(["one", "two"]);
     const { played, results, printed } = await run();
     expect(played).toEqual(["three"]);
@@ -62,7 +65,7 @@ describe("campaigns in order", () => {
     expect((await run()).played).toEqual(["two"]);
   });
 
-  it("leave a line each in the document, once for each time that they were played", async () => {
+  it("append one line to the document each time they are played", async () => {
     await run({ interruptedAt: "two" });
     await run();
     const lines = (await readFile(path.join(folder, "runs.md"), "utf8"))
@@ -76,8 +79,8 @@ describe("campaigns in order", () => {
   });
 });
 
-describe("what a campaign's report says", () => {
-  it("is that nothing ran if there is no report", async () => {
+describe("the counts of a campaign's report", () => {
+  it("are 0 without a report", async () => {
     expect(await readCounts(path.join(folder, "none.json"))).toEqual({ passed: 0, failed: 0 });
   });
 });

@@ -1,17 +1,25 @@
 import { type Campaign, nameOf } from "./campaigns";
 import type { Finished } from "./finished";
 
-/** What the order of campaigns needs of the outside: each call is awaited before the next campaign begins. */
+/** Side effects of playing campaigns. Each call is awaited before the next campaign begins. */
 export type Playing = {
   play: (campaign: Campaign) => Promise<Finished>;
-  /** Stores what has ended so far, before the next campaign begins: an interruption loses only the campaign that runs. */
+  /**
+   * Stores the finished campaigns, before the next one begins: an interruption loses only the
+   * running one.
+   */
   keep: (done: readonly Finished[]) => Promise<void>;
-  /** Called once for each campaign that was played now, not for those that had passed before. */
+  /**
+   * Called once for each campaign that was played now, not for campaigns that had passed before.
+   */
   onPlayed: (result: Finished) => Promise<void>;
   print: (line: string) => void;
 };
 
-/** Plays campaigns one after another and skips those that `before` names as passed. Returns a result for each of `wanted`. */
+/**
+ * Plays campaigns one after another and skips those that `before` names as passed. Returns a result
+ * for each of `wanted`.
+ */
 export async function playAll(
   wanted: readonly Campaign[],
   before: readonly Finished[],

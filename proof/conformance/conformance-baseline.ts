@@ -1,12 +1,12 @@
 /**
- * Scenarios of the protocol's conformance suite that the client does not pass, each with its reason. One that passes must not
- * stand here.
+ * Scenarios of the protocol's conformance suite that the client does not pass, each with its
+ * reason. Passing scenarios must not be listed.
  */
 
 const NO_CONSENT =
-  "no browser and no person stand behind the service: consent is given elsewhere, and the operator brings its tokens; the flow that asks for it is never begun here";
+  "the service has no browser and no user: consent is given elsewhere, and the operator configures its tokens; the service never starts the consent flow";
 const NO_ANSWERS =
-  "the scenario wants questions to a person answered by the client; none is ever answered here";
+  "the scenario expects the client to answer elicitations; this client never answers any";
 
 const CONSENT = [
   ...[

@@ -4,9 +4,9 @@ import type { Tool } from "../../src/tools/tool";
 import { context, environment, server } from "../../tests/tools/mcp/support";
 
 /**
- * The service's own client as the protocol's conformance suite starts it: connects to the address of the last argument, lists the
- * tools, and calls them as the scenario says, else each once with arguments made from its schema. Ends with 1 if the server could
- * not be used.
+ * The service's client for the protocol's conformance suite. Connects to the address in the last
+ * argument, lists the tools, and calls them as the scenario requires; by default each once, with
+ * arguments derived from its schema. Exits with 1 if the server is unusable.
  */
 
 const ScenarioSchema = z.looseObject({
@@ -26,7 +26,10 @@ const SAMPLES: Record<string, unknown> = {
   array: [],
 };
 
-/** Where an object is wanted, the first tool's schema as we got it: some scenarios look whether it came through whole. */
+/**
+ * For object parameters, the first tool's received schema: some scenarios check that it arrived
+ * unchanged.
+ */
 function argumentsFor({ spec }: Tool, first: Tool | undefined): Record<string, unknown> {
   const { properties } = ParametersSchema.parse(spec.parameters);
   return Object.fromEntries(

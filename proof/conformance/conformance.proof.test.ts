@@ -8,7 +8,10 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { BASELINE } from "./conformance-baseline";
 
-/** The protocol's own conformance suite, client side: each scenario that a revision requires, at that revision's wire. */
+/**
+ * The client side of the protocol's conformance suite: each scenario that a revision requires, over
+ * that revision's wire format.
+ */
 
 const SUITE = path.resolve("node_modules/@modelcontextprotocol/conformance");
 const RequirementsSchema = z.looseObject({ client: z.array(z.string()) });
@@ -28,7 +31,7 @@ beforeAll(async () => {
   });
 });
 
-/** Whether the scenario passed, and what the suite said. */
+/** Whether the scenario passed, and the suite's output. */
 function run(scenario: string, revision: string): Promise<{ passed: boolean; said: string }> {
   const suite = [
     path.join(SUITE, "dist/index.js"),
@@ -62,7 +65,7 @@ describe.each(["2025-11-25", "2026-07-28"])("the client speaks %s", (revision) =
   ).client;
   const excused = BASELINE[revision] ?? new Map<string, string>();
 
-  it("and only scenarios that are required are excused", () => {
+  it("and only required scenarios are excused", () => {
     expect([...excused.keys()].filter((name) => !required.includes(name))).toEqual([]);
   });
 
@@ -72,7 +75,7 @@ describe.each(["2025-11-25", "2026-07-28"])("the client speaks %s", (revision) =
   });
 
   it.each(required.filter((name) => excused.has(name)))(
-    "%s does not pass, as the baseline says",
+    "%s fails, as listed in the baseline",
     async (scenario) => {
       const { passed, said } = await run(scenario, revision);
       expect(passed, said).toBe(false);

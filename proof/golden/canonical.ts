@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** JSON with sorted keys, so that equal data has equal text whatever order it was built in. */
+/** JSON with sorted keys, so that equal data has equal text independent of insertion order. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => {
     if (typeof part !== "object" || part === null || Array.isArray(part)) return part;
@@ -8,6 +8,6 @@ export function canonicalJson(value: unknown): string {
   });
 }
 
-/** SHA-256 of the canonical JSON, in hex: two states are the same if these are. */
+/** SHA-256 of the canonical JSON, in hex. Equal states have equal hashes. */
 export const stateHash = (state: unknown): string =>
   createHash("sha256").update(canonicalJson(state)).digest("hex");

@@ -12,7 +12,7 @@ import { STORIES } from "../simulation/world/stories";
 import { inspect } from "../simulation/world/verify";
 import { canonicalJson, stateHash } from "./canonical";
 
-/** The logs of version 1 lie here, those of a later one in a folder of its number. */
+/** Logs of version 1 are in this folder, those of later versions in a folder per version. */
 const FOLDER = import.meta.dirname;
 const CURRENT = `v${LOG_VERSION}`;
 const Numbered = z.intersection(
@@ -33,13 +33,13 @@ const linesOf = (name: string): string[] =>
     .split("\n");
 const eventsOf = (name: string) => linesOf(name).map((line) => Numbered.parse(JSON.parse(line)));
 
-it("has a log of every story, recorded by this version, and logs of the version before", () => {
+it("has a log of every script recorded by this version, and logs of the version before", () => {
   const stories = Object.keys(STORIES);
   expect(names).toEqual(expect.arrayContaining(stories.map((story) => path.join(CURRENT, story))));
   expect(new Set(names.map(versionOf))).toEqual(new Set([LOG_VERSION - 1, LOG_VERSION]));
 });
 
-it("has every type of event in the logs of this version", () => {
+it("has every event type in the logs of this version", () => {
   const told = new Set(
     names
       .filter((name) => versionOf(name) === LOG_VERSION)
@@ -50,12 +50,12 @@ it("has every type of event in the logs of this version", () => {
 });
 
 describe.each(names)("the recorded session %s", (name) => {
-  it("is made of events of the schema, nothing lost on the way", () => {
+  it("contains only events of the schema, which parsing does not change", () => {
     const lines = linesOf(name).map((line) => canonicalJson(JSON.parse(line)));
     expect(eventsOf(name).map(canonicalJson)).toEqual(lines);
   });
 
-  it("tells its version with each of its turns, once turns do", () => {
+  it("states its version in each turn, since turns have one", () => {
     const told = eventsOf(name).flatMap((event) =>
       event.type === "turn.started" ? [event.log_version ?? 1] : [],
     );
@@ -66,7 +66,7 @@ describe.each(names)("the recorded session %s", (name) => {
     expect(check(eventsOf(name), { finished: true })).toEqual([]);
   });
 
-  it("folds to its recorded state, and every prefix of it folds and can be asked", () => {
+  it("folds to its recorded state, and every prefix folds to a valid state", () => {
     let state = emptySession;
     for (const event of eventsOf(name)) {
       expect(isTerminal(event.type)).toBe(event.sequence_number === eventsOf(name).length);
@@ -78,12 +78,12 @@ describe.each(names)("the recorded session %s", (name) => {
   });
 });
 
-describe("a session that a release before this one had not finished", () => {
+describe("an unfinished session of an earlier release", () => {
   it.each(names.filter((name) => versionOf(name) < LOG_VERSION))(
-    "goes on to its end from wherever %s was left",
+    "continues to its end from each place in %s",
     (name) => {
       const recorded = eventsOf(name);
-      // What has the same time may have been written together, so that no log ends within it.
+      // Events of the same time may have been written together, so no log ends between them.
       const places = recorded.flatMap(({ at }, nth) =>
         nth > 0 && at !== recorded[nth - 1]?.at ? [nth] : [],
       );
@@ -98,7 +98,7 @@ describe("a session that a release before this one had not finished", () => {
   );
 });
 
-/** Taken up by today's rules, with models that agree before long. */
+/** Continues a log with the present rules and models that agree soon. */
 function wentOn(log: readonly NumberedEvent[]): Shell {
   const agents = log.flatMap((event) =>
     event.type === "session.created" ? event.rules.agents : [],

@@ -9,13 +9,16 @@ import { STORIES } from "../simulation/world/stories";
 import { inspect } from "../simulation/world/verify";
 
 /**
- * Records the golden session logs: `npm exec -c "node scripts/run.mjs proof/golden/record.ts [name …] [--force | --rehash]"`.
- * A recorded log stands for what older releases wrote, so it is never changed in passing: only `--force` overwrites, and only a
- * story that keeps every invariant is recorded. `--rehash` leaves the logs and hashes anew what they fold to, after the state has
- * got a field.
+ * Records the golden session logs: `npm exec -c "node scripts/run.mjs proof/golden/record.ts [name
+ * …] [--force | --rehash]"`. A recorded log represents logs of older releases, so only `--force`
+ * overwrites it. Only scripts that keep every invariant are recorded. `--rehash` keeps the logs and
+ * stores the hashes of their folds again, after the state has got a field.
  */
 
-/** Logs of this version's making; those of earlier ones lie beside and above it, and are never recorded again. */
+/**
+ * Logs of the present version. Logs of earlier versions are in other folders and are never recorded
+ * again.
+ */
 const FOLDER = path.resolve(`proof/golden/v${LOG_VERSION}`);
 
 async function exists(file: string): Promise<boolean> {
@@ -25,7 +28,7 @@ async function exists(file: string): Promise<boolean> {
   );
 }
 
-/** Writes one story's log and answers the hash of the state it folds to. */
+/** Writes one script's log and the hash of its fold. */
 async function record(name: string, force: boolean): Promise<void> {
   const log = path.join(FOLDER, `${name}.jsonl`);
   if (!force && (await exists(log))) {
@@ -33,11 +36,13 @@ async function record(name: string, force: boolean): Promise<void> {
     return;
   }
   const script = STORIES[name];
-  if (!script) throw new Error(`There is no story named ${name}.`);
+  if (!script) throw new Error(`There is no script named ${name}.`);
   const shell = play(script);
   const problems = inspect(shell);
   if (problems.length > 0)
-    throw new Error(`${name} is not fit to be recorded:\n${problems.join("\n")}`);
+    throw new Error(
+      `${name} is not recorded because it violates invariants:\n${problems.join("\n")}`,
+    );
   await writeFile(log, `${shell.log.map((event) => JSON.stringify(event)).join("\n")}\n`);
   await writeFile(path.join(FOLDER, `${name}.sha256`), `${stateHash(shell.state)}\n`);
   console.log(`recorded  ${name}: ${shell.log.length} events`);

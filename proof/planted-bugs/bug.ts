@@ -1,4 +1,7 @@
-/** A small wrong: the exact text it replaces in one file, and which invariant should see it. */
+/**
+ * A planted bug: the exact text that it replaces in one file, and the invariant that should catch
+ * it.
+ */
 export type PlantedBug = {
   name: string;
   file: string;

@@ -3,9 +3,12 @@ import path from "node:path";
 import { context } from "esbuild";
 import type { PlantedBug } from "./planted-bugs";
 
-/** Makes bundles of one entry, one at a time, each with another bug in it. What does not change is read once. */
+/** Bundles one entry repeatedly, each time with another bug. Unchanged files are read once. */
 export type Bundler = {
-  /** The entry as one file. Throws if the bug's text is not there exactly once: then the table is out of date. */
+  /**
+   * Returns the entry as one file. Throws unless the bug's text occurs exactly once: otherwise the
+   * table is out of date.
+   */
   bundle(bug: PlantedBug | null): Promise<string>;
   close(): Promise<void>;
 };
@@ -44,7 +47,7 @@ export async function bundlerOf(entry: string): Promise<Bundler> {
   };
 }
 
-/** The source with the bug in it. How the source breaks its lines does not matter. */
+/** The source with the bug. Line breaks in the source do not matter. */
 export function planted(source: string, { name, file, find, replace }: PlantedBug): string {
   const places = [...source.matchAll(inAnyLines(find))];
   const [place] = places;
@@ -53,7 +56,10 @@ export function planted(source: string, { name, file, find, replace }: PlantedBu
   return source.slice(0, place.index) + replace + source.slice(place.index + place[0].length);
 }
 
-/** The same tokens with other white space between them, and a comma or none before a bracket that closes. */
+/**
+ * The same tokens with any white space between them, and an optional comma before a closing
+ * bracket.
+ */
 function inAnyLines(text: string): RegExp {
   const tokens = text.match(/\w+|[^\w\s]/g) ?? [];
   const escaped = tokens.map((token) => token.replace(/[^\w]/g, "\\$&"));

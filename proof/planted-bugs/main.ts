@@ -9,9 +9,10 @@ import { bundlerOf } from "./bundle";
 import { type Outcome, OutcomeSchema, type Session, type Task } from "./schema";
 
 /**
- * Plants one small wrong after the other and lets the simulation look for it. The working tree is never touched: the text is changed while
- * a copy of the code is bundled. Ends with 1 if a bug was not caught by the invariant that it was made for, or if a session that caught
- * one is no better without it; with 2 if it cannot do what was typed.
+ * Plants one bug at a time, and runs the simulation until it finds the bug. The working tree is
+ * never changed: the text is replaced while a copy of the code is bundled. Exits with 1 if a bug
+ * was not caught by its invariant, or if a session that caught one also fails without it. Exits
+ * with 2 for invalid arguments.
  */
 const USAGE = `npm run planted-bugs [-- --only TEXT]
 
@@ -27,12 +28,12 @@ const OPTIONS = {
   help: { type: "boolean" },
 } as const;
 const FOLDER = path.resolve(`node_modules/.cache/massgen-edge/planted-bugs-${process.pid}`);
-/** A bug that makes the simulation hang was noticed, too. */
+/** A bug that makes the simulation hang also counts as caught. */
 const PATIENCE_MS = 120_000;
 
 type Row = PlantedBug & { outcome: Outcome; seconds: number };
 
-/** Runs a bundle in a process of its own. One that takes too long has found that nothing ends any more. */
+/** Runs a bundle in a child process. A timeout counts as a hang. */
 async function tryOut(file: string, task: Task): Promise<Outcome> {
   const trial = spawn(process.execPath, [file, JSON.stringify(task)], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -49,7 +50,7 @@ async function tryOut(file: string, task: Task): Promise<Outcome> {
   const told = text.trim().split("\n").at(-1);
   if (!told)
     throw new Error(
-      `A trial ended without a word: ${path.basename(file)}. Run it again with --only and --jobs 1.`,
+      `A trial ended without a result: ${path.basename(file)}. Run it again with --only and --jobs 1.`,
     );
   return OutcomeSchema.parse(JSON.parse(told));
 }
@@ -59,7 +60,7 @@ function line({ name, invariant, outcome: { first, invariants }, seconds }: Row)
   return `${invariant.padEnd(13)}${name.padEnd(74)}${seconds.toFixed(1).padStart(6)} s  ${by}`;
 }
 
-/** Bundles are made one after the other; trials run side by side. */
+/** Bundles are built one after the other; trials run in parallel. */
 async function plantAll(
   bugs: readonly PlantedBug[],
   pathOf: (nth: number) => Promise<string>,
@@ -125,7 +126,7 @@ async function judgeAll(
   ).length;
   console.log(`\nplanted       ${rows.length}`);
   console.log(`caught        ${caught}`);
-  console.log(`as meant      ${named}, by the invariant that the bug was made for`);
+  console.log(`as meant      ${named}, by the intended invariant`);
   console.log(
     `false alarms  ${clean.first ? `${JSON.stringify(clean)} without any bug` : `0 in the ${sessions.length} sessions that caught`}`,
   );

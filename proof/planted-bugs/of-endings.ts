@@ -1,6 +1,6 @@
 import type { PlantedBug } from "./bug";
 
-/** Wrongs in how a turn is settled, presented and ended. */
+/** Bugs in how a turn is settled, presented and ended. */
 export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
   {
     name: "a completed turn tells another text than was presented",

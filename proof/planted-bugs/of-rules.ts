@@ -1,6 +1,6 @@
 import type { PlantedBug } from "./bug";
 
-/** Wrongs in the coordination's rules, up to the end of an attempt. */
+/** Bugs in the rules of coordination, up to the end of an attempt. */
 export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "a cancelled turn goes on after its end",

@@ -1,6 +1,9 @@
 import type { PlantedBug } from "./bug";
 
-/** Wrongs in what carries the rules out: the session's object, and what agents and providers are told. */
+/**
+ * Bugs in the code that executes the rules: the session's object, and the texts for agents and
+ * providers.
+ */
 export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   {
     name: "a reader who comes back is given its last event again",

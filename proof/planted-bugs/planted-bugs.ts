@@ -5,12 +5,18 @@ import { BUGS_OF_SERVICE } from "./of-service";
 
 export type { PlantedBug };
 
-/** At least one for each invariant that the simulation checks; `npm run planted-bugs` plants them one at a time. */
+/**
+ * At least one bug for each invariant of the simulation. `npm run planted-bugs` plants them one at
+ * a time.
+ */
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...BUGS_OF_ENDINGS,
   ...BUGS_OF_RULES,
   ...BUGS_OF_SERVICE,
 ];
 
-/** The invariant that must catch a bug, then the bug's name: how `npm run planted-bugs -- --only` chooses it. */
+/**
+ * The intended invariant, then the bug's name. `npm run planted-bugs -- --only` selects by this
+ * text.
+ */
 export const nameOf = ({ name, invariant }: PlantedBug): string => `${invariant} ${name}`;

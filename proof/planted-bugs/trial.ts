@@ -3,11 +3,17 @@ import { rulesSituationOf } from "../simulation/world/situation";
 import { verify } from "../simulation/world/verify";
 import { type Outcome, type Session, TaskSchema } from "./schema";
 
-/** Looks for whatever is wrong with the code it is bundled with, in both simulated worlds by turns, and says what it found. */
+/**
+ * Simulates the bundled code, alternating between both simulations, and prints the violations
+ * found.
+ */
 
-/** Sessions of the rules alone for one of the whole service: they are that much quicker. */
+/**
+ * Sessions of the rules alone for each session of the whole service: they are faster by this
+ * factor.
+ */
 const RULES_PER_SERVICE = 10;
-/** An invariant that sees the bug first may not be the one it was meant for: a few more sessions tell. */
+/** Another invariant may catch the bug first, so a few more sessions are simulated. */
 const BREACHES = 5;
 
 /** `most` counts the sessions of the whole service. */

@@ -4,14 +4,17 @@ import type { Situation } from "../../simulated/providers/situation";
 import { worksOnFiles } from "../../simulated/providers/coding";
 import { PUSHED_AS } from "../../tests/config/samples";
 
-/** A model that uses each kind of tool it is offered, once in each of its conversations, before it answers, votes or presents. */
+/**
+ * A model that uses each kind of offered tool once per conversation, before it answers, votes or
+ * presents.
+ */
 
 export const REPORT = {
   path: "report.md",
   content: "# What there is\n\nAll that was asked for.\n",
 };
 export const GIVEN = { path: "notes.md", content: "To be worked on.\n" };
-/** What whoever presents leaves among the files it was given. */
+/** The file that the presenter writes among the pushed files. */
 export const LEFT = { path: "done.md", content: "It is done.\n" };
 export const FINAL = "Presented: all that was asked for is there.";
 
@@ -28,7 +31,10 @@ type Step = readonly [tool: string, args: Record<string, unknown>];
 const isGiven = ({ asked: { system } }: Situation): boolean =>
   system.includes(`/contexts/${PUSHED_AS}`);
 
-/** What an agent asks of the tools that its config gives it; `more` where it writes. */
+/**
+ * An agent's tool calls, for the tools that its config offers. `more`: further calls of a
+ * presenter.
+ */
 function stepsOf(
   situation: Situation,
   more: readonly Step[] = [],
@@ -45,16 +51,16 @@ function stepsOf(
   return steps.filter(([name]) => offers.includes(name)).map(([name, args]) => [name, { ...args }]);
 }
 
-/** Only whoever presents may write to what was given. */
+/** Only the presenter may write to the pushed files. */
 const leaving = (situation: Situation): Step[] =>
   isGiven(situation) ? [["write_file", { path: given(LEFT.path), content: LEFT.content }]] : [];
 
-/** Decides as a good member of a team does. */
+/** Answers and votes like a cooperative team member. */
 export const usesWhatItHas: Script = async (situation) => {
   const steps = stepsOf(situation);
   const work = worksOnFiles({
     first: steps,
-    // Unlike any other's: who says what another has said must vote for it instead.
+    // Unique: an agent that would repeat another's answer must vote for it instead.
     answer: `All that was asked for is there, and this is my word for it: ${randomUUID()}.`,
     beforeVote: steps,
     last: stepsOf(situation, leaving(situation)),

@@ -11,24 +11,27 @@ import { BACKEND_TYPES, findHost } from "../../src/providers/registry";
 import { questionTo } from "../../tests/config/sample-question";
 import { EXAMPLES, readSample, withContextsNamed } from "../../tests/config/samples";
 
-/** A sample as it is really run: its models and tool servers are elsewhere, its files have a name, and all else is as it was written. */
+/**
+ * A sample prepared for a run: models and tool servers are replaced by simulated ones, and its
+ * files get a name. All else is unchanged.
+ */
 export type PreparedSample = {
   yaml: string;
   question: AskedQuestion;
-  /** Of each file that comes with the question, the beginning of its hash, as the simulated providers note it. */
+  /** For each attached file, the start of its hash as the simulated providers record it. */
   attached: string[];
   agents: PreparedAgent[];
-  /** Whether it names files that must have been pushed. */
+  /** Whether the sample names files that must be pushed first. */
   isGiven: boolean;
 };
 
 export type PreparedAgent = {
   id: string;
   model: string;
-  /** By which its requests are known among those of all others. */
+  /** The API key that identifies the agent's requests. */
   key: string;
   systemMessage: string;
-  /** By their full names: one of each kind that its config gives it. */
+  /** Full tool names: one of each kind that its config offers. */
   tools: string[];
   hosted: HostedToolName[];
   /** Names of its tool servers. */
@@ -38,7 +41,7 @@ export type PreparedAgent = {
 
 export type StandIns = {
   providers: Pick<SimulatedProviders, "baseUrlAs">;
-  /** Of the tool server that stands in for all others. */
+  /** Address of the tool server that replaces all others. */
   toolsUrl: string;
 };
 
@@ -54,7 +57,7 @@ const AgentSchema = z.looseObject({
   }),
 });
 
-/** Reads a sample, gathers what goes along with its question, and puts stand-ins where its models and tool servers would be. */
+/** Reads a sample, collects its attachments, and replaces its models and tool servers. */
 export async function prepareSample(
   name: string,
   { providers, toolsUrl }: StandIns,
@@ -99,11 +102,11 @@ function agentsIn(root: unknown): YAMLMap[] {
   return (isSeq(agents) ? agents.items : [root.get("agent")]).filter((agent) => isMap(agent));
 }
 
-/** Where the simulated providers are what this backend's own host is. */
+/** The address at which the simulated providers act as this backend's host. */
 function addressOf(backend: YAMLMap, providers: StandIns["providers"]): string {
   const type = String(backend.get("type"));
   const facts = BACKEND_TYPES[type];
-  if (!facts?.served) throw new Error(`${type} is not served`);
+  if (!facts?.served) throw new Error(`${type} is not supported`);
   return providers.baseUrlAs(
     facts.host ?? findHost(String(backend.get("base_url"))).id,
     facts.format,
@@ -133,7 +136,7 @@ function prepared(written: unknown, key: string): PreparedAgent {
   };
 }
 
-/** This script by the name of every model that one of these samples asks for. */
+/** The script under the name of every model in these samples. */
 export function modelsOfSamples(names: readonly string[], script: Script): Record<string, Script> {
   const backends = names.flatMap((name) => {
     const document = parseDocument(readSample(name));

@@ -24,8 +24,9 @@ import {
 import { Watcher } from "../../tests/e2e/support/watcher";
 
 /**
- * Each of MassGen's sample configs that docs/reference/massgen-configs.md says to run is run, as it is written: only where its models and its
- * tool servers are is another place, and what it names of a machine is pushed first.
+ * Runs each of MassGen's sample configs that docs/reference/massgen-configs.md lists as running,
+ * unchanged except for the addresses of models and tool servers. Local files that it names are
+ * pushed first.
  */
 
 const RUNNABLE = (await runnableSamples()).map(({ file }) => file);
@@ -64,13 +65,13 @@ describe.skipIf(RUNNABLE.length === 0)(
       await rm(folder, { recursive: true, force: true });
     });
 
-    it("that run are those of which docs/reference/massgen-configs.md says so", async () => {
+    it("that run are those listed in docs/reference/massgen-configs.md", async () => {
       const page = await readFile("docs/reference/massgen-configs.md", "utf8");
       const listed = [...page.matchAll(/^\| `(.+)` \| runs\b/gm)].map(([, file]) => file);
       expect(RUNNABLE.toSorted()).toEqual(listed.toSorted());
     });
 
-    it.each(RUNNABLE)("%s is asked, uses all it has, and answers", async (name) => {
+    it.each(RUNNABLE)("%s runs, uses all its tools, and answers", async (name) => {
       const sample = await prepareSample(name, { providers, toolsUrl: tools.url });
       const before = tools.received.length;
       const { turn, events } = await ask(sample);
@@ -85,7 +86,7 @@ describe.skipIf(RUNNABLE.length === 0)(
       for (const agent of sample.agents) judge(agent, sample, { turn, events });
       if (sample.agents.some(({ servers }) => servers.length > 0)) {
         const tokens = tools.received.slice(before).map(({ headers }) => headers["x-api-key"]);
-        expect([...new Set(tokens)]).toEqual([TOKEN]); // which the bridge would want to see
+        expect([...new Set(tokens)]).toEqual([TOKEN]); // the bridge requires this token
       }
       if (sample.agents.some(({ hasFiles }) => hasFiles))
         expect(await resultOf(turn)).toEqual({ [REPORT.path]: REPORT.content });
@@ -107,7 +108,7 @@ describe.skipIf(RUNNABLE.length === 0)(
 
 type Run = { turn: TurnResponse; events: WireEvent[] };
 
-/** Starts it as any client would, and watches until its stream ends. */
+/** Starts the sample as any client would, and reads events until the stream ends. */
 async function ask({ yaml, question }: PreparedSample): Promise<Run> {
   const { session_id: id, links } = RunResponseSchema.parse(
     await json("/api/runs", { question, config_yaml: yaml }),
@@ -120,7 +121,7 @@ async function ask({ yaml, question }: PreparedSample): Promise<Run> {
   return { turn: TurnResponseSchema.parse(await json(links.turn)), events };
 }
 
-/** What an agent's own requests and events must show of what its config gives it. */
+/** Checks that an agent's requests and events show everything in its config. */
 function judge(agent: PreparedAgent, { attached }: PreparedSample, { turn, events }: Run): void {
   const own = providers
     .requests()
@@ -154,7 +155,7 @@ async function resultOf({ session_id, turn }: TurnResponse): Promise<Record<stri
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** What the service answers; `body` is sent to it. */
+/** The service's response; sends `body` if given. */
 async function json(at: string, body?: unknown): Promise<unknown> {
   const sent = {
     method: "POST",

@@ -6,7 +6,7 @@ import { all, changes, hides, type Lie } from "../../checker/lies";
 import { play } from "./world/scripted-world";
 import { STORIES } from "./world/stories";
 
-/** Logs in which a reply counts although its model was cut, or its provider held it back. */
+/** Corrupted logs in which a reply counts although it was cut or withheld. */
 
 const LOGS = new Map(Object.entries(STORIES).map(([name, script]) => [name, play(script).log]));
 
@@ -25,7 +25,7 @@ const ROWS: Row[] = [
     wrong: "an answer counted although the reply ended with length",
   },
   {
-    name: "an answer of a reply that was held back",
+    name: "an answer of a reply that was withheld",
     story: "tie",
     lie: ended("content_filter", 2),
     wrong: "an answer counted although the reply ended with content_filter",
@@ -37,7 +37,7 @@ const ROWS: Row[] = [
     wrong: "an answer counted although the call failed",
   },
   {
-    name: "an answer that no call gave",
+    name: "an answer without a call",
     story: "tie",
     lie: hides("call.completed", 1),
     wrong: "an answer counted before any reply",
@@ -49,7 +49,7 @@ const ROWS: Row[] = [
     wrong: "a vote counted although the reply ended with length",
   },
   {
-    name: "a vote that its model's refusal stands behind",
+    name: "a vote of a reply that ended with a refusal",
     story: "tie",
     lie: ended("refusal", 3),
     wrong: "a vote counted although the reply ended with refusal",
@@ -67,13 +67,13 @@ const ROWS: Row[] = [
     wrong: "read_file was started although the reply ended with length",
   },
   {
-    name: "a tool that a presenter runs for a reply of unknown ending",
+    name: "a tool that a presenter runs for a reply with an unknown stop reason",
     story: "single-agent",
     lie: ended("unknown", 1),
     wrong: "read_file was started although the reply ended with unknown",
   },
   {
-    name: "a tool of a reply that was cut, told as one that failed",
+    name: "a tool of a reply that was cut, logged as failed",
     story: "single-agent",
     lie: all(
       ended("length", 1),
@@ -83,22 +83,22 @@ const ROWS: Row[] = [
     wrong: "read_file was error, and not refused, although the reply ended with length",
   },
   {
-    name: "a decision of a reply that was cut, refused as if it were whole",
+    name: "a decision of a reply that was cut, refused as if it were complete",
     story: NUDGES,
     lie: ended("length", 3),
     wrong: "refused with empty_answer although the reply ended with length",
   },
   {
-    name: "a decision of a whole reply, refused as cut",
+    name: "a decision of a complete reply, refused as cut",
     story: NUDGES,
     lie: changes("answer.refused", { code: "reply_cut" }),
     wrong: "refused with reply_cut although the reply ended with tool_calls",
   },
   {
-    name: "a reply that was held back, and its round goes on",
+    name: "a reply that was withheld although its round continues",
     story: NUDGES,
     lie: ended("refusal", 2),
-    wrong: "a reply ended with refusal, and its round goes on",
+    wrong: "a reply ended with refusal, but its round continues",
   },
   {
     name: "personas of a reply that was cut",
@@ -107,7 +107,7 @@ const ROWS: Row[] = [
     wrong: "personas counted although the reply ended with length",
   },
   {
-    name: "a restart that a reply of unknown ending asked for",
+    name: "a restart requested by a reply with an unknown stop reason",
     story: "restart-attempt",
     lie: ended("unknown", 6),
     wrong: "a verdict counted although the reply ended with unknown",
@@ -129,17 +129,20 @@ it.each(ROWS)("the checker notices $name", ({ story, lie, wrong }) => {
   expect(found(lie(logOf(story)))).toContain(wrong);
 });
 
-describe("whichever reply of a story had been cut or held back", () => {
+describe("a cut or withheld reply of any script", () => {
   const CUT: readonly StopReason[] = ["length", "content_filter", "refusal"];
 
-  /** A reminder's cause, research, a summary, and a last call without a decision: none in it decided or called a tool. */
+  /**
+   * The reply before a nudge, research, a summary, and a last call without a decision: none decided
+   * or called a tool.
+   */
   const NOTHING_COUNTED = [
     ...["research-calls 1 length", "research-calls 4 length", "refusals-and-nudges 1 length"],
     ...["call-cap 54 length", "round-limits 10 length"],
     ...["summed-up 3 length", "summed-up 3 content_filter", "summed-up 3 refusal"],
   ];
 
-  it("is noticed, unless nothing of it counted", () => {
+  it("is noticed, unless nothing of the reply counted", () => {
     const unnoticed = [...LOGS].flatMap(([story, log]) => {
       const replies = log.filter(({ type }) => type === "call.completed").length;
       return Array.from({ length: replies }, (_, nth) =>

@@ -7,14 +7,14 @@ import { STORIES } from "./world/stories";
 const story = STORIES["cut-off-tools"];
 const log = story ? play(story).log : [];
 
-/** What tool servers have, told by a log that is right but for one lie. */
+/** Corrupts a log that contains a listing. */
 const found = (lie: Lie): string[] => {
   return check(lie(log), { finished: true }).flatMap(({ invariant, sentence }) =>
     invariant === "listings" ? [sentence] : [],
   );
 };
 
-/** Told so many times more, each time of another number of tools. */
+/** Adds this many listings, each with another number of tools. */
 const changing = (times: number): Lie =>
   adds("tools.listed", (event) =>
     Array.from({ length: times }, (_, nth) => ({
@@ -24,22 +24,22 @@ const changing = (times: number): Lie =>
   );
 
 it.each([
-  { name: "nothing in what a server has", lie: changing(0), wrong: [] },
+  { name: "nothing in a listing", lie: changing(0), wrong: [] },
   { name: "nothing in a list that changed seven times", lie: changing(7), wrong: [] },
   {
     name: "a list that changed eight times",
     lie: changing(8),
-    wrong: ["ada was told 9 times what box has"],
+    wrong: ["ada received 9 listings of box"],
   },
   {
-    name: "a list told again",
+    name: "a listing that is repeated",
     lie: repeats("tools.listed"),
-    wrong: ["ada was told again what box has"],
+    wrong: ["ada received the same listing of box again"],
   },
   {
-    name: "the list of a server that the agent does not have",
+    name: "the listing of a server that the agent does not have",
     lie: changes("tools.listed", { server: "bag" }),
-    wrong: ["bag is no tool server of ada"],
+    wrong: ["bag is not a tool server of ada"],
   },
 ])("the checker notices $name", ({ lie, wrong }) => {
   expect(found(lie)).toEqual(wrong);

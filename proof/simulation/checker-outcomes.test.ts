@@ -7,7 +7,7 @@ import { adds, all, changes, hides, type Lie } from "../../checker/lies";
 import { play } from "./world/scripted-world";
 import { STORIES } from "./world/stories";
 
-/** How turns end, what calls wait for, and what is tried again: each lie breaks one promise of the protocol. */
+/** Ends of turns, waiting calls and retries: each corruption violates one rule of the protocol. */
 
 function logOf(story: string): NumberedEvent[] {
   const script = STORIES[story];
@@ -17,7 +17,7 @@ function logOf(story: string): NumberedEvent[] {
 
 type Row = { name: string; story: string; lie?: Lie; outside?: Outside; wrong: string };
 
-/** The log up to the nth event of a type, and then nothing but the turn's failure. */
+/** Cuts the log after the first event of a type and appends the turn's failure. */
 function failsAfter(
   type: NumberedEvent["type"],
   change: Partial<EventOf<"turn.failed">> = {},
@@ -46,7 +46,7 @@ function failsAfter(
   };
 }
 
-/** What an agent streams while a call is under way, the first or the nth. */
+/** Adds text that an agent streams during the nth call. */
 const writes = (text: string, nth = 1): Lie =>
   adds(
     "call.started",
@@ -93,14 +93,14 @@ const ENDS: Row[] = [
     wrong: "failed: the turn failed without each agent's reason",
   },
   {
-    name: "for a reason that there is not",
+    name: "for an unknown reason",
     story: "nobody-answers",
     lie: changes("turn.failed", { code: "tired" }),
     wrong: "failed: the turn failed with tired",
   },
 ];
 
-const UNASKED = "I15: the turn was cancelled although nobody asked for it";
+const UNASKED = "I15: the turn was cancelled without a request";
 
 const CANCELS: Row[] = [
   { name: "never", story: "cancel", outside: { cancelsAsked: [] }, wrong: UNASKED },
@@ -119,50 +119,50 @@ const SHORT = changes("call.deferred", { input_tokens: 9_000 }, 2);
 
 const WAITS: Row[] = [
   {
-    name: "a call put off in a turn without a cap",
+    name: "a call deferred in a turn without a cap",
     story: "budget",
     lie: UNCAPPED,
-    wrong: "deferrals: call_1_1_1_2_1_1 was put off although the turn has no cap",
+    wrong: "deferrals: call_1_1_1_2_1_1 was deferred although the turn has no cap",
   },
   {
-    name: "a call put off although there is room for it and any presentation",
+    name: "a call deferred although the budget covers it and any presentation",
     story: "budget",
     lie: WIDE,
-    wrong: "deferrals: call_1_1_1_2_1_1 was put off although the turn can pay for it",
+    wrong: "deferrals: call_1_1_1_2_1_1 was deferred although the turn can pay for it",
   },
   {
-    name: "want of budget without a cap",
+    name: "an end by budget without a cap",
     story: "budget",
     lie: UNCAPPED,
-    wrong: "I6: ended for want of budget although the turn has no cap",
+    wrong: "I6: ended by budget although the turn has no cap",
   },
   {
-    name: "want of budget although what waits can be paid",
+    name: "an end by budget although the waiting call can be paid",
     story: "budget",
     lie: WIDE,
-    wrong: "I6: ended for want of budget although no call waits for any",
+    wrong: "I6: ended by budget although no call waits for it",
   },
   {
-    name: "want of budget although one of two agents can go on",
+    name: "an end by budget although one of two agents can continue",
     story: "budget",
     lie: hides("call.deferred"),
-    wrong: "I6: ended for want of budget although an agent can go on",
+    wrong: "I6: ended by budget although an agent can continue",
   },
   {
-    name: "want of budget although one of two calls that wait can be paid",
+    name: "an end by budget although one of two waiting calls can be paid",
     story: "budget",
     lie: all(changes("turn.started", { budget: { max_tokens: 20_000 } }), SHORT),
-    wrong: "I6: ended for want of budget although an agent can go on",
+    wrong: "I6: ended by budget although an agent can continue",
   },
   {
-    name: "want of budget with a call in flight",
+    name: "an end by budget with a call in flight",
     story: "deadline",
     lie: changes("attempt.settled", { ended_by: "budget" }),
-    wrong: "I6: ended for want of budget with calls in flight",
+    wrong: "I6: ended by budget with calls in flight",
   },
 ];
 
-/** As if the team had other rules. */
+/** Changes the team's rules. */
 const ruled = (change: Partial<TeamRules>): Lie => {
   return (log) =>
     log.map((event) =>
@@ -176,59 +176,59 @@ const abstains = adds("answer.submitted", ({ at, turn, attempt, agent }) => [
 
 const LEAVES: Row[] = [
   {
-    name: "a round that fails although its call is tried again",
+    name: "a round that fails although its call is retried",
     story: "nobody-answers",
     lie: changes("call.failed", { retry_at: 1_790_000_009_000 }),
-    wrong: "leaving: a round failed, and nothing of it was lost",
+    wrong: "leaving: a round failed without a loss",
   },
   {
-    name: "an agent that fails for nothing",
+    name: "an agent that fails without a reason",
     story: "agent-failing",
     lie: hides("call.failed"),
-    wrong: "leaving: an agent failed, and nothing of it was lost",
+    wrong: "leaving: an agent failed without a loss",
   },
   {
-    name: "a partial text taken from an agent that may go on",
+    name: "a partial text of an agent that may continue",
     story: "consensus-at-once",
     lie: changes("answer.submitted", { origin: "partial" }),
-    wrong: "leaving: a partial text was taken although its author may go on",
+    wrong: "leaving: a partial text became an answer although its author may continue",
   },
   {
     name: "an agent that abstains with calls left",
     story: "consensus-at-once",
     lie: abstains,
-    wrong: "leaving: an agent abstained although it is at no cap",
+    wrong: "leaving: an agent abstained although it is at no limit",
   },
   {
-    name: "a first round that goes on after its time",
+    name: "a first round that continues after its time",
     story: "consensus-at-once",
     lie: ruled({ initial_round_timeout_ms: 0 }),
     wrong: "leaving: call.started after the time of the round",
   },
   {
-    name: "a winner that was not asked to present",
+    name: "a winner that was not called to present",
     story: "consensus-at-once",
     lie: all(
       hides("call.started", 7),
       hides("call.completed", 7),
       changes("presentation.completed", { source: "answer" }),
     ),
-    wrong: "fallbacks: the winner did not present although nothing kept it from it",
+    wrong: "fallbacks: the winner did not present although it could",
   },
   {
     name: "a turn that ends before its winner has presented",
     story: "consensus-at-once",
     lie: failsAfter("presentation.started"),
-    wrong: "fallbacks: the winner did not present although nothing kept it from it",
+    wrong: "fallbacks: the winner did not present although it could",
   },
   {
-    name: "a final text that nobody judges although another attempt may follow",
+    name: "a final text that is not judged although another attempt may follow",
     story: "consensus-at-once",
     lie: ruled({ max_orchestration_restarts: 1 }),
     wrong: "presentation: a final text was not judged although another attempt may follow",
   },
   {
-    name: "a call of coordination that takes what the presentation needs",
+    name: "a coordination call that uses the presentation's reserve",
     story: "consensus-at-once",
     lie: changes("turn.started", { budget: { max_tokens: 18_400 } }),
     wrong: "deferrals: call_1_1_3_2_1_1 leaves nothing for a presentation",
@@ -239,41 +239,41 @@ const asked = (ms: number): Outside => ({ waitsAsked: new Map([["call_1_1_2_1_1_
 
 const TRIES: Row[] = [
   {
-    name: "a failure that may pass, and costs the round at once",
+    name: "a transient failure that costs the round at once",
     story: "agent-failing",
     lie: changes("call.failed", { retry_at: null }, 2),
     outside: asked(0),
-    wrong: "tries: a call was given up with tries left",
+    wrong: "tries: a call was not retried although tries are left",
   },
   {
-    name: "a new try sooner than the provider asked for",
+    name: "a retry sooner than the provider asked for",
     story: "agent-failing",
     outside: asked(5_000),
-    wrong: "tries: tried again sooner than the 5000 ms its provider asked for",
+    wrong: "tries: retried sooner than the 5000 ms its provider asked for",
   },
   {
-    name: "a new try although the provider asked for too long a wait",
+    name: "a retry although the provider asked for too long a delay",
     story: "agent-failing",
     outside: asked(60_001),
-    wrong: "tries: tried again although its provider asked for 60001 ms",
+    wrong: "tries: retried although its provider asked for 60001 ms",
   },
   {
-    name: "a lost call after which its round goes on",
+    name: "a lost call whose round continues",
     story: "nobody-answers",
     lie: hides("round.failed"),
     wrong: "tries: a lost call of coordination is followed by round.started",
   },
   {
-    name: "a bad first request that costs no more than the round",
+    name: "a bad first request that costs only the round",
     story: "nobody-answers",
     lie: changes("call.failed", { class: "bad_request" }),
-    wrong: "failures: after bad_request the agent goes on",
+    wrong: "failures: after bad_request the agent continues",
   },
   {
-    name: "a used-up quota that costs the agent",
+    name: "an exhausted quota that costs the agent",
     story: "nobody-answers",
     lie: changes("call.failed", { class: "quota" }, 2),
-    wrong: "failures: the agent failed for quota, which costs no more than a round",
+    wrong: "failures: the agent failed for quota, which costs only the round",
   },
 ];
 
@@ -287,7 +287,7 @@ describe("the checker notices a turn that fails", () => {
     expect(found(row)).toContain(row.wrong);
   });
 
-  it("and finds nothing wrong with blanks that came to nothing, or with words for the team's personas", () => {
+  it("accepts streamed blanks and streamed text for personas", () => {
     expect(found({ name: "", story: "nobody-answers", lie: writes(" \n"), wrong: "" })).toEqual([]);
     const personas = changes("round.started", { purpose: "personas" });
     const wrong = found({
@@ -300,7 +300,7 @@ describe("the checker notices a turn that fails", () => {
   });
 });
 
-describe("the checker, where an agent wrote something in an attempt after a rejected one and has no answer there", () => {
+describe("the checker, if an agent wrote text but has no answer in an attempt after a rejected one", () => {
   const story = "restart-attempt";
   const current: Lie = (log) =>
     log.map((event) =>
@@ -309,25 +309,25 @@ describe("the checker, where an agent wrote something in an attempt after a reje
         : event,
     );
   const silent = all(current, hides("answer.submitted", 4), writes("so far", 8));
-  const lost = "kept: what bela wrote is lost";
+  const lost = "kept: the text of bela is lost";
 
-  it("notices that it is lost if another agent has answered", () => {
+  it("notices the lost text if another agent has answered", () => {
     expect(found({ name: "", story, lie: silent, wrong: lost })).toContain(lost);
   });
 
-  it("takes the earlier final text for better if nobody has", () => {
+  it("accepts the earlier final text if no agent has answered", () => {
     expect(
       found({ name: "", story, lie: all(silent, hides("answer.submitted", 3)), wrong: lost }),
     ).not.toContain(lost);
   });
 });
 
-describe("the checker notices a turn cancelled for somebody who asked", () => {
+describe("the checker notices a turn cancelled without a request", () => {
   it.each(CANCELS)("$name", (row) => {
     expect(found(row)).toEqual([row.wrong]);
   });
 
-  it("and believes a log of which nobody knows who asked, and one whose turn was asked to end", () => {
+  it("and accepts a log without a record of requests, and a turn that was cancelled on request", () => {
     const log = logOf("cancel");
     const before = (log.find(({ type }) => type === "turn.cancelled")?.sequence_number ?? 0) - 1;
     expect(check(log, { finished: true })).toEqual([]);
@@ -340,7 +340,7 @@ describe("the checker notices", () => {
     expect(found(row)).toContain(row.wrong);
   });
 
-  it("nothing in a failure that was given up because its provider asked for too long a wait", () => {
+  it("nothing in a call that is not retried because its provider asked for too long a delay", () => {
     const lie = all(changes("call.failed", { retry_at: null }, 2));
     const wrong = found({
       name: "",
@@ -349,7 +349,7 @@ describe("the checker notices", () => {
       outside: asked(60_001),
       wrong: "",
     });
-    expect(wrong).not.toContain("tries: a call was given up with tries left");
+    expect(wrong).not.toContain("tries: a call was not retried although tries are left");
   });
 });
 
@@ -368,12 +368,12 @@ describe("the checker compares what providers charged with the log", () => {
       wrong: ["I11-ledger"],
     },
     {
-      name: "a call of a turn that never was",
+      name: "a call of a turn that does not exist",
       ledger: [entry("call_7_1_1_1_1_1", 1, 7)],
       wrong: ["I11-ledger"],
     },
     {
-      name: "a call that no turn knows",
+      name: "a call without a turn",
       ledger: [entry("call_unknown", 1, 0)],
       wrong: ["I11-ledger"],
     },

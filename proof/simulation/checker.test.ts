@@ -18,21 +18,22 @@ describe("the checker", () => {
     expect(check(lie(logOf(story)), { ...outside, finished: true })).toEqual([]);
   });
 
-  // What is told of a lie is for people, so it is on record, word for word, where people can read it. RECORD_LIES=1 writes it anew.
-  it.each(LIES)("notices $name, and tells what is on record of it", (row) => {
+  // Violations are for people, so they are recorded word for word in a readable file. RECORD_LIES=1
+  // writes the file.
+  it.each(LIES)("notices $name and reports the recorded violations", (row) => {
     const told = toldOf(row);
     expect(told.filter((sentence) => sentence.includes(` ${row.invariant}: `))).not.toEqual([]);
     expect(told).toEqual(RECORD.get(row.name));
   });
 
-  it("has on record what it tells of these lies, and of no other", () => {
+  it("has a record of these corruptions and of no others", () => {
     if (process.env["RECORD_LIES"])
       writeRecord(new Map(LIES.map((row) => [row.name, toldOf(row)])));
     expect([...readRecord().keys()]).toEqual(LIES.map(({ name }) => name));
   });
 });
 
-it("the checker notices a call without a known price under a cap in money", () => {
+it("the checker notices a call without a known price under a cost cap", () => {
   const log = logOf("budget").map((event) =>
     event.type === "turn.started" ? { ...event, budget: { max_cost_usd: 1_000 } } : event,
   );
@@ -42,7 +43,7 @@ it("the checker notices a call without a known price under a cap in money", () =
   expect(found.map(({ invariant }) => invariant)).toContain("I11");
 });
 
-/** As if nobody knew what its models cost. */
+/** Removes the prices of all models. */
 const unpriced: Lie = (log) =>
   log.map((event) => {
     if (event.type !== "session.created") return event;
@@ -55,14 +56,14 @@ const unpriced: Lie = (log) =>
     };
   });
 
-describe("the checker with records from outside", () => {
-  it("notices a provider that charged more than the log says", () => {
+describe("the checker with independent records", () => {
+  it("notices a provider that charged more than the logged amount", () => {
     const log = logOf("consensus-at-once");
     const ledger = [{ at: 0, turn: 1, call: "call_1_1_1_1_1_1", tokens: 1_000, usd: 9 }];
     expect(check(log, { ledger }).map(({ invariant }) => invariant)).toEqual(["I11-ledger"]);
   });
 
-  it("notices a charge for a call that the log does not know", () => {
+  it("notices a charge for a call that is not in the log", () => {
     const ledger = [{ at: 0, turn: 1, call: "call_unknown", tokens: 1, usd: 0 }];
     expect(check(logOf("tie"), { ledger }).map(({ invariant }) => invariant)).toEqual([
       "I11-ledger",
@@ -88,7 +89,7 @@ describe("the checker with records from outside", () => {
   it.each([
     { name: "a tool call that reached its server twice", tools: [READS, READS], invariant: "I8" },
     {
-      name: "a tool call that is not in the journal",
+      name: "a tool call that is not in the log",
       tools: [{ ...READS, tool_call: "another" }],
       invariant: "I8",
     },
@@ -110,7 +111,7 @@ describe("the checker with records from outside", () => {
     expect(found.map((violation) => violation.invariant)).toContain(invariant);
   });
 
-  describe("a tool call of which nobody knows what became", () => {
+  describe("a tool call with an unknown outcome", () => {
     const log = logOf("single-agent").map((event): NumberedEvent => {
       if (event.type !== "tool.completed") return event;
       const { outcome: _, ...rest } = event;
@@ -120,25 +121,25 @@ describe("the checker with records from outside", () => {
 
     it.each([
       {
-        name: "is wrong if its server has answered",
+        name: "is a violation if its server has responded",
         answered: true,
         diedAfter: [],
         wrong: ["I8-unknown"],
       },
       {
-        name: "is wrong if the process died before it ran",
+        name: "is a violation if the process died before the call started",
         answered: true,
         diedAfter: [started - 1],
         wrong: ["I8-unknown"],
       },
       {
-        name: "is right if the process died while it ran",
+        name: "is correct if the process died during the call",
         answered: true,
         diedAfter: [started],
         wrong: [],
       },
       {
-        name: "is right if its server's answer was lost",
+        name: "is correct if its server's response was lost",
         answered: false,
         diedAfter: [],
         wrong: [],
@@ -151,7 +152,7 @@ describe("the checker with records from outside", () => {
     });
   });
 
-  it("notices an unchanged workspace that took the place of a snapshot, and a snapshot that was lost", () => {
+  it("notices an unchanged workspace instead of a snapshot, and a lost snapshot", () => {
     const log = logOf("improved-answer-with-injection").map((event) => withWorkspace(event));
     const answers = log.flatMap((event) => (event.type === "answer.submitted" ? [event] : []));
     const leaving = (none: string) =>
@@ -172,7 +173,7 @@ describe("the checker with records from outside", () => {
   });
 });
 
-/** As if every agent had a workspace, and every answer its own snapshot. */
+/** Gives every agent a workspace and every answer its own snapshot. */
 function withWorkspace(event: NumberedEvent): NumberedEvent {
   if (event.type === "answer.submitted")
     return { ...event, snapshot: event.label, files: "workspace" };

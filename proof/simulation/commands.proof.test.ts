@@ -9,13 +9,17 @@ import { play, situationOf } from "./engine/judge";
 import type { RunRecord } from "./engine/run-record";
 import { nameOf, PLANTED_BUGS, type PlantedBug } from "../planted-bugs/planted-bugs";
 
-/** The commands a person would run, in the size in force; in processes of their own, so that they use every core. */
+/**
+ * The commands as a person runs them, in the size in force, in processes of their own so that they
+ * use every core.
+ */
 
 const SEEDS = Number(process.env["SIMULATE_SEEDS"] ?? countOf("simulated_sessions"));
 const TIMEOUT_MS = 30 * 60_000;
 /**
- * Share of the pairs of a transition and a kind of fault that may stay below one meeting in a hundred seeds: little more than do. Fewer
- * seeds leave more to chance. With more than this, something in the service or its world has become rare that was not.
+ * Share of the pairs of a transition and a fault that may meet less often than once in a hundred
+ * seeds. Slightly above the present share; higher for few seeds, because of their variance. If it
+ * is exceeded, something in the service or the simulation has become rare.
  */
 const MOST_THIN = SEEDS < 10_000 ? 0.34 : 0.2;
 
@@ -59,7 +63,7 @@ it("gives the same logs in another process, on another number of cores", {
   expect(second).toBe(first);
 });
 
-/** A command, in a process of its own, with this wrong in the code. */
+/** Runs a command with a planted bug, in a process of its own. */
 async function withBug(script: string, bug: PlantedBug, ...args: string[]): Promise<Ran> {
   const bundler = await bundlerOf(script);
   const bundle = await bundler.bundle(bug);
@@ -71,7 +75,7 @@ async function withBug(script: string, bug: PlantedBug, ...args: string[]): Prom
   return inProcess(file, ...args).finally(() => rm(folder, { recursive: true, force: true }));
 }
 
-/** The command with something amiss in the session of seed 3. */
+/** Runs the command with a statement planted in the session of seed 3. */
 function withAmiss(amiss: string, ...args: string[]): Promise<Ran> {
   const find = "const startedAt = this.#time.now;";
   const replace = `if (this.#situation.seed === 3) { ${amiss} }\n${find}`;
@@ -84,15 +88,15 @@ function withAmiss(amiss: string, ...args: string[]): Promise<Ran> {
 
 it.each([
   { does: "throws", amiss: 'throw new Error("planted");', told: "throws: Error: planted" },
-  { does: "hangs", amiss: "for (;;);", told: "nothing was heard of it for 15 s" },
-  { does: "ends its process", amiss: "process.exit(7);", told: "its process ended with 7" },
+  { does: "hangs", amiss: "for (;;);", told: "no progress for 15 s" },
+  { does: "exits its process", amiss: "process.exit(7);", told: "its process exited with 7" },
   {
-    does: "ends its process as if all were well",
+    does: "exits its process with success",
     amiss: "process.exit(0);",
-    told: "its process ended with 0",
+    told: "its process exited with 0",
   },
 ])(
-  "names a seed that $does, with its commit, and still gives the figures",
+  "names a seed that $does, with its commit, and still prints the figures",
   { timeout: TIMEOUT_MS },
   async ({ amiss, told }) => {
     const { code, output } = await withAmiss(
@@ -114,10 +118,10 @@ it.each([
   },
 );
 
-it("says so if fewer seeds were played than were asked for", { timeout: TIMEOUT_MS }, async () => {
+it("reports that fewer seeds were played than requested", { timeout: TIMEOUT_MS }, async () => {
   const [find, replace] = ["Math.ceil(seeds / size)", "Math.floor(seeds / size)"];
   const bug = {
-    name: "the last range is forgotten",
+    name: "the last range is skipped",
     file: "proof/simulation/main.ts",
     find,
     replace,
@@ -136,7 +140,9 @@ it("says so if fewer seeds were played than were asked for", { timeout: TIMEOUT_
   expect(code).toBe(1);
 });
 
-/** The first seed of three agents and many deaths that this bug breaks, and what the command says of it. */
+/**
+ * The first seed of three agents and many deaths that this bug breaks, and the command's output.
+ */
 async function brokenBy(bug: PlantedBug): Promise<Ran & { seed: number; run: RunRecord }> {
   for (let seed = 1; seed <= 300; seed += 1) {
     if (situationOf(seed).agents !== 3) continue;
@@ -146,16 +152,16 @@ async function brokenBy(bug: PlantedBug): Promise<Ran & { seed: number; run: Run
     if (ran.output.includes(`Seed ${seed} fails:\n${bug.invariant} at #`))
       return { ...ran, seed, run };
   }
-  throw new Error(`no seed shows that ${bug.name}`);
+  throw new Error(`no seed shows the bug "${bug.name}"`);
 }
 
-it("shows a seed that breaks a promise at its shortest: which one, who was left, what struck, and what came of it", {
+it("shows the shortest history of a failing seed: the invariant, the remaining agents, the strikes, and the events", {
   timeout: TIMEOUT_MS,
 }, async () => {
   const bug = PLANTED_BUGS.find(
     ({ name }) => name === "numbers are given out again after what was being written",
   );
-  if (!bug) throw new Error("there is no such bug any more");
+  if (!bug) throw new Error("this planted bug does not exist");
   const { code, output, seed, run } = await brokenBy(bug);
   const [, agents, strikes, struck] =
     /^shrunk to (\d+) agents, habits \[.*\], (\d+) strikes:\n(.+)$/m.exec(output) ?? [];
@@ -174,7 +180,7 @@ it("shows a seed that breaks a promise at its shortest: which one, who was left,
 
 const BUGS = rotated(PLANTED_BUGS, countOf("planted_bugs"));
 
-it(`catches ${BUGS.length} planted bugs, and nothing where no bug is planted`, {
+it(`catches ${BUGS.length} planted bugs, and reports nothing without a bug`, {
   timeout: TIMEOUT_MS,
 }, async () => {
   const chosen = BUGS.flatMap((bug) => ["--only", nameOf(bug)]);
@@ -188,7 +194,7 @@ it(`catches ${BUGS.length} planted bugs, and nothing where no bug is planted`, {
   expect(code).toBe(0);
 });
 
-it("says so if a planted bug is not caught, as when a single session is simulated", {
+it("reports a planted bug that is not caught, such as with a single simulated session", {
   timeout: TIMEOUT_MS,
 }, async () => {
   const { code, output } = await run(
@@ -203,12 +209,12 @@ it("says so if a planted bug is not caught, as when a single session is simulate
   expect(code).toBe(1);
 });
 
-it("says so if a planted bug is caught by another promise than it was made for", {
+it("reports a planted bug that another invariant caught than intended", {
   timeout: TIMEOUT_MS,
 }, async () => {
   const [find, replace] = ['invariant: "I3",', 'invariant: "I18",'];
   const table = {
-    name: "meant otherwise",
+    name: "with another invariant",
     file: "proof/planted-bugs/of-endings.ts",
     find,
     replace,

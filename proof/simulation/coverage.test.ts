@@ -6,7 +6,7 @@ import { FAULTS } from "./engine/faults";
 import { play } from "./world/scripted-world";
 import { STORIES } from "./world/stories";
 
-/** A log of a whole turn, and a strike of the disk after so many of its events. */
+/** The coverage of a log with a disk fault after `head` events. */
 function struckAfter(head: number, log: readonly NumberedEvent[]): Coverage {
   const coverage = new Coverage();
   coverage.add({
@@ -29,12 +29,12 @@ const delta: NumberedEvent = {
 
 describe("a transition and a kind of fault have met", () => {
   it.each([
-    { name: "when the transition is the next fact", head: ends - 1, told: log, met: 1 },
-    { name: "when it is the twentieth", head: ends - 20, told: log, met: 1 },
-    { name: "not when it is the twenty-first", head: ends - 21, told: log, met: undefined },
-    { name: "not when it was before", head: ends, told: log, met: undefined },
+    { name: "if the transition is the next event", head: ends - 1, told: log, met: 1 },
+    { name: "if it is the twentieth", head: ends - 20, told: log, met: 1 },
+    { name: "not if it is the twenty-first", head: ends - 21, told: log, met: undefined },
+    { name: "not if it was before", head: ends, told: log, met: undefined },
     {
-      name: "however much was written in between",
+      name: "regardless of deltas in between",
       head: ends - 20,
       told: [...log.slice(0, -1), ...Array.from({ length: 30 }, () => delta), ...log.slice(-1)],
       met: 1,
@@ -44,7 +44,7 @@ describe("a transition and a kind of fault have met", () => {
   });
 });
 
-describe("the table of what met what", () => {
+describe("the coverage table", () => {
   const { text, thin, pairs } = coverageTable(struckAfter(ends - 1, log), 1);
   const linesOf = (type: string): string[] => {
     const lines = text.split("\n");
@@ -53,7 +53,7 @@ describe("the table of what met what", () => {
     return lines.slice(from, to);
   };
 
-  it("names every pair that is thin, with its count, and no other", () => {
+  it("names every thin pair with its count, and no other", () => {
     const [line, rare] = linesOf("turn.completed");
     expect(line).toMatch(new RegExp(`1 +1/${FAULTS.length}$`));
     expect(rare).toMatch(/^ {2}thin: /);
@@ -62,9 +62,9 @@ describe("the table of what met what", () => {
     expect(thin).toBe(pairs - 1);
   });
 
-  it("names every pair that cannot meet, with the reason", () => {
+  it("names every impossible pair with its reason", () => {
     expect(linesOf("session.created").at(-1)).toMatch(
-      /^ {2}cannot meet: crash_after_headers · .* · tenant_slow – comes before anything the fault could strike$/,
+      /^ {2}cannot meet: crash_after_headers · .* · tenant_slow – occurs before anything that the fault could affect$/,
     );
     const impossible = transitions().flatMap((type) =>
       FAULTS.filter((fault) => apart(type, fault) !== null),
@@ -82,12 +82,12 @@ describe("the table of what met what", () => {
     { type: "session.created", fault: "tenant_deaf", wrong: 1 },
     { type: "session.created", fault: "crash_in_boot", wrong: 0 },
     { type: "turn.completed", fault: "tenant_deaf", wrong: 0 },
-  ])("names $wrong as wrong if $type and $fault have met", ({ type, fault, wrong }) => {
+  ])("names $wrong as disproved if $type and $fault have met", ({ type, fault, wrong }) => {
     const coverage = new Coverage();
     coverage.merge({ pairs: [[`${type} ${fault}`, 15]], events: [], strikes: [] });
     const { text, disproved } = coverageTable(coverage, 1);
     expect(disproved).toBe(wrong);
-    expect(text.includes(`  met though named as unable to: ${fault} 15\n`)).toBe(wrong > 0);
+    expect(text.includes(`  met though declared impossible: ${fault} 15\n`)).toBe(wrong > 0);
   });
 });
 
@@ -101,13 +101,13 @@ describe("a kind of fault that never struck", () => {
 
   it.each([
     {
-      name: "is told of when so many seeds were played that it must have",
+      name: "is reported if enough seeds were played",
       faults: others,
       seeds: 1_000,
       idle: ["web_page"],
     },
-    { name: "is left to chance in fewer seeds", faults: others, seeds: 999, idle: [] },
-    { name: "is none when each struck once", faults: FAULTS, seeds: 200_000, idle: [] },
+    { name: "is not reported for fewer seeds", faults: others, seeds: 999, idle: [] },
+    { name: "does not exist if each struck once", faults: FAULTS, seeds: 200_000, idle: [] },
   ])("$name", ({ faults, seeds, idle }) => {
     expect(idleFaults(struck(faults), seeds)).toEqual(idle);
   });
@@ -118,6 +118,6 @@ it.each([
   { seeds: 2_000, least: 20 },
   { seeds: 10_000, least: 100 },
   { seeds: 200_000, least: 100 },
-])("of $seeds seeds pairs are thin that met fewer than $least times", ({ seeds, least }) => {
+])("of $seeds seeds, pairs are thin below $least meetings", ({ seeds, least }) => {
   expect(leastFor(seeds)).toBe(least);
 });

@@ -2,7 +2,7 @@ import { OUTSIDE } from "./engine/invariants";
 import type { RunRecord } from "./engine/run-record";
 import type { EngineSituation } from "./engine/situation";
 
-/** A run of two agents with files that breaks no invariant. */
+/** A run of two agents with files that violates no invariant. */
 export const SITUATION: EngineSituation = {
   seed: 5,
   agents: 2,

@@ -8,11 +8,14 @@ import type { WhileAway } from "./engine/run";
 import type { Fault } from "./engine/faults";
 import { type EngineSituation, situationOf } from "./engine/situation";
 
-/** A session of the real engine in a simulated world. Many more run by `npm run simulate`; here are the properties of the world itself. */
+/**
+ * Sessions of the real engine in a simulated world. `npm run simulate` runs many more; these tests
+ * check the simulation itself.
+ */
 
 const firstSeeds = (count: number): number[] => Array.from({ length: count }, (_, nth) => nth + 1);
 const SEEDS = firstSeeds(countOf("engine_seeds"));
-/** Enough to see that something comes about often. */
+/** Enough seeds to show that something happens often. */
 const SOME = firstSeeds(6);
 
 describe("the simulated service", () => {
@@ -20,7 +23,7 @@ describe("the simulated service", () => {
     expect((await judge(situationOf(seed))).breaches).toEqual([]);
   });
 
-  it("gives the same log for the same seed, whatever ran before it", {
+  it("gives the same log for the same seed, independent of earlier runs", {
     timeout: 300_000,
   }, async () => {
     const first: string[] = [];
@@ -47,7 +50,7 @@ it.each<{ type: string; habits: EngineSituation["habits"] }>([
   { type: "call.waiting", habits: ["rated", "stubborn"] },
   { type: "hosted_tool.completed", habits: ["hosted"] },
   { type: "citations.added", habits: ["hosted"] },
-])("$type comes about in most sessions with the habits $habits", async ({ type, habits }) => {
+])("$type occurs in most sessions with the habits $habits", async ({ type, habits }) => {
   let met = 0;
   for (const seed of SOME) {
     const run = await play(plain(seed, { habits: ["unwatched", ...habits] }));
@@ -57,7 +60,7 @@ it.each<{ type: string; habits: EngineSituation["habits"] }>([
   expect(met).toBeGreaterThan(SOME.length / 2);
 });
 
-it("tools of a server that were told of late, and again, are called and told as results", async () => {
+it("tools of a server that were listed late or again are called and return results", async () => {
   const met = new Set<string>();
   for (const seed of SOME) {
     const { log } = await play(
@@ -79,8 +82,8 @@ it("tools of a server that were told of late, and again, are called and told as 
   ]);
 });
 
-describe("a session that a release before this one had begun", () => {
-  /** As version 1 wrote it: turns did not tell their version. */
+describe("a session that an earlier release has started", () => {
+  /** The log as version 1 wrote it: turns without a version. */
   const asVersion1: WhileAway = (disk) => {
     const [made] = disk.read("SELECT 1 FROM sqlite_master WHERE name = 'events'");
     if (made)
@@ -89,7 +92,7 @@ describe("a session that a release before this one had begun", () => {
       );
   };
 
-  it("is restored from its tables and goes on to its end", async () => {
+  it("is restored from its tables and runs to its end", async () => {
     let restored = 0;
     for (const seed of SEEDS) {
       const situation = plain(seed, {
@@ -109,7 +112,7 @@ describe("a session that a release before this one had begun", () => {
   });
 });
 
-it("a process dies only while it lives, and where its log on disk ends", async () => {
+it("a process dies only while it lives, at the head of its log on disk", async () => {
   const crashes: Fault[] = [
     "crash_at_random",
     "crash_in_boot",
@@ -133,23 +136,23 @@ it("a process dies only while it lives, and where its log on disk ends", async (
   expect(deaths).toBeGreaterThan(50);
 });
 
-describe("what the simulation found", () => {
-  it("probes of a presentation are counted apart from those of the round before it", async () => {
+describe("regressions found by the simulation", () => {
+  it("probes of a presentation are counted separately from those of the round before it", async () => {
     expect((await judge(situationOf(9_946))).breaches).toEqual([]);
   });
 
-  it("a process that died after all was done is brought back by whoever looks", async () => {
+  it("a process that died after all work was done is revived by the next request", async () => {
     expect((await judge(situationOf(18_193))).breaches).toEqual([]);
   });
 
-  it("alarms do not ring all the while the tenant takes to answer", async () => {
+  it("alarms do not fire repeatedly while the tenant is slow", async () => {
     for (const seed of SEEDS) {
       const run = await play(plain(seed, { faults: ["tenant_slow"] }));
       expect(run.platform.disk.alarmsSet).toBeLessThan(10 + (run.endedAt - run.startedAt) / 1_000);
     }
   });
 
-  it("alarms do not ring until the wall clock has caught up with a word that waits for its next try", async () => {
+  it("alarms do not fire repeatedly until the wall clock has caught up with a pending retry", async () => {
     for (const seed of SEEDS) {
       const { breaches } = await judge(
         plain(seed, {

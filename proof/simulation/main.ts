@@ -13,9 +13,10 @@ import { Gathered, Progress } from "./command/progress";
 import { inProcess, type Lost, playRange, type Range, type Told } from "./command/worker";
 
 /**
- * Simulates whole sessions, spread over the machine's cores. Ends with 1 if an invariant broke, if a seed hung or ended its process, if
- * fewer seeds were played than were asked for, if a transition met a fault that it is said to be unable to meet, or if a kind of fault
- * never struck; with 2 if it cannot do what was typed, or cannot go on from that file. Everything is decided by the seed: the same seed
+ * Simulates whole sessions on all cores of the machine. Exits with 1 if an invariant broke, if a
+ * seed hung or ended its process, if fewer seeds were played than requested, if a transition met a
+ * fault although that is declared impossible, or if a kind of fault never struck. Exits with 2 for
+ * invalid arguments or an unusable progress file. The seed determines everything: the same seed
  * gives the same log.
  */
 const USAGE = `npm run simulate -- [--seeds N] [--from S]
@@ -37,22 +38,28 @@ const OPTIONS = {
   least: TEXT,
   patience: TEXT,
   progress: TEXT,
-  /** What a process is told that plays a range of them. */
+  /** Internal: the range that a child process plays. */
   worker: TEXT,
   help: { type: "boolean" },
 } as const;
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
 
-/** Failing seeds that are looked into; a change that breaks everything needs no more. */
+/** Number of failing seeds that are examined. If a change breaks everything, more do not help. */
 const MOST_FAILURES = 3;
-/** A process plays so many seeds and gives way to a new one: what they leave in its memory would slow the later ones down. */
+/**
+ * Seeds per process. Afterwards a new process starts, because garbage in its memory would slow down
+ * later seeds.
+ */
 const SEEDS_OF_A_PROCESS = 2_000;
 const PROGRESS_MS = 5_000;
-/** A failing seed is told how it fails, at its shortest, within this time. */
+/** Time limit for shrinking and showing a failing seed. */
 const EXPLAINED_MS = 180_000;
 const SCRIPT = fileURLToPath(import.meta.url);
 
-/** What was typed. `commit`: asked at the beginning, because a checkout may move while seeds are played. */
+/**
+ * The command's arguments. `commit` is read at the start, because the checkout may change while
+ * seeds are played.
+ */
 type Asked = {
   from: number;
   seeds: number;
@@ -83,7 +90,7 @@ type Sum = {
   ms: number;
 };
 
-/** Of equal size, as many for each lane; the lanes share them, and each takes the next as it comes free. */
+/** Equal ranges, the same number for each lane. Each lane takes the next range when it is free. */
 const rangeSeedsOf = (seeds: number, jobs: number): number =>
   Math.ceil(seeds / (jobs * Math.ceil(seeds / jobs / SEEDS_OF_A_PROCESS)));
 
@@ -103,7 +110,7 @@ const newSum = (): Sum => ({
   ms: 0,
 });
 
-/** What earlier calls of the same command have done. */
+/** Results of earlier calls of the same command. */
 function sumOf(played: Progress["played"]): Sum {
   const sum = newSum();
   for (const { from, to, ms, hashes, counted } of played) {
@@ -115,7 +122,7 @@ function sumOf(played: Progress["played"]): Sum {
   return sum;
 }
 
-/** All seeds, on all cores; gives up early when enough have failed. */
+/** Plays all seeds on all cores; stops early when enough have failed. */
 async function simulateAll(
   { from, seeds, jobs, patienceMs }: Asked,
   progress: Progress | null,
@@ -160,7 +167,7 @@ async function simulateAll(
     sum.lost.push(lost);
     sum.failed.push(lost.seed);
     console.log(
-      `seed ${lost.seed}: ${lost.how}; the rest of its range, up to ${range.to - 1}, is left out`,
+      `seed ${lost.seed}: ${lost.how}; skipping the rest of its range, up to ${range.to - 1}`,
     );
     failed();
   };
@@ -180,7 +187,7 @@ async function simulateAll(
 const repeating = (seed: number, commit: string): string =>
   `To repeat it, at commit ${commit}: npm run simulate -- --seed ${seed}`;
 
-/** Shown by a process of its own, which a shorter history may bring to a stand or to its end as the whole one can. */
+/** Runs in a child process, because a shrunk history may also hang or end the process. */
 async function explain(seed: number, commit: string): Promise<void> {
   const argv = ["--enable-source-maps", SCRIPT, "--seed", String(seed)];
   const teller = spawn(process.execPath, argv, {
@@ -191,18 +198,20 @@ async function explain(seed: number, commit: string): Promise<void> {
   const [, signal] = await once(teller, "exit");
   if (signal)
     console.log(
-      `\nSeed ${seed} fails, and could not be shown within ${EXPLAINED_MS / 1_000} s. ${repeating(seed, commit)}`,
+      `\nSeed ${seed} fails; it could not be shown within ${EXPLAINED_MS / 1_000} s. ${repeating(seed, commit)}`,
     );
 }
 
-/** A seed's history; of a failing one as short as it gets, and how to see it again. */
+/**
+ * Shows a seed's history. The history of a failing seed is shrunk, with the command to repeat it.
+ */
 async function showOne(seed: number, commit: string): Promise<number> {
   const situation = situationOf(seed);
   const judged = await judge(situation);
   const [first] = judged.breaches;
   if (!first) {
     console.log(
-      `${report(situation, judged)}\n\nSeed ${seed}: nothing wrong, log hash ${judged.hash}`,
+      `${report(situation, judged)}\n\nSeed ${seed}: no violation, log hash ${judged.hash}`,
     );
     return 0;
   }
@@ -226,7 +235,7 @@ async function showAll(asked: Asked, file: string | undefined): Promise<number> 
   const idle = idleFaults(coverage, done);
   const all = [...hashes].sort(([a], [b]) => a - b).map(([, hash]) => hash);
   const cores = progress && progress.played.length > 0 ? ", in several calls" : ` on ${jobs} cores`;
-  const left = done < seeds ? `, of ${seeds} that were asked for` : "";
+  const left = done < seeds ? `, of ${seeds} that were requested` : "";
   console.log(`\n${text}`);
   console.log(`seeds          ${done}, from ${from}${left}`);
   console.log(`commit         ${commit}`);
@@ -235,7 +244,7 @@ async function showAll(asked: Asked, file: string | undefined): Promise<number> 
     `hash of logs   ${createHash("sha256").update(all.join("")).digest("hex").slice(0, 16)}`,
   );
   console.log(`thin pairs     ${thin} of ${pairs}, met fewer than ${least} times`);
-  console.log(`wrongly apart  ${disproved}, met though named as unable to`);
+  console.log(`wrongly apart  ${disproved}, met though declared impossible`);
   if (idle.length > 0) console.log(`never struck   ${idle.join(" · ")}`);
   console.log(`failed         ${failed.length}`);
   return failed.length > 0 || disproved > 0 || idle.length > 0 || done < seeds ? 1 : 0;
@@ -258,7 +267,7 @@ async function main(): Promise<number> {
   if (seed === null) return showAll(asked, values.progress);
   const other = Object.keys(values).find((option) => option !== "seed");
   if (other !== undefined)
-    throw new UsageError(`--${other} does not go with --seed, which plays that one alone.`);
+    throw new UsageError(`--${other} cannot be combined with --seed, which plays one seed.`);
   return showOne(seed, asked.commit);
 }
 

@@ -10,16 +10,16 @@ beforeAll(async () => {
   run = await play(SITUATION);
 });
 
-/** The invariants that a run breaks. */
+/** The invariants that a run violates. */
 const found = (doctored: RunRecord): string[] =>
   OUTSIDE.filter(([, check]) => check(doctored).length > 0).map(([id]) => id);
 
-it("nothing is wrong with the run that the lies are told of, and it has files in R2", () => {
+it("nothing is wrong with the original run, and it has files in R2", () => {
   expect(found(run)).toEqual([]);
   expect(Object.values(run.stored.trees).some((tree) => Object.keys(tree).length > 0)).toBe(true);
 });
 
-describe("what lies in R2", () => {
+describe("the files in R2", () => {
   const anyFile = (trees: RunRecord["frozen"]): [string, string] => {
     for (const [name, tree] of Object.entries(trees))
       for (const path of Object.keys(tree)) return [name, path];
@@ -42,23 +42,23 @@ describe("what lies in R2", () => {
     { name: "a file is missing", lie: () => changed((tree, path) => delete tree[path]) },
     { name: "a file has other contents", lie: () => changed((tree, path) => (tree[path] = "0 1")) },
     {
-      name: "a file is one too many",
+      name: "there is an additional file",
       lie: () => changed((tree) => (tree["/workspace/other"] = "0 1")),
     },
     {
-      name: "its contents are not there",
-      lie: () => ({ ...run, stored: { ...run.stored, problems: ["it is not there"] } }),
+      name: "a file's contents are missing",
+      lie: () => ({ ...run, stored: { ...run.stored, problems: ["it does not exist"] } }),
     },
-  ])("is not what was frozen if $name", ({ lie }) => {
+  ])("differ from the snapshots if $name", ({ lie }) => {
     expect(found(lie())).toEqual(["I10-stored"]);
   });
 
-  it("is not what an agent made if the service has frozen something else, and brought that to R2", () => {
+  it("differ from the agents' files if the service has frozen and stored other ones", () => {
     const { stored } = changed((tree, path) => (tree[path] = "0 1"));
     expect(found({ ...run, stored, frozen: stored.trees })).toEqual(["I10-stored"]);
   });
 
-  it("is what agents wrote, deleted and copied from others, and what the presenter went on with", async () => {
+  it("are those that agents wrote, deleted and copied, and that the presenter continued with", async () => {
     const met = new Set<string>();
     for (let seed = 1; seed <= 12; seed += 1) {
       const { log, platform, stored } = await play({

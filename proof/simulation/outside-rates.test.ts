@@ -4,7 +4,7 @@ import { ratesKept } from "./engine/outside-rates";
 import type { RunRecord } from "./engine/run-record";
 import { SESSION } from "./engine/situation";
 
-/** A run in which agents wait for limits of their backends, with one lie told of it. */
+/** A run in which agents wait for the limits of their backends, and one corruption of it. */
 const run = await play({
   seed: 18,
   agents: 2,
@@ -14,12 +14,12 @@ const run = await play({
 });
 const limits = run.drawn.team.agents.map(({ backend }) => backend.rates?.requestsPerMinute);
 
-/** The ids of the first agent's calls, as its gate knows them, in the order in which they were sent. */
+/** Ids of the first agent's calls, as the gate knows them, in sending order. */
 const calls = run.platform.providers.reached.flatMap(({ agent, call }) =>
   agent === 0 ? [`${SESSION}_${call}`] : [],
 );
 
-/** What is wrong when the gate let that call in then, or not at all. */
+/** The violations if the gate admitted the call at this time; `null` means never. */
 function foundWhen(call: string, at: number | null): string[] {
   const { letIn } = run.platform.gate;
   const before = letIn.get(call) ?? 0;
@@ -38,7 +38,7 @@ const unlimited = (): RunRecord => {
   return { ...run, drawn: { ...run.drawn, team: { ...run.drawn.team, agents } } };
 };
 
-it("nothing is wrong with a run that has to wait", () => {
+it("nothing is wrong with a run that waits", () => {
   expect(run.log.filter(({ type }) => type === "call.waiting").length).toBeGreaterThan(0);
   expect(limits[0]).toBeLessThan(calls.length);
   expect(ratesKept(run)).toEqual([]);
@@ -46,13 +46,13 @@ it("nothing is wrong with a run that has to wait", () => {
 
 it.each([
   {
-    name: "was let in after it was sent",
+    name: "was admitted after it was sent",
     at: run.endedAt + 1,
-    wrong: "was sent and its gate had not let it in",
+    wrong: "was sent before its gate admitted it",
   },
-  { name: "was never let in", at: null, wrong: "was sent and its gate had not let it in" },
+  { name: "was never admitted", at: null, wrong: "was sent before its gate admitted it" },
   {
-    name: "was let in too soon after those before",
+    name: "was admitted too soon after earlier ones",
     at: run.startedAt,
     wrong: `made more than ${limits[0]} calls in a minute`,
   },
@@ -61,5 +61,5 @@ it.each([
 });
 
 it("a wait of an agent whose backend has no limits is noticed", () => {
-  expect(ratesKept(unlimited()).join()).toContain("waited, whose backend has no limits");
+  expect(ratesKept(unlimited()).join()).toContain("waited, but its backend has no limits");
 });

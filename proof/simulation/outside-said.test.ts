@@ -5,7 +5,7 @@ import { play } from "./engine/judge";
 import type { RunRecord } from "./engine/run-record";
 import type { EngineSituation } from "./engine/situation";
 
-/** What counted in the service, held against what the simulated providers say they sent. */
+/** Compares decisions in the log with the replies that the simulated providers sent. */
 
 const SITUATION: EngineSituation = {
   seed: 5,
@@ -18,7 +18,7 @@ const SITUATION: EngineSituation = {
 const look = (run: RunRecord): string[] =>
   OUTSIDE.flatMap(([id, check]) => (id === "said" ? check(run) : []));
 
-describe("a run of which nothing is wrong, told otherwise", () => {
+describe("a correct run with one corruption", () => {
   let run: RunRecord;
   beforeAll(async () => {
     run = await play(SITUATION);
@@ -33,7 +33,7 @@ describe("a run of which nothing is wrong, told otherwise", () => {
   it.each([
     { name: "nothing", lie: () => run, wrong: [] },
     {
-      name: "an answer without its last word",
+      name: "an answer without its last character",
       lie: () =>
         changed((event) =>
           event.type === "answer.submitted"
@@ -43,7 +43,7 @@ describe("a run of which nothing is wrong, told otherwise", () => {
       wrong: ["answer.submitted"],
     },
     {
-      name: "a vote for somebody else",
+      name: "a vote for another answer",
       lie: () =>
         changed((event) =>
           event.type === "vote.cast" ? { ...event, label: swapped(event.label) } : event,
@@ -51,7 +51,7 @@ describe("a run of which nothing is wrong, told otherwise", () => {
       wrong: ["vote.cast"],
     },
     {
-      name: "a vote for another reason",
+      name: "a vote with another reason",
       lie: () =>
         changed((event) =>
           event.type === "vote.cast" ? { ...event, reason: "It is long." } : event,
@@ -85,7 +85,7 @@ describe("a run of which nothing is wrong, told otherwise", () => {
   );
 });
 
-it("replies that are cut or held back hold decisions and calls of tools that are whole, and others that break off", async () => {
+it("cut and withheld replies contain complete and incomplete decisions and tool calls", async () => {
   const met = new Set<string>();
   for (let seed = 1; seed <= 12; seed += 1) {
     const run = await play({ ...SITUATION, seed, faults: ["cut_short", "content_filter"] });

@@ -10,9 +10,9 @@ beforeAll(async () => {
   run = await play(SITUATION);
 });
 
-describe("a run that stands still when nothing is wrong any more", () => {
+describe("a pause of a run after its last fault", () => {
   const at = (ms: number): number => run.endedAt + ms;
-  /** It grows after so long again, from an event on with which a retry is due, or is not. */
+  /** The log grows after this pause again; its last event schedules a retry or not. */
   function standing(ms: number, retryMs: number | null, isBegun = false): RunRecord {
     const started = run.log.find(({ type }) => type === "call.started");
     if (started?.type !== "call.started") throw new Error("the run has no call");
@@ -49,22 +49,22 @@ describe("a run that stands still when nothing is wrong any more", () => {
   }
 
   it.each([
-    { name: "for a minute is right", ms: 60_000, retryMs: null, wrong: false },
-    { name: "for longer is wrong", ms: 60_001, retryMs: null, wrong: true },
+    { name: "of a minute is correct", ms: 60_000, retryMs: null, wrong: false },
+    { name: "of more than a minute is a violation", ms: 60_001, retryMs: null, wrong: true },
     {
-      name: "for longer is right while a retry is pending",
+      name: "of more than a minute is correct while a retry is pending",
       ms: 100_000,
       retryMs: 40_000,
       wrong: false,
     },
     {
-      name: "for longer than a minute after that retry is wrong",
+      name: "of more than a minute after that retry is a violation",
       ms: 100_001,
       retryMs: 40_000,
       wrong: true,
     },
     {
-      name: "for longer is wrong once that retry has begun",
+      name: "of more than a minute is a violation once that retry has started",
       ms: 100_000,
       retryMs: 40_000,
       isBegun: true,
@@ -75,15 +75,17 @@ describe("a run that stands still when nothing is wrong any more", () => {
   });
 });
 
-describe("a request that was under way when the last fault struck", () => {
-  /** Nothing is logged from the strike until the request ends; times are those since the strike, in s. */
+describe("a request that was in progress when the last fault struck", () => {
+  /**
+   * Nothing is logged from the strike until the request ends. Times are seconds after the strike.
+   */
   type Standing = { fault?: Fault; headers: number | null; piece: number | null; ends: number };
   function standsStill(request: Standing): boolean {
     const at = (seconds: number | null) =>
       seconds === null ? null : run.endedAt + seconds * 1_000;
     const { reached } = run.platform.providers;
     const [one] = reached;
-    if (!one) throw new Error("the run asked no provider");
+    if (!one) throw new Error("the run sent no request to a provider");
     const { headers, piece, ends, fault = "no_headers" } = request;
     const grown = at(ends) ?? 0;
     const head = run.log.length;
@@ -103,7 +105,7 @@ describe("a request that was under way when the last fault struck", () => {
 
   it.each<Standing & { name: string; wrong: boolean }>([
     {
-      name: "without headers, for two minutes and one more",
+      name: "without headers, for two minutes plus one",
       headers: null,
       piece: null,
       ends: 180,
@@ -111,23 +113,23 @@ describe("a request that was under way when the last fault struck", () => {
     },
     { name: "without headers, for longer", headers: null, piece: null, ends: 181, wrong: true },
     {
-      name: "without a piece, for 90 s and a minute",
+      name: "without a chunk, for 90 s plus a minute",
       headers: 1,
       piece: null,
       ends: 151,
       wrong: false,
     },
-    { name: "without a piece, for longer", headers: 1, piece: null, ends: 152, wrong: true },
+    { name: "without a chunk, for longer", headers: 1, piece: null, ends: 152, wrong: true },
     {
-      name: "for 90 s and a minute after its last piece",
+      name: "for 90 s plus a minute after its last chunk",
       headers: 1,
       piece: 400,
       ends: 550,
       wrong: false,
     },
-    { name: "for longer after its last piece", headers: 1, piece: 400, ends: 551, wrong: true },
+    { name: "for longer after its last chunk", headers: 1, piece: 400, ends: 551, wrong: true },
     {
-      name: "twice as long, as its clock was set",
+      name: "twice as long because the clock was set",
       fault: "clock_back",
       headers: 1,
       piece: 400,
@@ -142,7 +144,7 @@ describe("a request that was under way when the last fault struck", () => {
       ends: 641,
       wrong: true,
     },
-    { name: "for 14 minutes and one more", headers: 1, piece: 890, ends: 900, wrong: false },
+    { name: "for 14 minutes plus one", headers: 1, piece: 890, ends: 900, wrong: false },
     { name: "for longer than any call may take", headers: 1, piece: 890, ends: 901, wrong: true },
   ])("was waited for $name: wrong $wrong", ({ wrong, ...request }) => {
     expect(standsStill(request)).toBe(wrong);

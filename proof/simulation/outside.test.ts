@@ -12,8 +12,8 @@ beforeAll(async () => {
   run = await play(SITUATION);
 });
 
-describe("what reached providers", () => {
-  it("holds the replies that were taken up after a crash", async () => {
+describe("requests that reached providers", () => {
+  it("include replies that were resumed after a crash", async () => {
     const asked = new Set<string>();
     for (let seed = 1; seed <= 12; seed += 1) {
       const { platform } = await play({ ...SITUATION, seed, faults: ["crash_in_stream"] });
@@ -29,7 +29,10 @@ describe("what reached providers", () => {
   type Asks = Reached["asksFor"] | "tool";
   type Also = { asks: readonly Asks[]; sentAt: number; isEndless?: boolean };
 
-  /** Whether the run breaks this with more requests than it had, all of them open for a second or for ever. */
+  /**
+   * Whether the run violates the invariant with these additional requests, each open for a second
+   * or endless.
+   */
   function breaks(
     invariant: string,
     { asks, sentAt, isEndless = false }: Also,
@@ -37,7 +40,7 @@ describe("what reached providers", () => {
   ): boolean {
     const { providers, tools } = run.platform;
     const [reply] = providers.reached;
-    if (!reply) throw new Error("the run asked no provider");
+    if (!reply) throw new Error("the run sent no request to a provider");
     const times = { sentAt, headersAt: sentAt + 900, endedAt: isEndless ? null : sentAt + 1_000 };
     const [replies, calls] = [providers.reached.length, tools.reached.length];
     for (const one of asks) {
@@ -54,12 +57,12 @@ describe("what reached providers", () => {
 
   it.each([
     {
-      name: "five replies that are taken up wait for headers at once",
+      name: "five resumed replies wait for headers at once",
       asks: five("rest"),
       wrong: true,
     },
     { name: "four do", asks: five("rest").slice(1), wrong: false },
-    { name: "five are told to stop", asks: five("stop"), wrong: false },
+    { name: "five are stopped", asks: five("stop"), wrong: false },
     {
       name: "four replies and a tool wait for headers at once",
       asks: [...five("reply").slice(1), "tool"],
@@ -72,9 +75,9 @@ describe("what reached providers", () => {
   });
 
   it.each([
-    { name: "a reply is asked for", asks: "reply", wrong: true },
-    { name: "a reply is taken up", asks: "rest", wrong: true },
-    { name: "a reply is told to stop", asks: "stop", wrong: false },
+    { name: "a reply is requested", asks: "reply", wrong: true },
+    { name: "a reply is resumed", asks: "rest", wrong: true },
+    { name: "a reply is stopped", asks: "stop", wrong: false },
     { name: "a tool is called", asks: "tool", wrong: true },
   ] as const)("I15: after a cancel $name", ({ asks, wrong }) => {
     const at = run.endedAt + 10_000;
@@ -86,14 +89,14 @@ describe("what reached providers", () => {
   });
 
   it.each([
-    { name: "a reply under way stays open", asks: "reply", wrong: true },
-    { name: "a reply that was taken up stays open", asks: "rest", wrong: true },
+    { name: "a reply in progress stays open", asks: "reply", wrong: true },
+    { name: "a resumed reply stays open", asks: "rest", wrong: true },
     {
-      name: "what tells a reply to stop, in the very instant of the cancel, stays open",
+      name: "a stop request sent at the moment of the cancel stays open",
       asks: "stop",
       wrong: false,
     },
-    { name: "a tool's request under way stays open", asks: "tool", wrong: true },
+    { name: "a tool's request in progress stays open", asks: "tool", wrong: true },
   ] as const)("I15: after a cancel $name", ({ asks, wrong }) => {
     const at = run.endedAt + 10_000;
     const cancelled = {
@@ -104,7 +107,7 @@ describe("what reached providers", () => {
   });
 });
 
-it("what reached tools' servers has headers with its first word, and ends with its answer, the process, or nobody waiting", async () => {
+it("requests to tool servers get headers with their first message, and end with the result, the process, or an abort", async () => {
   const met = new Set<string>();
   for (let seed = 1; seed <= 20; seed += 1) {
     const faults: Fault[] = seed % 2 === 0 ? ["crash_in_tool", "tool_slow", "tool_lost"] : [];
@@ -114,23 +117,27 @@ it("what reached tools' servers has headers with its first word, and ends with i
       expect([sentAt, headersAt ?? endedAt, endedAt]).toEqual(
         [sentAt, headersAt ?? endedAt, endedAt].toSorted((a, b) => a - b),
       );
-      if (answered) met.add(headersAt === endedAt ? "an answer at once" : "an answer after news");
+      if (answered)
+        met.add(headersAt === endedAt ? "an answer at once" : "an answer after notifications");
       else if (platform.deaths.some(({ at }) => at === endedAt)) met.add("a death");
       else met.add("no answer");
     }
   }
-  const due = ["an answer at once", "an answer after news", "a death", "no answer"];
+  const due = ["an answer at once", "an answer after notifications", "a death", "no answer"];
   expect([...met].toSorted()).toEqual(due.toSorted());
 });
 
-describe("what agents were sent", () => {
+describe("texts that agents were sent", () => {
   const marks = (text: string): string[] => [...text.matchAll(MARK)].map(([mark]) => mark);
 
-  /** The winner's own vote, and the calls of the winner: it is sent every answer once more when it presents. */
+  /**
+   * The winner's own vote and the winner's calls. The winner is sent every answer again when it
+   * presents.
+   */
   function winnersVote(): { at: number; mark: string; sent: Reached[] } {
     const { log, platform } = run;
     const winner = log.find(({ type }) => type === "presentation.started");
-    if (winner?.type !== "presentation.started") throw new Error("nobody presented");
+    if (winner?.type !== "presentation.started") throw new Error("no agent presented");
     const at = log.findLastIndex(
       (event) => event.type === "vote.cast" && event.agent === winner.agent,
     );
@@ -154,7 +161,7 @@ describe("what agents were sent", () => {
     };
   }
 
-  /** Whether the run breaks this when these requests had another body. */
+  /** Whether the run violates the invariant if these requests had another body. */
   function breaks(
     invariant: string,
     requests: readonly Reached[],
@@ -200,16 +207,16 @@ describe("what agents were sent", () => {
 
   it.each([
     {
-      name: "its first request holds another's answer of this attempt",
+      name: "its first request contains another agent's answer of this attempt",
       mark: "zq1x1x2x1x1zq",
       wrong: true,
     },
     {
-      name: "its first request holds another's answer of the turn before",
+      name: "its first request contains another agent's answer of the turn before",
       mark: "zq0x1x2x1x1zq",
       wrong: false,
     },
-    { name: "its first request holds words of its own", mark: "zq1x1x1x1x1zq", wrong: false },
+    { name: "its first request contains its own text", mark: "zq1x1x1x1x1zq", wrong: false },
   ])("I22: an agent has not answered, and $name: wrong $wrong", ({ mark, wrong }) => {
     const first = run.platform.providers.reached
       .filter(({ call }) => call.startsWith("call_1_1_1_"))
@@ -220,7 +227,7 @@ describe("what agents were sent", () => {
   });
 });
 
-describe("what was confirmed to a user", () => {
+describe("confirmations to a user", () => {
   const cancels = (turn: number, status: string) => [
     { at: run.endedAt, head: run.log.length, turn, status },
   ];
@@ -258,7 +265,7 @@ describe("what was confirmed to a user", () => {
   });
 });
 
-it("a turn that ends for a fault of the service's own is a fault nobody handled", () => {
+it("a turn that ends with an internal error is an unhandled error", () => {
   const end = run.log.at(-1);
   if (end?.type !== "turn.completed") throw new Error("the run did not complete");
   const { usage, cost_usd, ...place } = end;

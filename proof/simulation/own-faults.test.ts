@@ -4,7 +4,9 @@ import { play } from "./engine/judge";
 import type { EngineSituation } from "./engine/situation";
 import type { Platform } from "./engine/platform";
 
-/** A fault of the service's own that a restart heals leaves nothing in the log: it is to be told all the same. */
+/**
+ * An internal error that a restart repairs leaves no trace in the log. It must still be reported.
+ */
 
 type Disk = Platform["disk"];
 
@@ -19,7 +21,7 @@ const SITUATION: EngineSituation = {
 const hasTables = (disk: Disk): boolean =>
   disk.read("SELECT 1 FROM sqlite_master WHERE name = 'deltas'").length > 0;
 
-/** Once the first process is gone something is amiss, and no more when the next one is. */
+/** Breaks something after the first process has died, and repairs it after the next one. */
 function once({ breaks, mends }: { breaks: string; mends: string }): (disk: Disk) => void {
   let isAmiss: boolean | null = null;
   return (disk) => {
@@ -44,7 +46,7 @@ it.each([
     told: "is not valid JSON",
   },
 ])(
-  "a fault of the service's own $name is told, although the restart heals it",
+  "an internal error $name is reported, although the restart repairs it",
   async ({ told, ...amiss }) => {
     const sound = await play(SITUATION);
     const run = await play(SITUATION, once(amiss));
@@ -55,7 +57,7 @@ it.each([
   },
 );
 
-it("a disk that fails is no fault of the service's own, be it in a transaction or while the object boots", async () => {
+it("a disk error is no internal error, neither in a transaction nor while the object boots", async () => {
   let strikes = 0;
   for (let seed = 1; seed <= 20; seed += 1) {
     const { faults, platform } = await play({

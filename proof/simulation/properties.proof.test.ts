@@ -9,17 +9,23 @@ import { simulate } from "./world/simulate";
 import { type Verdict, verify } from "./world/verify";
 
 /**
- * `SIM_SEEDS` sets how many sessions are simulated, `SIM_SEED` repeats a run that failed. CI runs the same sessions every time, so
- * that a change is judged by what it changed; everywhere else each run explores others.
+ * `SIM_SEEDS` sets the number of simulated sessions; `SIM_SEED` repeats a failed run. CI runs the
+ * same sessions every time, so that results depend only on the change. Other runs explore new
+ * sessions.
  */
 const RUNS = Number(process.env["SIM_SEEDS"] ?? countOf("rule_sessions"));
 const SEED = Number(process.env["SIM_SEED"] ?? (process.env["CI"] ? 1 : Date.now() % 2 ** 31));
 const TIMEOUT_MS = 30_000 + RUNS * 40;
-/** How often each mark must be met, once the runs are enough to expect it; other sessions each time may meet the rarest but once. */
+/**
+ * Minimum count of each mark, if there are enough runs. With random sessions, the rarest marks may
+ * occur only once.
+ */
 const LEAST = process.env["CI"] && RUNS >= 3_000 ? 3 : 1;
 const ENOUGH_RUNS = 2_000;
 
-/** Fewer agents and fewer features first: a failing situation shrinks to what it really needs. */
+/**
+ * Fewer agents and features come first, so that a failing situation shrinks to the necessary ones.
+ */
 const situations: fc.Arbitrary<Situation> = fc.record({
   agents: fc.integer({ min: 1, max: 8 }),
   features: fc.subarray([...FEATURES], { maxLength: 8 }),
@@ -27,7 +33,7 @@ const situations: fc.Arbitrary<Situation> = fc.record({
 });
 
 const marks = new Marks();
-/** A run that failed early has not been everywhere. */
+/** Whether all runs were played; after an early failure, marks are missing. */
 let complete = false;
 
 function judge(situation: Situation): Verdict {
@@ -52,12 +58,12 @@ function report(situation: Situation, problem: string): string {
   return `${problem}\n\nSIM_SEED=${SEED}, shrunk to ${JSON.stringify(situation)}\n\n${history(situation)}`;
 }
 
-/** A situation whose run throws has no log to show. */
+/** The history of a situation; a run that throws has no log. */
 function history(situation: Situation): string {
   try {
     return narrate(simulate(situation).log);
   } catch (error) {
-    return `It does not run to its end: ${String(error)}`;
+    return `The run throws an error: ${String(error)}`;
   }
 }
 

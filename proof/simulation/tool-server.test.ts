@@ -6,7 +6,7 @@ import { VirtualTime } from "./engine/virtual-time";
 const SEED = 1;
 const place = { session: "s", turn: 1, attempt: 1, agent: "a", round: 1 };
 
-/** A server where nothing goes wrong, and one request of it, by a caller that hangs up as soon as it is told something. */
+/** A server without faults, and a request whose caller aborts at the first notification. */
 function hangingUp(toolCall: string) {
   const time = new VirtualTime(SEED);
   const plan = { seed: SEED, faults: [], calmAfterMs: 0, isLate: false, strikes: null };
@@ -32,7 +32,7 @@ function hangingUp(toolCall: string) {
     },
     tell: () => {
       told.push(time.now);
-      caller.abort(new Error("nobody waits for it"));
+      caller.abort(new Error("the caller aborted"));
     },
   };
   const [lookUp] = server.tools([]);
@@ -40,7 +40,7 @@ function hangingUp(toolCall: string) {
   return { time, server, told, ended: Promise.allSettled([lookUp.run({}, context)]) };
 }
 
-it("a simulated server's request is closed in the instant in which its news ends the turn", async () => {
+it("a simulated server's request is closed at the moment when its notification ends the turn", async () => {
   const heard: { told: number[]; closed: (number | null)[] }[] = [];
   for (let nth = 0; nth < 40; nth += 1) {
     const { time, server, told, ended } = hangingUp(`call_${nth}`);

@@ -7,7 +7,7 @@ import { CHAT_MARKS } from "../../tests/contracts/faults/oracle";
 import { answerProblems, faultsNamed, isMutatedCharge, mutatedAnswer } from "./fault-verdict";
 import { undercharged } from "../../tests/e2e/support/verdict";
 
-/** A recorded run in which `bela` is the faulty agent, whose model says GIVEN. */
+/** A recorded run in which `bela` is the faulty agent, whose model answers GIVEN. */
 const GIVEN = "Go by the ridge.";
 const RECORDED = path.join(import.meta.dirname, "../golden/v2/consensus-at-once.jsonl");
 const EVENTS: readonly WireEvent[] = readFileSync(RECORDED, "utf8")
@@ -17,7 +17,7 @@ const EVENTS: readonly WireEvent[] = readFileSync(RECORDED, "utf8")
 
 type Submitted = { content: string; origin?: "tool" | "partial" };
 
-/** The log in which the faulty agent submitted this and nothing else. */
+/** The log with another answer of the faulty agent. */
 function logWith({ content, origin = "tool" }: Submitted): WireEvent[] {
   return EVENTS.map((event) =>
     event.type === "answer.submitted" && event.agent === "bela"
@@ -29,32 +29,32 @@ function logWith({ content, origin = "tool" }: Submitted): WireEvent[] {
 const problemsWith = (submitted: Submitted, isWhole: (content: string) => boolean): string[] =>
   answerProblems(logWith(submitted), "bela", isWhole);
 
-describe("of a reply whose whole answer is known", () => {
+describe("for a reply whose complete answer is known", () => {
   const isWhole = (content: string) => content === GIVEN;
 
-  it("that answer is no problem, and others' answers are their own", () => {
+  it("that answer is accepted, and other agents' answers are ignored", () => {
     expect(problemsWith({ content: GIVEN }, isWhole)).toEqual([]);
   });
 
   it.each([
     { name: "its beginning", submitted: { content: "Go by the ri" } },
-    { name: "nothing but its first letter", submitted: { content: "G" } },
+    { name: "only its first letter", submitted: { content: "G" } },
     { name: "its end", submitted: { content: "ridge." } },
     { name: "another text", submitted: { content: "Go home." } },
-    { name: "the JSON that it came in", submitted: { content: `{"content":"${GIVEN}` } },
+    { name: "the JSON that contains it", submitted: { content: `{"content":"${GIVEN}` } },
   ])("$name as an answer is a problem", ({ submitted }) => {
-    const said = `its answer agent2.1 is ${JSON.stringify(submitted.content)}, which its model did not say as a whole`;
+    const said = `its answer agent2.1 is ${JSON.stringify(submitted.content)}, which is not a complete answer of its model`;
     expect(problemsWith(submitted, isWhole)).toEqual([said]);
   });
 
-  it("its text, taken because time or tries ran out, is a problem: neither did", () => {
+  it("its partial text is a problem: neither time nor tries ran out", () => {
     expect(problemsWith({ content: GIVEN, origin: "partial" }, isWhole)).toEqual([
       "its partial text became its answer agent2.1",
     ]);
   });
 });
 
-describe("of a mutated reply", () => {
+describe("for a mutated reply", () => {
   const chunk = (choice: object) => `data: ${JSON.stringify({ choices: [choice] })}\n\n`;
   const begun = chunk({ delta: { content: "…" } });
   const ENDED = Buffer.from(begun + chunk({ delta: {}, finish_reason: "tool_calls" }));
@@ -65,39 +65,39 @@ describe("of a mutated reply", () => {
 
   it.each([
     {
-      name: "what the model said is whole, as a later call says it again",
+      name: "the model's own text is complete, because a later call repeats it",
       content: GIVEN,
       bytes: CUT,
       whole: true,
     },
     {
-      name: "a changed text is, if the bytes say that they end",
+      name: "a changed text is complete if the bytes contain an end",
       content: "Go by the rid\u0000e.",
       bytes: ENDED,
       whole: true,
     },
     {
-      name: "a changed text is not, if they never say so",
+      name: "a changed text is not complete without an end in the bytes",
       content: "Go by the rid\u0000e.",
       bytes: CUT,
       whole: false,
     },
     {
-      name: "nor if what came before the end is no JSON",
+      name: "nor if an event before the end is not JSON",
       content: "Go by the rid\u0000e.",
       bytes: BROKEN,
       whole: false,
     },
     { name: "nor if there was no such reply", content: "Go home.", bytes: undefined, whole: false },
     {
-      name: "a beginning is not, whatever the bytes say",
+      name: "a prefix is not complete, with any bytes",
       content: "Go by the",
       bytes: ENDED,
       whole: false,
     },
-    { name: "nor one with a space behind it", content: "Go by the ", bytes: ENDED, whole: false },
+    { name: "nor a prefix followed by a space", content: "Go by the ", bytes: ENDED, whole: false },
     {
-      name: "nor one that ends in half a character",
+      name: "nor a prefix that ends in half a character",
       content: "Go by the ri\uFFFD",
       bytes: ENDED,
       whole: false,
@@ -108,7 +108,7 @@ describe("of a mutated reply", () => {
   });
 });
 
-/** A provider that asks for more than the log says of this model, or that was asked more often. */
+/** The problems if a provider charged this many tokens for a model, in this many requests. */
 function ledgerOf(
   model: string,
   { inputTokens, times }: { inputTokens: number; times: number },
@@ -134,20 +134,20 @@ function ledgerOf(
   );
 }
 
-describe("where what a call is charged is mutated, too", () => {
+describe("if the reported usage is mutated, too", () => {
   it.each([
     {
-      name: "a charge beyond the log's is none of the service's",
+      name: "a charge beyond the log's is ignored",
       ...{ model: "model-2", inputTokens: 90_000, times: 1 },
       left: 0,
     },
     {
-      name: "one of another model is",
+      name: "a charge of another model is not",
       ...{ model: "model-1", inputTokens: 90_000, times: 1 },
       left: 2,
     },
     {
-      name: "and so is a request that the log does not know",
+      name: "nor is a request that is not in the log",
       ...{ model: "model-2", inputTokens: 0, times: 90 },
       left: 1,
     },
@@ -158,20 +158,20 @@ describe("where what a call is charged is mutated, too", () => {
   });
 });
 
-describe("of all faults those are played", () => {
+describe("the selected faults are", () => {
   const rows = ["429 always", "429 without a wait", "stop: unknown", "stop: unknown"].map(
     (fault) => ({ fault }),
   );
 
   it.each([
-    { name: "whose names hold what is asked for", part: "429", found: 2 },
-    { name: "however many have that name", part: "stop", found: 2 },
-    { name: "all, if nothing is asked for", part: "", found: 4 },
+    { name: "those whose names contain the text", part: "429", found: 2 },
+    { name: "all faults with the same name", part: "stop", found: 2 },
+    { name: "all faults for an empty text", part: "", found: 4 },
   ])("$name", ({ part, found }) => {
     expect(faultsNamed(rows, part)).toHaveLength(found);
   });
 
-  it("or none at all, if no name holds it: that is said, with the names that there are", () => {
+  it("refused if no name contains the text, with a list of the names", () => {
     const said =
       'There is no fault "typo". There are:\n429 always\n429 without a wait\nstop: unknown';
     expect(() => faultsNamed(rows, "typo")).toThrow(new Error(said));

@@ -1,11 +1,15 @@
 import type { WireEvent } from "../../src/protocol/events";
 import { type EndMarks, readEnd } from "../../tests/contracts/faults/oracle";
 
-/** Which faults are played, and what a run may make of an agent whose provider has one: whole answers of its model, no part of one. */
+/**
+ * Selects the faults to play, and judges the answers of an agent with a faulty provider: complete
+ * answers are allowed, parts are not.
+ */
 
 /**
- * Where an agent submitted what its model did not say as a whole, in sentences. A partial text never counts here: it would be an
- * answer only where time, tries or calls ran out, and no fault takes them all after the first words came.
+ * Problems of an agent's answers that are not complete answers of its model. A partial text must
+ * never become an answer: that would need the end of time, tries or calls, and no fault exhausts
+ * them after the first text.
  */
 export function answerProblems(
   log: readonly WireEvent[],
@@ -19,18 +23,18 @@ export function answerProblems(
     return isWhole(content)
       ? []
       : [
-          `its answer ${label} is ${JSON.stringify(content.slice(0, 200))}, which its model did not say as a whole`,
+          `its answer ${label} is ${JSON.stringify(content.slice(0, 200))}, which is not a complete answer of its model`,
         ];
   });
 }
 
-/** What a model said, in bytes that were changed on their way; undefined: none came. */
+/** A model's text, and the mutated bytes of its reply; `undefined` if none were sent. */
 type MutatedReply = { said: string; bytes: Buffer | undefined; marks: EndMarks };
 
 /**
- * Whether a text may be the answer in a mutated reply: what the model said, or what the bytes made of it, if they themselves say
- * that the reply is complete. To end a text earlier and leave valid JSON around it takes more than mutations do, so a beginning
- * alone was cut, and then mended.
+ * Whether a text may be the answer in a mutated reply: the model's own text, or a changed text if
+ * the bytes contain an end. Mutations cannot shorten a text and keep valid JSON around it, so a
+ * prefix must come from a repaired cut.
  */
 export function mutatedAnswer({ said, bytes, marks }: MutatedReply): (content: string) => boolean {
   const { ended, objection } = readEnd(bytes ?? Buffer.alloc(0), marks);
@@ -38,17 +42,22 @@ export function mutatedAnswer({ said, bytes, marks }: MutatedReply): (content: s
     content === said || (ended && objection === null && !isBeginning(content, said));
 }
 
-/** Also of a text whose last character was cut in its middle. */
+/** Whether the text is a prefix, ignoring half a character at its end. */
 function isBeginning(content: string, whole: string): boolean {
   const kept = content.replace(/\uFFFD+$/, "");
   return kept.length < whole.length && whole.startsWith(kept);
 }
 
-/** Whether a problem is that this model charged more than the log says: of a reply whose usage may be mutated that is no one's fault. */
+/**
+ * Whether a problem is a charge of this model above the logged one. For a reply with a mutated
+ * usage, this is expected.
+ */
 export const isMutatedCharge = (problem: string, model: string): boolean =>
   problem.startsWith(`I11: ${model} charged `);
 
-/** Those faults whose names hold this text. Throws if none does, with the names that there are. */
+/**
+ * The faults whose names contain this text. Throws if there are none, with the names that exist.
+ */
 export function faultsNamed<Row extends { fault: string }>(
   rows: readonly Row[],
   part: string,

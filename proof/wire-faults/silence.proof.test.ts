@@ -16,10 +16,11 @@ import { toEvent } from "../../tests/e2e/support/verdict";
 import { Watcher } from "../../tests/e2e/support/watcher";
 
 /**
- * Providers that fall silent, in whole runs, with the limits of 120 s, 90 s and 14 min made short (their lengths are looked at in
- * `tests/contracts/faults/silence.ts`): every agent of a mixed team meets it once, in its own format, and decides all the same.
+ * Providers that stop sending, in whole runs, with the limits of 120 s, 90 s and 14 min shortened.
+ * `tests/contracts/faults/silence.ts` checks their real lengths. Every agent of a mixed team meets
+ * the fault once, in its own format, and still decides.
  */
-/** Up to the end of an event. */
+/** The first half of the events. */
 function half(whole: Buffer): Buffer {
   const events = whole.toString().split(/(?<=\r?\n\r?\n)/);
   return Buffer.from(events.slice(0, Math.ceil(events.length / 2)).join(""));
@@ -37,7 +38,7 @@ const ROWS: readonly { name: string; fault: WireFault; message: RegExp }[] = [
     message: /No data arrived for 3000 ms/,
   },
   {
-    name: "half a reply, then comments for ever",
+    name: "half a reply, then comments without end",
     fault: { kind: "stream", change: (whole) => [half(whole)], ending: "comments" },
     message: /in total/,
   },
@@ -78,7 +79,7 @@ afterAll(async () => {
 });
 
 it.each(ROWS.map((row, nth) => ({ ...row, nth })))(
-  "$name: the call ends at its limit, and the agent goes on",
+  "$name: the call ends at its limit, and the agent continues",
   async (row) => {
     const agents = FORMATS.map((format) => {
       const path = new URL(providers.baseUrls[format]).pathname.replace(/\/$/, "");
@@ -94,8 +95,8 @@ it.each(ROWS.map((row, nth) => ({ ...row, nth })))(
     await watcher.ended;
     const log = watcher.frames.map(toEvent);
     const failed = log.flatMap((event) => (event.type === "call.failed" ? [event] : []));
-    // A machine that stalls for longer than these short limits ends calls that are served well too, and those are not judged: what
-    // falls silent is the first call of each.
+    // If the machine stalls for longer than these short limits, healthy calls also end. They are
+    // not judged: only the first call of each agent meets the fault.
     const struck = failed.filter(({ call }) =>
       FORMATS.some((format) => firstCallOf(log, format) === call),
     );

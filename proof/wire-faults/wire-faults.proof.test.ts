@@ -34,15 +34,18 @@ import { judge, toEvent } from "../../tests/e2e/support/verdict";
 import { Watcher } from "../../tests/e2e/support/watcher";
 
 /**
- * Every fault of a provider in a whole run of a mixed team: one agent is served in the format under test and meets the fault,
- * the two others are served well, each in another format. They decide all the same, and the faulty one takes part as soon as
- * its provider is well again.
+ * Every provider fault in a whole run of a mixed team. One agent uses the format under test and
+ * meets the fault; two healthy agents use other formats. The team still decides, and the faulty
+ * agent takes part again once its provider recovers.
  */
 const BEST =
   "Water boils at 100 °C at sea level, and at about one degree less for every 300 m above it.";
-/** Shorter than the best, and with one sign that a fault can make a long text of. */
+/** Shorter than the best answer, with one character that a fault can multiply. */
 const FAULTY = "Water boils at 100 °C.";
-/** Real replies, mutated as seeds say, once in a run; the thousands of them run against the adapters alone. */
+/**
+ * Real replies, mutated by seed, once per run. Thousands of mutations run against the adapters
+ * alone.
+ */
 const SAMPLE = 20;
 const AT_ONCE = 60;
 const RUN_WITHIN_MS = 150_000;
@@ -58,10 +61,13 @@ const MUTATED: readonly FaultRow[] = Array.from({ length: SAMPLE }, (_, seed) =>
   codes: ["*"],
   end: "goes on" as const,
 }));
-/** Only its reader can tell what such a reply is. */
+/** Only the reader of such a reply can classify it. */
 const isMutated = ({ codes }: FaultRow): boolean => codes.includes("*");
 const framesIn = (whole: Buffer): string[] => whole.toString().split(/(?<=\n\n|\r\n\r\n)/);
-/** What this seed makes of a reply; where that is the reply itself and its end too, what a later seed makes of it. */
+/**
+ * The mutation of a reply by this seed. If it changes neither the reply nor its end, a later seed
+ * is used.
+ */
 function changedAs(seed: number, whole: Buffer): readonly Buffer[] {
   const foreign = ['data: {"error":{"message":"no"}}\n\n'];
   const { chunks } = mutate({ frames: framesIn(whole), foreign }, seed);
@@ -78,9 +84,9 @@ const MARKS: Readonly<Record<Format, EndMarks>> = {
   gemini: GEMINI_MARKS,
 };
 
-/** A row in a format, with a model of its own, so that what it meets can be told from everything else. */
+/** A fault in a format, with its own model, so that its effects can be attributed. */
 type Case = { row: FaultRow; format: Format; model: string; id: number };
-/** `FAULT="SSE: an empty" npx vitest run …` plays those faults only. */
+/** `FAULT="SSE: an empty" npx vitest run …` plays only these faults. */
 const ONLY = process.env["FAULT"] ?? "";
 const CASES: readonly Case[] = rotated(
   faultsNamed([...FAULT_ROWS, ...MUTATED], ONLY),
@@ -98,13 +104,13 @@ let providers: SimulatedProviders;
 let faults: FaultServer;
 let client: ServiceClient;
 
-/** How often each model said what it was to say wrongly. */
+/** How often each model sent its faulty reply. */
 const saidWrongly = new Map<string, number>();
 
-/** What the bytes of a mutated reply became on their way, by model. */
+/** The bytes of a mutated reply after the mutation, by model. */
 const becameBytes = new Map<string, Buffer>();
 
-/** What a model says wrongly is said by the model; what happens to bytes is the fault server's. */
+/** The simulated model sends faulty replies; the fault server changes bytes. */
 function scriptOf({ row, format, model }: Case): Script {
   const made = row.make(format);
   if (!isReply(made)) return row.works ? working : recovering;
@@ -158,7 +164,7 @@ afterAll(async () => {
 const NOWHERE = "http://no-such-host.invalid";
 const NOBODY = "http://127.0.0.1:9";
 
-/** What no server can do: it is not there, has no name, or speaks another protocol. */
+/** Faults without a server: no listener, no name, or another protocol. */
 const UNREACHABLE = [
   { fault: "connection refused", origin: () => NOBODY, code: "cannot_reach" },
   { fault: "DNS failure", origin: () => NOWHERE, code: "cannot_reach" },
@@ -173,7 +179,7 @@ type Told = { log: WireEvent[]; problems: string[] };
 
 type Seat = { format: Format; model: string; origin: string; works?: boolean | undefined };
 
-/** One agent whose backend is as given, between two that are well, in formats of their own. */
+/** One agent with the given backend between two healthy ones, each in its own format. */
 function teamAround({ format, model, origin, works = false }: Seat) {
   const others = FORMATS.filter((one) => one !== format);
   const healthy = (index: number) => {
@@ -223,7 +229,7 @@ async function runTeam({ question, ...seat }: Seat & { question: string }): Prom
     log,
     problems: [
       ...judge({ frames: watcher.frames, status: await client.status(id), requests }),
-      ...(completed ? [] : [`the run ended as ${JSON.stringify(turn)}`]),
+      ...(completed ? [] : [`the run ended with ${JSON.stringify(turn)}`]),
       ...(watcher.bytes.includes(KEY) ? ["the key is in the log"] : []),
     ],
   };
@@ -231,7 +237,7 @@ async function runTeam({ question, ...seat }: Seat & { question: string }): Prom
 
 type Became = { end: End; codes: string[] };
 
-/** What became of the faulty agent, and what its failed calls and rounds were logged as. */
+/** The faulty agent's end, and the codes of its failed calls and rounds. */
 function becameOf(log: readonly WireEvent[]): Became {
   const failed = log.some((event) => event.type === "agent.failed" && event.agent === "faulty");
   const codes = log.flatMap((event) =>
@@ -242,14 +248,17 @@ function becameOf(log: readonly WireEvent[]): Became {
   return { end: failed ? "fails" : "goes on", codes: [...new Set(codes)] };
 }
 
-/** What the faulty agent may submit: what its model said whole, in the faulty reply or in a later one, if it was ever served one. */
+/**
+ * The answers that the faulty agent may submit: complete answers of its model, from the faulty
+ * reply or a later one.
+ */
 function wholeAnswers({ row, model, format }: Case): (content: string) => boolean {
   if (isMutated(row))
     return mutatedAnswer({ said: FAULTY, bytes: becameBytes.get(model), marks: MARKS[format] });
   return (content) => row.end === "goes on" && content === (row.answer ?? FAULTY);
 }
 
-/** Where the run did not do what the row says, in sentences. */
+/** Differences between the run and the expected outcome. */
 function complaints(one: Case, { log, problems }: Told): string[] {
   const { row, model, format } = one;
   const { end, codes } = becameOf(log);
@@ -263,13 +272,13 @@ function complaints(one: Case, { log, problems }: Told): string[] {
   return [
     ...problems.filter((problem) => !(isMutated(row) && isMutatedCharge(problem, model))),
     ...answerProblems(log, "faulty", wholeAnswers(one)),
-    ...(end === row.end ? [] : [`the agent ${end}`]),
+    ...(end === row.end ? [] : [`the agent's end is "${end}"`]),
     ...strange.map((code) => `a call or round failed with ${code}`),
-    ...(isFailureDue && codes.length === 0 ? ["nothing failed"] : []),
-    ...(row.works && sums !== 1 ? [`its work was summed up ${sums} times`] : []),
+    ...(isFailureDue && codes.length === 0 ? ["no call or round failed"] : []),
+    ...(row.works && sums !== 1 ? [`its conversation was compacted ${sums} times`] : []),
     ...(strikes === Math.min(row.calls, asked - (row.after ?? 0)) && strikes > 0
       ? []
-      : [`of ${asked} calls ${strikes} met it`]),
+      : [`${strikes} of ${asked} calls met the fault`]),
     ...(asked <= (row.requests ?? asked) ? [] : [`${asked} requests were made`]),
   ].map((problem) => `${row.fault} (${format}): ${problem}`);
 }
@@ -295,11 +304,11 @@ const outcomeOf = ({ end, codes }: Became, row?: FaultRow): string => {
 };
 
 describe("in whole runs of mixed teams", () => {
-  it(`each of ${CASES.length} faults leaves the others their work, and the agent its own as soon as it can`, {
+  it(`each of ${CASES.length} faults leaves the other agents undisturbed, and the faulty agent recovers`, {
     timeout: 280_000,
   }, async ({ task }) => {
     const outcomes: FaultOutcome[] = [];
-    // Those that take longest begin first.
+    // The longest cases start first.
     const sorted = [...CASES].sort(
       (one, other) => Number(other.row.calls > 1) - Number(one.row.calls > 1),
     );
@@ -318,7 +327,7 @@ describe("in whole runs of mixed teams", () => {
     expect(found.flat()).toEqual([]);
   });
 
-  it("a provider that cannot be reached is the agent's own trouble", { timeout: 280_000 }, async ({
+  it("an unreachable provider affects only its own agent", { timeout: 280_000 }, async ({
     task,
   }) => {
     const cases = UNREACHABLE.flatMap((one) => FORMATS.map((format) => ({ ...one, format })));

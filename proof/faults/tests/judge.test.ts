@@ -157,7 +157,7 @@ const ROWS: readonly { name: string; changed: Partial<FinishedRun>; wrong: strin
         { name: "add", key: `${SESSION}_tool_1_1_1_9_other`, answered: true },
       ],
     },
-    wrong: "I8 at #47: other reached its server and is not in the journal",
+    wrong: "I8 at #47: other reached its server but is not in the log",
   },
   {
     name: "a tool's call without a key",
@@ -220,7 +220,7 @@ const ROWS: readonly { name: string; changed: Partial<FinishedRun>; wrong: strin
   {
     name: "an unknown outcome of an answered call, although nothing was killed",
     changed: { ...WITH_TOOLS, killedAt: [], ...withLog(FORGOTTEN) },
-    wrong: "is unknown although nothing cut it off",
+    wrong: "is unknown although it was not interrupted",
   },
   {
     name: "an end other than the deadline",

@@ -6,10 +6,10 @@ const IMPROVED = "improved-answer-with-injection";
 const NUDGES = "refusals-and-nudges";
 const MEGABYTE = 1024 * 1024;
 
-/** The second answer of an agent, as if it had written something else. */
+/** Replaces the text of an agent's second answer. */
 const rewritten = (content: string): Lie => changes("answer.submitted", { content }, 4);
 
-/** As if an agent's answer had been refused, after its nth reply of the log. */
+/** Adds a refusal of an agent's answer after the nth reply of the log. */
 const refuses = (code: string, nth: number): Lie =>
   adds(
     "call.completed",
@@ -50,10 +50,10 @@ const answersOnceMore = (change: Partial<EventOf<"answer.submitted">>): Lie =>
     },
   ]);
 
-/** Lies about answers: whose they are, how many an agent may give, and what is new in them. */
+/** Corruptions of answers: their authors, their number and their novelty. */
 export const ANSWERING: readonly Row[] = [
   {
-    name: "an answer of a stranger",
+    name: "an answer of an unknown agent",
     lie: changes("answer.submitted", { agent: "dora" }),
     invariant: "answers",
   },
@@ -63,12 +63,12 @@ export const ANSWERING: readonly Row[] = [
     invariant: "answers",
   },
   {
-    name: "an answer too long for anybody",
+    name: "an answer over the maximum length",
     lie: changes("answer.submitted", { content: "a".repeat(131_073) }),
     invariant: "answers",
   },
   {
-    name: "a partial text of somebody who has answered",
+    name: "a partial text of an agent that has answered",
     story: IMPROVED,
     lie: changes("answer.submitted", { origin: "partial" }, 4),
     invariant: "answers",
@@ -113,19 +113,19 @@ export const ANSWERING: readonly Row[] = [
     invariant: "answers",
   },
   {
-    name: "an answer that nobody began to work on",
+    name: "an answer outside a round",
     lie: hides("round.started"),
     invariant: "answers",
   },
   {
-    name: "votes that an older answer voided",
+    name: "votes cleared by an older answer",
     story: IMPROVED,
     lie: changes("votes.cleared", { by: "agent2.1" }),
     invariant: "voided",
   },
-  { name: "a list of no voided votes", story: IMPROVED, lie: CLEARED, invariant: "voided" },
+  { name: "an empty list of cleared votes", story: IMPROVED, lie: CLEARED, invariant: "voided" },
   {
-    name: "a voided vote for another answer",
+    name: "a cleared vote for another answer",
     story: IMPROVED,
     lie: changes("votes.cleared", { votes: [{ agent: "cleo", label: "agent3.1" }] }),
     invariant: "voided",
@@ -137,7 +137,7 @@ export const ANSWERING: readonly Row[] = [
     invariant: "limits",
   },
   {
-    name: "votes only, once the team has all its answers",
+    name: "a vote not forced once the team has all its answers",
     story: IMPROVED,
     lie: ruled({ max_new_answers_global: 4 }),
     invariant: "offers",
@@ -149,13 +149,13 @@ export const ANSWERING: readonly Row[] = [
     invariant: "limits",
   },
   {
-    name: "no more than the lead that is allowed",
+    name: "an answer offered at the maximum lead",
     story: IMPROVED,
     lie: ruled({ fairness_lead_cap_answers: 1 }),
     invariant: "offers",
   },
   {
-    name: "an answer when the team's answers are too long",
+    name: "an answer beyond the total size of the team's answers",
     story: IMPROVED,
     lie: changes("answer.submitted", { content: "a".repeat(8 * MEGABYTE - 28) }),
     invariant: "limits",
@@ -167,19 +167,19 @@ export const ANSWERING: readonly Row[] = [
     invariant: "limits",
   })),
   {
-    name: "an answer refused for the team's limit where its own is reached",
+    name: "an answer refused for the team's limit although the agent's own is reached",
     story: IMPROVED,
     lie: all(refuses("team_limit", 5), ruled({ max_new_answers_per_agent: 1 })),
     invariant: "limits",
   },
   {
-    name: "an answer refused for its own limit where only the lead is too long",
+    name: "an answer refused for the agent's limit although only the lead is too long",
     story: IMPROVED,
     lie: all(refuses("answer_limit", 5), ruled({ fairness_lead_cap_answers: 0 })),
     invariant: "limits",
   },
   {
-    name: "an answer refused for its lead where the team has enough",
+    name: "an answer refused for its lead although the team's limit is reached",
     story: IMPROVED,
     lie: all(refuses("lead_limit", 5), ruled({ max_new_answers_global: 3 })),
     invariant: "limits",
@@ -212,7 +212,7 @@ export const ANSWERING: readonly Row[] = [
     invariant: "novelty",
   },
   {
-    name: "an answer with other blanks",
+    name: "an answer with other white space",
     story: IMPROVED,
     lie: rewritten("\n Take\tthe road. "),
     invariant: "novelty",

@@ -21,7 +21,7 @@ const NO_USAGE = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cache
 const charged = (change: object): Lie =>
   rewrites("call.completed", (event) => ({ ...event, usage: { ...event.usage, ...change } }));
 
-/** Lies about how turns and attempts begin and end, and about what is presented. */
+/** Corruptions of how turns and attempts begin and end, and of presentations. */
 export const ENDING: readonly Row[] = [
   { name: "a session created twice", lie: repeats("session.created"), invariant: "I2" },
   {
@@ -30,7 +30,7 @@ export const ENDING: readonly Row[] = [
     invariant: "I2",
   },
   {
-    name: "a presenter's own text where the winning answer is to be reused",
+    name: "a presenter's own text although the winning answer is to be reused",
     lie: ruled({ reuse_winning_answer: true }),
     invariant: "presentation",
   },
@@ -51,7 +51,7 @@ export const ENDING: readonly Row[] = [
     lie: changes("turn.started", { turn: 2 }),
     invariant: "I2",
   },
-  { name: "a turn begun within a turn", lie: repeats("turn.started"), invariant: "I2" },
+  { name: "a turn started within a turn", lie: repeats("turn.started"), invariant: "I2" },
   {
     name: "an event of another attempt",
     lie: changes("vote.cast", { attempt: 2 }),
@@ -59,7 +59,7 @@ export const ENDING: readonly Row[] = [
   },
   { name: "an event of another turn", lie: changes("vote.cast", { turn: 2 }), invariant: "I2" },
   {
-    name: "a settled attempt that is not the one at work",
+    name: "a settled attempt that is not the running one",
     lie: changes("attempt.settled", { attempt: 2 }),
     invariant: "I2",
   },
@@ -74,7 +74,7 @@ export const ENDING: readonly Row[] = [
     invariant: "I2",
   },
   {
-    name: "an alias for a stranger",
+    name: "an alias for an unknown agent",
     lie: changes("turn.started", {
       aliases: { ada: "agent1", bela: "agent2", cleo: "agent3", dora: "agent4" },
     }),
@@ -97,28 +97,28 @@ export const ENDING: readonly Row[] = [
     invariant: "I3",
   },
   {
-    name: "an earlier final text although a winner is there",
+    name: "an earlier final text although there is a winner",
     story: RESTART,
     lie: all(hides("presentation.started", 2), hides("presentation.completed", 2)),
     invariant: "I3",
   },
   {
-    name: "a turn of which no attempt was ever begun",
+    name: "a turn without an attempt",
     lie: endsAt("turn.started"),
     invariant: "I4",
   },
   {
-    name: "a failed turn that presented something",
+    name: "a failed turn with a presented text",
     lie: failsAtLast("no_answer"),
     invariant: "I3",
   },
   {
-    name: "a fault of our own that ends a presented turn",
+    name: "an internal error after a presentation",
     lie: failsAtLast("internal"),
     invariant: "totals",
   },
   {
-    name: "a fault of our own with calls in flight",
+    name: "an internal error with calls in flight",
     lie: all(hides("call.completed", 7), failsAtLast("internal")),
     invariant: "totals",
   },
@@ -130,23 +130,23 @@ export const ENDING: readonly Row[] = [
     invariant: "totals",
   },
   {
-    name: "a total of other searches",
+    name: "a total with other searches",
     story: "hosted-tools",
     lie: charged({ hosted_uses: { x_search: 1, code_execution: 2 } }),
     invariant: "totals",
   },
   {
-    name: "a total that leaves what was cached out",
+    name: "a total without cached tokens",
     lie: charged({ cache_write_tokens: 5 }),
     invariant: "totals",
   },
   {
-    name: "a total that leaves thoughts out",
+    name: "a total without reasoning tokens",
     lie: charged({ reasoning_tokens: 5 }),
     invariant: "totals",
   },
   {
-    name: "a total that leaves a failed call out",
+    name: "a total without a failed call",
     story: "restarted-service",
     lie: changes("call.failed", { usage: { ...NO_USAGE, input_tokens: 9 }, cost_usd: 0 }),
     invariant: "totals",
@@ -164,7 +164,7 @@ export const ENDING: readonly Row[] = [
     invariant: "I15",
   },
   {
-    name: "a turn that goes on after it was cancelled",
+    name: "a turn that continues after it was cancelled",
     story: "cancel",
     lie: delays("turn.cancelled", 5),
     outside: { cancelAskedAfter: 23 },
@@ -178,28 +178,28 @@ export const ENDING: readonly Row[] = [
     invariant: "I15",
   },
   {
-    name: "a cancel asked for in the moment that the turn began",
+    name: "a cancel requested at the moment when the turn began",
     story: "cancel",
     lie: hides("vote.cast"),
     outside: { cancelsAsked: [2] },
     invariant: "I5-winner",
   },
   {
-    name: "a cancel asked for only once it was told",
+    name: "a cancel requested only after it was logged",
     story: "cancel",
     lie: (log) => [...log],
     outside: { cancelsAsked: [27] },
     invariant: "I15",
   },
   {
-    name: "two cancels, of which the second was asked for",
+    name: "two cancels, the second of them requested",
     story: "cancel",
     lie: hides("vote.cast"),
     outside: { cancelsAsked: [1, 10] },
     invariant: "I5-winner",
   },
   {
-    name: "a final text of a stranger",
+    name: "a final text of an unknown agent",
     lie: changes("presentation.completed", { agent: "dora", label: "agent0.final" }),
     invariant: "presentation",
   },
@@ -209,7 +209,7 @@ export const ENDING: readonly Row[] = [
     invariant: "presentation",
   },
   {
-    name: "a final text that stands in for nothing",
+    name: "a replaced final text without a need",
     lie: changes("presentation.completed", { source: "answer", fallback: "It failed." }),
     invariant: "presentation",
   },
@@ -220,7 +220,7 @@ export const ENDING: readonly Row[] = [
     invariant: "presentation",
   },
   {
-    name: "a reason for a fallback that is none",
+    name: "a reason for a fallback that did not happen",
     lie: changes("presentation.completed", { fallback: "It failed." }),
     invariant: "presentation",
   },
@@ -235,7 +235,7 @@ export const ENDING: readonly Row[] = [
     invariant: "presentation",
   },
   {
-    name: "a file of a final text that is short",
+    name: "a text file of a short final text",
     lie: changes("presentation.completed", { text_file: "final.txt" }),
     invariant: "presentation",
   },
@@ -250,7 +250,7 @@ export const ENDING: readonly Row[] = [
     invariant: "presentation",
   },
   {
-    name: "a presentation begun anew",
+    name: "a presentation started twice",
     lie: repeats("presentation.started"),
     invariant: "presentation",
   },
@@ -270,13 +270,13 @@ export const ENDING: readonly Row[] = [
     invariant: "presentation",
   },
   {
-    name: "a restart by somebody else",
+    name: "a restart by another agent",
     story: RESTART,
     lie: changes("attempt.restarted", { agent: "bela" }),
     invariant: "presentation",
   },
   {
-    name: "a restart of what stood in",
+    name: "a restart of a replaced final text",
     story: RESTART,
     lie: changes("presentation.completed", { source: "answer", fallback: "It failed." }),
     invariant: "presentation",
@@ -300,7 +300,7 @@ export const ENDING: readonly Row[] = [
     invariant: "presentation",
   },
   {
-    name: "a final text that nobody judges in the last moment for it",
+    name: "a final text not judged at the last moment for it",
     story: "tie",
     lie: all(
       ruled({ max_orchestration_restarts: 1 }),
@@ -309,7 +309,7 @@ export const ENDING: readonly Row[] = [
     invariant: "presentation",
   },
   {
-    name: "a text that stands in without a judge, while others may follow",
+    name: "a replaced text that is not judged although further attempts are allowed",
     story: "tie",
     lie: all(
       ruled({ max_orchestration_restarts: 1 }),
@@ -318,7 +318,7 @@ export const ENDING: readonly Row[] = [
     invariant: "presentation",
   },
   {
-    name: "personas nobody asked for",
+    name: "personas without the rule",
     story: "personas",
     lie: ruled({ personas: false }),
     invariant: "presentation",
@@ -333,7 +333,7 @@ export const ENDING: readonly Row[] = [
     invariant: "presentation",
   },
   {
-    name: "personas of nobody",
+    name: "empty personas",
     story: "personas",
     lie: all(
       changes("personas.assigned", { personas: {} }),
@@ -344,7 +344,7 @@ export const ENDING: readonly Row[] = [
   },
 ];
 
-/** The turn's last event, as if it had failed instead. */
+/** Replaces the turn's completion by a failure. */
 function failsAtLast(code: string): Lie {
   return (log) =>
     log.map((event): NumberedEvent => {

@@ -17,7 +17,7 @@ const refusedAsTooLong = (
     rewrites("call.completed", (event) => ({ ...event, usage: { ...event.usage, ...change } })),
   );
 
-/** Lies about what providers run themselves, about summaries, and about tool servers. */
+/** Corruptions of hosted tools, compactions and tool servers. */
 export const HOSTING: readonly Row[] = [
   {
     name: "a list of hosted tools that is empty",
@@ -26,7 +26,7 @@ export const HOSTING: readonly Row[] = [
     invariant: "hosted",
   },
   {
-    name: "a hosted tool granted for no use",
+    name: "a hosted tool granted for 0 uses",
     story: HOSTED,
     lie: changes("call.started", { hosted_tools: [{ ...SEARCH, max_uses: 0 }] }),
     invariant: "hosted",
@@ -50,13 +50,13 @@ export const HOSTING: readonly Row[] = [
     invariant: "hosted",
   },
   {
-    name: "a hosted tool whose price nobody knows, under a cap in money",
+    name: "a hosted tool without a known price, under a cost cap",
     story: HOSTED,
     lie: membered({ hosted_tools: [{ ...SEARCH, usd_per_use: null, tokens_per_use: 500 }] }, "ada"),
     invariant: "hosted",
   },
   {
-    name: "a hosted tool whose price nobody knows, without a cap in money",
+    name: "a hosted tool without a known price, without a cost cap",
     story: HOSTED,
     lie: all(
       changes("turn.started", { budget: {} }),
@@ -65,19 +65,19 @@ export const HOSTING: readonly Row[] = [
     invariant: "I11",
   },
   {
-    name: "a hosted tool that finds more than was reserved",
+    name: "a hosted tool with more results than reserved",
     story: HOSTED,
     lie: membered({ hosted_tools: [{ ...SEARCH, usd_per_use: 0.01, tokens_per_use: 9_000 }] }),
     invariant: "hosted",
   },
   {
-    name: "a reply that may have 1,023 tokens beside its uses",
+    name: "a reply limited to 1,023 tokens with all its uses",
     story: HOSTED,
     lie: changes("call.started", { max_output_tokens: 1_023 }),
     invariant: "hosted",
   },
   {
-    name: "sources told of another agent's call",
+    name: "sources logged for another agent's call",
     story: HOSTED,
     lie: changes("citations.added", { agent: "bela" }),
     invariant: "hosted",
@@ -89,7 +89,7 @@ export const HOSTING: readonly Row[] = [
     invariant: "hosted",
   },
   {
-    name: "more sources than anybody reads",
+    name: "more sources than allowed",
     story: HOSTED,
     lie: rewrites("citations.added", (event) => ({
       ...event,
@@ -98,55 +98,55 @@ export const HOSTING: readonly Row[] = [
     invariant: "hosted",
   },
   {
-    name: "sources told before the uses",
+    name: "sources logged before the uses",
     story: HOSTED,
     lie: moves("citations.added", { before: "hosted_tool.completed" }),
     invariant: "hosted",
   },
   {
-    name: "a search told long before its call ends",
+    name: "a search logged long before its call ends",
     story: HOSTED,
     lie: moves("call.completed", { nth: 2, before: "call.completed" }),
     invariant: "hosted",
   },
   {
-    name: "a search that costs nothing beforehand",
+    name: "a search without a reserved price",
     story: HOSTED,
     lie: changes("call.started", { reserved: { tokens: 90_000, cost_usd: 0.049 } }),
     invariant: "hosted",
   },
   {
-    name: "two summaries for one call",
+    name: "two compactions for one call",
     story: SUMMED,
     lie: changes("call.started", { compacts: true, offers: [], forced: false }, 5),
     invariant: "compaction",
   },
   {
-    name: "a summary that is forced to a decision",
+    name: "a compaction that is forced to a decision",
     story: SUMMED,
     lie: changes("call.started", { forced: true }, 4),
     invariant: "compaction",
   },
   {
-    name: "a summary with a hosted tool at hand",
+    name: "a compaction with a hosted tool",
     story: SUMMED,
     lie: changes("call.started", { hosted_tools: [] }, 4),
     invariant: "compaction",
   },
   {
-    name: "a summary that is offered an answer",
+    name: "a compaction that is offered an answer",
     story: SUMMED,
     lie: changes("call.started", { offers: ["new_answer"] }, 4),
     invariant: "compaction",
   },
   {
-    name: "a summary that uses a tool",
+    name: "a compaction that uses a tool",
     story: SUMMED,
     lie: changes("call.completed", { tools: [USE] }, 3),
     invariant: "compaction",
   },
   {
-    name: "a summary that decides",
+    name: "a compaction that decides",
     story: SUMMED,
     lie: changes(
       "call.completed",
@@ -168,49 +168,49 @@ export const HOSTING: readonly Row[] = [
     invariant: "compaction",
   },
   {
-    name: "a conversation compacted, and no reply went",
+    name: "a conversation compacted without removing a reply",
     story: SUMMED,
     lie: changes("conversation.compacted", { replies: 0 }),
     invariant: "compaction",
   },
   {
-    name: "a conversation compacted, and nothing is free",
+    name: "a conversation compacted without freeing tokens",
     story: SUMMED,
     lie: changes("conversation.compacted", { tokens: 0 }),
     invariant: "compaction",
   },
   {
-    name: "a summary for a call that was not too long",
+    name: "a compaction for a call that was not too long",
     story: SUMMED,
     lie: changes("call.failed", { class: "transient" }),
     invariant: "compaction",
   },
   {
-    name: "a summary of a conversation that fills 85 % of its window, and no more",
+    name: "a compaction of a conversation that fills exactly 85 % of its window",
     story: SUMMED,
     lie: refusedAsTooLong({ input_tokens: 8_300 }, 10_000),
     invariant: "compaction",
   },
   {
-    name: "a summary after a failure that has nothing to do with it",
+    name: "a compaction after an unrelated failure",
     story: SUMMED,
     lie: refusedAsTooLong({ input_tokens: 8_301 }, 10_000),
     invariant: "I11",
   },
   {
-    name: "a summary of a conversation that was read twice for one reply",
+    name: "a compaction of a conversation that was read twice for one reply",
     story: SUMMED,
     lie: refusedAsTooLong({ input_tokens: 9_000, requests: 2 }, 10_000),
     invariant: "compaction",
   },
   {
-    name: "a summary of a conversation of unknown length",
+    name: "a compaction of a conversation of unknown length",
     story: SUMMED,
     lie: refusedAsTooLong({ input_tokens: 0, output_tokens: 9_000 }, 10_000),
     invariant: "compaction",
   },
   {
-    name: "a summary of a conversation with searches in it",
+    name: "a compaction of a conversation with searches",
     story: SUMMED,
     lie: refusedAsTooLong({ input_tokens: 9_000, hosted_uses: {} }, 10_000),
     invariant: "compaction",
@@ -278,19 +278,19 @@ export const HOSTING: readonly Row[] = [
     invariant: "research",
   },
   {
-    name: "a list of tools told of another server",
+    name: "a listing of another server",
     story: TOOLS,
     lie: changes("tools.listed", { server: "bag" }),
     invariant: "listings",
   },
   {
-    name: "a list of tools told to an agent without servers",
+    name: "a listing for an agent without servers",
     story: TOOLS,
     lie: adds("tools.listed", (event) => [{ ...event, agent: "bela" }]),
     invariant: "listings",
   },
   {
-    name: "a list of tools told to a stranger",
+    name: "a listing for an unknown agent",
     story: TOOLS,
     lie: adds("tools.listed", (event) => [{ ...event, agent: "dora" }]),
     invariant: "listings",

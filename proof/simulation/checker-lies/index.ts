@@ -12,7 +12,7 @@ import { TRYING } from "./trying";
 import { VOTING } from "./voting";
 import { WORKING } from "./working";
 
-/** Every lie that is on record, in the order of the record. */
+/** Every recorded corruption, in the order of the record. */
 export const LIES: readonly Row[] = [
   ...PROMISES,
   ...RULES,

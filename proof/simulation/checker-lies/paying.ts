@@ -6,28 +6,28 @@ const paid = (max_cost_usd: number): Lie => changes("turn.started", { budget: { 
 const priced = (change: object): Lie =>
   membered({ price: { input: 1, cached_input: 0.25, output: 4, ...change } });
 
-/** Lies about what a turn can pay for, each by a token or a millionth of a dollar. */
+/** Corruptions of what a turn can pay for, each by a token or a millionth of a dollar. */
 export const PAYING: readonly Row[] = [
   {
-    name: "a call put off although its tokens just fit",
+    name: "a call deferred although its tokens just fit",
     story: "budget",
     lie: capped(16_186),
     invariant: "deferrals",
   },
   {
-    name: "a call put off although its money just suffices",
+    name: "a call deferred although its price just fits",
     story: "budget",
     lie: paid(0.032147),
     invariant: "deferrals",
   },
   {
-    name: "a call put off although its money suffices, with a dear cache",
+    name: "a call deferred although its price fits, with an expensive cache",
     story: "budget",
     lie: all(priced({ cache_write: 2 }), paid(0.0453)),
     invariant: "deferrals",
   },
   {
-    name: "a call put off although its money suffices, with dear long prompts",
+    name: "a call deferred although its price fits, with expensive long prompts",
     story: "budget",
     lie: all(
       priced({ long_prompt: { above: 1_000, input: 2, cached_input: 0.5, output: 6 } }),
@@ -36,13 +36,13 @@ export const PAYING: readonly Row[] = [
     invariant: "deferrals",
   },
   {
-    name: "a call put off although its tokens fit, with attachments",
+    name: "a call deferred although its tokens fit, with attachments",
     story: "budget",
     lie: all(changes("turn.started", { attachment_tokens: 100, budget: { max_tokens: 16_286 } })),
     invariant: "deferrals",
   },
   {
-    name: "a call put off although its tokens fit, with a short reply",
+    name: "a call deferred although its tokens fit, with a short reply",
     story: "budget",
     lie: all(membered({ max_output_tokens: 1_000 }), capped(16_162)),
     invariant: "deferrals",
@@ -53,35 +53,35 @@ export const PAYING: readonly Row[] = [
     invariant: "I11",
   },
   {
-    name: "a first vote that leaves a token too little to present",
+    name: "a first vote that leaves one token too few for a presentation",
     lie: capped(10_255),
     invariant: "deferrals",
   },
   {
-    name: "a last vote that leaves a token too little to present",
+    name: "a last vote that leaves one token too few for a presentation",
     lie: capped(20_447),
     invariant: "deferrals",
   },
   {
-    name: "a last vote that leaves too little money to present",
+    name: "a last vote that leaves too little money for a presentation",
     lie: paid(0.064355),
     invariant: "deferrals",
   },
 ];
 
-/** Turns that can only just pay, or only just cannot. */
+/** Turns that are just within or just beyond their cap. */
 export const JUST: readonly { name: string; story?: string; lie: Lie }[] = [
-  { name: "a call put off for want of one token", story: "budget", lie: capped(16_185) },
+  { name: "a call deferred because one token is missing", story: "budget", lie: capped(16_185) },
   {
-    name: "a call put off for want of a millionth of a dollar",
+    name: "a call deferred because a millionth of a dollar is missing",
     story: "budget",
     lie: paid(0.032145),
   },
   {
-    name: "a call put off for its attachments",
+    name: "a call deferred because of its attachments",
     story: "budget",
     lie: changes("turn.started", { attachment_tokens: 100, budget: { max_tokens: 16_285 } }),
   },
-  { name: "a last vote that leaves just enough tokens to present", lie: capped(20_448) },
-  { name: "a last vote that leaves just enough money to present", lie: paid(0.064357) },
+  { name: "a last vote that leaves just enough tokens for a presentation", lie: capped(20_448) },
+  { name: "a last vote that leaves just enough money for a presentation", lie: paid(0.064357) },
 ];

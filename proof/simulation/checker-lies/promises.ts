@@ -16,7 +16,7 @@ const WANTS = {
   requests: [],
 };
 
-/** A running tool tells its progress so many times. */
+/** Adds this many progress notifications of a running tool. */
 function tells(times: number, everyMs: number): Lie {
   return adds("tool.started", (event) =>
     Array.from({ length: times }, (_, nth) => ({
@@ -38,14 +38,17 @@ const TELLS_LATE = adds("tool.completed", ({ outcome: _, ...event }) => [
   { ...event, ...PROGRESS },
 ]);
 
-/** Small untruths about whole turns, each with the promise (I2 to I22) or the rule of tools that it breaks first. */
+/**
+ * Corruptions of whole turns, each with the invariant (I2 to I22) or the rule of tools that it
+ * violates first.
+ */
 export const PROMISES: readonly Row[] = [
   {
     name: "a gap in the numbers",
     lie: (log) => log.filter(({ type }) => type !== "vote.cast"),
     invariant: "I2",
   },
-  { name: "time that runs backwards", lie: changes("vote.cast", { at: 1 }), invariant: "I2" },
+  { name: "time that decreases", lie: changes("vote.cast", { at: 1 }), invariant: "I2" },
   {
     name: "two agents with one alias",
     lie: changes("turn.started", { aliases: { ada: "agent1", bela: "agent1", cleo: "agent3" } }),
@@ -115,19 +118,19 @@ export const PROMISES: readonly Row[] = [
     invariant: "I5-winner",
   },
   {
-    name: "a tie kept quiet",
+    name: "an unreported tie",
     story: "tie",
     lie: changes("attempt.settled", { tie: false }),
     invariant: "I5-winner",
   },
   { name: "consensus before the last vote", lie: hides("vote.cast", 3), invariant: "I6" },
   {
-    name: "a deadline that has not come",
+    name: "a deadline that is not reached",
     lie: changes("attempt.settled", { ended_by: "deadline" }),
     invariant: "I6",
   },
   {
-    name: "want of budget where no call waits for any",
+    name: "an end by budget although no call waits for it",
     lie: changes("attempt.settled", { ended_by: "budget" }),
     invariant: "I6",
   },
@@ -137,7 +140,7 @@ export const PROMISES: readonly Row[] = [
     invariant: "I22",
   },
   {
-    name: "a first round begun anew because of another's answer",
+    name: "a first round restarted because of another's answer",
     lie: all(
       repeats("round.started", 3),
       moves("round.started", { nth: 4, before: "call.completed", beforeNth: 2 }),
@@ -145,13 +148,13 @@ export const PROMISES: readonly Row[] = [
     invariant: "I7",
   },
   {
-    name: "a first round that is cut and goes on",
+    name: "a first round that is cut but continues",
     story: "agent-failing",
     lie: changes("call.failed", { class: "cancelled" }, 2),
     invariant: "I7",
   },
   {
-    name: "a first round that fails for what another did",
+    name: "a first round that fails because of another agent",
     story: "nobody-answers",
     lie: moves("round.failed", { nth: 2, before: "call.failed", beforeNth: 3 }),
     invariant: "I7",
@@ -179,7 +182,7 @@ export const PROMISES: readonly Row[] = [
     invariant: "I12",
   },
   {
-    name: "a tool result nobody waits for",
+    name: "an unexpected tool result",
     story: "single-agent",
     lie: repeats("tool.completed"),
     invariant: "tools",
@@ -191,37 +194,37 @@ export const PROMISES: readonly Row[] = [
     invariant: "tools",
   },
   {
-    name: "a tool only planned where nothing is planned",
+    name: "a tool only planned outside of planning",
     story: "single-agent",
     lie: changes("tool.completed", { outcome: "planned" }),
     invariant: "tools",
   },
   {
-    name: "a tool that tells its progress without running",
+    name: "a tool that reports progress without running",
     story: "single-agent",
     lie: TELLS_LATE,
     invariant: "news",
   },
   {
-    name: "a tool that tells its progress twice in a second",
+    name: "a tool that reports progress twice in a second",
     story: "single-agent",
     lie: tells(2, 999),
     invariant: "news",
   },
   {
-    name: "a tool that tells its progress without end",
+    name: "a tool that reports progress too often",
     story: "single-agent",
     lie: tells(21, 1_000),
     invariant: "news",
   },
   {
-    name: "a server that wants something of a person again and again",
+    name: "a server that requires input too often",
     story: "single-agent",
     lie: adds("tool.started", (event) => Array.from({ length: 4 }, () => ({ ...event, ...WANTS }))),
     invariant: "news",
   },
   {
-    name: "a cancelled attempt whose turn goes on",
+    name: "a cancelled attempt whose turn continues",
     story: "cancel",
     lie: hides("turn.cancelled"),
     invariant: "I15",

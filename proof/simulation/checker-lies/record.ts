@@ -3,7 +3,10 @@ import path from "node:path";
 
 const FILE = path.resolve("proof/simulation/checker-lies/told.txt");
 
-/** What the checker is known to tell, by the name of the lie; each is a paragraph, its sentences indented. */
+/**
+ * The recorded violations by the name of the corruption. Each is a paragraph; its violations are
+ * indented.
+ */
 export const readRecord = (): ReadonlyMap<string, string[]> =>
   new Map(
     readFileSync(FILE, "utf8")
@@ -13,7 +16,7 @@ export const readRecord = (): ReadonlyMap<string, string[]> =>
       .map(([name = "", ...told]) => [name, told.map((sentence) => sentence.trim())]),
   );
 
-/** Writes it down anew. */
+/** Writes the record. */
 export function writeRecord(told: ReadonlyMap<string, readonly string[]>): void {
   const paragraphs = [...told].map(([name, sentences]) =>
     [name, ...sentences.map((one) => `  ${one}`)].join("\n"),

@@ -13,7 +13,7 @@ import { JUST } from "./paying";
 import { MAY_STAND_IN } from "./standing-in";
 import { againAs } from "./second-turn";
 
-/** Logs that are as they may be, if only just. */
+/** Correct logs at the limits of the rules. */
 type Right = { name: string; story?: string; lie: Lie; outside?: Outside };
 
 const IMPROVED = "improved-answer-with-injection";
@@ -33,7 +33,7 @@ export const RIGHT: readonly Right[] = [
   },
   { name: "a reason of 4 KB", lie: changes("vote.cast", { reason: "é".repeat(2_048) }) },
   {
-    name: "a first answer that somebody else gave, too",
+    name: "a first answer that another agent also gave",
     story: "tie",
     lie: changes("answer.submitted", { content: "Go by the river." }, 2),
   },
@@ -68,23 +68,23 @@ export const RIGHT: readonly Right[] = [
     lie: ruled({ fairness_lead_cap_answers: 3 }),
   },
   {
-    name: "a lead that nobody limits",
+    name: "a lead without a limit",
     story: IMPROVED,
     lie: ruled({ fairness_lead_cap_answers: null }),
   },
-  { name: "voted in the last moment but one", lie: delays("round.started", 1_678_797, 4) },
+  { name: "votes at the last possible moment", lie: delays("round.started", 1_678_797, 4) },
   {
-    name: "pieces of text told late",
+    name: "late deltas",
     story: "deadline",
     lie: changes("stream.delta", { at: START + 900 }),
   },
   {
-    name: "pieces of text told early",
+    name: "early deltas",
     story: "single-agent",
     lie: changes("stream.delta", { at: 5 }),
   },
   {
-    name: "a piece of text between a search and the end of its call",
+    name: "a delta between a search and the end of its call",
     story: "hosted-tools",
     lie: (log) =>
       log
@@ -98,7 +98,7 @@ export const RIGHT: readonly Right[] = [
         .map((event, place) => ({ ...event, sequence_number: place + 1 })),
   },
   {
-    name: "aliases drawn otherwise",
+    name: "other aliases",
     lie: changes("turn.started", { aliases: { ada: "agent3", bela: "agent1", cleo: "agent2" } }),
   },
   {
@@ -106,7 +106,7 @@ export const RIGHT: readonly Right[] = [
     lie: changes("round.started", { labels: ["agent3.1", "agent2.1", "agent1.1"] }, 4),
   },
   {
-    name: "a new try after a minute that its provider asked for",
+    name: "a retry after a minute, as its provider asked",
     story: "agent-failing",
     lie: all(
       changes("call.failed", { retry_at: START + 61_101 }, 2),
@@ -115,13 +115,13 @@ export const RIGHT: readonly Right[] = [
     outside: { waitsAsked: new Map([["call_1_1_2_1_1_1", 60_000]]) },
   },
   {
-    name: "a new try just when its provider asked for it",
+    name: "a retry exactly when its provider asked",
     story: "agent-failing",
     lie: changes("call.failed", { retry_at: START + 1_608 }, 2),
     outside: { waitsAsked: new Map([["call_1_1_2_1_1_1", 507]]) },
   },
   {
-    name: "20 times progress, a second apart",
+    name: "20 progress notifications, a second apart",
     story: "asked-by-a-server",
     lie: all(
       delays("tool.input_required", 30_000),
@@ -131,12 +131,12 @@ export const RIGHT: readonly Right[] = [
     ),
   },
   {
-    name: "three times that a server wants something of a person",
+    name: "three requests for input",
     story: "asked-by-a-server",
     lie: all(repeats("tool.input_required"), repeats("tool.input_required")),
   },
   {
-    name: "five things that a server wants of a person",
+    name: "five inputs at once",
     story: "asked-by-a-server",
     lie: rewrites("tool.input_required", (event) => ({
       ...event,
@@ -157,7 +157,7 @@ export const RIGHT: readonly Right[] = [
     lie: repeats("hosted_tool.completed"),
   },
   {
-    name: "a final text that need not be judged in the last moment",
+    name: "a final text that need not be judged at the last moment",
     story: "tie",
     lie: all(
       ruled({ max_orchestration_restarts: 1 }),
@@ -165,7 +165,7 @@ export const RIGHT: readonly Right[] = [
     ),
   },
   {
-    name: "a cancel asked for before it was told",
+    name: "a cancel requested before it was logged",
     story: "cancel",
     lie: (log) => [...log],
     outside: { cancelsAsked: [26], cancelAskedAfter: 23 },
@@ -176,7 +176,7 @@ export const RIGHT: readonly Right[] = [
     lie: moves("answers.injected", { before: "call.started", beforeNth: 6 }),
   },
   {
-    name: "what providers charged within every cap",
+    name: "providers' charges within every cap",
     lie: changes("turn.started", { budget: { max_tokens: 200_000, max_cost_usd: 5 } }),
     outside: { ledger: [{ at: 0, turn: 1, call: "call_1_1_1_1_1_1", tokens: 1_000, usd: 0.0013 }] },
   },
@@ -199,7 +199,7 @@ export const RIGHT: readonly Right[] = [
   })),
 ];
 
-/** Progress a second apart, whatever else is told. */
+/** Progress a second apart, independent of other events. */
 function spaced(log: Parameters<Lie>[0]): ReturnType<Lie> {
   let told = 0;
   return log.map((event) =>

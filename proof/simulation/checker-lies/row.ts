@@ -3,25 +3,31 @@ import type { Lie } from "../../../checker/lies";
 import { play } from "../world/scripted-world";
 import { STORIES } from "../world/stories";
 
-/** A lie about a story, told with what is known from outside its log, and the rule that it breaks first of all. */
+/**
+ * A corruption of a recorded script, with independent records, and the invariant that it violates
+ * first.
+ */
 export type Row = { name: string; story?: string; lie: Lie; outside?: Outside; invariant: string };
 
-/** The log of every story, by its name. */
+/** The log of every script, by name. */
 export const LOGS: ReadonlyMap<string, NumberedEvent[]> = new Map(
   Object.entries(STORIES).map(([name, script]) => [name, play(script).log]),
 );
 
-/** The log of a story; of none by that name it throws. */
+/** The log of a script. Throws if there is no script of this name. */
 export function logOf(story = "consensus-at-once"): NumberedEvent[] {
   const log = LOGS.get(story);
   if (!log) throw new Error(`no story ${story}`);
   return log;
 }
 
-/** More places of one sentence than anybody reads. */
+/** Maximum number of recorded places per sentence. */
 const MOST_PLACES = 24;
 
-/** What the checker tells of a lie: each rule and sentence once, after the numbers of the events that it is told of. */
+/**
+ * The violations of a corruption: each invariant and sentence once, after the sequence numbers
+ * where it was found.
+ */
 export function toldOf({ story, lie, outside = {} }: Row): string[] {
   const found = check(lie(logOf(story)), { finished: true, ...outside });
   return [...Map.groupBy(found, ({ invariant, sentence }) => `${invariant}: ${sentence}`)].map(

@@ -1,10 +1,10 @@
 import { changes, hides, type Lie, moves } from "../../../checker/lies";
 import type { Row } from "./row";
 
-/** Small untruths about whole turns, each with the rule of coordination that it breaks first. */
+/** Corruptions of whole turns, each with the coordination rule that it violates first. */
 export const RULES: readonly Row[] = [
   {
-    name: "a revision left out",
+    name: "a skipped revision",
     lie: changes("answer.submitted", { revision: 3 }, 2),
     invariant: "answers",
   },
@@ -19,13 +19,13 @@ export const RULES: readonly Row[] = [
     invariant: "answers",
   },
   {
-    name: "voided votes that are not told",
+    name: "cleared votes that are not logged",
     story: "improved-answer-with-injection",
     lie: hides("votes.cleared"),
     invariant: "voided",
   },
   {
-    name: "voided votes of the wrong agent",
+    name: "cleared votes of the wrong agent",
     story: "improved-answer-with-injection",
     lie: changes("votes.cleared", { votes: [{ agent: "ada", label: "agent1.1" }] }),
     invariant: "voided",
@@ -70,13 +70,13 @@ export const RULES: readonly Row[] = [
     invariant: "rounds",
   },
   {
-    name: "a new try before it is due",
+    name: "a retry before it is due",
     story: "agent-failing",
     lie: changes("call.failed", { retry_at: 9_999_999_999_999 }, 2),
     invariant: "tries",
   },
   {
-    name: "a bad key that is tried again",
+    name: "a bad key that is retried",
     story: "agent-failing",
     lie: changes("call.failed", { retry_at: 1_790_000_000_400 }),
     invariant: "tries",
@@ -98,7 +98,7 @@ export const RULES: readonly Row[] = [
     invariant: "offers",
   },
   {
-    name: "a presentation of a loser",
+    name: "a presentation by another agent than the winner",
     lie: changes("presentation.started", { agent: "ada" }),
     invariant: "presentation",
   },
@@ -126,12 +126,12 @@ export const RULES: readonly Row[] = [
     invariant: "hosted",
   },
   {
-    name: "a summary with tools at hand",
+    name: "a compaction with tools",
     lie: changes("call.started", { compacts: true }),
     invariant: "compaction",
   },
   {
-    name: "a summary with room left in the window",
+    name: "a compaction although the window has room",
     story: "single-agent",
     lie: changes("call.started", { compacts: true, offers: [], forced: false }, 2),
     invariant: "compaction",
@@ -149,19 +149,19 @@ export const RULES: readonly Row[] = [
     invariant: "research",
   },
   {
-    name: "research that nobody was granted a tool for",
+    name: "research without a granted tool",
     story: "research-calls",
     lie: changes("call.started", { hosted_tools: [] }),
     invariant: "research",
   },
   {
-    name: "research that runs a function nobody offered",
+    name: "research that runs a function that was not offered",
     story: "research-calls",
     lie: changes("call.completed", { tools: [{ tool_call: "t1", name: "read_file" }] }),
     invariant: "research",
   },
   {
-    name: "uses that were not paid for beforehand",
+    name: "uses without a reservation",
     story: "hosted-tools",
     lie: changes("call.started", { reserved: { tokens: 100, cost_usd: 0 } }),
     invariant: "hosted",
@@ -173,13 +173,13 @@ export const RULES: readonly Row[] = [
     invariant: "hosted",
   },
   {
-    name: "a search told after its call",
+    name: "a search logged after its call",
     story: "hosted-tools",
     lie: hides("call.completed"),
     invariant: "hosted",
   },
   {
-    name: "a search of a call nobody started",
+    name: "a search of a call that was not started",
     story: "hosted-tools",
     lie: hides("call.started"),
     invariant: "hosted",
@@ -191,13 +191,13 @@ export const RULES: readonly Row[] = [
     invariant: "hosted",
   },
   {
-    name: "a search that is not charged",
+    name: "a search without a charge",
     story: "hosted-tools",
     lie: changes("call.completed", { cost_usd: 0.001 }),
     invariant: "I11",
   },
   {
-    name: "a total that leaves a search out",
+    name: "a total without a search",
     story: "hosted-tools",
     lie: changes("turn.completed", {
       usage: { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 },
@@ -205,7 +205,7 @@ export const RULES: readonly Row[] = [
     invariant: "totals",
   },
   {
-    name: "a total that leaves a call out",
+    name: "a total without a call",
     lie: changes("turn.completed", { cost_usd: 0 }),
     invariant: "totals",
   },

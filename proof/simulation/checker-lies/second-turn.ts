@@ -5,7 +5,7 @@ import type { Lie } from "../../../checker/lies";
 
 const Numbered = z.intersection(SessionEventSchema, z.object({ sequence_number: z.number() }));
 
-/** The log, and after it its turn once more under another number, with calls of its own. */
+/** The log, followed by its turn again under another number, with its own calls. */
 export const againAs =
   (turn: number): Lie =>
   (log) => {

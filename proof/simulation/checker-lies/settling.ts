@@ -6,7 +6,7 @@ const FAILING = "agent-failing";
 const NOBODY = "nobody-answers";
 const START = 1_790_000_000_000;
 
-/** Lies about when coordination ends, and when rounds begin. */
+/** Corruptions of the end of coordination and of the start of rounds. */
 export const SETTLING: readonly Row[] = [
   { name: "an attempt settled twice", lie: repeats("attempt.settled"), invariant: "I6" },
   {
@@ -22,13 +22,13 @@ export const SETTLING: readonly Row[] = [
     invariant: "I6",
   },
   {
-    name: "no agents, and one is live",
+    name: "no agents although one is live",
     story: NOBODY,
     lie: hides("agent.failed", 2),
     invariant: "I6",
   },
   {
-    name: "consensus of nobody",
+    name: "consensus without agents",
     story: NOBODY,
     lie: changes("attempt.settled", { ended_by: "consensus" }),
     invariant: "I6",
@@ -39,13 +39,13 @@ export const SETTLING: readonly Row[] = [
     invariant: "I6",
   },
   {
-    name: "a deadline a moment too early",
+    name: "a deadline one millisecond too early",
     story: "deadline",
     lie: changes("attempt.settled", { at: START + 15_999 }),
     invariant: "I6",
   },
   {
-    name: "a round begun although everybody has voted",
+    name: "a round started although every agent has voted",
     lie: all(
       repeats("round.started", 4),
       moves("round.started", { nth: 5, before: "attempt.settled" }),
@@ -53,7 +53,7 @@ export const SETTLING: readonly Row[] = [
     invariant: "I6",
   },
   {
-    name: "a call begun although nobody is live",
+    name: "a call started although no agent is live",
     story: NOBODY,
     lie: all(
       repeats("call.started", 4),
@@ -119,7 +119,7 @@ export const SETTLING: readonly Row[] = [
     invariant: "I7",
   },
   {
-    name: "a first round begun anew as if it were full",
+    name: "a first round restarted as if its context were full",
     lie: all(
       repeats("round.started", 3),
       changes("round.started", { cause: "context_full", round: 2 }, 4),
@@ -127,13 +127,13 @@ export const SETTLING: readonly Row[] = [
     invariant: "I7",
   },
   {
-    name: "a first round cut for good",
+    name: "a first round cut without an end",
     story: "deadline",
     lie: delays("call.failed", 1, 2),
     invariant: "I7",
   },
   {
-    name: "a nudge left out",
+    name: "a missing nudge",
     story: "refusals-and-nudges",
     lie: hides("round.nudged"),
     invariant: "rounds",
@@ -145,7 +145,7 @@ export const SETTLING: readonly Row[] = [
     invariant: "rounds",
   },
   {
-    name: "a round of an agent that has left",
+    name: "a round of an agent that has dropped out",
     story: FAILING,
     lie: adds("agent.failed", ({ at, turn, attempt, agent }) => [
       {
@@ -165,7 +165,7 @@ export const SETTLING: readonly Row[] = [
   },
   { name: "a 21st round", lie: adds("round.started", manyRounds(20), 3), invariant: "rounds" },
   {
-    name: "20 rounds, and all of them at once",
+    name: "20 rounds, all at the same time",
     lie: adds("round.started", manyRounds(19), 3),
     invariant: "I7",
   },

@@ -5,16 +5,16 @@ import type { Row } from "./row";
 const IMPROVED = "improved-answer-with-injection";
 const NUDGES = "refusals-and-nudges";
 
-/** Lies about the answers that agents are shown, and about the decisions that calls offer. */
+/** Corruptions of the answers that agents are shown, and of the decisions that calls offer. */
 export const SHOWING: readonly Row[] = [
   {
-    name: "an update for somebody without an answer",
+    name: "an update for an agent without an answer",
     story: "cut-off-tools",
     lie: adds("tool.interrupted", injectsNothing),
     invariant: "I22",
   },
   {
-    name: "an update without news",
+    name: "an update without new answers",
     story: IMPROVED,
     lie: changes("answers.injected", { labels: [] }),
     invariant: "injections",
@@ -26,31 +26,31 @@ export const SHOWING: readonly Row[] = [
     invariant: "injections",
   },
   {
-    name: "an update while its agent is called",
+    name: "an update during a call of its agent",
     story: IMPROVED,
     lie: moves("answers.injected", { nth: 2, before: "call.completed", beforeNth: 9 }),
     invariant: "injections",
   },
   {
-    name: "an update while its agent's tool runs",
+    name: "an update during a tool call of its agent",
     story: IMPROVED,
     lie: moves("answers.injected", { nth: 2, before: "tool.completed" }),
     invariant: "injections",
   },
   {
-    name: "an update with a tool result where none may come so",
+    name: "an update with a tool result although none is allowed",
     story: IMPROVED,
     lie: ruled({ max_midstream_injections_per_round: 0 }),
     invariant: "injections",
   },
   {
-    name: "an update while its agent works, where agents work undisturbed",
+    name: "an update of a working agent although injections are disabled",
     story: IMPROVED,
     lie: ruled({ disable_injection: true }),
     invariant: "injections",
   },
   {
-    name: "more updates with tool results than may come",
+    name: "more updates with tool results than allowed",
     story: IMPROVED,
     lie: all(ruled({ max_midstream_injections_per_round: 1 }), repeats("answers.injected", 2)),
     invariant: "injections",
@@ -68,7 +68,7 @@ export const SHOWING: readonly Row[] = [
     invariant: "injections",
   },
   {
-    name: "a reopened round told as a message",
+    name: "a reopened round logged as a message",
     story: IMPROVED,
     lie: changes("answers.injected", { via: "message" }),
     invariant: "injections",
@@ -79,18 +79,18 @@ export const SHOWING: readonly Row[] = [
     invariant: "shown",
   },
   {
-    name: "a judge who is shown answers",
+    name: "a judge that is shown answers",
     story: "restart-attempt",
     lie: changes("round.started", { labels: ["agent1.1"] }, 5),
     invariant: "shown",
   },
   {
-    name: "a round for a stranger",
+    name: "a round of an unknown agent",
     lie: changes("round.started", { agent: "dora" }, 4),
     invariant: "rounds",
   },
   {
-    name: "votes that wait until everybody has answered, and do not",
+    name: "votes before every agent has answered although voting is deferred",
     story: "deadline",
     lie: ruled({ defer_voting_until_all_answered: true }),
     invariant: "waiting",
@@ -101,13 +101,13 @@ export const SHOWING: readonly Row[] = [
     invariant: "offers",
   },
   {
-    name: "a decision forced where nobody can",
+    name: "a decision forced although the provider cannot",
     story: NUDGES,
     lie: membered({ forces_tools: false }),
     invariant: "offers",
   },
   {
-    name: "a nudged agent that need not decide",
+    name: "a nudged agent without a forced decision",
     story: NUDGES,
     lie: changes("call.started", { forced: false }, 3),
     invariant: "offers",
@@ -118,13 +118,13 @@ export const SHOWING: readonly Row[] = [
     invariant: "offers",
   },
   {
-    name: "a judge without a verdict to give",
+    name: "a judge without a choice of verdicts",
     story: "restart-attempt",
     lie: changes("call.started", { offers: ["submit"] }, 6),
     invariant: "offers",
   },
   {
-    name: "personas by somebody who cannot assign them",
+    name: "personas by an agent that cannot assign them",
     story: "personas",
     lie: changes("call.started", { offers: [] }),
     invariant: "offers",

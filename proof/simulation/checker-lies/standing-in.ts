@@ -7,7 +7,7 @@ const START = 1_790_000_000_000;
 const WINNING = "Follow the river to the pass, then north.";
 const TOOLS = "cut-off-tools";
 
-/** As if the winning answer stood in for the presenter's text. */
+/** Replaces the presenter's text by the winning answer. */
 const STANDS_IN = all(
   changes("presentation.completed", {
     source: "answer",
@@ -17,7 +17,7 @@ const STANDS_IN = all(
   changes("turn.completed", { answer: WINNING }),
 );
 
-/** What the presenter streamed. */
+/** Adds text that the presenter streamed. */
 const wrote = (text: string, kind: DeltaItem["kind"] = "final"): Lie =>
   adds(
     "call.started",
@@ -27,7 +27,7 @@ const wrote = (text: string, kind: DeltaItem["kind"] = "final"): Lie =>
     7,
   );
 
-/** As if the presenter's call had failed. */
+/** Replaces the presenter's reply by a failure. */
 const failed = (change: Partial<Extract<NumberedEvent, { type: "call.failed" }>>): Lie => {
   return (log) =>
     log.map((event): NumberedEvent => {
@@ -57,7 +57,7 @@ const failed = (change: Partial<Extract<NumberedEvent, { type: "call.failed" }>>
     });
 };
 
-/** As if a reply had been held back, and had cost its round. */
+/** Replaces a reply by a withheld one that costs its round. */
 const heldBack = (stop_reason: "refusal" | "content_filter" | "length"): Lie => {
   return (log) =>
     changes("call.completed", { stop_reason })(log).map((event): NumberedEvent => {
@@ -94,35 +94,35 @@ const READS = {
   name: "read_file",
 };
 
-/** Lies about what stands in for a text, and about what was lost before. */
+/** Corruptions of replaced texts, and of earlier losses. */
 export const STANDING_IN: readonly Row[] = [
   {
-    name: "an answer that stands in although the presenter wrote something",
+    name: "an answer that replaces a text that the presenter wrote",
     lie: all(STANDS_IN, wrote("Follow.")),
     invariant: "fallbacks",
   },
   {
-    name: "an answer that stands in for a text that is too long to be shown",
+    name: "an answer that replaces a text over the maximum length",
     lie: all(STANDS_IN, wrote("a".repeat(300_000))),
     invariant: "fallbacks",
   },
   {
-    name: "an answer that stands in for a text a moment before the end",
+    name: "an answer that replaces a text just before the end",
     lie: all(STANDS_IN, wrote("Follow."), changes("turn.started", { deadline_at: START + 3_504 })),
     invariant: "fallbacks",
   },
   {
-    name: "an answer that stands in for a call that is tried again",
+    name: "an answer that replaces a call that is retried",
     lie: all(STANDS_IN, failed({ class: "transient", retry_at: START + 9_000 })),
     invariant: "fallbacks",
   },
   {
-    name: "an answer that stands in for a call that was cancelled",
+    name: "an answer that replaces a call that was cancelled",
     lie: all(STANDS_IN, failed({ class: "cancelled" })),
     invariant: "fallbacks",
   },
   {
-    name: "an answer that stands in for a reply that calls a tool",
+    name: "an answer that replaces a reply with a tool call",
     lie: all(
       STANDS_IN,
       changes(
@@ -134,19 +134,19 @@ export const STANDING_IN: readonly Row[] = [
     invariant: "fallbacks",
   },
   {
-    name: "a reply held back by a refusal that costs its round",
+    name: "a reply withheld by a refusal that costs its round",
     story: "refusals-and-nudges",
     lie: heldBack("refusal"),
     invariant: "I12",
   },
   {
-    name: "a reply held back by a filter that costs its round",
+    name: "a reply withheld by a filter that costs its round",
     story: "refusals-and-nudges",
     lie: heldBack("content_filter"),
     invariant: "I12",
   },
   {
-    name: "a reply cut in the middle that costs its round",
+    name: "a reply cut at its limit that costs its round",
     story: "refusals-and-nudges",
     lie: heldBack("length"),
     invariant: "leaving",
@@ -158,13 +158,13 @@ export const STANDING_IN: readonly Row[] = [
     invariant: "answers",
   },
   {
-    name: "a call of a stranger put off",
+    name: "a deferred call of an unknown agent",
     story: "budget",
     lie: changes("call.deferred", { agent: "dora" }),
     invariant: "I6",
   },
   {
-    name: "a call put off although its tokens fit, at no known price",
+    name: "a call deferred although its tokens fit, without a known price",
     story: "budget",
     lie: all(
       membered({ price: null }),
@@ -173,7 +173,7 @@ export const STANDING_IN: readonly Row[] = [
     invariant: "deferrals",
   },
   {
-    name: "a call put off under a cap in money, at no known price",
+    name: "a call deferred under a cost cap, without a known price",
     story: "budget",
     lie: all(membered({ price: null }), changes("turn.started", { budget: { max_cost_usd: 9 } })),
     invariant: "I11",
@@ -206,25 +206,25 @@ export const STANDING_IN: readonly Row[] = [
   },
 ];
 
-/** Texts that may stand in, and news that may be told. */
+/** Correct replacements of final texts, and correct notifications. */
 export const MAY_STAND_IN: readonly { name: string; story?: string; lie: Lie }[] = [
-  { name: "an answer that stands in for nothing", lie: STANDS_IN },
-  { name: "an answer that stands in for blanks", lie: all(STANDS_IN, wrote(" \n")) },
+  { name: "an answer that replaces an empty text", lie: STANDS_IN },
+  { name: "an answer that replaces blanks", lie: all(STANDS_IN, wrote(" \n")) },
   {
-    name: "an answer that stands in for thoughts",
+    name: "an answer that replaces reasoning",
     lie: all(STANDS_IN, wrote("Follow.", "reasoning")),
   },
   {
-    name: "an answer that stands in for a text that was cut",
+    name: "an answer that replaces a text that was cut",
     lie: all(STANDS_IN, wrote("Follow."), changes("call.completed", { stop_reason: "length" }, 7)),
   },
-  { name: "an answer that stands in for a lost call", lie: all(STANDS_IN, failed({})) },
+  { name: "an answer that replaces a lost call", lie: all(STANDS_IN, failed({})) },
   {
-    name: "an answer that stands in for a text when all time is up",
+    name: "an answer that replaces a text when the time is up",
     lie: all(STANDS_IN, wrote("Follow."), changes("turn.started", { deadline_at: START + 3_503 })),
   },
   {
-    name: "thoughts of an agent that never answered",
+    name: "reasoning of an agent that never answered",
     story: "nobody-answers",
     lie: adds("call.started", ({ at, turn, agent, round, call }) => [
       {
@@ -236,7 +236,7 @@ export const MAY_STAND_IN: readonly { name: string; story?: string; lie: Lie }[]
     ]),
   },
   {
-    name: "two tools that tell their progress at once",
+    name: "two tools that report progress at the same time",
     story: TOOLS,
     lie: adds(
       "tool.started",

@@ -23,7 +23,7 @@ const budgeted = (budget: { max_tokens?: number; max_cost_usd?: number }): Lie =
 const priced = (change: object): Lie =>
   membered({ price: { input: 1, cached_input: 0.25, output: 4, ...change } });
 
-/** The team's only workspaces, and so many files in each of them when their agents answered. */
+/** Gives every agent a workspace, and answers these snapshots. */
 const withFiles = (snapshots: readonly (string | null)[]): Lie => {
   return (log) => {
     const left = [...snapshots];
@@ -45,16 +45,16 @@ const finals = logOf().filter(({ type }) => type === "presentation.completed");
 const UNCHANGED = { files: 7, changed: false };
 const left = (files: number) => ({ files, changed: true });
 
-/** Lies about tries, what is lost, whose files go with an answer, and what it all costs. */
+/** Corruptions of tries, losses, files of answers, and costs. */
 export const TRYING: readonly Row[] = [
   {
-    name: "a second try told as the first",
+    name: "a second try logged as the first",
     story: FAILING,
     lie: changes("call.started", { try: 1 }, 4),
     invariant: "tries",
   },
   {
-    name: "a first try told as the second",
+    name: "a first try logged as the second",
     story: FAILING,
     lie: changes("call.started", { try: 2 }),
     invariant: "tries",
@@ -66,13 +66,13 @@ export const TRYING: readonly Row[] = [
     invariant: "tries",
   },
   {
-    name: "a try a moment too early",
+    name: "a try one millisecond too early",
     story: FAILING,
     lie: changes("call.failed", { retry_at: START + 1_609 }, 2),
     invariant: "tries",
   },
   {
-    name: "a try in no time",
+    name: "a try without a delay",
     story: FAILING,
     lie: changes("call.failed", { retry_at: START + 1_101 }, 2),
     invariant: "tries",
@@ -84,25 +84,25 @@ export const TRYING: readonly Row[] = [
     invariant: "tries",
   },
   {
-    name: "a try after a minute, and it comes before",
+    name: "a try after a minute that comes earlier",
     story: FAILING,
     lie: changes("call.failed", { retry_at: START + 61_101 }, 2),
     invariant: "tries",
   },
   {
-    name: "an interrupted call given up",
+    name: "an interrupted call that is not retried",
     story: "restarted-service",
     lie: changes("call.failed", { retry_at: null }),
     invariant: "tries",
   },
   {
-    name: "a call that was too long made again after a while",
+    name: "a call that was too long, retried after a delay",
     story: "summed-up",
     lie: changes("call.failed", { retry_at: START + 3_803 }),
     invariant: "tries",
   },
   {
-    name: "a summary made again after a while",
+    name: "a compaction retried after a delay",
     story: "summed-up",
     lie: changes("call.failed", {
       call: "call_1_1_2_1_1_1",
@@ -113,7 +113,7 @@ export const TRYING: readonly Row[] = [
   },
   { name: "a sixth try of a call", story: FAILING, lie: failsOften(5), invariant: "tries" },
   {
-    name: "a fifth try of a call, and it was never made",
+    name: "a fifth try of a call that was never made",
     story: FAILING,
     lie: failsOften(4),
     invariant: "I12",
@@ -125,19 +125,19 @@ export const TRYING: readonly Row[] = [
     invariant: "tries",
   },
   {
-    name: "a lost call of a presentation, and the turn goes on",
+    name: "a lost presentation call after which the turn continues",
     story: RESTART,
     lie: all(adds("call.started", losesIt, 5)),
     invariant: "tries",
   },
   {
-    name: "a lost judgement, and the attempt begins anew",
+    name: "a lost judgement after which the attempt restarts",
     story: RESTART,
     lie: all(adds("call.started", losesIt, 6)),
     invariant: "tries",
   },
   {
-    name: "lost personas, and nobody has any",
+    name: "lost personas without an event",
     story: "personas",
     lie: adds("call.started", losesIt),
     invariant: "tries",
@@ -155,43 +155,43 @@ export const TRYING: readonly Row[] = [
     invariant: "failures",
   },
   {
-    name: "an agent that fails after two lost rounds",
+    name: "an agent that fails after two failed rounds",
     story: NOBODY,
     lie: hides("round.failed"),
     invariant: "failures",
   },
   {
-    name: "a fourth lost round",
+    name: "a fourth failed round",
     story: NOBODY,
     lie: repeats("round.failed", 3),
     invariant: "failures",
   },
   {
-    name: "three lost rounds, and the agent goes on",
+    name: "three failed rounds although the agent continues",
     story: NOBODY,
     lie: hides("agent.failed", 2),
     invariant: "failures",
   },
   {
-    name: "three lost rounds, and another agent fails",
+    name: "three failed rounds, but another agent fails",
     story: NOBODY,
     lie: changes("agent.failed", { agent: "bela" }, 2),
     invariant: "failures",
   },
   {
-    name: "a bad key, and another agent fails",
+    name: "a bad key, but another agent fails",
     story: FAILING,
     lie: changes("agent.failed", { agent: "ada" }),
     invariant: "failures",
   },
   {
-    name: "a quota used up at last that costs the agent at once",
+    name: "a last exhausted quota that costs the agent at once",
     story: NOBODY,
     lie: hides("round.failed", 3),
     invariant: "failures",
   },
   {
-    name: "an answer whose snapshot is another's",
+    name: "an answer with another answer's snapshot",
     lie: withFiles(["agent1.1", "agent1.1", "agent3.1"]),
     outside: {
       files: new Map([
@@ -203,7 +203,7 @@ export const TRYING: readonly Row[] = [
     invariant: "I10",
   },
   {
-    name: "an unchanged workspace that does not keep the turn's beginning",
+    name: "an unchanged workspace that does not keep the files of the turn's start",
     lie: withFiles(["base", "agent2.1", "agent3.1"]),
     outside: {
       files: new Map([
@@ -215,7 +215,7 @@ export const TRYING: readonly Row[] = [
     invariant: "I10",
   },
   {
-    name: "an unchanged workspace that does not keep the one before",
+    name: "an unchanged workspace that does not keep the previous files",
     story: "stale-vote",
     lie: withFiles(["agent1.1", "agent2.1", "base"]),
     outside: {
@@ -228,7 +228,7 @@ export const TRYING: readonly Row[] = [
     invariant: "I10",
   },
   {
-    name: "an unchanged workspace that keeps what an earlier attempt left",
+    name: "an unchanged workspace that keeps files of an earlier attempt",
     story: RESTART,
     lie: withFiles(["agent1.1", "agent2.1", "agent1.1", "agent2.1"]),
     outside: {
@@ -242,13 +242,13 @@ export const TRYING: readonly Row[] = [
     invariant: "I10",
   },
   {
-    name: "a workspace that its round emptied, told as any other",
+    name: "a workspace that its round emptied, not logged as empty",
     lie: withFiles(["agent1.1", "agent2.1", "agent3.1"]),
     outside: { files: new Map([[11, left(0)]]) },
     invariant: "I10",
   },
   {
-    name: "an answer that does not name what it leaves out",
+    name: "an answer that does not name the files it omits",
     lie: withFiles(["agent1.1", "agent2.1", "agent3.1"]),
     outside: { files: new Map([[11, { ...left(1), leftOut: { count: 1, paths: ["a.txt"] } }]]) },
     invariant: "I10",
@@ -260,7 +260,7 @@ export const TRYING: readonly Row[] = [
     invariant: "I10",
   },
   {
-    name: "a snapshot lost where nobody counted the files",
+    name: "a snapshot lost although the workspace is unknown",
     lie: withFiles(["agent1.1", "agent7.7", null]),
     outside: { files: new Map([[13, null]]) },
     invariant: "I10",
@@ -279,7 +279,7 @@ export const TRYING: readonly Row[] = [
     invariant: "deferrals",
   },
   {
-    name: "a reservation beyond the cap in money",
+    name: "a reservation beyond the cost cap",
     lie: budgeted({ max_cost_usd: 0.05 }),
     invariant: "I11",
   },
@@ -289,7 +289,7 @@ export const TRYING: readonly Row[] = [
     invariant: "I11",
   },
   {
-    name: "a charge other than the usage costs",
+    name: "a charge other than the price of the usage",
     lie: changes("call.completed", { cost_usd: 0.0012 }),
     invariant: "I11",
   },
@@ -300,7 +300,7 @@ export const TRYING: readonly Row[] = [
     invariant: "I11",
   },
   {
-    name: "a failed call charged other than its usage costs",
+    name: "a failed call with another charge than the price of its usage",
     story: "restarted-service",
     lie: changes("call.failed", {
       usage: { ...NO_USAGE, input_tokens: 1_000, output_tokens: 100 },
@@ -314,13 +314,13 @@ export const TRYING: readonly Row[] = [
     invariant: "I11",
   },
   {
-    name: "a short prompt charged as a short one, but for its cache",
+    name: "a short prompt with the price of a short prompt, except for its cache",
     story: "hosted-tools",
     lie: priced({ long_prompt: { above: 1_299, input: 2, cached_input: 0.5, output: 6 } }),
     invariant: "I11",
   },
   {
-    name: "what was written into a cache charged as any input",
+    name: "cache writes charged as other input",
     story: "hosted-tools",
     lie: priced({ cache_write: 5 }),
     invariant: "I11",
@@ -338,7 +338,7 @@ export const TRYING: readonly Row[] = [
     invariant: "I11-ledger",
   },
   {
-    name: "a charge for a call that has not ended",
+    name: "a charge for a running call",
     story: "tie",
     lie: endsAt("call.started"),
     outside: { ledger: [{ at: 0, turn: 1, call: "call_1_1_1_1_1_1", tokens: 5, usd: 0 }] },
@@ -353,7 +353,7 @@ export const TRYING: readonly Row[] = [
   },
 ];
 
-/** The first call that may be tried again fails so many times more. */
+/** Repeats the first failure that is retried, so that it happens this many times. */
 function failsOften(times: number): Lie {
   return (log) => {
     const nth =

@@ -4,9 +4,13 @@ import type { Row } from "./row";
 const IMPROVED = "improved-answer-with-injection";
 const NUDGES = "refusals-and-nudges";
 
-/** Lies about votes, and about the winner that they make. */
+/** Corruptions of votes and of winners. */
 export const VOTING: readonly Row[] = [
-  { name: "a vote of a stranger", lie: changes("vote.cast", { agent: "dora" }), invariant: "I5" },
+  {
+    name: "a vote of an unknown agent",
+    lie: changes("vote.cast", { agent: "dora" }),
+    invariant: "I5",
+  },
   {
     name: "a vote after the end of its attempt",
     lie: moves("vote.cast", { before: "presentation.started" }),
@@ -37,7 +41,7 @@ export const VOTING: readonly Row[] = [
     invariant: "I5",
   },
   {
-    name: "a vote for an answer that was improved on",
+    name: "a vote for an answer that was replaced by a newer one",
     story: IMPROVED,
     lie: changes("vote.cast", { label: "agent2.1", revision: 2 }, 2),
     invariant: "I5",
@@ -48,7 +52,7 @@ export const VOTING: readonly Row[] = [
     invariant: "I5",
   },
   {
-    name: "a refused vote of a stranger",
+    name: "a refused vote of an unknown agent",
     story: NUDGES,
     lie: changes("vote.refused", { agent: "dora" }),
     invariant: "I5",
@@ -63,7 +67,7 @@ export const VOTING: readonly Row[] = [
     invariant: "I5",
   },
   {
-    name: "a stale vote for nobody's answer",
+    name: "a stale vote for an answer that does not exist",
     story: "stale-vote",
     lie: changes("vote.stale", { label: "agent2.7" }),
     invariant: "I5",
@@ -75,19 +79,19 @@ export const VOTING: readonly Row[] = [
     invariant: "I5",
   },
   {
-    name: "a stale vote of somebody who had seen everything",
+    name: "a stale vote of an agent that had seen everything",
     story: "stale-vote",
     lie: moves("answers.injected", { before: "vote.stale" }),
     invariant: "I5",
   },
   {
-    name: "a stale vote that misses more than there is",
+    name: "a stale vote with too many missing answers",
     story: "stale-vote",
     lie: changes("vote.stale", { missing: ["agent2.2", "agent1.1"] }),
     invariant: "I5",
   },
   {
-    name: "a tie where there is none",
+    name: "a reported tie without equal votes",
     lie: changes("attempt.settled", { tie: true }),
     invariant: "I5-winner",
   },
@@ -102,35 +106,35 @@ export const VOTING: readonly Row[] = [
     invariant: "I5-winner",
   },
   {
-    name: "the winner's agent under another answer",
+    name: "the winning agent with another answer",
     lie: changes("attempt.settled", { label: "agent1.1" }),
     invariant: "I5-winner",
   },
   {
-    name: "the winning answer under another agent",
+    name: "the winning answer with another agent",
     lie: changes("attempt.settled", { winner: "cleo" }),
     invariant: "I5-winner",
   },
   {
-    name: "skipped, and another agent presents",
+    name: "skipped coordination although another agent presents",
     story: "single-agent",
     lie: changes("attempt.settled", { winner: "bela" }),
     invariant: "I5-winner",
   },
   {
-    name: "skipped, and an answer has won",
+    name: "skipped coordination with a winning answer",
     story: "single-agent",
     lie: changes("attempt.settled", { label: "agent1.1" }),
     invariant: "I5-winner",
   },
   {
-    name: "a winner by votes that were voided, and another winner told",
+    name: "a winner by cleared votes, with another winner logged",
     story: "deadline",
     lie: all(hides("vote.cast"), changes("attempt.settled", { tally: {} })),
     invariant: "I5-winner",
   },
   {
-    name: "two votes against one, and the one has won",
+    name: "a winner with one vote against two",
     lie: all(
       changes("vote.cast", { label: "agent1.1", revision: 1 }),
       changes("attempt.settled", {

@@ -20,7 +20,7 @@ const USE = { tool_call: "call_1_1_1_1_1_1_use", name: "read_file" };
 const asksFor = (many: number) =>
   Array.from({ length: many }, (_, nth) => ({ ...USE, tool_call: `use_${nth}` }));
 
-/** A reply that asks for so many tools more, all of which are started. */
+/** A reply with this many more tool calls, all of which are started. */
 const startsMore = (many: number): Lie =>
   all(
     changes("call.completed", { tools: [USE, ...asksFor(many)] }),
@@ -34,12 +34,12 @@ const plans = (acts_outside: boolean): Lie =>
   );
 
 const LIMITED = "round-limits";
-/** The first call of this story that asks for nothing but a decision. */
+/** The first call of this script for a decision only. */
 const LAST_CALL = 6;
 const limited = (nth: number, limit: RoundLimit | undefined): Lie =>
   changes("call.started", { limit }, nth);
 
-/** Lies about calls and tools. */
+/** Corruptions of calls and tools. */
 export const WORKING: readonly Row[] = [
   {
     name: "a call that ends for another agent",
@@ -53,13 +53,13 @@ export const WORKING: readonly Row[] = [
     invariant: "I12",
   },
   {
-    name: "a call while a tool's result is owed",
+    name: "a call before a tool's result",
     story: "single-agent",
     lie: hides("tool.completed"),
     invariant: "I12",
   },
   {
-    name: "a call of a purpose that its round does not have",
+    name: "a call with another purpose than its round",
     lie: changes("call.started", { purpose: "judgement" }),
     invariant: "I12",
   },
@@ -70,19 +70,19 @@ export const WORKING: readonly Row[] = [
     invariant: "I12",
   },
   {
-    name: "a call before its tool servers were asked",
+    name: "a call before its tool servers were listed",
     story: TOOLS,
     lie: hides("tools.listed"),
     invariant: "I12",
   },
   {
-    name: "a call although another agent's servers were asked",
+    name: "a call although only another agent's servers were listed",
     story: TOOLS,
     lie: changes("tools.listed", { agent: "bela" }),
     invariant: "I12",
   },
   {
-    name: "a call although only one of two servers was asked",
+    name: "a call although only one of two servers was listed",
     story: TOOLS,
     lie: membered({ tool_servers: ["box", "bag"] }, "ada"),
     invariant: "I12",
@@ -117,25 +117,25 @@ export const WORKING: readonly Row[] = [
     invariant: "I12",
   },
   {
-    name: "a call that says nothing of a limit",
+    name: "a call that does not state its limit",
     story: LIMITED,
     lie: limited(4, undefined),
     invariant: "round-limits",
   },
   {
-    name: "a call that warns too early",
+    name: "a call that states its limit too early",
     story: LIMITED,
     lie: limited(1, { calls_left: 3 }),
     invariant: "round-limits",
   },
   {
-    name: "a call that warns of time",
+    name: "a call that states a time limit that does not exist",
     story: LIMITED,
     lie: limited(4, { calls_left: 2, seconds_left: 9 }),
     invariant: "round-limits",
   },
   {
-    name: "a call for a decision alone with hosted tools",
+    name: "a call for a decision only with hosted tools",
     story: LIMITED,
     lie: changes(
       "call.started",
@@ -145,7 +145,7 @@ export const WORKING: readonly Row[] = [
     invariant: "round-limits",
   },
   {
-    name: "a call for a decision alone that forces none",
+    name: "a call for a decision only that forces none",
     story: LIMITED,
     lie: changes("call.started", { forced: false }, LAST_CALL),
     invariant: "offers",
@@ -161,7 +161,7 @@ export const WORKING: readonly Row[] = [
     invariant: "I12",
   },
   {
-    name: "a call that may write more than its model",
+    name: "a call that may write more than its model can",
     lie: changes("call.started", { max_output_tokens: 4_097 }),
     invariant: "I12",
   },
@@ -177,7 +177,7 @@ export const WORKING: readonly Row[] = [
     invariant: "I12",
   },
   {
-    name: "a tool that nobody asked for",
+    name: "a tool that was not requested",
     story: "single-agent",
     lie: changes("call.completed", { tools: [] }),
     invariant: "tools",
@@ -237,7 +237,7 @@ export const WORKING: readonly Row[] = [
     invariant: "tools",
   },
   {
-    name: "a tool only planned although it acts at home",
+    name: "a tool only planned although it does not act outside",
     story: TOOLS,
     lie: all(plans(false), changes("tool.completed", { outcome: "planned" })),
     invariant: "tools",
@@ -265,25 +265,25 @@ export const WORKING: readonly Row[] = [
     invariant: "tools",
   },
   {
-    name: "a tool unknown before it ran",
+    name: "a tool with an unknown outcome before it ran",
     story: TOOLS,
     lie: hides("tool.started", 1),
     invariant: "tools",
   },
   {
-    name: "a tool that goes on after it was interrupted",
+    name: "a tool that continues after it was interrupted",
     story: TOOLS,
     lie: hides("tool.started", 3),
     invariant: "tools",
   },
   {
-    name: "a tool that says so of another round",
+    name: "a tool that reports progress in another round",
     story: ASKED,
     lie: changes("tool.progressed", { round: 2 }),
     invariant: "news",
   },
   {
-    name: "a server that wants too much of a person",
+    name: "a server that requires too many inputs at once",
     story: ASKED,
     lie: rewrites("tool.input_required", (event) => ({
       ...event,
@@ -292,7 +292,7 @@ export const WORKING: readonly Row[] = [
     invariant: "news",
   },
   {
-    name: "a server that wants something once its tool is done",
+    name: "a server that requires input after its tool has ended",
     story: ASKED,
     lie: moves("tool.input_required", { before: "call.started", beforeNth: 2 }),
     invariant: "news",
@@ -305,7 +305,7 @@ export const WORKING: readonly Row[] = [
   },
 ];
 
-/** The same call begun again and again, each time as an effect. */
+/** The same call started repeatedly, each time as an effect. */
 function manyEffects(many: number) {
   return (event: EventOf<"call.started">): EventOf<"call.started">[] =>
     Array.from({ length: many }, () => event);

@@ -1,7 +1,10 @@
 import { execFileSync } from "node:child_process";
 import path from "node:path";
 
-/** Which code this is, in words: a seed means something only beside it. `besides`: a file that is no part of it, wherever it lies. */
+/**
+ * The commit of the code, because a seed is reproducible only with the same code. `besides`: a file
+ * whose changes are ignored, wherever it is.
+ */
 export function commitInWords(besides?: string): string {
   try {
     const commit = git("rev-parse", "--short=12", "HEAD");
@@ -12,7 +15,7 @@ export function commitInWords(besides?: string): string {
     const others = file.startsWith("..") ? [] : ["--", ":(top)", `:(top,exclude,literal)${file}`];
     return git("status", "--porcelain", ...others) === "" ? commit : `${commit}, with changes`;
   } catch {
-    return "unknown: this is no git checkout";
+    return "unknown: not a git checkout";
   }
 }
 

@@ -1,23 +1,30 @@
 import { apart, type Coverage, type SeenPair, transitions } from "../engine/coverage";
 import { FAULTS, type Fault } from "../engine/faults";
 
-/** Pairs shall meet a hundred times; of fewer seeds than ten thousand only a hundredth of them can be asked. */
+/** Each pair must meet 100 times in 10,000 seeds, and proportionally less often in fewer seeds. */
 export const leastFor = (seeds: number): number =>
   Math.min(100, Math.max(1, Math.floor(seeds / 100)));
 
-/** In so many seeds each kind of fault strikes, and by far: one that does not has lost its occasion. */
+/**
+ * In this many seeds, each kind of fault strikes many times. A kind that never does has lost its
+ * occasions.
+ */
 const SURELY_STRUCK_SEEDS = 1_000;
 
-/** Kinds of faults that never struck although so many seeds were played that each must have. */
+/** Kinds of faults that never struck although enough seeds were played. */
 export const idleFaults = (coverage: Coverage, seeds: number): Fault[] =>
   seeds < SURELY_STRUCK_SEEDS ? [] : FAULTS.filter((fault) => !coverage.strikes.has(fault));
 
-/** `thin`: pairs that can meet and met too seldom, of `pairs` that can. `disproved`: those that met although none should. */
+/**
+ * `thin`: possible pairs that met too seldom, of `pairs`. `disproved`: pairs that met although they
+ * are declared impossible.
+ */
 export type CoverageTable = { text: string; thin: number; disproved: number; pairs: number };
 
 /**
- * The marks as a table for people: a line per transition, how often it came up, and how many kinds of faults it met often enough.
- * Below it what is thin, each with its count, what it cannot meet, each with the reason, and what it met all the same.
+ * A readable table: one line per transition, with its count and the number of fault kinds that it
+ * met often enough. Below each: thin pairs with counts, impossible pairs with reasons, and
+ * impossible pairs that met.
  */
 export function coverageTable(coverage: Coverage, least: number): CoverageTable {
   const thin = coverage.thin(least);
@@ -32,7 +39,7 @@ export function coverageTable(coverage: Coverage, least: number): CoverageTable 
       `${type.padEnd(24)}${String(total).padStart(9)}${enough.padStart(9)}`,
       ...(rare.length > 0 ? [`  thin: ${inWords(rare)}`] : []),
       ...impossible(type),
-      ...(wrong.length > 0 ? [`  met though named as unable to: ${inWords(wrong)}`] : []),
+      ...(wrong.length > 0 ? [`  met though declared impossible: ${inWords(wrong)}`] : []),
     ];
   });
   const head = `${"transition".padEnd(24)}${"seen".padStart(9)}${"faults".padStart(9)}`;
@@ -47,7 +54,7 @@ export function coverageTable(coverage: Coverage, least: number): CoverageTable 
 const inWords = (pairs: readonly SeenPair[]): string =>
   pairs.map(({ fault, seen }) => `${fault} ${seen}`).join(" · ");
 
-/** A line for each reason. */
+/** One line per reason. */
 function impossible(type: string): string[] {
   const byReason = new Map<string, Fault[]>();
   for (const fault of FAULTS) {

@@ -25,7 +25,7 @@ function begun(): void {
   progress.add(played(5));
 }
 
-it("a run goes on with the ranges that are missing, as large as it began with", () => {
+it("a run continues with the missing ranges, in the range size of its start", () => {
   begun();
   const again = new Progress(file, { ...RUN, rangeSeeds: 3 });
   expect(again.rangeSeeds).toBe(2);
@@ -37,7 +37,7 @@ it.each([
   { name: "in the middle", at: -9 },
   { name: "right before its end", at: -1 },
 ])(
-  "a range whose line was cut off $name is played again, counts once, and what follows is kept",
+  "a range whose line was cut off $name is played again, counts once, and later lines are kept",
   ({ at }) => {
     begun();
     writeFileSync(file, readFileSync(file, "utf8").slice(0, at));
@@ -53,7 +53,7 @@ it.each([
   },
 );
 
-it("what two calls at a time have both played counts once, and what is no range of the run not at all", () => {
+it("ranges that two processes have both played count once, and lines of other ranges are ignored", () => {
   const [one, other] = [new Progress(file, RUN), new Progress(file, RUN)];
   one.add(played(1));
   other.add(played(1));
@@ -66,24 +66,24 @@ it.each([
   {
     name: "of another commit",
     run: { commit: "ba9876543210" },
-    says: "is of 6 seeds from 1 at commit 0123456789ab",
+    says: "belongs to 6 seeds from 1 at commit 0123456789ab",
   },
-  { name: "of other seeds", run: { from: 7 }, says: "Name another file, or remove this one" },
+  { name: "of other seeds", run: { from: 7 }, says: "Use another file, or delete this one" },
   {
-    name: "with changes that no commit names",
+    name: "with uncommitted changes",
     run: { commit: "0123456789ab, with changes" },
     says: "Commit first.",
   },
-])("a run $name does not go on from a file", ({ run, says }) => {
+])("a run $name does not continue from a file", ({ run, says }) => {
   begun();
   const before = readFileSync(file, "utf8");
   expect(() => new Progress(file, { ...RUN, ...run })).toThrow(says);
   expect(readFileSync(file, "utf8")).toBe(before);
 });
 
-it("a file of something else is left alone", () => {
+it("a file with other contents is not changed", () => {
   file = path.join(folder, "notes.txt");
   writeFileSync(file, "milk\neggs\n");
-  expect(() => new Progress(file, RUN)).toThrow("is of something else");
+  expect(() => new Progress(file, RUN)).toThrow("contains other data");
   expect(readFileSync(file, "utf8")).toBe("milk\neggs\n");
 });

@@ -20,12 +20,15 @@ const PlayedSchema = z.object({
   counted: z.object({ pairs: CountsSchema, events: CountsSchema, strikes: CountsSchema }),
 });
 
-/** Which seeds, played by which code; `rangeSeeds`: how many one process plays. */
+/** The seeds and the commit of a run. `rangeSeeds`: number of seeds per process. */
 export type Run = z.infer<typeof RunSchema>;
-/** A range that was played to its end and in which nothing failed: the hash of each log in order. `ms`: how long the whole run took for it. */
+/**
+ * A range that was played to its end without failures. `hashes`: of each log, in order. `ms`: its
+ * share of the run's time.
+ */
 export type Played = z.infer<typeof PlayedSchema>;
 
-/** What a range that is being played has told so far. */
+/** Collects the reports of a range that is being played. */
 export class Gathered {
   readonly #range: Range;
   readonly #began = performance.now();
@@ -43,7 +46,10 @@ export class Gathered {
     this.#isSound &&= failed.length === 0;
   }
 
-  /** null unless it was played to its end and nothing failed. `jobs`: how many ranges are played at a time. */
+  /**
+   * The range's result; `null` if it has not ended or a seed failed. `jobs`: number of parallel
+   * ranges.
+   */
   whole(jobs: number): Played | null {
     const { from, to } = this.#range;
     if (!this.#isSound || this.#hashes.length < to - from) return null;
@@ -53,21 +59,23 @@ export class Gathered {
 }
 
 /**
- * What a run of hours has done so far, in a file of one line for the run and one for each range: whoever gives the same command again
- * goes on from there. A line that was cut off counts for nothing, and a range that stands there twice counts once.
+ * Progress of a long run, in a file: one line for the run and one per range. The same command
+ * continues from this file. Cut lines are ignored; duplicate ranges count once.
  */
 export class Progress {
   readonly played: readonly Played[];
-  /** As the file has it: the ranges must be those it speaks of. */
+  /** Read from the file: ranges must have the size of the recorded ones. */
   readonly rangeSeeds: number;
   readonly #file: string;
 
-  /** Throws `UsageError` where the file is of another run, or the code has changes that no commit names. */
+  /**
+   * Throws `UsageError` if the file belongs to another run, or the code has uncommitted changes.
+   */
   constructor(file: string, run: Run) {
     this.#file = path.resolve(file);
     if (!/^[0-9a-f]+$/.test(run.commit)) {
       throw new UsageError(
-        `A run that is to go on later must be of one commit, and this is ${run.commit}. Commit first.`,
+        `--progress needs a clean commit, but this is ${run.commit}. Commit first.`,
       );
     }
     const text = existsSync(this.#file) ? readFileSync(this.#file, "utf8") : "";
@@ -85,18 +93,16 @@ export class Progress {
       begun.seeds !== run.seeds
     ) {
       const what = begun
-        ? `${begun.seeds} seeds from ${begun.from} at commit ${begun.commit}`
-        : "something else";
-      throw new UsageError(
-        `${file} is of ${what}. Name another file, or remove this one to begin anew.`,
-      );
+        ? `belongs to ${begun.seeds} seeds from ${begun.from} at commit ${begun.commit}`
+        : "contains other data";
+      throw new UsageError(`${file} ${what}. Use another file, or delete this one to start over.`);
     }
     this.rangeSeeds = begun.rangeSeeds;
     const whole = rest
       .flatMap((line) => PlayedSchema.safeParse(line).data ?? [])
       .filter((played) => isRangeOf(begun, played));
     this.played = [...new Map(whole.map((played) => [played.from, played])).values()];
-    if (text !== "" && !text.endsWith("\n")) appendFileSync(this.#file, "\n"); // what comes next is a line of its own
+    if (text !== "" && !text.endsWith("\n")) appendFileSync(this.#file, "\n"); // terminates a line that was cut off
   }
 
   has(range: Range): boolean {
@@ -116,7 +122,7 @@ function parsed(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    return null; // it was cut off, and is played again
+    return null; // the line was cut off; its range is played again
   }
 }
 

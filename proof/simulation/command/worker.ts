@@ -3,9 +3,12 @@ import { once } from "node:events";
 import { type Counted, Coverage } from "../engine/coverage";
 import { judge, situationOf } from "../engine/judge";
 
-/** Seeds played in a process of their own: whatever one of them does to it, its parent knows which one it was. */
+/**
+ * Plays seeds in a process of their own. If a seed breaks the process, the parent knows which seed
+ * it was.
+ */
 
-/** `to` is not in it. */
+/** `to` is exclusive. */
 export type Range = { from: number; to: number };
 export type Told = {
   seeds: number;
@@ -13,19 +16,20 @@ export type Told = {
   failed: number[];
   counted: Counted;
 };
-/** A seed that took its process with it, and how. */
+/** A seed that ended its process or hung, and how. */
 export type Lost = { seed: number; how: string };
 type Message = { begins: number } | { told: Told };
 
 const BATCH = 25;
 /**
- * What a library registers to be tidied up with a reply's body may itself hold that body. A service ends or aborts each of its calls, and then
- * nothing is left; of a simulated process that dies in the middle of one nothing ends, and thousands of them would fill the memory.
+ * Disables finalizers. A library may register a cleanup whose callback itself holds the reply's
+ * body. A service ends or aborts each call; a simulated process that dies does not. Thousands of
+ * them would fill the memory.
  */
 const WITHOUT_FINALIZERS =
   "--import=data:text/javascript,globalThis.FinalizationRegistry=class{register(){}unregister(){}}";
 
-/** Inside such a process: plays the seeds and tells the parent. */
+/** Runs in the child process: plays the seeds and reports to the parent. */
 export async function playRange({ from, to }: Range): Promise<void> {
   for (let seed = from; seed < to; seed += BATCH) {
     const coverage = new Coverage();
@@ -42,7 +46,7 @@ export async function playRange({ from, to }: Range): Promise<void> {
   }
 }
 
-/** Waits until it is on its way: what comes next may never let go of this thread again. */
+/** Waits until the message is sent, because the next seed may block this thread forever. */
 const tell = (message: Message): Promise<void> =>
   new Promise((resolve, reject) => {
     process.send?.(message, undefined, undefined, (error) => (error ? reject(error) : resolve()));
@@ -55,7 +59,10 @@ type Watch = {
   onTold: (told: Told) => void;
 };
 
-/** Plays a range in a process of its own. A seed that ends the process, or that lets nothing be heard for so long, is answered. */
+/**
+ * Plays a range in a child process. Returns the seed that ended the process, or that sent no report
+ * for `silentMs`.
+ */
 export async function inProcess(
   range: Range,
   { script, silentMs, workers, onTold }: Watch,
@@ -82,7 +89,7 @@ export async function inProcess(
   const [code, signal] = await once(worker, "exit");
   clearTimeout(silent);
   const wasStopped = !workers.delete(worker);
-  if (hangs) return { seed, how: `nothing was heard of it for ${silentMs / 1_000} s` };
+  if (hangs) return { seed, how: `no progress for ${silentMs / 1_000} s` };
   const isWhole = code === 0 && played === range.to - range.from;
-  return wasStopped || isWhole ? null : { seed, how: `its process ended with ${code ?? signal}` };
+  return wasStopped || isWhole ? null : { seed, how: `its process exited with ${code ?? signal}` };
 }

@@ -6,11 +6,14 @@ import type { VirtualTime } from "./virtual-time";
 type Options = {
   time: VirtualTime;
   faults: Faults;
-  /** When everything written so far is on disk; nothing leaves an object before. */
+  /** Resolves when everything written so far is on disk. Nothing may leave an object earlier. */
   gate: () => Promise<void>;
 };
 
-/** R2 as far as a session uses it. May fail, be slow, or do its part and lose the answer. */
+/**
+ * The part of R2 that a session uses. Requests may fail, be slow, or be performed with a lost
+ * response.
+ */
 export class SimulatedBucket {
   readonly #objects = new Map<string, Uint8Array>();
   readonly #options: Options;
@@ -20,12 +23,15 @@ export class SimulatedBucket {
     this.#options = options;
   }
 
-  /** The process at the other end is gone: what is under way comes about, and nobody hears of it. */
+  /**
+   * The calling process died. Requests in progress still complete, but their results are not
+   * delivered.
+   */
   disconnect(): void {
     this.#life += 1;
   }
 
-  /** As the service is given it. */
+  /** The bucket as the service uses it. */
   get bucket(): FileBucket {
     return {
       put: (key, value) => this.#ask(() => this.#put(key, value)),
@@ -35,7 +41,7 @@ export class SimulatedBucket {
     };
   }
 
-  /** As somebody else reads it, at any time and without trouble. */
+  /** Read access for observers, without injected faults. */
   get seen(): ReadableBucket {
     return {
       list: async ({ prefix }) => ({
@@ -47,7 +53,7 @@ export class SimulatedBucket {
     };
   }
 
-  /** All that is written is written once: `onlyIf` there is nothing yet. */
+  /** Keys are written once: `onlyIf` allows a put only if the key does not exist. */
   #put(key: string, value: Uint8Array | string): object | null {
     if (this.#objects.has(key)) return null;
     this.#objects.set(

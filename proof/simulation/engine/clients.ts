@@ -8,24 +8,24 @@ const decoder = new TextDecoder();
 export type Wish = { turn: number | null; deltas: boolean };
 
 /**
- * Somebody who watches: keeps the raw bytes it was given, leaves and comes back with the last id it has whole, may read slowly.
- * It knows nothing of the log.
+ * A client that watches a session. It keeps the raw bytes it received, reconnects with the last id
+ * that it received completely, and may read slowly. It has no access to the log.
  */
 export class Client {
   readonly wish: Wish;
-  /** Whole frames, as they came, over all connections. */
+  /** Complete frames as received, over all connections. */
   received = "";
-  /** Connections so far. */
+  /** Number of connections so far. */
   connections = 0;
   isDone = false;
   readonly problems: string[] = [];
   readonly #chance: Chance;
   readonly #world: { platform: Platform; time: VirtualTime; faults: Faults };
   #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
-  /** What came of a frame that is not whole yet. */
+  /** Received part of an incomplete frame. */
   #rest = "";
   #isOnItsWay = false;
-  /** Raised with every connection: what an older one still brings is lost. */
+  /** Incremented with every connection. Data from an older connection is discarded. */
   #connection = 0;
 
   constructor(
@@ -39,7 +39,7 @@ export class Client {
     this.#comeBack(1, 400);
   }
 
-  /** The connection broke; what had come stays. */
+  /** The connection broke. Complete frames are kept. */
   lose(): void {
     this.#reader = null;
     this.#connection += 1;
@@ -47,7 +47,7 @@ export class Client {
     this.#comeBack(20, 3_000);
   }
 
-  /** The id it would come back with. */
+  /** The id that the client sends when it reconnects. */
   get lastId(): number {
     const at = this.received.lastIndexOf("\nid: ");
     return at < 0
@@ -55,7 +55,7 @@ export class Client {
       : Number.parseInt(this.received.slice(at + 5, this.received.indexOf("\n", at + 5)), 10);
   }
 
-  /** One attempt at a time. */
+  /** Only one reconnect is pending at a time. */
   #comeBack(soonestMs: number, latestMs: number): void {
     if (this.isDone || this.#isOnItsWay) return;
     this.#isOnItsWay = true;
@@ -82,7 +82,7 @@ export class Client {
     this.#read(this.#connection);
   }
 
-  /** As the object's `fetch` answers: null if there is nothing to read yet. */
+  /** Like the object's `fetch`; `null` if there is nothing to read yet. */
   #open({ streams }: LiveSession): ReadableStream<Uint8Array> | null {
     const { turn, deltas } = this.wish;
     const after = this.lastId;
@@ -93,7 +93,7 @@ export class Client {
       return null;
     }
     if (after > head) {
-      this.problems.push(`I1: it was given ${after}, and the log ends at ${head}`);
+      this.problems.push(`I1: the client received id ${after}, but the log ends at ${head}`);
       this.isDone = true;
       return null;
     }

@@ -3,12 +3,12 @@ import { FAULTS, type Fault } from "./faults";
 import type { RunRecord } from "./run-record";
 
 /**
- * A transition meets a fault if it is among this many facts logged after the strike, deltas not counted: what went wrong is then
- * still being dealt with, though it need not have touched this very fact.
+ * A transition meets a fault if it is among this many events after the strike, deltas excluded. The
+ * fault is then still being handled, even if it did not affect this event directly.
  */
 const WINDOW = 20;
 
-/** How often each transition met each kind of fault, and how often each came up at all. */
+/** Counts how often each transition met each kind of fault, and how often each occurred at all. */
 export class Coverage {
   readonly pairs = new Map<string, number>();
   readonly events = new Map<string, number>();
@@ -46,12 +46,12 @@ export class Coverage {
     return { pairs: [...this.pairs], events: [...this.events], strikes: [...this.strikes] };
   }
 
-  /** Pairs that can meet, seen fewer than `least` times. */
+  /** Possible pairs that were seen fewer than `least` times. */
   thin(least: number): SeenPair[] {
     return this.#where(({ seen }, why) => why === null && seen < least);
   }
 
-  /** Pairs that have met although they are said to be unable to: what is said of them is wrong. */
+  /** Pairs that were seen although they are declared impossible: the declaration is wrong. */
   disproved(): SeenPair[] {
     return this.#where(({ seen }, why) => why !== null && seen > 0);
   }
@@ -74,18 +74,19 @@ export type Counted = {
 
 const EVENT_TYPES = SessionEventSchema.options.map((option) => option.shape.type.value);
 
-/** The transitions that count: every fact that a session can log. */
+/** The counted transitions: every event type that a session can log, except deltas. */
 export const transitions = (): string[] => EVENT_TYPES.filter((type) => type !== "stream.delta");
 
-/** Why a transition and a kind of fault cannot meet; null if they can. */
+/** Why a transition and a kind of fault cannot meet; `null` if they can. */
 export const apart = (type: string, fault: Fault): string | null =>
   type !== "session.created" || BEFORE_FIRST.has(fault)
     ? null
-    : "comes before anything the fault could strike";
+    : "occurs before anything that the fault could affect";
 
 /**
- * What strikes before the session's first event is on disk, or takes it back: nothing else leaves the object until it is, and no alarm
- * is set. Whoever watches may bring back an object that died with its first write, so it need not have an event yet.
+ * Faults that can strike before the session's first event is durable, or undo it. Until then
+ * nothing else leaves the object and no alarm is set. A client may revive an object that died
+ * during its first write, so the object may have no event yet.
  */
 const BEFORE_FIRST: ReadonlySet<Fault> = new Set<Fault>([
   ...([

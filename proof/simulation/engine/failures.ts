@@ -1,7 +1,10 @@
 import type { Failure } from "../../../simulated/providers/reply";
 import type { Faults } from "./faults";
 
-/** The failure that a provider answers a request with, as the faults of the run say. `null` if none strikes. */
+/**
+ * The failure that a provider returns for a request, according to the run's faults. `null` if none
+ * strikes.
+ */
 export function drawFailure(faults: Faults): Failure | null {
   if (faults.strikes("rate_limited")) {
     const chance = faults.chance("rate_limited");

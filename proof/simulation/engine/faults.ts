@@ -1,8 +1,8 @@
 import { Chance } from "../../../simulated/chance";
 
-/** Everything that can go wrong around a session. Each run draws its own subset, each with a rate of its own. */
+/** All faults around a session. Each run draws a subset, each fault with its own rate. */
 export const FAULTS = [
-  // The process dies: at a point of its work, or at any moment.
+  // Process crashes: at a point of its work, or at a random time.
   ...[
     "crash_before_commit",
     "crash_after_commit",
@@ -11,7 +11,7 @@ export const FAULTS = [
     "crash_after_headers",
   ],
   ...["crash_in_stream", "crash_in_alarm", "crash_in_boot", "crash_at_random"],
-  // The platform.
+  // Platform.
   ...["disk_error", "slow_disk", "alarm_late", "alarm_twice", "clock_forward", "clock_back"],
   // Providers.
   ...[
@@ -45,13 +45,13 @@ export const FAULTS = [
     "r2_answer_lost",
     "r2_slow",
   ],
-  // Those around it.
+  // Tenant and clients.
   ...["tenant_deaf", "tenant_answer_lost", "tenant_slow"],
   ...["client_vanishes", "client_slow"],
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** What only runs with tools give an occasion. */
+/** Faults that only runs with tools can meet. */
 export const OF_TOOLS: ReadonlySet<Fault> = new Set<Fault>([
   ...([
     "crash_in_tool",
@@ -63,49 +63,51 @@ export const OF_TOOLS: ReadonlySet<Fault> = new Set<Fault>([
     "r2_slow",
   ] as const),
 ]);
-/** Of what is told when a turn has ended. */
+/** Faults of the settlement at the end of a turn. */
 export const OF_TENANT: ReadonlySet<Fault> = new Set([
   "tenant_deaf",
   "tenant_answer_lost",
   "tenant_slow",
 ]);
 
-/** One strike: when, how far the log was, and until when it lasted (null: while the run lasts). */
+/** One injected fault: its number, its time, its end, and the log's head at that time. */
 export type Strike = { nth: number; fault: Fault; at: number; until: number; head: number };
 
 export type FaultPlan = {
   seed: number;
   faults: readonly Fault[];
-  /** How long trouble lasts, in ms from the beginning. */
+  /** Faults stop this many ms after the start. */
   calmAfterMs: number;
   /**
-   * Whether most trouble waits until what the run goes after is about to come about, and strikes oftener then. What providers do to
-   * the first agent is left out: it shall come that far.
+   * Whether most faults wait until the event that the run aims at is near, and then strike more
+   * often. Provider faults of the first agent are excluded so that it gets that far.
    */
   isLate: boolean;
-  /** Strikes that are allowed, by number; null: all. A failing run is shrunk by leaving strikes out. */
+  /**
+   * Numbers of the allowed strikes; `null` means all. A failing run is shrunk by removing strikes.
+   */
   strikes: readonly number[] | null;
 };
 
 const RATES: readonly number[] = [0.02, 0.06, 0.15, 0.4];
-/** Trouble that lasts must leave the session on its feet. */
+/** In long faulty periods, rates must be low enough for the session to make progress. */
 const RATES_OF_LASTING: readonly number[] = [0.004, 0.02, 0.06];
 const LASTING_MS = 400_000;
-/** A process that died so often only repeats itself, and each new one reads the whole log. */
+/** Further crashes would only repeat themselves, and every restart reads the whole log. */
 const MOST_CRASHES = 60;
-/** Shortly before what seldom comes about, faults strike oftener. */
+/** Faults strike more often shortly before rare events. */
 const CLOSE = { times: 2, most: 0.3 };
 const LATE = { crashes: 4, others: 0.3 };
 
-/** What the faults see of the world. */
+/** The part of the world that faults depend on. */
 export type World = {
   readonly now: number;
-  /** Where the log ends. */
+  /** Head of the log. */
   readonly head: number;
-  /** Whether what this run goes after is about to come about. */
+  /** Whether the event that this run aims at is near. */
   readonly isClose: boolean;
 };
-/** What has few occasions in a run strikes at most of them. */
+/** Faults with few occasions per run strike at most of them. */
 const RATES_OF_SELDOM: readonly number[] = [0.3, 0.6, 0.9];
 const SELDOM: ReadonlySet<Fault> = new Set([
   "alarm_twice",
@@ -114,10 +116,16 @@ const SELDOM: ReadonlySet<Fault> = new Set([
   ...OF_TOOLS,
 ]);
 
-/** What is told after a turn is tried again less and less often: it must go on failing to meet what comes late in the next one. */
+/**
+ * A failed settlement is retried with growing delays. It must keep failing to meet late events of
+ * the next turn.
+ */
 const RATE_OF_LATE_TELLING = 0.97;
 
-/** Decides when which fault strikes. Each kind has its own source of chance, so that leaving one out leaves the others as they were. */
+/**
+ * Decides when each fault strikes. Each kind has its own random source, so removing one does not
+ * change the others.
+ */
 export class Faults {
   readonly struck: Strike[] = [];
   readonly #plan: FaultPlan;
@@ -147,7 +155,7 @@ export class Faults {
     }
   }
 
-  /** Whether it strikes here and now. */
+  /** Whether the fault strikes at this point. */
   strikes(fault: Fault, lastsMs = 0): boolean {
     const kind = this.#kinds.get(fault);
     if (
@@ -168,7 +176,9 @@ export class Faults {
     return true;
   }
 
-  /** What a provider draws for an agent, which is spared in a run with late trouble if it is the first. */
+  /**
+   * Draws a provider's behaviour for an agent. The first agent is spared in runs with late faults.
+   */
   replyingTo<T>(agent: number, draw: () => T): T {
     this.#spares = this.#plan.isLate && agent === 0;
     try {
@@ -185,7 +195,7 @@ export class Faults {
     return fault.startsWith("crash_") ? close(LATE.crashes) : Math.max(usual, LATE.others);
   }
 
-  /** A source of chance of the fault's own, for how it strikes. */
+  /** The fault's own random source, for how it strikes. */
   chance(fault: Fault): Chance {
     return this.#kinds.get(fault)?.chance ?? new Chance(this.#plan.seed);
   }
@@ -198,19 +208,22 @@ export class Faults {
     return this.#calmAt;
   }
 
-  /** The process died, and the log on disk ends there: what it had beyond that was never logged, so it comes after each of them. */
+  /**
+   * The process died and the log on disk ends at `head`. Strikes beyond it were never logged, so
+   * they now precede the next event.
+   */
   takeBack(head: number): void {
     for (const strike of this.struck) strike.head = Math.min(strike.head, head);
   }
 
-  /** The last strike lasts until now. */
+  /** Extends the last strike of this fault. */
   extend(fault: Fault, until: number): void {
     const strike = this.struck.findLast((one) => one.fault === fault);
     if (strike) strike.until = Math.max(strike.until, until);
   }
 }
 
-/** A number of a text, the same everywhere (FNV-1a). */
+/** FNV-1a hash of a text, the same on every machine. */
 export function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1)

@@ -6,19 +6,20 @@ import type { Workspace } from "../../../checker/types";
 import type { Reached } from "./providers";
 
 /**
- * What files answers and finals must have: what the simulated models asked of their file tools, done over again by the protocol's
- * rules. Of the service it takes the log's word only on which calls of a tool succeeded, and when.
+ * The files that answers and final texts must have. Recomputed by the protocol's rules from the
+ * file tools that the simulated models called. Only the success and the time of each tool call are
+ * taken from the log.
  */
 export type WitnessedFiles = {
-  /** By `{turn}/{attempt}/{label}`, of every answer and final that has a snapshot of its own. */
+  /** By `{turn}/{attempt}/{label}`, for every answer and final text with its own snapshot. */
   trees: ReadonlyMap<string, Tree>;
-  /** Each agent's workspace when it answered or presented, by the event's number in the log. */
+  /** Each agent's workspace when it answered or presented, by the event's sequence number. */
   workspaces: ReadonlyMap<number, Workspace>;
-  /** Calls that succeeded and cannot have. */
+  /** Logged successes that are impossible. */
   problems: readonly string[];
 };
 
-/** Contents by path. Never changed, only replaced. */
+/** Contents by path. Immutable: replaced, never changed. */
 type Tree = ReadonlyMap<string, string>;
 type Asked = Reached["calls"][number];
 type Answer = { agent: string; tree: Tree };
@@ -26,17 +27,17 @@ type Desk = {
   working: Tree;
   /** Paths that tools of the round wrote or deleted. */
   touched: Set<string>;
-  /** The files of its newest answer; null before that. */
+  /** The files of the agent's newest answer; `null` before its first one. */
   kept: Tree | null;
-  /** Labels of the newest answers it was shown, by author. */
+  /** Labels of the newest answers that the agent was shown, by author. */
   shown: Map<string, string>;
-  /** Calls of tools that it was not told the end of, by their ids. */
+  /** Tool calls without a logged result, by id. */
   asked: Map<string, Asked>;
 };
 
 const EMPTY: Tree = new Map();
 const WORKSPACE = "/workspace/";
-/** What the orchestrator's own tools are called; whatever else a model calls is a tool of its agent. */
+/** Names of the orchestrator's own tools. All other calls are to the agent's tools. */
 const DECISIONS: ReadonlySet<string> = new Set([
   "new_answer",
   "vote",
@@ -57,7 +58,7 @@ export function witnessFiles(
   return witness;
 }
 
-/** As snapshots are read back: `{sha256} {size}` by path. */
+/** The same form as snapshots read from storage: `{sha256} {size}` by path. */
 export function asStored(trees: ReadonlyMap<string, Tree>): StoredSnapshots["trees"] {
   const known = new Map<string, string>();
   const told = (contents: string): string => {
@@ -79,7 +80,7 @@ class Witness implements WitnessedFiles {
   readonly #calls: ReadonlyMap<string, Reached["calls"]>;
   readonly #owners = new Set<string>();
   #aliases: Readonly<Record<string, string>> = {};
-  /** What the turn began with, and what the latest turn with a final text came to. */
+  /** The files at the start of the turn, and those of the latest turn with a final text. */
   #base: Tree = EMPTY;
   #result: Tree | null = null;
   #answers = new Map<string, Answer>();
@@ -106,7 +107,7 @@ class Witness implements WitnessedFiles {
         this.#desks = new Map();
         return;
       case "round.started":
-        // A round that carries on has the files of the lost round, and what that one touched.
+        // A round that continues a lost one keeps its files and its touched paths.
         if (event.carries === undefined)
           Object.assign(this.#desk(event.agent), { working: this.#base, touched: new Set() });
         return this.#show(event);
@@ -146,14 +147,15 @@ class Witness implements WitnessedFiles {
     for (const label of labels) shown.set(this.#answers.get(label)?.agent ?? "", label);
   }
 
-  /** The log names the tools of a reply in the order in which its model called them. */
+  /** The log lists the tools of a reply in the order in which the model called them. */
   #asks({ agent, call, tools }: EventOf<"call.completed">): void {
     const { asked } = this.#desk(agent);
     const own = (this.#calls.get(call) ?? []).filter(({ name }) => !DECISIONS.has(name));
     for (const [nth, { tool_call, name }] of tools.entries()) {
       const said = own[nth];
       if (said?.name === name) asked.set(tool_call, said);
-      else this.problems.push(`${call} is said to have called ${name}, which its model did not`);
+      else
+        this.problems.push(`${call} is logged as calling ${name}, but its model did not call it`);
     }
   }
 
@@ -164,7 +166,7 @@ class Witness implements WitnessedFiles {
     if (outcome === "ok" && asked) desk.working = this.#done(desk, asked);
   }
 
-  /** The working tree after a call that succeeded. */
+  /** The working tree after a successful call. */
   #done(desk: Desk, { name, arguments: text }: Asked): Tree {
     const tree = new Map(desk.working);
     const args: Record<string, string> = JSON.parse(text);
@@ -175,8 +177,7 @@ class Witness implements WitnessedFiles {
         return tree.set(path, args["content"] ?? "");
       case "delete_file":
         desk.touched.add(path);
-        if (!tree.delete(path))
-          this.problems.push(`${path} was deleted where there is no such file`);
+        if (!tree.delete(path)) this.problems.push(`${path} was deleted, but it did not exist`);
         return tree;
       case "copy_file":
         for (const [below, contents] of this.#peer(desk, args["source"] ?? "")) {
@@ -189,7 +190,7 @@ class Witness implements WitnessedFiles {
     }
   }
 
-  /** The files of an answer that the agent was shown, as they were with it. */
+  /** The files of an answer that the agent was shown, as frozen with the answer. */
   #peer({ shown }: Desk, source: string): Tree {
     const label = [...shown].find(([author]) => source === `/peers/${this.#aliases[author]}`)?.[1];
     const answer = this.#answers.get(label ?? "");
@@ -197,7 +198,10 @@ class Witness implements WitnessedFiles {
     return answer?.tree ?? EMPTY;
   }
 
-  /** The workspace as it is; `before`: the files of the author's previous answer, null if it has none or presents. */
+  /**
+   * The present workspace. `before`: the files of the author's previous answer; `null` if there is
+   * none, or for a presentation.
+   */
   #workspace({ working, touched }: Desk, before: Tree | null): Workspace {
     const paths = [...(before?.keys() ?? [])]
       .filter((path) => !working.has(path) && !touched.has(path))
@@ -208,7 +212,7 @@ class Witness implements WitnessedFiles {
       : known;
   }
 
-  /** A round that changed nothing freezes nothing: the files of before stay. */
+  /** A round without changes creates no snapshot: the previous files remain. */
   #submits({
     sequence_number,
     turn,
@@ -227,7 +231,7 @@ class Witness implements WitnessedFiles {
     desk.kept = tree;
   }
 
-  /** The presenter starts from the files of the answer that won, and sees those of all. */
+  /** The presenter starts from the winning answer's files and sees the files of all answers. */
   #begins({ agent, label }: EventOf<"presentation.started">): void {
     const desk = this.#desk(agent);
     desk.working = (label === null ? undefined : this.#answers.get(label)?.tree) ?? this.#base;
@@ -235,7 +239,7 @@ class Witness implements WitnessedFiles {
     for (const [newest, { agent: author }] of this.#answers) desk.shown.set(author, newest);
   }
 
-  /** Also where the answer stands in for its text, what the presenter made of the files is the result. */
+  /** The result is the presenter's workspace, even if the winning answer replaces its text. */
   #presents({
     sequence_number,
     turn,

@@ -15,20 +15,24 @@ import type { VirtualTime } from "./virtual-time";
 
 type Options = {
   time: VirtualTime;
-  /** When everything written so far is on disk; nothing leaves an object before. */
+  /** Resolves when everything written so far is on disk. Nothing may leave an object earlier. */
   gate: () => Promise<void>;
 };
 
-/** How long a word takes to get there, and how often who is not the first looks again, in ms. */
+/**
+ * Latency of a message to the gate, and polling interval of calls that are not first in the queue,
+ * in ms.
+ */
 const WAY_MS = 5;
 const LOOK_AGAIN_MS = 250;
 
 /**
- * The tenant's gate before limited backends: the service's own rules, in an object of its own that outlives the session's process. As in
- * the service, what a process asked for goes on when it is gone; only nobody hears of it.
+ * The tenant's gate for rate-limited backends: the service's own rules, in an object that outlives
+ * the session's process. As in the service, requests of a dead process continue, but their results
+ * are not delivered.
  */
 export class Gate {
-  /** When calls were let in that were not given back, in order, by their ids. */
+  /** Admission times of calls that were not released, in order, by call id. */
   readonly letIn = new Map<string, number>();
   readonly #options: Options;
   readonly #queues = new Map<string, RateQueue>();
@@ -39,12 +43,12 @@ export class Gate {
     this.#options = options;
   }
 
-  /** The process at the other end is gone: nobody hears its answers any more. */
+  /** The calling process died: results are no longer delivered to it. */
   disconnect(): void {
     this.#life += 1;
   }
 
-  /** What the process of now has of it. */
+  /** The gate's interface for the present process. */
   connect(): RateGateApi {
     const life = this.#life;
     const asked = async <T>(work: () => T | Promise<T>): Promise<T> => {
@@ -93,7 +97,7 @@ export class Gate {
     this.#queues.set(endpoint, queue);
   }
 
-  /** Whether nobody waits for the call any more. */
+  /** Whether the call left the queue meanwhile. */
   async #waits(call: string, ms: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     this.#waiters.set(call, resolve);

@@ -1,4 +1,4 @@
-/** Rules and habits that a run may have; each draws its own subset. */
+/** Rules and behaviours that a run may have. Each run draws a subset. */
 export const HABITS = [
   ...[
     "cancel",
@@ -31,6 +31,6 @@ export const HABITS = [
     "tools",
   ],
 ] as const;
-/** Those that only some runs have besides. */
+/** Habits that only some runs have in addition. */
 const RARE_HABITS = ["long_results", "served", "rated", "hosted"] as const;
 export type Habit = (typeof HABITS | typeof RARE_HABITS)[number];

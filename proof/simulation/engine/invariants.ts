@@ -23,7 +23,10 @@ import type { RunRecord } from "./run-record";
 
 export type Breach = { invariant: string; at: number; sentence: string };
 
-/** What is checked of every run, by its number in `robustness.md` §2; other names are rules of `protocol.md`. */
+/**
+ * Checks of every run, by their numbers in `robustness.md` §2. Other names are rules of
+ * `protocol.md`.
+ */
 export const OUTSIDE: readonly (readonly [string, OutsideCheck])[] = [
   ["I1", i1SameBytes],
   ["I2", i2Acknowledged],
@@ -44,7 +47,7 @@ export const OUTSIDE: readonly (readonly [string, OutsideCheck])[] = [
   ["well-formed", wellFormed],
 ];
 
-/** Everything that is wrong with a run. `at`: the number of an event, 0 where there is none. */
+/** All violations of a run. `at`: sequence number of an event, or 0. */
 export function breaches(run: RunRecord): Breach[] {
   const seen = OUTSIDE.flatMap(([invariant, look]) =>
     look(run).map((sentence) => ({ invariant, at: 0, sentence })),

@@ -7,10 +7,13 @@ import { runEngine, type WhileAway } from "./run";
 import type { RunRecord } from "./run-record";
 import { type EngineSituation, SESSION, situationOf } from "./situation";
 
-/** `run`: null if it threw before it was over. */
+/** `run` is `null` if the run threw. */
 export type Judged = { run: RunRecord | null; breaches: Breach[]; hash: string };
 
-/** Runs a situation and looks at it from all sides. A run that throws, or that cannot be looked at, is one breach: `throws`. */
+/**
+ * Runs a situation and checks every invariant. If the run or a check throws, there is one breach:
+ * `throws`.
+ */
 export async function judge(situation: EngineSituation): Promise<Judged> {
   let run: RunRecord | null = null;
   try {
@@ -22,26 +25,26 @@ export async function judge(situation: EngineSituation): Promise<Judged> {
   }
 }
 
-/** Runs a situation, and leaves it to others what to look at. */
+/** Runs a situation without checking it. */
 export async function play(situation: EngineSituation, whileAway?: WhileAway): Promise<RunRecord> {
   await loadFormats();
   return runEngine(situation, whileAway);
 }
 
-/** The log as bytes, deltas and all, in a number: two runs are the same if these are. */
+/** Hash of the log's bytes, deltas included. Two runs are equal if their hashes are. */
 const hashOf = ({ rows }: RunRecord): string =>
   createHash("sha256")
     .update(rows.map((row) => toJson(row, SESSION)).join("\n"))
     .digest("hex")
     .slice(0, 16);
 
-/** Most runs, and most time in ms, that are spent on making a history shorter. */
+/** Maximum number of runs, and maximum time in ms, for shrinking a failing run. */
 const TRIES = 400;
 const PATIENCE_MS = 60_000;
 
 /**
- * The same breach with less around it: fewer agents, habits, kinds of faults, and single strikes. Each step must break the same
- * invariant again.
+ * Finds a smaller situation with the same breach: fewer agents, habits, kinds of faults, and single
+ * strikes. Each step must break the same invariant again.
  */
 export async function shrink(
   situation: EngineSituation,
@@ -82,13 +85,13 @@ function* smaller(situation: EngineSituation): Generator<EngineSituation> {
     yield { ...situation, habits: habits.filter((other) => other !== habit) };
 }
 
-/** Leaves single strikes out, the last ones first. */
+/** Removes single strikes, starting with the last. */
 async function withFewStrikes(
   situation: EngineSituation,
   fails: (candidate: EngineSituation) => Promise<boolean>,
 ): Promise<EngineSituation> {
   const { run } = await judge(situation);
-  if (!run) return situation; // what struck is not known
+  if (!run) return situation; // no record of the strikes
   let strikes = run.faults.struck.map(({ nth }) => nth);
   for (const nth of strikes.toReversed()) {
     const fewer = strikes.filter((other) => other !== nth);
@@ -98,7 +101,7 @@ async function withFewStrikes(
   return (await fails(lean)) ? lean : situation;
 }
 
-/** What a person needs to see of a failing run. */
+/** A readable report of a failing run. */
 export function report(situation: EngineSituation, { run, breaches: found }: Judged): string {
   const told = found
     .slice(0, 5)
@@ -109,7 +112,7 @@ export function report(situation: EngineSituation, { run, breaches: found }: Jud
     return [
       ...told,
       "",
-      `${shrunk}, faults [${situation.faults.join(" ")}]; it threw before it was over`,
+      `${shrunk}, faults [${situation.faults.join(" ")}]; the run threw an error`,
     ].join("\n");
   const { faults, startedAt } = run;
   const struck = faults.struck.map(

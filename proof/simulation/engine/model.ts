@@ -6,14 +6,14 @@ import { hash } from "./faults";
 import type { Habit } from "./habits";
 import type { Search, Spoken } from "./wire/frame";
 
-/** What a model says to one request. */
+/** A model's reply to one request. */
 export type Said = {
   text: string;
   calls: { name: string; arguments: string }[];
   searches?: readonly Search[];
 };
 
-/** How a reply ends: by itself, cut at its output limit, or held back by its provider. */
+/** How a reply ends: complete, cut at its output limit, or withheld by its provider. */
 export type Ending = Spoken["finish"];
 
 type Character = "agreeable" | "improver" | "stubborn" | "careless";
@@ -26,13 +26,17 @@ type Speaker = {
   isFirst: boolean;
 };
 
-/** Stands in every answer, so that it can be told where it went: made of the id of the call that wrote it. */
+/**
+ * Part of every answer, to find where the answer was sent. Derived from the id of the call that
+ * wrote it.
+ */
 export const markOf = (call: string): string =>
   `zq${call.replace("call_", "").replaceAll("_", "x")}zq`;
 export const MARK = /zq(\d+)x(\d+)x\d+x[\dx]+zq/g;
 
 /**
- * The simulated model: it sees its request and nothing else, and says the same whenever the same call is made in the same run.
+ * The simulated model. It sees only its request, and replies the same to the same call of the same
+ * run.
  */
 export function speak(
   asked: Asked,
@@ -65,8 +69,8 @@ export function speak(
 }
 
 /**
- * What is sent of it. A reply that is cut ends within a text or a call, or right behind a call, which is whole then as those of a reply
- * that is held back are: that it may be read shall not make it count.
+ * The part of a reply that is sent. A cut reply ends within a text or a call, or right after a
+ * complete call. Withheld replies contain complete calls, too. A readable call must not count then.
  */
 export function sentOf(said: Said, ending: Ending, chance: Chance): Said {
   const { text, calls } = said;
@@ -75,7 +79,7 @@ export function sentOf(said: Said, ending: Ending, chance: Chance): Said {
   return { ...said, text: text.slice(0, Math.ceil(text.length / 2)), calls: torn };
 }
 
-/** Most often a model that may search the web does, and says something of what it found. */
+/** A model that may search the web usually does, and writes some text about the results. */
 function searched(said: Said, chance: Chance): Said {
   if (chance.is(0.3)) return said;
   const searches = Array.from({ length: chance.int(1, 4) }, () => {
@@ -134,11 +138,14 @@ function presentation(asked: Asked, speaker: Speaker): Said {
 
 const FILE_WORK = { write: 5, read: 2, peek: 2, copy: 1, remove: 1 };
 
-/** Whether there are tools that it knows how to work with. */
+/** Whether the request offers tools that the model can use. */
 const canWork = ({ asked }: Asked): boolean =>
   asked.tools.some(({ name }) => ["write_file", "look_up", "place_order"].includes(name));
 
-/** One to three calls of tools: files of few names, so that agents meet the same ones again, and calls far away. */
+/**
+ * One to three tool calls: few file names, so that agents meet the same files again, and remote
+ * calls.
+ */
 function work({ shown }: Asked, { chance, has, mark }: Speaker): Said {
   const path = `/workspace/${chance.pick(["a.txt", "b.txt", "deep/er/c.txt"])}`;
   const peer = shown.length > 0 ? `/peers/${chance.pick(shown).alias}` : "/peers";
@@ -220,7 +227,7 @@ function vote(asked: Asked, { chance }: Speaker): Said {
   return does(["vote", { agent_id: alias, reason: drawText(chance) }]);
 }
 
-/** What models do that they should not. */
+/** Mistakes that models make. */
 function mistake(asked: Asked, speaker: Speaker): Said {
   const { chance } = speaker;
   const some = vote(asked, speaker).calls;

@@ -4,14 +4,14 @@ import { SESSION } from "./situation";
 const MINUTE_MS = 60_000;
 
 /**
- * A call to a limited backend is sent only if its tenant's gate let it in, and nobody gave back what it took; so many in a minute as
- * the limit says. Nobody else waits.
+ * A call to a limited backend is sent only if its tenant's gate admitted it and the admission was
+ * not returned. Admissions per minute stay within the limit. Calls to other backends never wait.
  */
 export const ratesKept: OutsideCheck = ({ drawn, platform, log }) =>
   drawn.team.agents.flatMap(({ id, backend: { rates } }, agent) => {
     const waits = log.filter((event) => event.type === "call.waiting" && event.agent === id);
     if (!rates)
-      return waits.length === 0 ? [] : [`a call of ${id} waited, whose backend has no limits`];
+      return waits.length === 0 ? [] : [`a call of ${id} waited, but its backend has no limits`];
     const sent = platform.providers.reached.filter(
       (one) => one.agent === agent && one.asksFor === "reply",
     );
@@ -30,7 +30,7 @@ export const ratesKept: OutsideCheck = ({ drawn, platform, log }) =>
               (platform.gate.letIn.get(`${SESSION}_${call}`) ?? Number.POSITIVE_INFINITY) <= sentAt
             ),
         )
-        .map(({ call }) => `${call} was sent and its gate had not let it in`),
+        .map(({ call }) => `${call} was sent before its gate admitted it`),
       ...(crowded.length === 0 ? [] : [`${id} made more than ${most} calls in a minute`]),
     ];
   });

@@ -3,8 +3,9 @@ import type { OutsideCheck } from "./outside";
 import type { Reached } from "./providers";
 
 /**
- * What counts is what its provider sent, and sent to its end: the text of an answer, the target of a vote and its reason stand word
- * for word in a call of the reply, and by the provider's own account that reply was neither cut at its limit nor held back.
+ * Decisions match what the provider sent. An answer's text, a vote's target and its reason occur
+ * verbatim in a call of the reply. According to the provider, that reply was neither cut at its
+ * limit nor withheld.
  */
 export const countsAsSaid: OutsideCheck = ({ log, platform }) => {
   const replies = new Map(
@@ -18,7 +19,7 @@ export const countsAsSaid: OutsideCheck = ({ log, platform }) => {
     note(heard, event);
     if (agent === null) return [];
     const reply = replies.get(heard.last.get(agent) ?? "");
-    if (!reply) return [`${event.type} of ${agent}, to whom no provider has replied`];
+    if (!reply) return [`${event.type} of ${agent}, but no provider has replied to it`];
     const cut =
       reply.finish === "stop"
         ? []
@@ -29,12 +30,15 @@ export const countsAsSaid: OutsideCheck = ({ log, platform }) => {
       ...cut,
       ...(isSaid(event, reply, heard)
         ? []
-        : [`${event.type} of ${agent} is not what ${reply.call} said`]),
+        : [`${event.type} of ${agent} differs from the reply of ${reply.call}`]),
     ];
   });
 };
 
-/** Of what came before: each agent's last reply, who wrote which answer of this attempt, and what models call whom. */
+/**
+ * State so far: each agent's last call with a reply, the authors of this attempt's answers, and the
+ * aliases of the turn.
+ */
 type Heard = {
   last: Map<string, string>;
   authors: Map<string, string>;
@@ -47,7 +51,7 @@ function note(heard: Heard, event: NumberedEvent): void {
   if (event.type === "answer.submitted") heard.authors.set(event.label, event.agent);
 }
 
-/** The agent whose last reply counts with this event; null: none does. */
+/** The agent whose last reply counts with this event; `null` if none does. */
 function counting(event: NumberedEvent): string | null {
   switch (event.type) {
     case "vote.cast":
@@ -64,7 +68,7 @@ function counting(event: NumberedEvent): string | null {
   }
 }
 
-/** Of several votes the last one counts. */
+/** Of several votes in a reply, the last counts. */
 function isSaid(event: NumberedEvent, { calls }: Reached, { authors, aliases }: Heard): boolean {
   switch (event.type) {
     case "answer.submitted":
@@ -80,7 +84,7 @@ function isSaid(event: NumberedEvent, { calls }: Reached, { authors, aliases }: 
   }
 }
 
-/** Of the calls of one tool, the arguments that are whole. */
+/** The complete arguments among the calls of one tool. */
 const argumentsOf = (calls: Reached["calls"], name: string): Record<string, unknown>[] =>
   calls.flatMap((call) => (call.name === name ? parsed(call.arguments) : []));
 

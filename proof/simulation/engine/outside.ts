@@ -10,23 +10,32 @@ import { framesFor, type RunRecord } from "./run-record";
 import { idOf, keyOf, modelOf } from "./situation";
 import { DIALECTS } from "./wire";
 
-/** Invariants that need more than the log: what clients, providers and the tenant saw. Each gives a sentence per breach. */
+/**
+ * Invariants that need more than the log: records of clients, providers and the tenant. Each
+ * returns a sentence per breach.
+ */
 export type OutsideCheck = (run: RunRecord) => string[];
 
-/** I1: what a client was given over all its connections is the log of what it asked for, byte for byte. */
+/**
+ * I1: the bytes that a client received over all its connections equal the frames of the requested
+ * log.
+ */
 export const i1SameBytes: OutsideCheck = ({ clients, rows }) =>
   clients.flatMap((client, nth) => [
     ...client.problems,
     ...(client.received === framesFor(rows, client.wish)
       ? []
-      : [`client ${nth + 1} (${JSON.stringify(client.wish)}) holds other bytes than the log`]),
+      : [`client ${nth + 1} (${JSON.stringify(client.wish)}) received other bytes than the log`]),
   ]);
 
-/** I2: what was confirmed to a user is in the log, and the turn that was to be cancelled ended as its user was told: the end may come first. */
+/**
+ * I2: confirmed turns are in the log, and cancelled turns ended with the confirmed status. A turn
+ * may end before the cancel arrives.
+ */
 export const i2Acknowledged: OutsideCheck = ({ acknowledged, cancels, log }) => [
   ...acknowledged
     .filter((turn) => !log.some((event) => event.type === "turn.started" && event.turn === turn))
-    .map((turn) => `turn ${turn} was confirmed and is not in the log`),
+    .map((turn) => `turn ${turn} was confirmed but is not in the log`),
   ...cancels
     .filter(
       ({ turn, status }) =>
@@ -37,13 +46,14 @@ export const i2Acknowledged: OutsideCheck = ({ acknowledged, cancels, log }) => 
     )
     .map(
       ({ turn, status }) =>
-        `turn ${turn} did not end as ${status}, as whoever cancelled it was told`,
+        `turn ${turn} did not end as ${status}, but the cancel was confirmed with that status`,
     ),
 ];
 
 /**
- * I5: a vote that counts was cast by an agent whose provider had been sent the text of that very answer. What calls that start
- * after the vote are sent counts for nothing: the presenter is sent every answer, and a later call is shown what came meanwhile.
+ * I5: a vote counts only if its voter's provider was sent the text of that answer. Requests of
+ * calls that start after the vote are ignored: presenters receive every answer, and later calls
+ * receive newer ones.
  */
 export const i5Shown: OutsideCheck = ({ log, platform }) => {
   const problems: string[] = [];
@@ -67,7 +77,10 @@ export const i5Shown: OutsideCheck = ({ log, platform }) => {
   return problems;
 };
 
-/** I10: every answer and final has the files that its agent had made, in R2, whole, as well as over the API. */
+/**
+ * I10: every answer and final text has the files that its agent made, complete, in R2 and over the
+ * API.
+ */
 export const i10Stored: OutsideCheck = ({ stored, frozen, stuck, log, platform }) => {
   if (stuck !== null) return [...stored.problems];
   const { trees, problems } = witnessFiles(log, platform.providers.reached);
@@ -75,7 +88,7 @@ export const i10Stored: OutsideCheck = ({ stored, frozen, stuck, log, platform }
   const unlike = (where: string, found: typeof due): string[] =>
     isDeepStrictEqual(found, due)
       ? []
-      : [`${where} there is ${JSON.stringify(found)}, due is ${JSON.stringify(due)}`];
+      : [`${where}: found ${JSON.stringify(found)}, expected ${JSON.stringify(due)}`];
   return [
     ...stored.problems,
     ...problems,
@@ -84,7 +97,7 @@ export const i10Stored: OutsideCheck = ({ stored, frozen, stuck, log, platform }
   ];
 };
 
-/** I11: what providers charged. */
+/** I11: charges in the providers' records. */
 export function ledgerOf({ platform, drawn, log }: RunRecord): LedgerEntry[] {
   const turns = new Map(
     log.flatMap((event) =>
@@ -109,7 +122,10 @@ export function ledgerOf({ platform, drawn, log }: RunRecord): LedgerEntry[] {
   });
 }
 
-/** I12: when all is quiet nothing is reserved, noted or left to be told, and the tenant was told of each turn what it has cost. */
+/**
+ * I12: at the end, nothing is reserved, scheduled or unsettled, and the tenant received each turn's
+ * cost.
+ */
 export const i12Quiet: OutsideCheck = ({ left, platform, log }) => {
   const ends = log.filter(
     (event) =>
@@ -118,25 +134,28 @@ export const i12Quiet: OutsideCheck = ({ left, platform, log }) => {
       event.type === "turn.cancelled",
   );
   return [
-    ...(left.outbox === 0 ? [] : [`${left.outbox} turns' ends were never told`]),
-    ...(left.duties === 0 ? [] : [`${left.duties} things were never done about files`]),
+    ...(left.outbox === 0 ? [] : [`${left.outbox} turns were never settled`]),
+    ...(left.duties === 0 ? [] : [`${left.duties} file jobs were never done`]),
     ...(left.points === 0
       ? []
-      : [`${left.points} places of calls are kept although no call is under way`]),
+      : [`${left.points} resume points remain although no call is in progress`]),
     ...ends.flatMap((end) => {
       const told = platform.tenant.told.filter(({ turn }) => turn === end.turn);
-      if (told.length === 0) return [`the tenant was never told of turn ${end.turn}`];
+      if (told.length === 0) return [`turn ${end.turn} was never settled with the tenant`];
       return told.every(({ costUsd, at }) => costUsd === end.cost_usd && at === end.at)
         ? []
-        : [`the tenant was told another cost of turn ${end.turn}`];
+        : [`turn ${end.turn} was settled with another cost`];
     }),
   ];
 };
 
-/** Longest that a run may stand still once nothing around it is at fault. */
+/** Maximum pause of a run after the last fault, in ms. */
 const STILL_MS = 60_000;
 
-/** I13: every turn ends, and from the last fault on it never stands still for longer than a minute, a retry it waits for left out. */
+/**
+ * I13: every turn ends. After the last fault, the log grows at least every minute; waiting times
+ * for retries are added.
+ */
 export const i13Progress: OutsideCheck = ({ stuck, log, faults, startedAt, grew, platform }) => {
   if (stuck !== null) return [stuck];
   const last = Math.max(startedAt, ...faults.struck.map(({ at, until }) => Math.max(at, until)));
@@ -152,18 +171,21 @@ export const i13Progress: OutsideCheck = ({ stuck, log, faults, startedAt, grew,
     if (stood <= STILL_MS) return [];
     return stood <= STILL_MS + retryPending(log, head)
       ? []
-      : [`nothing happened for ${stood} ms after #${head} and the last fault`];
+      : [`no event for ${stood} ms after #${head} and the last fault`];
   });
 };
 
-/** How long a model is waited for, by the promise of `robustness.md` §3: for its headers, for its next piece, and altogether. */
+/**
+ * Waiting times for a model, as promised in `robustness.md` §3: for headers, for the next chunk,
+ * and in total.
+ */
 const HEADERS_MS = 120_000;
 const SILENCE_MS = 90_000;
 const WHOLE_CALL_MS = 14 * 60_000;
 
 /**
- * Until when a request that was under way when the last fault struck may still be waited for. A clock that is set anew hides when
- * the last piece came: then it may have come late, and silence lasts for as long again.
+ * Until when a request that was open at the last fault may still be waited for. A change of the
+ * clock hides the time of the last chunk, so the silence limit may apply twice.
  */
 function waitedForUntil(
   { sentAt, headersAt, pieceAt, endedAt }: Reached,
@@ -175,7 +197,10 @@ function waitedForUntil(
   return Math.min(end, silentUntil, sentAt + WHOLE_CALL_MS);
 }
 
-/** What the rules themselves wait for when the log ends there: the longest retry, or wait for a limit, that is not over, in ms; 0: none. */
+/**
+ * The longest pending delay in ms, for a retry or a rate limit, if the log ends at `head`; 0 if
+ * none.
+ */
 function retryPending(log: readonly NumberedEvent[], head: number): number {
   const pending = new Map<string, number>();
   for (const event of log) {
@@ -196,13 +221,19 @@ const ENDS_WAIT: ReadonlySet<string> = new Set([
   "answer.submitted",
 ]);
 
-/** What was asked of models and of tools' servers. Nobody waits for a stop to be heard, which may leave in the instant of a cancel. */
+/**
+ * Requests to models and tool servers. Stop requests are excluded: they may be sent at the moment
+ * of a cancel.
+ */
 const requestsOf = ({ platform: { providers, tools } }: RunRecord) => [
   ...providers.reached.filter(({ asksFor }) => asksFor !== "stop"),
   ...tools.reached.map(({ tool_call, ...times }) => ({ ...times, call: tool_call })),
 ];
 
-/** I14: at most four requests wait for response headers at a time, those taken up and those of tools among them. */
+/**
+ * I14: at most four requests wait for response headers at a time. Resumed calls and tools count,
+ * too.
+ */
 export const i14Slots: OutsideCheck = (run) => {
   const edges = requestsOf(run).flatMap(({ sentAt, headersAt, endedAt }) => [
     { at: sentAt, step: 1 },
@@ -218,12 +249,12 @@ export const i14Slots: OutsideCheck = (run) => {
   return most <= 4 ? [] : [`${most} requests waited for headers at once`];
 };
 
-/** Longest that a request may stay open after the user cancelled. */
+/** Requests must be closed this many ms after the user cancelled. */
 const CLOSED_MS = 2_000;
 
 /**
- * I15: from the confirmed cancel on nothing is asked for but to stop, what is under way is closed within 2 s, and asking again gives
- * the same answer.
+ * I15: after a confirmed cancel only stop requests are sent, open requests close within 2 s, and
+ * repeated cancels return the same status.
  */
 export const i15Cancelled: OutsideCheck = (run) => {
   const { cancels } = run;
@@ -244,30 +275,34 @@ export const i15Cancelled: OutsideCheck = (run) => {
     ...open,
     ...(new Set(cancels.map(({ status }) => status)).size === 1
       ? []
-      : ["cancelling twice gave two answers"]),
+      : ["two cancels returned different statuses"]),
   ];
 };
 
-/** I19: at every checkpoint the live state is the fold of the log. */
+/** I19: at every checkpoint the live state equals the fold of the log. */
 export const i19Fold: OutsideCheck = ({ folds }) => [...folds];
 
 const LABEL = /\bagent\d+\.(?:\d+|final)\b/;
 
-/** I21: no request holds an agent's id, a label, or the model of a peer; and no key but its own, and that only where it belongs. */
+/**
+ * I21: no request contains an agent's id, a label, or another agent's model or key. Its own key
+ * occurs only in the headers, sent to its own provider.
+ */
 export const i21Anonymous: OutsideCheck = ({ platform, drawn }) => {
   const all = drawn.formats.map((_, index) => index);
   const problems: string[] = [];
   for (const { agent, body, headers, call, origin } of platform.providers.reached) {
     const format = drawn.formats[agent] ?? "openai-chat";
     if (origin !== new URL(DIALECTS[format].baseUrl).origin)
-      problems.push(`${call} went to ${origin}`);
-    if (LABEL.test(body)) problems.push(`${call} held the label ${LABEL.exec(body)?.[0]}`);
+      problems.push(`${call} was sent to ${origin}`);
+    if (LABEL.test(body)) problems.push(`${call} contained the label ${LABEL.exec(body)?.[0]}`);
     for (const index of all) {
-      if (body.includes(idOf(index))) problems.push(`${call} held the id of agent ${index + 1}`);
+      if (body.includes(idOf(index)))
+        problems.push(`${call} contained the id of agent ${index + 1}`);
       if (index !== agent && body.includes(modelOf(index)))
-        problems.push(`${call} held the model of agent ${index + 1}`);
+        problems.push(`${call} contained the model of agent ${index + 1}`);
       if (body.includes(keyOf(index)) || (index !== agent && headers.includes(keyOf(index))))
-        problems.push(`${call} held the key of agent ${index + 1}`);
+        problems.push(`${call} contained the key of agent ${index + 1}`);
     }
   }
   return problems;
@@ -297,37 +332,39 @@ export const i22Unseen: OutsideCheck = ({ platform, log }) => {
     );
     return others.length === 0
       ? []
-      : [`${call} held an answer of its attempt although its agent has none yet`];
+      : [`${call} contained an answer of its attempt although its agent has none yet`];
   });
 };
 
-/** Providers: they refused nothing by their own rules, and were brought back their own words unchanged. */
+/**
+ * Providers rejected no request by their own rules, and received their own output back unchanged.
+ */
 export const understood: OutsideCheck = ({ platform }) =>
   platform.providers.reached.flatMap(({ call, complaint }) =>
     complaint === null ? [] : [`${call}: ${complaint}`],
   );
 
-/** Alarms a run may set: some for each life of the object, and one for each second. */
+/** Alarms that a run may set: a number per life of the object, and one per second. */
 const alarmsFor = ({ platform, faults, startedAt, endedAt }: RunRecord): number =>
   50 + 10 * platform.deaths.length + 2 * faults.struck.length + (endedAt - startedAt) / 1_000;
 
-/** Alarms are rows written: they are not set over and over while nothing happens. */
+/** Setting an alarm writes a row, so alarms must not be set repeatedly while nothing happens. */
 export const fewAlarms: OutsideCheck = (run) =>
   run.platform.disk.alarmsSet <= alarmsFor(run)
     ? []
     : [`${run.platform.disk.alarmsSet} alarms were set`];
 
-/** Nothing escaped to where nobody handles it, and no turn ended for a fault of the service's own: none is simulated. */
+/** No unhandled errors, and no turn ended with an internal error: the simulation injects none. */
 export const unhandled: OutsideCheck = ({ platform, log }) => [
   ...platform.faults,
   ...log.flatMap((event) =>
     event.type === "turn.failed" && event.code === "internal"
-      ? [`turn ${event.turn} failed for a fault of the service's own`]
+      ? [`turn ${event.turn} failed with an internal error`]
       : [],
   ),
 ];
 
-/** Every event is one of the schema, nothing lost on the way. */
+/** Every event matches the schema and loses nothing when parsed. */
 export const wellFormed: OutsideCheck = ({ log }) =>
   log.flatMap((event) => {
     const {
@@ -337,13 +374,13 @@ export const wellFormed: OutsideCheck = ({ log }) =>
     } = event as NumberedEvent & { session_id?: string };
     const parsed = SessionEventSchema.safeParse(bare);
     if (!parsed.success)
-      return [`#${sequence_number} is no event of the schema: ${parsed.error.message}`];
+      return [`#${sequence_number} does not match the schema: ${parsed.error.message}`];
     return isDeepStrictEqual(parsed.data, bare satisfies SessionEvent)
       ? []
-      : [`#${sequence_number} does not survive the schema unchanged`];
+      : [`#${sequence_number} is changed by parsing it with the schema`];
   });
 
-/** The rules that can be read from the log alone, by the checker's ids. */
+/** The checker's invariants, which need the log and records of a run. */
 export const ofLog = (run: RunRecord): Violation[] => {
   const asked = run.cancels[0];
   const { platform } = run;

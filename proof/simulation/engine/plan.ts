@@ -1,21 +1,21 @@
 import type { Chance } from "../../../simulated/chance";
 
-/** What a provider will send, when, and what breaks of it on the way. */
+/** A planned reply: what a provider sends, when, and how the transfer fails. */
 
 export type Charge = { input: number; output: number; cached: number; searches: number };
 
 export type Plan = {
-  /** Whether the provider writes on by itself when nobody listens. */
+  /** Whether the provider continues to write without a reader. */
   isKept: boolean;
   status: number;
   headers: Record<string, string>;
-  /** Until headers are sent. */
+  /** Delay until the headers are sent. */
   afterMs: number;
   gapMs: number;
   frames: Uint8Array[];
-  /** How many frames the whole reply has. */
+  /** Number of frames of the complete reply. */
   whole: number;
-  /** `lost`: the connection breaks before headers, when the model has worked. */
+  /** `lost`: the connection breaks before headers, after the model has worked. */
   ending: "complete" | "hang" | "reset" | "clean" | "lost";
   charged: Charge | null;
 };
@@ -39,7 +39,7 @@ export const BREAKS = [
 export const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Ends after a part of the bytes: between two events, or in the middle of one. */
+/** Ends after a part of the bytes: between two events, or inside one. */
 export function cutAt(
   plan: Plan,
   { at, ending }: { at: number; ending: "hang" | "reset" | "clean" },
@@ -69,7 +69,7 @@ export function withGarbage(plan: Plan, chance: Chance): Plan {
   };
 }
 
-/** The same stream in other pieces and with other line ends: no reply may differ for it. */
+/** The same stream in other chunks and with other line ends. The reply must not change. */
 export function rechunked(
   frames: readonly Uint8Array[],
   chance: Chance,

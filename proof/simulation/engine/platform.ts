@@ -30,27 +30,25 @@ import { ToolServer } from "./tools";
 import type { VirtualTime } from "./virtual-time";
 import { noContexts } from "../../../tests/builders/no-contexts";
 
-/** The process has just died; whatever is still on the stack ends here. */
+/** The process has just died: unwinds the rest of the stack. */
 class Died extends Error {
   override readonly name = "Died";
 }
 
-/** The session of one life of the process. */
+/** The session during one life of the process. */
 export type LiveSession = SessionParts & { engine: Engine };
 
-/**
- * After a kill the platform brings objects back within this time, in ms; overdue alarms ring then.
- */
+/** After a kill the platform revives objects within this time, in ms. Overdue alarms then fire. */
 export const REVIVAL_MS = 1_700;
-/** A handler that threw is tried again, later each time, and then no more. */
+/** A handler that throws is retried with growing delays, at most this many times. */
 const ALARM_TRIES = 6;
 
 type Options = { situation: EngineSituation; drawn: Drawn; time: VirtualTime; faults: Faults };
 
 /**
- * What runs a session's object: gives it its disk, alarm and fetch, kills it, and brings it back
- * when it is asked or its alarm rings. The session is composed as in the service: engine, journal,
- * effect runner, model calls, streams.
+ * The platform of a session's object. Provides disk, alarm and fetch, kills the object, and revives
+ * it on a request or an alarm. The session is composed as in the service: engine, journal, effect
+ * runner, model calls, streams.
  */
 export class Platform {
   readonly disk: Disk;
@@ -59,25 +57,25 @@ export class Platform {
   readonly tools: ToolServer;
   readonly bucket: SimulatedBucket;
   readonly gate: Gate;
-  /** What went wrong that no log shows. */
+  /** Errors that no log shows. */
   readonly faults: string[] = [];
-  /** Deaths, by when, and where the log on disk ended. */
+  /** Each death: its time, and the head of the log on disk. */
   readonly deaths: { at: number; head: number }[] = [];
   readonly #options: Options;
   #session: LiveSession | null = null;
-  /** Where the log on disk ended when the process went. */
+  /** Head of the log on disk at the last death. */
   #head = 0;
   #life = 0;
   #isBooting = false;
-  /** What was thrown in the last transaction; null: nothing. */
+  /** The error of the last transaction; `null` if none. */
   #thrown: unknown = null;
   #revivesAt = 0;
-  /** When the alarm was due whose handler is at work. */
+  /** Due time of the alarm whose handler is running; `null` if none. */
   #ringing: number | null = null;
   #cancelRing: () => void = () => {};
-  /** What happens to readers when the process goes. */
+  /** Called when the process dies, for readers. */
   onDeath: () => void = () => {};
-  /** Looks at an engine that has just come back, and at one that is about to go. */
+  /** Called with an engine after its restart. */
   onBoot: (session: LiveSession) => void = () => {};
 
   constructor(options: Options) {
@@ -96,8 +94,8 @@ export class Platform {
         takenBack: (error) => {
           this.#thrown = error;
         },
-        // What its own handler sets for this very moment may never ring (cloudflare/workerd, issue
-        // 6866): here it never does.
+        // An alarm that its own handler sets for the present moment may never fire
+        // (cloudflare/workerd, issue 6866). In this simulation it never does.
         losesAlarm: (at) => this.#ringing !== null && at <= time.now,
         lagMs: () =>
           faults.strikes("slow_disk") ? faults.chance("slow_disk").latency(5, 4_000) : 1,
@@ -132,8 +130,8 @@ export class Platform {
   }
 
   /**
-   * The object, brought back if it is gone; null while the platform is at it, or if it died on the
-   * way.
+   * The object, revived if necessary. `null` while the platform is not ready, or if the object died
+   * during its restart.
    */
   object(): LiveSession | null {
     if (this.#session) return this.#session;
@@ -154,8 +152,8 @@ export class Platform {
   }
 
   /**
-   * Where a turn lies in the log, and where the log ends, as the object knows it; nobody knows
-   * while it is gone.
+   * A turn's place in the log and the log's head, according to the object. While the object is
+   * gone, the place is `null`.
    */
   whereIs(turn: number | null): { head: number; place: TurnPlace | null } {
     return {
@@ -164,43 +162,40 @@ export class Platform {
     };
   }
 
-  /** Whether the process dies at this point; then it has. */
+  /** Kills the process at this point if the fault strikes, and returns whether it did. */
   dies(fault: Fault): boolean {
     if (!this.#options.faults.strikes(fault)) return false;
     this.kill();
     return true;
   }
 
-  /** How far the object's clock has been moved, in ms. */
+  /** How far the object's clock is set off, in ms. */
   get clockMovedMs(): number {
     return this.#options.time.wall - this.#options.time.now;
   }
 
-  /** The object as it is now, without bringing it back. */
+  /** The present object; does not revive it. */
   get live(): LiveSession | null {
     return this.#session;
   }
 
-  /** When it can be brought back, should it be gone. */
+  /** When the object can be revived. */
   get backAt(): number {
     return this.#revivesAt;
   }
 
-  /** Whether it is gone, with something left to do. */
+  /** Whether the object is gone. */
   get isAway(): boolean {
     return this.#session === null;
   }
 
-  /**
-   * What escaped from a timer or a request: of a process that is gone it does not matter, whoever
-   * lives by now.
-   */
+  /** Receives errors from a timer or a request. Errors of a dead process are ignored. */
   threw(error: unknown): void {
     if (error instanceof Died || error instanceof ProcessGone || this.#session === null) return;
     this.#unhandled(this.#life, error);
   }
 
-  /** The process is gone: memory, timers, connections, and what was not on disk. */
+  /** Ends the process: memory, timers, connections, and unsynced writes are lost. */
   kill(): void {
     const { time, faults } = this.#options;
     this.#life += 1;
@@ -215,7 +210,7 @@ export class Platform {
     this.bucket.disconnect();
     this.gate.disconnect();
     this.#revivesAt = time.now + REVIVAL_MS;
-    // An alarm whose handler was cut off rings again: at least once.
+    // An alarm whose handler was interrupted fires again: delivery is at least once.
     if (this.#ringing !== null) this.disk.giveBackAlarm(this.#ringing);
     this.#ringing = null;
     this.onDeath();
@@ -229,7 +224,7 @@ export class Platform {
     return made === undefined ? 0 : (this.disk.read<{ head: number }>(query)[0]?.head ?? 0);
   }
 
-  /** Ends everything, with nothing left to ring. */
+  /** Ends everything and cancels the alarm. */
   close(): void {
     this.#cancelRing();
     this.#options.time.dropTimers();
@@ -277,7 +272,7 @@ export class Platform {
     const rates = new RateWaits({ session: SESSION, gate: () => gate, now: parts.now });
     const callsOf = ({ agent, id }: ModelCallEffect) =>
       this.#modelCalls(parts, rates, this.providers.fetchFor(agent, id));
-    // One for all tools of this life: those of an agent that touch files take turns.
+    // Shared by all tools of this life: an agent's file tools must run one at a time.
     const shared = this.#modelCalls(parts, rates, this.providers.fetchFor(0, "none"));
     return {
       admitCall: (effect, signal) => shared.admitCall(effect, signal),
@@ -324,7 +319,7 @@ export class Platform {
       coordinator.handle({ type: "tools_listed", agent, servers: [listing] });
   }
 
-  /** Agents that know what their server had are told what has changed. */
+  /** Sends the new listing to agents that have already received one. */
   #retellTools(listing: ToolsListing): void {
     const session = this.#session;
     for (const [agent] of this.#options.drawn.formats.entries()) {
@@ -334,8 +329,8 @@ export class Platform {
   }
 
   /**
-   * The object begins again, as after a fault of the disk. Anything else was not ordered: a restart
-   * may heal it, but it is told.
+   * Restarts the object, as after a disk error. Any other error is recorded as unhandled, although
+   * a restart may repair it.
    */
   #abort(life: number, error: unknown): void {
     if (life !== this.#life) return;
@@ -343,7 +338,7 @@ export class Platform {
     this.kill();
   }
 
-  /** A fault of the service's own, unless the process it was in is gone. */
+  /** Records an unhandled error, unless its process is gone. */
   #unhandled(life: number, error: unknown): void {
     if (life === this.#life)
       this.faults.push(
@@ -373,7 +368,7 @@ export class Platform {
     this.disk.takeAlarm();
     this.#ringing = at;
     const engine = this.object()?.engine;
-    // It died while it was brought back: then the alarm stands again already.
+    // The object died during its restart: the alarm is set again already.
     if (!engine || life !== this.#life) return;
     if (this.dies("crash_in_alarm")) return;
     void engine.wake().then(

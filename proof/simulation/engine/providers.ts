@@ -27,11 +27,13 @@ import { DIALECTS, type SpokenFormat } from "./wire";
 import { mostSearches } from "./wire/anthropic";
 import { sentText } from "../../../tests/providers/sent-body";
 
-/** What reached a provider, as it knows it. Times are the world's. */
+/**
+ * A request that a provider received, in its own record. Times are those of the simulated world.
+ */
 export type Reached = {
   agent: number;
   call: string;
-  /** A new reply, the rest of one that is written on, or the end of one. */
+  /** A new reply, the rest of a background reply, or the stop of one. */
   asksFor: "reply" | "rest" | "stop";
   stage: Asked["stage"] | null;
   body: string;
@@ -40,30 +42,30 @@ export type Reached = {
   sentAt: number;
   headersAt: number | null;
   endedAt: number | null;
-  /** When it last sent a piece of the reply. */
+  /** Time of the last chunk of the reply. */
   pieceAt: number | null;
-  /** How long it asks to be left alone, in ms; 0: it does not. */
+  /** Requested delay before a retry, in ms; 0 if none. */
   asksToWaitMs: number;
-  /** The tools that its model called, decisions among them, in order, as they were sent: a call that was cut breaks off. */
+  /** Tool calls of the model, decisions included, in order, as sent. A cut call is incomplete. */
   calls: Said["calls"];
-  /** How it says that its reply ended; null: it has not replied. */
+  /** Finish reason that the provider sent; `null` if it has not replied. */
   finish: Ending | null;
-  /** What it charges for it; grows while it writes. */
+  /** Charge so far; grows while the provider writes. */
   charged: Charge | null;
-  /** What the provider would refuse by its own rules, whatever its model says. */
+  /** Why the provider would reject the request by its own rules. */
   complaint: string | null;
 };
 
 type Options = {
   situation: EngineSituation;
   formats: readonly SpokenFormat[];
-  /** Most tokens of one reply, by agent. */
+  /** Maximum tokens of one reply, by agent. */
   outputCaps: readonly number[];
   time: VirtualTime;
   faults: Faults;
-  /** When everything written so far is on disk; nothing leaves an object before. */
+  /** Resolves when everything written so far is on disk. Nothing may leave an object earlier. */
   gate: () => Promise<void>;
-  /** The process may die here. True: it has. */
+  /** Whether the process dies at this point. */
   dies: (fault: Fault) => boolean;
 };
 
@@ -76,15 +78,16 @@ type Sending = {
 };
 
 /**
- * The providers of a simulated session, in this process: `fetch` in, streamed bytes of the real wire formats out. They read requests
- * as the real ones do, check what they are brought back, and keep their own account of what they charged.
+ * In-process providers of a simulated session: `fetch` in, streamed bytes of the real wire formats
+ * out. They parse requests as real providers do, check the output that comes back to them, and
+ * record their charges.
  */
 export class Providers {
   readonly reached: Reached[] = [];
   readonly #options: Options;
   readonly #memories: Continuity[];
   readonly #open = new Set<() => void>();
-  /** Replies that are written on by themselves, by their ids. */
+  /** Background replies, by id. */
   readonly #kept = new Map<string, Uint8Array[]>();
   #life = 0;
 
@@ -93,7 +96,7 @@ export class Providers {
     this.#memories = options.formats.map(() => new Continuity());
   }
 
-  /** The process at the other end is gone: connections break. */
+  /** The calling process died: connections break. */
   disconnect(): void {
     this.#life += 1;
     for (const close of [...this.#open]) close();
@@ -154,7 +157,7 @@ export class Providers {
         reached.charged = plan.charged;
       reached.endedAt ??= time.now;
       this.#open.delete(close);
-      signal?.removeEventListener("abort", aborted); // or it would keep alive what a dead process held
+      signal?.removeEventListener("abort", aborted); // otherwise it would keep a dead process's objects in memory
     };
     const breaks = (why: unknown): void => {
       if (sending.isDead() || reached.endedAt !== null) return;
@@ -202,7 +205,7 @@ export class Providers {
     return promise;
   }
 
-  /** All that will be sent, and when. */
+  /** Everything that will be sent, and when. */
   #plan(sending: Sending): Plan {
     const { reached } = sending;
     const { faults } = this.#options;
@@ -232,7 +235,7 @@ export class Providers {
       const read = dialect.read({ path, headers, body });
       const mismatch = this.#memories[reached.agent]?.mismatch(dialect.modelTurns(body));
       if (mismatch)
-        reached.complaint = `it was brought back a turn that it never gave: ${JSON.stringify(mismatch)}`;
+        reached.complaint = `it received back a turn that it never sent: ${JSON.stringify(mismatch)}`;
       return { asked: toSituation(read), body };
     } catch (error) {
       if (!(error instanceof RequestRefusal)) throw error;
@@ -241,7 +244,7 @@ export class Providers {
     }
   }
 
-  /** The rest of a reply that was written on; asked to stop, it says that it did. */
+  /** The rest of a background reply, or the confirmation of a stop. */
   #resumed({ reached, path, search }: Sending, id: string): Plan {
     const frames = this.#kept.get(id);
     if (!frames || this.#options.faults.strikes("server_error"))
@@ -324,7 +327,7 @@ export class Providers {
     };
   }
 
-  /** What breaks on the way. */
+  /** Faults during the transfer. */
   #spoilt(plan: Plan): Plan {
     const { faults } = this.#options;
     if (faults.strikes("empty_reply"))
@@ -349,5 +352,5 @@ export class Providers {
 
 const never = (): Promise<never> => new Promise(() => {});
 
-/** What of a reply's output has been written, by its share of the frames. */
+/** Output tokens written so far, by the share of sent frames. */
 const writtenOf = ({ output }: Charge, share: number): number => Math.ceil(output * share);

@@ -8,7 +8,7 @@ import type { Platform } from "./platform";
 import { type Drawn, type EngineSituation, SESSION } from "./situation";
 import type { User } from "./user";
 
-/** Everything that is known of a run when nothing is left to happen; invariants look at nothing else. */
+/** The complete record of a finished run. Invariants read nothing else. */
 export type RunRecord = {
   situation: EngineSituation;
   drawn: Drawn;
@@ -20,26 +20,29 @@ export type RunRecord = {
   /** Turns whose start was confirmed to the user. */
   acknowledged: readonly number[];
   cancels: User["cancels"];
-  /** Where the log ended each time that the user asked to cancel, whether or not it was confirmed. */
+  /** Head of the log at each cancel request, confirmed or not. */
   cancelsAsked: readonly number[];
-  /** What the checkpoints found. */
+  /** Differences found at checkpoints. */
   folds: readonly string[];
-  /** Why it did not come to an end; null if it did. */
+  /** Why the run did not end; `null` if it did. */
   stuck: string | null;
-  /** The snapshots that lie in R2, and what is wrong with them. */
+  /** The snapshots in R2, and their problems. */
   stored: StoredSnapshots;
-  /** The files of every answer and final as the session has them, by name; each as text by path. */
+  /**
+   * The files of every answer and final text according to the session, by name; each as text by
+   * path.
+   */
   frozen: StoredSnapshots["trees"];
   state: SessionState | null;
   left: { outbox: number; duties: number; points: number };
   steps: number;
-  /** When the log grew, and how far. */
+  /** When the log grew, and its new head. */
   grew: readonly { at: number; head: number }[];
   startedAt: number;
   endedAt: number;
 };
 
-/** The frames that somebody with this wish must have been given, byte for byte. */
+/** The exact frames that a client with this subscription must receive. */
 export function framesFor(rows: readonly LogRow[], { turn, deltas }: Client["wish"]): string {
   return rows
     .filter(

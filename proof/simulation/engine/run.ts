@@ -20,22 +20,30 @@ import { VirtualTime } from "./virtual-time";
 import { sessionPrefix } from "../../../r2-layout/session-files";
 import { readStoredSnapshots, type StoredSnapshots } from "../../../simulated/stored-snapshots";
 
-/** More than this is a livelock. */
+/** More steps than this mean a livelock. */
 const MOST_STEPS = 60_000;
-/** How many steps apart the live state is compared with the fold of the log. */
+/** Steps between comparisons of the live state with the fold of the log. */
 const CHECKPOINT = 400;
-/** How long before a cancel, and how many calls before the last one, faults crowd in. */
+/**
+ * Faults strike more often this long before a cancel, and this many calls before the last one of a
+ * round.
+ */
 const CLOSE_MS = 3_000;
 const CLOSE_CALLS = 6;
-/** How much a conversation holds before it is soon summed up, where results are long and windows small. */
+/**
+ * Conversation length in tokens from which a compaction is near, in runs with long results and
+ * small windows.
+ */
 const FILLING_TOKENS = 5_000;
-/** The same of rounds, where runs go after the last one. */
+/** The number of last rounds that count as near, in runs that use up all rounds. */
 const LAST_ROUNDS = 2;
 
-/** What becomes of the disk while no process runs. */
+/** Changes the disk while no process runs. */
 export type WhileAway = (disk: Platform["disk"]) => void;
 
-/** Runs the session of a situation to its end, in this process, with nothing of the real world in it. */
+/**
+ * Runs the session of a situation to its end, in this process, without access to the real world.
+ */
 export async function runEngine(
   situation: EngineSituation,
   whileAway: WhileAway = () => {},
@@ -45,7 +53,7 @@ export async function runEngine(
   try {
     return await new Run(situation, time, whileAway).play();
   } finally {
-    time.dropTimers(); // of a run that threw
+    time.dropTimers(); // left by a run that threw
     restore();
   }
 }
@@ -115,8 +123,9 @@ class Run {
       this.#steps += 1;
       if (this.#steps > MOST_STEPS) return `still running after ${MOST_STEPS} steps`;
       if (this.#time.timeline.nextAt() === null) {
-        // Nobody asks and no alarm stands: then nothing may be left to do either. Whoever looks now brings the object back.
-        if (!this.#platform.isAway || this.#hasWork()) return "nothing is left to happen";
+        // No request and no alarm is pending, so no work may be left. A client's next request
+        // revives the object.
+        if (!this.#platform.isAway || this.#hasWork()) return "no event is scheduled";
         this.#time.timeline.advanceTo(this.#platform.backAt);
         this.#platform.object();
         continue;
@@ -133,7 +142,7 @@ class Run {
     }
   }
 
-  /** Some watch the turn, some the session, some without what is being written. */
+  /** Clients watch the turn or the session; some without deltas. */
   #watch(): void {
     if (this.#situation.habits.includes("unwatched")) return;
     const world = { platform: this.#platform, time: this.#time, faults: this.#faults };
@@ -147,7 +156,7 @@ class Run {
     }
   }
 
-  /** What strikes from outside, whatever the session does. */
+  /** Faults from outside, independent of the session's work. */
   #disturb(): void {
     const { timeline } = this.#time;
     const beat = (): void => {
@@ -162,7 +171,10 @@ class Run {
     timeline.schedule(this.#time.now + this.#chance.latency(50, 5_000), beat);
   }
 
-  /** Whether a restart, the user's cancel, an agent out of rounds or calls, or a full conversation may come next, if the run goes after that. */
+  /**
+   * Whether the event that the run aims at may be next: a restart, the user's cancel, an agent out
+   * of rounds or calls, or a full conversation.
+   */
   #isClose(): boolean {
     const { habits } = this.#situation;
     if (this.#user?.cancelsAt - this.#time.now < CLOSE_MS) return true;
@@ -207,7 +219,7 @@ class Run {
     return this.#count("outbox") === 0 && this.#count("file_duties") === 0;
   }
 
-  /** The last id a client will be given. */
+  /** The last id that a client will receive. */
   #due({ wish }: Client, head: number): number {
     return wish.turn === null ? head : (this.#platform.whereIs(wish.turn).place?.lastSeq ?? head);
   }
@@ -221,7 +233,7 @@ class Run {
     );
   }
 
-  /** Whatever is frozen, with the files that the API would give. */
+  /** All snapshots, with the files that the API would return. */
   #frozen(): StoredSnapshots["trees"] {
     const session = this.#platform.live;
     const places = this.#platform.disk.read<{ turn: number; attempt: number; label: string }>(
@@ -250,7 +262,10 @@ class Run {
     if (session) this.#compare(session, "while it runs");
   }
 
-  /** What the log folds to from zero; what can no longer be lost is folded once. Deltas change nothing in it, and are most of the log. */
+  /**
+   * The fold of the log from the start. Durable events are folded once. Deltas are most of the log
+   * and do not change the state.
+   */
   #fold(): SessionState {
     const { disk } = this.#platform;
     const rows = disk.read<LogRow>(
@@ -264,7 +279,7 @@ class Run {
     return state;
   }
 
-  /** I19: the live state is what folding the log from zero gives. */
+  /** I19: the live state equals the fold of the log from the start. */
   #compare({ coordinator }: LiveSession, when: string): void {
     const folded = this.#fold();
     const live = coordinator.state;
@@ -274,7 +289,9 @@ class Run {
         folded.lastAt === live.lastAt &&
         runningTurn(folded) === null;
     if (!same)
-      this.#folds.push(`the live state is not what the log folds to, ${when} at ${this.#time.now}`);
+      this.#folds.push(
+        `the live state differs from the fold of the log, ${when} at ${this.#time.now}`,
+      );
   }
 
   #record(startedAt: number, stuck: string | null, stored: StoredSnapshots): RunRecord {
@@ -312,7 +329,10 @@ class Run {
   }
 }
 
-/** Whatever stands for the same, in whatever order: most often it is the same text, which is seen sooner. */
+/**
+ * Compares by content, ignoring the order of keys. Equal JSON text, the usual case, is checked
+ * first.
+ */
 function isSame(one: SessionState, other: SessionState): boolean {
   const [left, right] = [JSON.stringify(one), JSON.stringify(other)];
   return left === right || isDeepStrictEqual(JSON.parse(left), JSON.parse(right));

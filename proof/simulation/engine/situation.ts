@@ -9,7 +9,7 @@ import { type Habit, HABITS } from "./habits";
 import { toolRules } from "./tools";
 import { DIALECTS, FORMATS, type SpokenFormat } from "./wire";
 
-/** What seldom comes about by chance: most seeds go after one of these. */
+/** Rare combinations: most seeds aim at one of these. */
 const AIMS: readonly (readonly Habit[])[] = [
   ["restarts", "strict_judges", "long_trouble"],
   ["restarts", "strict_judges", "long_trouble", "few_answers"],
@@ -38,8 +38,8 @@ const AIMS: readonly (readonly Habit[])[] = [
 ];
 
 /**
- * What a run may have whatever else it goes after, with the share of runs that do. Drawn apart: a seed that has none of it stands for
- * what it would stand for without.
+ * Additional habits, each with the share of runs that have it. Drawn separately, so that seeds
+ * without them stay unchanged.
  */
 const BESIDES: readonly (readonly [share: number, habits: readonly Habit[]])[] = [
   [0.04, ["long_results", "late_trouble", "tools"]],
@@ -51,14 +51,17 @@ const BESIDES: readonly (readonly [share: number, habits: readonly Habit[]])[] =
   [0.03, ["hosted"]],
 ];
 
-/** Agents that use up their rounds, one for each answer. These take as long as several others. */
+/**
+ * Agents that use up their rounds, one answer per round. Such a run takes as long as several
+ * others.
+ */
 const LONG_AIMS: readonly (readonly Habit[])[] = [
   ["prolific", "long_trouble", "late_trouble", "tools"],
   ["prolific", "long_trouble", "late_trouble", "tools", "second_turn"],
   ["prolific", "long_trouble", "late_trouble", "tools", "second_turn"],
 ];
 
-/** What leaves little else to happen. */
+/** Habits after which little else can happen. */
 const SELDOM: ReadonlySet<Habit> = new Set([
   "skip",
   "tiny_windows",
@@ -67,7 +70,7 @@ const SELDOM: ReadonlySet<Habit> = new Set([
   "late_trouble",
 ]);
 
-/** What ends a session or a round before trouble that comes late. */
+/** Habits that end a session or a round before late faults. */
 const EARLY_ENDS: ReadonlySet<Habit> = new Set([
   ...([
     "cancel",
@@ -89,17 +92,17 @@ const EARLY_ENDS: ReadonlySet<Habit> = new Set([
   ] as const),
 ]);
 
-/** One simulated session, completely: the same situation gives the same log. */
+/** The complete description of a simulated session: the same situation gives the same log. */
 export type EngineSituation = {
   seed: number;
   agents: number;
   habits: readonly Habit[];
   faults: readonly Fault[];
-  /** Strikes that are allowed, by number; null: all. */
+  /** Numbers of the allowed strikes; `null` means all. */
   strikes: readonly number[] | null;
 };
 
-/** What a seed stands for. */
+/** The situation of a seed. */
 export function situationOf(seed: number): EngineSituation {
   const chance = new Chance(seed * 2_654_435_761);
   const drawnSize = chance.weighted({ one: 8, two: 34, three: 38, four: 10, five: 6, eight: 4 });
@@ -121,7 +124,7 @@ export function situationOf(seed: number): EngineSituation {
   const spoils = (habit: Habit): boolean => isLate && EARLY_ENDS.has(habit);
   const drawn = (habit: Habit): boolean => chance.is(SELDOM.has(habit) ? habitRate / 4 : habitRate);
   const habits = HABITS.filter((habit) => (aim.includes(habit) || drawn(habit)) && !spoils(habit));
-  // Runs with tools have most of the faults of tools, and those that go on have most of what strikes between their turns.
+  // Runs with tools have most tool faults. Runs with a second turn have most settlement faults.
   const isMost = (fault: Fault): boolean =>
     (aim.includes("tools") && OF_TOOLS.has(fault)) ||
     (habits.includes("second_turn") && OF_TENANT.has(fault));
@@ -150,7 +153,7 @@ export type Drawn = {
 
 export const SESSION = "session_simulated";
 
-/** Names that nobody but their owner may ever meet: ids, models and keys. */
+/** Names that only their owner may see: ids, models and keys. */
 export const idOf = (index: number): string => `writer-canary-${index}x`;
 export const modelOf = (index: number): string => `model-canary-${index}x`;
 export const keyOf = (index: number): string => `key-canary-${index}x-0123456789`;
@@ -223,7 +226,10 @@ function drawRules(
 
 const FILES = { fileTools: true, shell: false, readBeforeDelete: true, contexts: [] };
 
-/** The format whose provider searches the web for its models here; what one search may add to a call's input, in tokens. */
+/**
+ * The format whose provider has web search in this simulation, and the input tokens that one search
+ * may add to a call.
+ */
 const HOSTING: SpokenFormat = "anthropic";
 export const SEARCH_TOKENS = 2_000;
 const SEARCH: HostedToolRule = {
@@ -258,7 +264,7 @@ const drawBudget = (chance: Chance): Budget => ({
   ...(chance.is(0.6) ? { max_cost_usd: chance.latency(500, 100_000) / 100_000 } : {}),
 });
 
-/** Few enough that most agents have to wait, and some until their turn is over. */
+/** Low enough that most agents wait, some until the end of their turn. */
 function drawRates(chance: Chance): RateLimits {
   const rates = {
     minute: { requestsPerMinute: chance.int(1, 4) },

@@ -2,13 +2,15 @@ import type { SettledTurn } from "../../../durable-objects/tenant/tenant-api";
 import type { Faults } from "./faults";
 import type { VirtualTime } from "./virtual-time";
 
-/** Who is told what each turn has cost. May be out of reach, or take note and lose the answer. */
+/**
+ * Receives the cost of each turn. May be unreachable, or record a settlement and lose the response.
+ */
 export class Tenant {
-  /** Everything it was told, in order. */
+  /** All settlements in order of arrival. */
   readonly told: SettledTurn[] = [];
   readonly #time: VirtualTime;
   readonly #faults: Faults;
-  /** When everything written so far is on disk; nothing leaves an object before. */
+  /** Resolves when everything written so far is on disk. Nothing may leave an object earlier. */
   readonly #gate: () => Promise<void>;
 
   constructor({

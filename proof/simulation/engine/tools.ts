@@ -9,7 +9,7 @@ import { type Fault, type Faults, hash } from "./faults";
 import type { Habit } from "./habits";
 import type { VirtualTime } from "./virtual-time";
 
-/** A request that reached the server, and how it went. Times are the world's. */
+/** A request that reached the server. Times are those of the simulated world. */
 export type Served = ReachedTool & {
   sentAt: number;
   headersAt: number | null;
@@ -21,16 +21,16 @@ type Options = {
   habits: readonly string[];
   time: VirtualTime;
   faults: Faults;
-  /** When everything written so far is on disk; nothing leaves an object before. */
+  /** Resolves when everything written so far is on disk. Nothing may leave an object earlier. */
   gate: () => Promise<void>;
-  /** The process may die here. True: it has. */
+  /** Whether the process dies at this point. */
   dies: (fault: Fault) => boolean;
 };
 
-/** Two or three of these fill the window of a model that has a small one. */
+/** Two or three such results fill a small context window. */
 const LONG_RESULT = 30_000;
 
-/** Tools on a server of their own: one may be called again, the other may not. */
+/** Tools on a server: one may be repeated, the other may not. */
 const SERVED = [
   { name: "look_up", acts_outside: false, idempotent: true },
   { name: "place_order", acts_outside: true, idempotent: false },
@@ -38,12 +38,15 @@ const SERVED = [
 type Rule = (typeof SERVED)[number];
 type Working = { rule: Rule; context: ToolContext; isDead: () => boolean };
 
-/** The name of their server where agents are not told beforehand what it has. */
+/** Name of their server if agents must list its tools first. */
 const SERVER = "box";
-/** How many changes of its list a server announces at most: more than anybody is told of. */
+/** Maximum number of announced changes of the list. Exceeds the number that agents receive. */
 const MOST_CHANGES = 12;
 
-/** What agents know of their tools from the beginning: the service's own for files, and a server's unless it has to be asked for them. */
+/**
+ * Tools that agents know from the start: the service's file tools, and the server's tools unless
+ * they must be listed first.
+ */
 export function toolRules(
   has: (habit: Habit) => boolean,
 ): Pick<AgentRules, "tools" | "tool_servers"> {
@@ -52,7 +55,9 @@ export function toolRules(
   return { tools: has("tools") ? [...SERVED, ...files] : [] };
 }
 
-/** The server of the agents' tools: it keeps its own account of what reached it, and may fail, or lose its answer. */
+/**
+ * The server of the agents' tools. Records the requests it received; may fail or lose its response.
+ */
 export class ToolServer {
   /** In order of arrival. */
   readonly reached: Served[] = [];
@@ -63,7 +68,7 @@ export class ToolServer {
   #problem: string | null = null;
   #changes = 0;
   #life = 0;
-  /** To be told when its list has changed, by a connection that is still there. */
+  /** Called when the list has changed, if the connection still exists. */
   onChange: (listing: ToolsListing) => void = () => {};
 
   constructor(options: Options) {
@@ -71,13 +76,13 @@ export class ToolServer {
     this.#lists = new Chance(options.seed ^ hash("lists"));
   }
 
-  /** The process at the other end is gone: nobody hears its answers any more. */
+  /** The calling process died: responses are no longer delivered to it. */
   disconnect(): void {
     this.#life += 1;
     for (const request of [...this.#open]) this.#end(request);
   }
 
-  /** The tools of an agent that was told by its server of those with these names. */
+  /** The tools of an agent whose server listed these names. */
   tools(listed: readonly string[]): Tool[] {
     const { habits } = this.#options;
     const known = habits.includes("served")
@@ -95,7 +100,7 @@ export class ToolServer {
     return [...served, ...(habits.includes("tools") ? fileTools() : [])];
   }
 
-  /** Asks it what it has. */
+  /** Lists the server's tools. */
   async list(signal: AbortSignal): Promise<ToolsListing> {
     const { faults, gate, dies } = this.#options;
     const life = this.#life;
@@ -134,7 +139,7 @@ export class ToolServer {
     };
   }
 
-  /** Sooner or later it gets better, has other tools, or fails; only who is connected then hears of it. */
+  /** Later the list changes, fails or recovers. Only a live connection is notified. */
   #changesLater(): void {
     const { time } = this.#options;
     const life = this.#life;
@@ -178,7 +183,7 @@ export class ToolServer {
     this.#open.delete(request);
   }
 
-  /** Headers come with the first word, be it news or the answer: whoever asked waits for them no longer. */
+  /** Headers arrive with the first message, be it a notification or the result. */
   async #work(request: Served, { rule, context, isDead }: Working): Promise<ToolResult> {
     const { seed, habits, faults, time } = this.#options;
     const { idempotencyKey, signal } = context;
@@ -215,10 +220,10 @@ export class ToolServer {
     };
   }
 
-  /** Time passes at the server, until it answers or nobody waits. */
+  /** Waits, and rejects when the caller aborts. */
   #passes(ms: number, signal: AbortSignal): Promise<void> {
     const { time } = this.#options;
-    // What it has just told may have ended the turn, and nobody would say so again.
+    // The last notification may have ended the turn; no abort event would follow.
     if (signal.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
       const stop = time.timeline.schedule(time.now + ms, () => {

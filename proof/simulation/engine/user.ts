@@ -8,21 +8,24 @@ type World = {
   drawn: Drawn;
   time: VirtualTime;
   platform: Platform;
-  /** Shared with the rest of the run: the order of draws decides what a seed plays. */
+  /** Shared with the rest of the run: the order of draws determines what a seed plays. */
   chance: Chance;
 };
 
-/** The user of a simulated session: asks for its turns and cancels the last one, each until it is confirmed. */
+/**
+ * The user of a simulated session. Requests its turns and cancels the last one, repeating each
+ * request until it is confirmed.
+ */
 export class User {
-  /** How many turns the user asks for. */
+  /** Number of turns that the user requests. */
   readonly turns: number;
   /** Turns whose start was confirmed. */
   readonly acknowledged: number[] = [];
-  /** Cancels that were confirmed, with the status that the turn then had. */
+  /** Confirmed cancels, with the turn's status at that time. */
   readonly cancels: { at: number; head: number; turn: number; status: string }[] = [];
-  /** Where the log ended each time that the user asked to cancel, confirmed or not. */
+  /** Head of the log at each cancel request, confirmed or not. */
   readonly cancelsAsked: number[] = [];
-  /** When the user first asks to cancel. Infinite if never. */
+  /** Time of the first cancel request; infinite if none. */
   cancelsAt = Number.POSITIVE_INFINITY;
   readonly #situation: EngineSituation;
   readonly #drawn: Drawn;
@@ -39,7 +42,7 @@ export class User {
     this.#chance = chance;
   }
 
-  /** The user asks, and asks again until the start is confirmed. */
+  /** Requests a turn, and repeats until the start is confirmed. */
   ask(turn: number): void {
     const again = (): void =>
       void this.#time.timeline.schedule(this.#time.now + 500, () => this.ask(turn));
@@ -64,7 +67,7 @@ export class User {
     const isLast = turn === this.turns;
     const { habits } = this.#situation;
     if (isLast && habits.includes("cancel")) {
-      // Most in the beginning; with tools at any time, for the first of them is not called at once.
+      // Usually early; with tools at any time, because the first tool call comes later.
       const afterMs = habits.includes("tools")
         ? this.#chance.int(1, 15_000)
         : this.#chance.latency(1, 90_000);
@@ -74,12 +77,12 @@ export class User {
     if (!isLast) this.#awaitTurn(turn);
   }
 
-  /** The next turn, some time after this one has ended. */
+  /** Requests the next turn some time after this one has ended. */
   #awaitTurn(turn: number): void {
     this.#time.timeline.schedule(this.#time.now + 1_000, () => {
       const isThere = this.#platform.object() !== null;
       const hasEnded = isThere && this.#platform.whereIs(turn).place?.lastSeq != null;
-      // Nobody hears of an end that is not on disk: should the process die before, the turn goes on.
+      // An end that is not on disk is not visible: if the process dies first, the turn continues.
       if (!hasEnded || this.#platform.disk.isDirty) this.#awaitTurn(turn);
       else this.ask(turn + 1);
     });
@@ -101,7 +104,7 @@ export class User {
     }
   }
 
-  /** Asked until it is confirmed, as often as it is asked for. */
+  /** Cancels this many times, repeating each request until it is confirmed. */
   #cancel(times: number): void {
     if (times === 0) return;
     const again = (left: number, ms: number): void =>

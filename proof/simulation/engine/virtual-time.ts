@@ -2,15 +2,15 @@ import { createHash } from "node:crypto";
 import { Chance } from "../../../simulated/chance";
 import { Timeline } from "../world/timeline";
 
-/** What code under simulation must not take from the real machine. */
+/** Globals that simulated code must not take from the real machine. */
 const REPLACED = ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] as const;
 
 const nextTurn = setImmediate;
 const silence = (): void => undefined;
 
 /**
- * `AbortSignal.any` as it is specified. Node keeps its own alive for as long as somebody listens, and with them all that a
- * process held which died while it did: thousands of simulated ones would fill the memory.
+ * `AbortSignal.any` as specified. Node keeps a signal with listeners alive, with everything that a
+ * dead process referenced. Thousands of simulated processes would fill the memory.
  */
 function anyOf(signals: Iterable<AbortSignal>): AbortSignal {
   const one = new AbortController();
@@ -22,9 +22,10 @@ function anyOf(signals: Iterable<AbortSignal>): AbortSignal {
 }
 
 /**
- * The only time and the only chance there is while a simulated session runs: `Date.now`, timers, `Math.random` and
- * `crypto.getRandomValues` of this process. Timers belong to the object that runs and die with it; the world's own happenings
- * lie on the timeline. The wall clock may be set, timers do not mind.
+ * The only clock and random source while a simulated session runs. Replaces `Date.now`, timers,
+ * `Math.random` and `crypto.getRandomValues` of this process. Timers belong to the running object
+ * and die with it; events of the world are on the timeline. Setting the wall clock does not affect
+ * timers.
  */
 export class VirtualTime {
   readonly timeline = new Timeline();
@@ -32,7 +33,7 @@ export class VirtualTime {
   readonly #timers = new Map<number, () => void>();
   #ids = 0;
   #offset = 0;
-  /** What still runs of a process that is gone sets no timers. */
+  /** Code that still runs of a dead process sets no timers. */
   #isDead = false;
 
   constructor(seed: number) {
@@ -43,7 +44,7 @@ export class VirtualTime {
     return this.timeline.now;
   }
 
-  /** What the object reads from its clock. */
+  /** The object's wall clock. */
   get wall(): number {
     return this.timeline.now + this.#offset;
   }
@@ -52,24 +53,27 @@ export class VirtualTime {
     this.#offset += byMs;
   }
 
-  /** Everything in memory is gone, its timers among it. */
+  /** Memory is lost, timers included. */
   dropTimers(): void {
     this.#isDead = true;
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
   }
 
-  /** A new process begins. */
+  /** A new process starts. */
   revive(): void {
     this.#isDead = false;
   }
 
-  /** Lets everything happen that needs no time to pass. */
+  /** Runs everything that needs no time to pass. */
   async settle(): Promise<void> {
     await new Promise<void>((settled) => nextTurn(settled));
   }
 
-  /** Takes the place of the machine's clock, timers, chance and console. Gives what puts them back. */
+  /**
+   * Replaces the machine's clock, timers, random source and console. Returns a function that
+   * restores them.
+   */
   install(): () => void {
     const kept = Object.fromEntries(REPLACED.map((name) => [name, globalThis[name]]));
     const { random } = Math;
@@ -134,7 +138,7 @@ export class VirtualTime {
   }
 }
 
-/** SHA-256 without the machine's threads, which would answer whenever they are done. */
+/** SHA-256 without the machine's threads, whose completion order is not deterministic. */
 async function digestNow(_: string, data: ArrayBufferView): Promise<ArrayBuffer> {
   const digest = createHash("sha256")
     .update(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
@@ -142,7 +146,7 @@ async function digestNow(_: string, data: ArrayBufferView): Promise<ArrayBuffer>
   return digest.buffer.slice(digest.byteOffset, digest.byteOffset + digest.byteLength);
 }
 
-/** As Node's timers are: an object that is also its number. */
+/** Like Node's timers: an object that converts to its number. */
 function timerHandle(id: number) {
   const handle = {
     ref: () => handle,

@@ -6,13 +6,13 @@ import {
 } from "../../../src/coordination";
 import type { CallOutcome } from "./world";
 
-/** Simulated conversations can be summed up once something was said in them. */
+/** A simulated conversation can be compacted after its first reply. */
 export function canCompact(state: SessionState, { agent }: ModelCallEffect): boolean {
   const turn = runningTurn(state);
   return turn !== null && (agentAt(turn.attempt, agent).round?.calls ?? 0) > 0;
 }
 
-/** A call that may be made again, shorter, if it is too long. */
+/** Marks a call that is too long as one that may be retried after a compaction. */
 export function compactible(outcome: CallOutcome): CallOutcome {
   const { ends } = outcome;
   if (ends.type !== "failure") return outcome;
@@ -27,7 +27,10 @@ export function compactible(outcome: CallOutcome): CallOutcome {
 
 const DROPPED = { replies: 1, tool_calls: 0, tool_results: 0, notes: 0, tokens: 20_000 };
 
-/** What a model would have replied, as a summary: nothing of it decides, and one without a word is none. */
+/**
+ * Turns a model's reply into a summary: it has no decisions and no tools. A cut or withheld reply
+ * is no summary.
+ */
 export function summedUp(outcome: CallOutcome): CallOutcome {
   const { ends } = outcome;
   if (ends.type !== "reply") return outcome;

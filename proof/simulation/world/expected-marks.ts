@@ -1,4 +1,7 @@
-/** What every long simulation has to come across: each kind of event, each way to end, each refusal, each class of failure. */
+/**
+ * Marks that every long simulation must meet: each event type, each way to end, each refusal code,
+ * each failure class.
+ */
 export const EXPECTED_MARKS: readonly string[] = [
   ...[
     "session.created",
@@ -96,7 +99,7 @@ export const EXPECTED_MARKS: readonly string[] = [
   ...["initial_round_timeout", "no_decision", "content_filter"].map(
     (code) => `agent.failed ${code}`,
   ),
-  // The cap of effects is so high that random sessions seldom reach it: table rows test it.
+  // The cap of effects is so high that random sessions seldom reach it. Table rows test it.
   ...["call_cap", "round_cap"].map((code) => `agent.abstained ${code}`),
   ...[
     "research",

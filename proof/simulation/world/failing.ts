@@ -2,7 +2,7 @@ import type { CallFailure } from "../../../src/coordination";
 import type { FailureClass, Usage } from "../../../src/protocol/events";
 import type { Temper } from "./temper";
 
-/** A failure of the call, or null: it replies. */
+/** Draws a failure of the call; `null` if the call replies. */
 export function drawFailure({ chance, has }: Temper, usage: Usage): CallFailure | null {
   const rates: Partial<Record<FailureClass | "none" | "unreachable", number>> = {
     none: 100,
@@ -30,7 +30,7 @@ export function drawFailure({ chance, has }: Temper, usage: Usage): CallFailure 
   };
 }
 
-/** By a probe, so that nothing was sent. */
+/** The probe fails, so nothing is sent. */
 const UNREACHABLE: CallFailure = {
   class: "transient",
   code: "cannot_reach",

@@ -3,12 +3,12 @@ import type { Citation, HostedUse } from "../../../src/protocol/hosted-tools";
 import type { AgentRules } from "../../../src/protocol/team";
 import type { Chance } from "../../../simulated/chance";
 
-/** What a provider's own tools do in a call: never more than they were granted. */
+/** Results of a provider's hosted tools in a call: never more uses than granted. */
 
 type Started = EventOf<"call.started">;
 type Uses = NonNullable<Usage["hosted_uses"]>;
 
-/** Uses that are charged. */
+/** Charged uses. */
 export function drawUses(chance: Chance, { hosted_tools = [] }: Started): Uses {
   const uses: Uses = {};
   for (const { name, max_uses } of hosted_tools) {
@@ -18,14 +18,14 @@ export function drawUses(chance: Chance, { hosted_tools = [] }: Started): Uses {
   return uses;
 }
 
-/** Most input tokens that the results of these uses add. */
+/** Maximum input tokens that the results of these uses add. */
 export const tokensOf = (uses: Uses, { hosted_tools = [] }: AgentRules): number =>
   hosted_tools.reduce(
     (sum, { name, tokens_per_use }) => sum + (uses[name] ?? 0) * tokens_per_use,
     0,
   );
 
-/** What the reply tells of them; some are told without being charged. */
+/** Reported uses of a reply; some are reported but not charged. */
 export function drawHosted(
   chance: Chance,
   { hosted_tools = [] }: Started,

@@ -1,7 +1,7 @@
 import type { EventOf } from "../../../src/protocol/events";
 import type { NumberedEvent } from "../../../checker";
 
-/** Counts what a run came across, so that a simulation that stops exploring is noticed. */
+/** Counts the marks that runs met, to detect a simulation that stops exploring. */
 export class Marks {
   readonly counts = new Map<string, number>();
 
@@ -13,7 +13,7 @@ export class Marks {
     this.counts.set(mark, (this.counts.get(mark) ?? 0) + 1);
   }
 
-  /** Those of the expected marks seen fewer than `least` times, with their counts. */
+  /** The expected marks seen fewer than `least` times, with their counts. */
   missing(expected: readonly string[], least: number): string[] {
     return expected.flatMap((mark) => {
       const seen = this.counts.get(mark) ?? 0;
@@ -80,7 +80,7 @@ function researchOf({ purpose, offers, compacts, try: nth }: EventOf<"call.start
   return nth > 1 ? ["research", "research tried again"] : ["research"];
 }
 
-/** The tools of `situation.ts` in full are 5, 20 and 2 uses. */
+/** All uses of the tools in `situation.ts`: 5, 20 and 2. */
 function grantOf({ hosted_tools: tools }: EventOf<"call.started">): string[] {
   if (!tools) return [];
   const full = { web_search: 5, code_execution: 20, x_search: 2 };

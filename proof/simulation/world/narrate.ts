@@ -1,6 +1,6 @@
 import type { NumberedEvent } from "../../../checker";
 
-/** Fields that say nothing a reader of a failing history needs, or say it twice. */
+/** Fields that are redundant or not needed to read a failing history. */
 const LEFT_OUT = [
   "sequence_number",
   "type",
@@ -15,10 +15,10 @@ const LEFT_OUT = [
   "rules",
 ];
 const MOST_CHARACTERS = 160;
-/** A failing history longer than this is cut in the middle. */
+/** Longer histories are cut in the middle. */
 const MOST_LINES = 120;
 
-/** A log for people: one line per event, times from its beginning. */
+/** A readable log: one line per event, times relative to the first event. */
 export function narrate(log: readonly NumberedEvent[]): string {
   const start = log[0]?.at ?? 0;
   const lines = log.map((event) => {

@@ -3,7 +3,9 @@ import type { Chance } from "../../../simulated/chance";
 
 const ORIGIN = "https://far.example.com";
 
-/** What a tool's server tells people while one call runs: mostly nothing, sometimes more than anybody wants to hear. */
+/**
+ * Notifications of a tool server during one call: usually none, sometimes more than are forwarded.
+ */
 export function drawNews(chance: Chance): ToolNotification[] {
   if (chance.is(0.5)) return [];
   const count =
@@ -16,7 +18,7 @@ export function drawNews(chance: Chance): ToolNotification[] {
 const progress = (chance: Chance, nth: number): ToolNotification => ({
   type: "progress",
   origin: ORIGIN,
-  // A reader of JSON takes 1e999 for this.
+  // The value that a JSON parser returns for 1e999.
   progress: chance.is(0.05) ? Number.POSITIVE_INFINITY : nth,
   total: chance.pick([null, 100]),
   message: chance.pick([null, "", "reads", "x".repeat(5_000)]),

@@ -17,12 +17,12 @@ import { canCompact, compactible, summedUp } from "./compacting";
 import type { Timeline } from "./timeline";
 import type { CallOutcome, World } from "./world";
 
-/** Calls and tools that may wait for their first byte at once. */
+/** Number of calls and tools that may wait for their first byte at once. */
 const SLOTS = 4;
 
 type Running = { stop: () => void };
 
-/** What the performer needs of the shell it works for. */
+/** The part of the shell that the performer uses. */
 export type Host = {
   readonly log: readonly NumberedEvent[];
   readonly ledger: LedgerEntry[];
@@ -36,18 +36,24 @@ export type Host = {
   append(events: readonly SessionEvent[]): void;
 };
 
-/** Performs effects: waits until they are due, gets them a slot, starts them, and brings their end back as an input. */
+/**
+ * Performs effects: waits until they are due, gets a slot, starts them, and passes their end to the
+ * shell as an input.
+ */
 export class Performer {
   readonly #shell: Host;
   readonly #world: World;
-  /** Being put together or waiting for a slot, by effect id. */
+  /** Effects that are being prepared or wait for a slot, by id. */
   readonly #pending = new Map<string, Running>();
   readonly #running = new Map<string, Running>();
   #queue: Effect[] = [];
   #slotsTaken = 0;
   /** Usage that calls in flight have reported, by effect id. */
   readonly #reported = new Map<string, Usage>();
-  /** What agents have streamed so far, by `attempt/agent`: the deltas' table, which outlives a crash. */
+  /**
+   * Streamed text so far, by `attempt/agent`. Corresponds to the table of deltas, so it survives a
+   * crash.
+   */
   readonly #partials = new Map<string, string>();
 
   constructor(shell: Host, world: World) {
@@ -55,7 +61,7 @@ export class Performer {
     this.#world = world;
   }
 
-  /** Aborts what nobody waits for any more and takes up what is owed. */
+  /** Aborts effects that are no longer needed, and schedules owed ones. */
   sync(): void {
     const owed = this.#shell.owed();
     const wanted = new Set([...inFlight(this.#shell.state), ...owed.map(({ id }) => id)]);
@@ -68,19 +74,19 @@ export class Performer {
     }
   }
 
-  /** Text that the agent has streamed, if it has no answer or is the presenter. */
+  /** Streamed text of the agent, if it has no answer or is the presenter. */
   partial(index: number): string | null {
     const attempt = runningTurn(this.#shell.state)?.attempt;
     const counts = attempt?.agents[index]?.answers === 0 || index === attempt?.presenter;
     return counts ? (this.#partials.get(this.#writing(index)) ?? null) : null;
   }
 
-  /** Usage that the call in flight has reported. */
+  /** Reported usage of the call in flight. */
   usage(call: string): Usage | null {
     return this.#reported.get(call) ?? null;
   }
 
-  /** Everything in memory is gone; providers have done and charged their work all the same. */
+  /** Memory is lost. Providers still finish and charge their work. */
   die(): void {
     this.abortAll();
     for (const { stop } of this.#pending.values()) stop();
@@ -118,7 +124,7 @@ export class Performer {
     }
   }
 
-  /** Limits of its backend: the wait is told, be it too late. */
+  /** Reports a wait for the backend's rate limits, even if the report arrives too late. */
   #hold(effect: Effect, ms: number, inputTokens: number): void {
     const { timeline, now } = this.#shell;
     if (effect.type !== "model_call") return;
@@ -127,7 +133,7 @@ export class Performer {
     );
   }
 
-  /** The request is put together: only now is it started, if it is still owed. */
+  /** The request is prepared. The effect starts now, if it is still owed. */
   #ready(effect: Effect, inputTokens: number): void {
     this.#pending.delete(effect.id);
     if (effect.type === "tool_listing") return this.#list(effect);
@@ -138,7 +144,7 @@ export class Performer {
         : {};
       this.#shell.input({ type: "call_ready", effect: effect.id, inputTokens, ...compaction });
     } else this.#shell.input({ type: "tool_ready", effect: effect.id });
-    // A crash inside the input has emptied the slots already, and the effect was settled as interrupted.
+    // A crash inside the input has already emptied the slots and settled the effect as interrupted.
     if (!inFlight(this.#shell.state).includes(effect.id)) return this.#freeSlot();
     if (effect.type === "tool_call") return this.#runTool(effect);
     const started = this.#shell.log
@@ -152,7 +158,10 @@ export class Performer {
     this.#fillSlots();
   }
 
-  /** Nothing is logged before servers have said it, so a crash leaves it owed. */
+  /**
+   * Nothing is logged before the servers have responded, so after a crash the listing is still
+   * owed.
+   */
   #list(effect: ToolListingEffect): void {
     const { afterMs, servers } = this.#world.listing(effect, this.#rulesOf(effect.agent));
     const cancel = this.#shell.timeline.schedule(this.#shell.now + afterMs, () => {
@@ -187,7 +196,7 @@ export class Performer {
     }
     for (const [nth, one] of news.entries()) {
       const at = this.#shell.now + Math.round((afterMs * (nth + 1)) / (news.length + 1));
-      // Not stopped with the call: what a server says too late concerns nobody.
+      // Not cancelled with the call: late notifications must have no effect.
       this.#shell.timeline.schedule(at, () =>
         this.#shell.input({ type: "tool_notified", effect: effect.id, notification: one }),
       );
@@ -248,7 +257,7 @@ export class Performer {
     this.#running.set(effect.id, { stop });
   }
 
-  /** Text arrives: it goes past the rules into the deltas' rows of the log. */
+  /** Text arrives. It bypasses the rules and is stored as deltas in the log. */
   #stream(effect: ModelCallEffect, { partial, charged }: CallOutcome): void {
     if (partial === null) return;
     if (charged) this.#reported.set(effect.id, charged);

@@ -11,7 +11,7 @@ import type { Character, Temper } from "./temper";
 import { drawText } from "./texts";
 import type { CallOutcome, Seen, World } from "./world";
 
-/** Providers, tools and mishaps by chance, all from the situation's seed. */
+/** Random providers, tools and faults, all derived from the situation's seed. */
 export function randomWorld(situation: Situation): World {
   const chance = new Chance(situation.seed + 2);
   const newsChance = new Chance(situation.seed + 4);
@@ -56,7 +56,7 @@ export function randomWorld(situation: Situation): World {
     seed: () => chance.int(0, 2 ** 32 - 1),
   };
 
-  /** The same bound for the same effect, before and after a crash. */
+  /** The same upper bound for the same effect, before and after a crash. */
   function inputOf(effect: Effect): number {
     const known = inputs.get(effect.id);
     if (known !== undefined) return known;
@@ -66,7 +66,7 @@ export function randomWorld(situation: Situation): World {
   }
 }
 
-/** What an answer leaves out does not follow from the rest: here no agent has real files. */
+/** `leftOut` is drawn independently: agents have no real files here. */
 function drawFacts(chance: Chance): WorkspaceFacts | null {
   const changed = chance.is(0.6);
   const leftOut =
@@ -87,7 +87,7 @@ function drawCharacter(chance: Chance, has: (feature: Feature) => boolean): Char
   });
 }
 
-/** Mostly all that the server has; now and then one tool less, or nothing. */
+/** Usually all tools of the server; sometimes one tool less, or none. */
 function drawListings(chance: Chance, { tool_servers = [] }: AgentRules): ToolsListing[] {
   return tool_servers.map((server) => {
     const isDown = chance.is(0.1);
@@ -127,7 +127,7 @@ function drawCall(temper: Temper, effect: ModelCallEffect, seen: Seen): CallOutc
   };
 }
 
-/** Never more than the call may use: a provider keeps to its own limits. */
+/** Never more than the call may use: providers respect their limits. */
 function drawUsage(
   chance: Chance,
   { agent }: ModelCallEffect,

@@ -8,7 +8,7 @@ import type { Seen } from "./world";
 
 type Drawing = { temper: Temper; seen: Seen; effect: ModelCallEffect };
 
-/** What a model says, depending on what it was asked for and how its agent tends to act. */
+/** Draws a model's reply, depending on the purpose of the call and the agent's character. */
 export function drawReply(temper: Temper, effect: ModelCallEffect, seen: Seen): Reply {
   const drawing = { temper, seen, effect };
   const { chance, has } = temper;
@@ -23,7 +23,7 @@ export function drawReply(temper: Temper, effect: ModelCallEffect, seen: Seen): 
     personas: null,
   };
   const isWithheld = has("withheld_replies") && chance.is(0.15);
-  // As often as not there is something in it that would count if it were not held back.
+  // Half of the withheld replies contain content that would count otherwise.
   const reply = isWithheld && chance.is(0.5) ? base : spoken(drawing, base);
   return isWithheld
     ? { ...reply, stopReason: chance.pick(["content_filter", "refusal"] as const) }
@@ -67,7 +67,7 @@ function coordination(drawing: Drawing, base: Reply): Reply {
   return { ...base, stopReason, tools, decisions: thinksFirst ? [] : decisions };
 }
 
-/** Notes, or nothing; now and then a model decides although it was offered nothing to decide with. */
+/** Notes or an empty text. Sometimes a model decides although no decision was offered. */
 function research({ temper: { chance } }: Drawing, base: Reply): Reply {
   return {
     ...base,
@@ -84,7 +84,7 @@ function presentation(drawing: Drawing, base: Reply): Reply {
   return { ...base, stopReason, text, tools: drawTools(drawing, 0.3), storable: true };
 }
 
-/** The provider's ids are unique within the round: the call's own id makes them so. */
+/** Ids must be unique within the round, so they contain the call's id. */
 function drawTools(
   { temper: { chance, has }, effect }: Drawing,
   rate: number,
@@ -111,7 +111,7 @@ function drawDecisions(drawing: Drawing): Decision[] {
   return [votes ? vote(drawing) : newAnswer(drawing, nextText(drawing))];
 }
 
-/** Mostly something new; now and then what is there already, or hardly more than that. */
+/** Usually a new text; sometimes a known one, or nearly the same. */
 function nextText(drawing: Drawing): string {
   const { chance } = drawing.temper;
   switch (chance.weighted({ fresh: 7, known: 1, close: 2 })) {
@@ -174,11 +174,11 @@ function vote(
   return { name: "vote", tool_call: `${effect.id}_vote`, alias: chosen, reason: drawText(chance) };
 }
 
-/** Of somebody in the team, who may have answered or not. */
+/** The alias of any agent of the team, with or without an answer. */
 const anyAlias = ({ temper: { chance }, seen }: Drawing): string =>
   chance.pick(seen.state.turn?.aliases ?? ["agent1"]);
 
-/** A text that somebody submitted already. */
+/** A text that was already submitted. */
 function knownText({ temper: { chance }, seen }: Drawing): string {
   const texts = seen.state.turn?.attempt.answers ?? [];
   return texts.length > 0 ? chance.pick(texts).content : drawText(chance);

@@ -4,28 +4,31 @@ import type { AgentRules, Budget, TeamRules } from "../../../src/protocol/team";
 import type { ToolNotification } from "../../../src/protocol/events/tool";
 import type { Seen } from "./world";
 
-/** What an agent does in one of its calls, in the order of its calls. */
+/** The outcome of one of an agent's calls, in the order of its calls. */
 export type Step = {
   afterMs?: number;
   partial?: string;
-  /** Made when the call begins, since aliases are drawn only then. */
+  /** A function, because aliases are drawn only when the call starts. */
   reply?: (seen: Seen, call: string) => Partial<Reply>;
   failure?: CallFailure;
 };
 
 export type Script = {
   rules: TeamRules;
-  /** Steps by agent place; an agent that is called more often than its steps say is a mistake in the script. */
+  /**
+   * Steps by the agent's place in the team. An agent with more calls than steps is an error in the
+   * script.
+   */
   steps: readonly (readonly Step[])[];
   budget?: Budget;
   timeoutMs?: number;
   cancelAfterMs?: number;
   crashAfterMs?: number;
-  /** What the agents' tool servers say. */
+  /** Listings of the agents' tool servers. */
   listings?: readonly ToolsListing[];
-  /** What servers tell people while each call of their tools runs. */
+  /** Notifications of tool servers during each tool call. */
   news?: readonly ToolNotification[];
-  /** How long each agent's first call waits for its backend's limits. */
+  /** How long each agent's first call waits for its backend's rate limits. */
   heldMs?: number;
 };
 
@@ -71,7 +74,7 @@ const decides = (decision: (seen: Seen, call: string) => Decision, timing: Timin
 export const answers = (content: string, timing: Timing = {}): Step =>
   decides((_, call) => ({ name: "new_answer", tool_call: `${call}_answer`, content }), timing);
 
-/** `place` is the author's place in the team, from 1. */
+/** `place`: the author's place in the team, from 1. */
 export const votesFor = (place: number, reason: string, timing: Timing = {}): Step =>
   decides(
     ({ state }, call) => ({
@@ -88,7 +91,7 @@ export const usesTool = (name: string, timing: Timing = {}): Step => ({
   reply: (_, call) => ({ stopReason: "tool_calls", tools: [{ toolCall: `${call}_use`, name }] }),
 });
 
-/** The same step, after its model has searched the web. */
+/** The same step, after a web search. */
 export const afterSearching = (query: string, { reply, ...step }: Step): Step => ({
   ...step,
   reply: (seen, call) => ({
@@ -116,7 +119,7 @@ export const hangs = (partial?: string): Step => ({
   ...(partial === undefined ? {} : { partial }),
 });
 
-/** By place in the team, from 1. */
+/** Personas by place in the team, from 1. */
 export const assignsPersonas = (personas: readonly string[]): Step => ({
   reply: ({ state }) => ({
     personas: Object.fromEntries(
@@ -125,7 +128,7 @@ export const assignsPersonas = (personas: readonly string[]): Step => ({
   }),
 });
 
-/** For a name that nobody has. */
+/** Votes for an alias that does not exist. */
 export const votesForNobody = (): Step =>
   decides(
     (_, call) => ({

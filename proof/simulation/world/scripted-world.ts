@@ -17,7 +17,9 @@ const silence: Reply = {
   personas: null,
 };
 
-/** A world in which everything happens as written, at the same times and with the same draws. */
+/**
+ * A deterministic world: everything happens as scripted, at the same times and with the same draws.
+ */
 export function scriptedWorld({ steps, listings = [], news = [], heldMs }: Script): World {
   const done = steps.map(() => 0);
   let draws = 0;
@@ -51,7 +53,7 @@ export function scriptedWorld({ steps, listings = [], news = [], heldMs }: Scrip
   function nextStep({ agent, id }: Effect): Step {
     const nth = done[agent] ?? 0;
     const step = steps[agent]?.[nth];
-    if (!step) throw new Error(`the script says nothing about ${id}`);
+    if (!step) throw new Error(`the script has no step for ${id}`);
     done[agent] = nth + 1;
     return step;
   }

@@ -20,43 +20,47 @@ import { Performer } from "./performer";
 import { Timeline } from "./timeline";
 import type { World } from "./world";
 
-/** More than this is a livelock. */
+/** More steps than this mean a livelock. */
 const MOST_STEPS = 100_000;
 
-/** A run that never ended: nothing is left to happen, or the same happens for ever. */
+/** A run that did not end: no event is scheduled, or the same steps repeat forever. */
 export class StuckError extends Error {
   override readonly name = "StuckError";
 }
 
 /**
- * Drives the rules as the session's object does: one commit per input, effects performed when they are owed and due, within
- * four slots, aborted when they are no longer in flight; one timer; recovery by folding the log. No rule lives here.
+ * Drives the rules as the session's object does: one commit per input, one timer, recovery by
+ * folding the log. Effects start when they are owed and due, use four slots, and are aborted when
+ * no longer in flight. It contains no rules.
  */
 export class Shell {
   readonly log: NumberedEvent[] = [];
   readonly ledger: LedgerEntry[] = [];
-  /** What reached tool servers, by their own account. */
+  /** Requests that reached tool servers, in their own record. */
   readonly tools: ReachedTool[] = [];
-  /** Each agent's workspace when it answered or presented, by the event's number. */
+  /** Each agent's workspace when it answered or presented, by the event's sequence number. */
   readonly files = new Map<number, WorkspaceFacts | null>();
   readonly timeline = new Timeline();
-  /** Highest number in the log when the user asked to cancel. */
+  /** Highest sequence number when the user cancelled. */
   cancelAskedAfter: number | undefined;
-  /** The same of every turn. */
+  /** The same for every turn. */
   readonly cancelsAsked: number[] = [];
-  /** How long providers asked to be left alone, in ms, by the call they failed. */
+  /** Delays in ms that providers asked for, by failed call. */
   readonly waitsAsked = new Map<string, number>();
   steps = 0;
-  /** Where the log ended at each crash. */
+  /** Head of the log at each crash. */
   readonly diedAfter: number[] = [];
-  /** What a shell would suffer from although the log shows nothing. */
+  /** Errors that the log does not show. */
   readonly faults: string[] = [];
   state: SessionState = emptySession;
   readonly #world: World;
   readonly #performer: Performer;
-  /** Called after each crash with the state that was lost, so that a test can compare it with the fold. */
+  /**
+   * Called after each crash with the lost state and the fold of the log, so that tests can compare
+   * them.
+   */
   readonly #recovered: (lost: SessionState, folded: SessionState) => void;
-  /** Time of the last input since the process started; after a crash only the log knows. */
+  /** Time of the last input since the process started; `null` after a crash. */
   #heardAt: number | null = null;
   #alarm: { for: number | null; late: number } = { for: null, late: 0 };
 
@@ -90,7 +94,7 @@ export class Shell {
     });
   }
 
-  /** One commit: compute, store, then perform what is owed. */
+  /** One commit: decide, store, then perform owed effects. */
   input(body: InputBody): void {
     const lag = body.type === "clock" ? 0 : this.#world.clockLagMs();
     const at = this.now - lag;
@@ -122,7 +126,7 @@ export class Shell {
     else this.#performer.sync();
   }
 
-  /** Asks the world for the agent's workspace and notes the answer in `seen`, by agent id. */
+  /** Reads the agent's workspace from the world and records it in `seen`, by agent id. */
   #workspace(index: number, seen: Map<string, WorkspaceFacts | null>): WorkspaceFacts | null {
     const agent = runningTurn(this.state)?.attempt.agents[index];
     if (!agent) return null;
@@ -138,14 +142,14 @@ export class Shell {
     for (const event of events) this.log.push({ ...event, sequence_number: this.log.length + 1 });
   }
 
-  /** The process that wrote this log has died, and this one takes its place. */
+  /** Continues the log of a process that died. */
   takeUp(log: readonly NumberedEvent[]): void {
     this.log.push(...log);
     this.timeline.advanceTo(log.at(-1)?.at ?? this.now);
     this.crash();
   }
 
-  /** The process dies and comes back: all that is left is the log. */
+  /** The process dies and restarts from the log. */
   crash(): void {
     const lost = this.state;
     this.diedAfter.push(this.log.length);
@@ -158,7 +162,7 @@ export class Shell {
     this.#performer.sync();
   }
 
-  /** Effects the state asks for, in its own order. */
+  /** Owed effects, in the state's order. */
   owed(): Effect[] {
     return owed(this.state);
   }
@@ -168,27 +172,29 @@ export class Shell {
     const next = this.timeline.nextAt();
     const due = timer === null ? null : this.#alarmAt(timer);
     if (due !== null && (next === null || due <= next)) return this.#clock(due, timer);
-    if (next === null)
-      throw new StuckError("nothing is left to happen, and the turn has not ended");
+    if (next === null) throw new StuckError("no event is scheduled, and the turn has not ended");
     this.timeline.runNext();
   }
 
-  /** An alarm set for a moment may come later; drawn once per alarm. */
+  /** An alarm may be late; the delay is drawn once per alarm. */
   #alarmAt(timer: number): number {
     if (this.#alarm.for !== timer) this.#alarm = { for: timer, late: this.#world.alarmLateMs() };
     return Math.max(timer + this.#alarm.late, this.now);
   }
 
-  /** A turn in which nobody works and nobody is about to: only the grace of §3 is worth waiting for. */
+  /**
+   * Reports a turn without running or owed effects. Only the end of the grace period (§3) is a
+   * valid reason to wait.
+   */
   #complainIfIdle(timer: number | null): void {
     const turn = runningTurn(this.state);
     if (!turn || inFlight(this.state).length > 0 || this.owed().length > 0) return;
     const { graceEndsAt } = turn.attempt;
     if (timer === null || graceEndsAt === null || timer > graceEndsAt)
-      this.faults.push(`nobody works, and only the timer at ${timer} goes on`);
+      this.faults.push(`no effect is running or owed, and only the timer at ${timer} is left`);
   }
 
-  /** A timer that is still the next one after it was answered would ring for ever. */
+  /** A timer that remains the next one after it fired would fire forever. */
   #clock(at: number, timer: number | null): void {
     this.#complainIfIdle(timer);
     this.timeline.advanceTo(at);
@@ -196,6 +202,6 @@ export class Shell {
     this.input({ type: "clock" });
     const next = nextTimerAt(this.state, this.now);
     if (this.state === before && next !== null && next <= this.now)
-      this.faults.push(`the timer at ${next} rings for ever`);
+      this.faults.push(`the timer at ${next} fires forever`);
   }
 }

@@ -8,7 +8,7 @@ import type {
 } from "../../../src/protocol/team";
 import { Chance } from "../../../simulated/chance";
 
-/** Kinds of trouble and rules a run may have. Each run draws its own subset, so that rare pairs meet too. */
+/** Faults and rules that a run may have. Each run draws a subset, so that rare pairs also occur. */
 export const FEATURES = [
   "transient_failures",
   "fatal_failures",
@@ -42,10 +42,10 @@ export const FEATURES = [
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 
-/** One simulated session, completely: the same situation gives the same log. */
+/** The complete description of a simulated session: the same situation gives the same log. */
 export type Situation = { seed: number; agents: number; features: readonly Feature[] };
 
-/** What seldom comes about by chance: half of the seeds go after one of these. */
+/** Rare combinations: half of the seeds aim at one of these. */
 const AIMS: readonly (readonly Feature[])[] = [
   ["tools", "crashes"],
   ["tools", "crashes", "planning"],
@@ -61,7 +61,7 @@ const AIMS: readonly (readonly Feature[])[] = [
   ["mistakes"],
 ];
 
-/** What a seed stands for, where nobody shrinks. */
+/** The situation of a seed, for commands that do not shrink. */
 export function rulesSituationOf(seed: number): Situation {
   const chance = new Chance(seed * 40_503);
   const rate = chance.pick([0.05, 0.15, 0.3]);
@@ -80,13 +80,13 @@ export const TOOLS: readonly ToolRule[] = [
   { name: "look_up", acts_outside: true, idempotent: true },
 ];
 
-/** What the one tool server has, for agents that name it. */
+/** Tools of the only tool server, for agents that use it. */
 export const SERVED_TOOLS: readonly ToolRule[] = [
   { name: "mcp__box__look", acts_outside: false, idempotent: true },
   { name: "mcp__box__send", acts_outside: true, idempotent: false },
 ];
 
-/** The last one's price is not known. */
+/** The last tool has no known price. */
 const HOSTED_TOOLS: readonly HostedToolRule[] = [
   { name: "web_search", max_uses: 5, usd_per_use: 0.01, tokens_per_use: 2_000 },
   { name: "code_execution", max_uses: 20, usd_per_use: 0, tokens_per_use: 300 },
@@ -121,7 +121,7 @@ export function drawTeam({ seed, agents, features }: Situation): TeamRules {
   };
 }
 
-/** Small enough to be met now and then. */
+/** Small enough that some runs reach them. */
 export const drawRoundLimits = (chance: Chance) => ({
   max_calls_per_round: chance.is(0.4) ? chance.int(1, 8) : chance.pick([50, 200]),
   ...(chance.is(0.7) && {
@@ -130,7 +130,7 @@ export const drawRoundLimits = (chance: Chance) => ({
   ...(chance.is(0.7) && { round_timeout_grace_ms: chance.pick([0, 2_000, 120_000]) }),
 });
 
-/** Rules that a few teams have, drawn apart from all else: the rest of a situation stays as it is. */
+/** Rules of a few teams. Drawn separately, so that the rest of a situation does not change. */
 export function drawShortcuts(
   seed: number,
 ): Pick<TeamRules, "disable_injection" | "reuse_winning_answer"> {
@@ -188,5 +188,5 @@ export function drawBudget({ seed, features }: Situation): Budget {
   }
   const hosted = features.includes("hosted_tools") || features.includes("research");
   if (!hosted || chance.is(0.5)) return {};
-  return { max_tokens: chance.int(10_000, 150_000) }; // where some uses of hosted tools fit, but not all
+  return { max_tokens: chance.int(10_000, 150_000) }; // some uses of hosted tools fit, but not all
 }

@@ -26,7 +26,7 @@ const searches = {
   hosted_tools: [{ name: "web_search", max_uses: 5, usd_per_use: 0.01, tokens_per_use: 500 }],
 } satisfies Partial<AgentRules>;
 
-/** Whole turns as they should go, by the name of their recorded log. */
+/** Whole turns, by the name of their recorded log. */
 export const STORIES: Readonly<Record<string, Script>> = {
   "consensus-at-once": {
     rules: teamOf(3),

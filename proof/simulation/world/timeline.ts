@@ -1,13 +1,13 @@
 type Happening = { at: number; order: number; run: () => void };
 
-/** Simulated time: what happens when, in a fixed order. */
+/** Simulated time: runs scheduled events in a fixed order. */
 export class Timeline {
-  /** An ordinary moment, so that logs look like logs. */
+  /** A realistic date, so that logs look like real ones. */
   now = 1_790_000_000_000;
   #order = 0;
   #happenings: Happening[] = [];
 
-  /** Answers a function that takes it back. */
+  /** Returns a function that cancels the event. */
   schedule(at: number, run: () => void): () => void {
     if (at === Number.POSITIVE_INFINITY) return () => {};
     const happening = { at: Math.max(at, this.now), order: this.#order, run };

@@ -15,20 +15,20 @@ import type { Situation } from "./situation";
 
 export type Verdict = { shell: Shell; problems: string[] };
 
-/** How many prefixes apart a state is also sent through JSON. */
+/** Every this many events, the state is also sent through JSON. */
 const JSON_EVERY = 16;
 
-/** Runs a situation and looks at it from all sides: the log's invariants, its form, and what folding it gives. */
+/** Runs a situation and checks the log's invariants, its form, and its fold. */
 export function verify(situation: Situation): Verdict {
   const recoveries: string[] = [];
   const shell = simulate(situation, (lost, folded) => {
     if (!isDeepStrictEqual(lost, folded))
-      recoveries.push("I19: after a crash the folded log is not the state that was lost");
+      recoveries.push("I19: after a crash, the fold of the log differs from the lost state");
   });
   return { shell, problems: [...recoveries, ...inspect(shell)] };
 }
 
-/** Everything that is wrong with a finished run, in words. */
+/** All problems of a finished run, as sentences. */
 export function inspect(shell: Shell): string[] {
   const {
     log,
@@ -59,7 +59,7 @@ export function inspect(shell: Shell): string[] {
   return [...broken, ...faults, ...log.flatMap(malformed), ...foldProblems(log, state)];
 }
 
-/** The number is the log's, the rest is the rules'. */
+/** The event without its sequence number, which is not part of the rules. */
 export function bare({ sequence_number: _, ...event }: NumberedEvent): SessionEvent {
   return event;
 }
@@ -68,13 +68,16 @@ function malformed(event: NumberedEvent): string[] {
   const text = JSON.stringify(bare(event));
   const parsed = SessionEventSchema.safeParse(JSON.parse(text));
   if (!parsed.success)
-    return [`#${event.sequence_number} is no event of the schema: ${parsed.error.message}`];
+    return [`#${event.sequence_number} does not match the schema: ${parsed.error.message}`];
   return isDeepStrictEqual(parsed.data, bare(event))
     ? []
-    : [`#${event.sequence_number} does not survive JSON and the schema unchanged`];
+    : [`#${event.sequence_number} is changed by JSON or by parsing it with the schema`];
 }
 
-/** I19: every prefix folds to a state that can be asked and stored, and the whole log folds to the live state. */
+/**
+ * I19: every prefix folds to a valid, serializable state, and the whole log folds to the live
+ * state.
+ */
 function foldProblems(log: readonly NumberedEvent[], live: SessionState): string[] {
   let state = emptySession;
   const problems: string[] = [];
@@ -82,15 +85,15 @@ function foldProblems(log: readonly NumberedEvent[], live: SessionState): string
     state = evolve(state, event);
     const asked = [owed(state).length, inFlight(state).length, nextTimerAt(state)];
     if (asked.some(Number.isNaN))
-      problems.push(`#${event.sequence_number} leaves a state that cannot be asked`);
+      problems.push(`#${event.sequence_number} leads to a state that cannot be evaluated`);
     if (
       event.sequence_number % JSON_EVERY === 0 &&
       !isDeepStrictEqual(state, JSON.parse(JSON.stringify(state)))
     ) {
-      problems.push(`#${event.sequence_number} leaves a state that JSON cannot hold`);
+      problems.push(`#${event.sequence_number} leads to a state that JSON cannot represent`);
     }
   }
   return isDeepStrictEqual(state, live)
     ? problems
-    : [...problems, "I19: folding the log from zero does not give the live state"];
+    : [...problems, "I19: the fold of the log differs from the live state"];
 }

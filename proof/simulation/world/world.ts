@@ -12,51 +12,54 @@ import type { EventOf, ToolsListing, Usage } from "../../../src/protocol/events"
 import type { AgentRules } from "../../../src/protocol/team";
 import type { ToolNotification } from "../../../src/protocol/events/tool";
 
-/** What surrounds the shell: providers, tools, files and mishaps. One implementation is random, one follows a script. */
+/**
+ * The shell's environment: providers, tools, files and faults. One implementation is random, one
+ * follows a script.
+ */
 export type World = {
   /**
-   * How long a request takes to put together, and an upper bound of its input, the same for the same effect. `heldMs`: how long it is
-   * said to wait for its backend's limits.
+   * Preparation time of a request, and an upper bound of its input tokens, constant per effect.
+   * `heldMs`: reported wait for the backend's rate limits.
    */
   prepare(effect: Effect): { afterMs: number; inputTokens: number; heldMs?: number };
   call(effect: ModelCallEffect, seen: Seen): CallOutcome;
-  /** `news`: what it tells people on the way, at even distances. */
+  /** `news`: notifications during the call, at equal intervals. */
   tool(effect: ToolCallEffect): {
     afterMs: number;
     outcome: "ok" | "error" | "unknown";
     news: readonly ToolNotification[];
   };
-  /** What the agent's tool servers say, and when. */
+  /** The response of the agent's tool servers, and its delay. */
   listing(
     effect: ToolListingEffect,
     rules: AgentRules,
   ): { afterMs: number; servers: ToolsListing[] };
-  /** What they say anew while a tool runs; null: nothing. */
+  /** A new listing while a tool runs; `null` if unchanged. */
   relisting(agent: number, rules: AgentRules): ToolsListing[] | null;
-  /** The agent's workspace; null: not known. */
+  /** The agent's workspace; `null` if unknown. */
   files(agent: number): WorkspaceFacts | null;
   /** Whether the process dies right after this commit. */
   diesNow(): boolean;
   /** How far the clock is behind when this input is read, in ms. */
   clockLagMs(): number;
-  /** How much later than asked the alarm comes. */
+  /** Delay of the alarm, in ms. */
   alarmLateMs(): number;
-  /** Whether an effect's end is told twice, or still told after nobody waits for it any more. */
+  /** Whether the end of an effect is delivered twice, or after it is no longer needed. */
   tellsTwice(): boolean;
   seed(): number;
 };
 
-/** What a model could know when it is asked, and what the log says about the call. */
+/** The information that a model has, and the call's event in the log. */
 export type Seen = { state: SessionState; started: EventOf<"call.started">; inputTokens: number };
 
 export type CallOutcome = {
-  /** Until response headers come, and the slot is free again. */
+  /** Until response headers arrive and the slot is free. */
   headersMs: number;
-  /** Until the end, headers included. Infinity: it hangs. */
+  /** Until the end, headers included. Infinity means that the call hangs. */
   afterMs: number;
-  /** What it has streamed half-way. */
+  /** Text streamed by half-time. */
   partial: string | null;
   ends: { type: "reply"; reply: Reply } | { type: "failure"; failure: CallFailure };
-  /** What the provider charges, however the call ends; null: nothing. */
+  /** The provider's charge, however the call ends; `null` if nothing is charged. */
   charged: Usage | null;
 };

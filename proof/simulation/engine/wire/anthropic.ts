@@ -1,7 +1,7 @@
 import { type Item, joined } from "../../../../simulated/providers/continuity";
 import { data, givenCall, piecesOf, type Search, type Spoken, type Writer } from "./frame";
 
-/** Anthropic's Messages. */
+/** Writes Anthropic Messages. */
 export const writeAnthropic: Writer = (spoken) => {
   const { id, model, text, calls, searches, finish, usage } = spoken;
   const blocks = [
@@ -57,13 +57,13 @@ export const writeAnthropic: Writer = (spoken) => {
 const textDeltas = (text: string) =>
   piecesOf(text).map((piece) => ({ type: "text_delta", text: piece }));
 
-/** How often a request lets its provider search the web; no request of another format does. */
+/** Number of web searches that a request allows; 0 in other formats. */
 export function mostSearches(body: string): number {
   const { tools = [] }: { tools?: { name?: string; max_uses?: number }[] } = JSON.parse(body);
   return tools.find(({ name }) => name === "web_search")?.max_uses ?? 0;
 }
 
-/** A block that asks, and one with what came of it. */
+/** A block with the query, and one with its result. */
 function searchBlocks({ query, url, title }: Search, id: string) {
   const found = {
     type: "web_search_result",
@@ -108,7 +108,7 @@ function givenIn({ id, text, calls, searches }: Spoken): Item[] {
   return joined([...searched, { kind: "text", id: "", content: text }, ...called]);
 }
 
-/** As JSON comes back once it was parsed. */
+/** The form of JSON text after it was parsed and serialized. */
 function compact(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text));

@@ -1,7 +1,7 @@
 import { joined } from "../../../../simulated/providers/continuity";
 import { data, givenCall, piecesOf, type Spoken, type Writer } from "./frame";
 
-/** Chat Completions. */
+/** Writes OpenAI Chat Completions. */
 export const writeChat: Writer = (spoken) => {
   const { id, model, text, calls, usage } = spoken;
   const chunk = (delta: object, finish: string | null = null): string =>

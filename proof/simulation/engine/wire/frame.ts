@@ -1,13 +1,13 @@
 import { callItem, type Item } from "../../../../simulated/providers/continuity";
 
-/** What a simulated model says in one reply, before it is put on the wire. */
+/** A simulated model's reply before encoding. */
 export type Spoken = {
-  /** Unique to the reply; ids are made of it. */
+  /** Unique per reply; other ids are derived from it. */
   id: string;
   model: string;
   text: string;
   calls: readonly { name: string; arguments: string }[];
-  /** What its provider searched the web for before; only of formats that have it. */
+  /** Web searches of the provider before the text; empty in formats without web search. */
   searches: readonly Search[];
   finish: "stop" | "length" | "content_filter";
   usage: { input: number; output: number; cached: number } | null;
@@ -15,13 +15,16 @@ export type Spoken = {
 
 export type Search = { query: string; url: string; title: string };
 
-/** A piece of the stream as bytes. */
+/** An encoded reply: frames, and the items that a client must send back unchanged. */
 export type Wired = { frames: string[]; given: Item[] };
 
-/** How a wire format says a reply. `given`: what a client must bring back unchanged. */
+/** Encodes a reply in a wire format. */
 export type Writer = (spoken: Spoken) => Wired;
 
-/** A call as it must come back; what is no object may be mended on the way. */
+/**
+ * A call in the form in which it must be sent back. Arguments that are no object may be repaired on
+ * the way.
+ */
 export function givenCall(id: string, name: string, args: string): Item {
   const value = parsed(args);
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
@@ -38,7 +41,7 @@ function parsed(text: string): unknown {
 
 const PIECES = 3;
 
-/** A text in a few pieces. */
+/** Splits a text into a few pieces. */
 export function piecesOf(text: string): string[] {
   const size = Math.max(1, Math.ceil(text.length / PIECES));
   return Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>

@@ -2,7 +2,10 @@ import { itemsOf } from "../../../../simulated/providers/formats/gemini/request"
 import { type Part, PartSchema } from "../../../../simulated/providers/formats/gemini/schema";
 import { data, piecesOf, type Spoken, type Writer } from "./frame";
 
-/** Google's Gemini API. Calls come whole; what is no JSON cannot be said. */
+/**
+ * Writes Google's Gemini API. Calls are complete; arguments that are no JSON object cannot be
+ * represented.
+ */
 export const writeGemini: Writer = (spoken) => {
   const { id, model, text, finish, usage } = spoken;
   const parts = [

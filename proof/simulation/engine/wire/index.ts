@@ -10,8 +10,9 @@ import { writeGemini } from "./gemini";
 import { writeResponses } from "./responses";
 
 /**
- * The wire formats without a wire. How requests are read and what a provider would refuse is the simulated providers' own;
- * replies are written here, since theirs are rendered over a socket and under names drawn by chance.
+ * The wire formats without a network. Requests are parsed and checked by the simulated providers'
+ * own code. Replies are written here, because theirs are rendered over a socket and with random
+ * ids.
  */
 export type SpokenFormat = Dialect["format"];
 

@@ -1,7 +1,7 @@
 import { joined } from "../../../../simulated/providers/continuity";
 import { data, givenCall, piecesOf, type Spoken, type Writer } from "./frame";
 
-/** OpenAI's Responses. */
+/** Writes OpenAI Responses. */
 export const writeResponses: Writer = (spoken) => {
   const { id, model, text, calls, finish, usage } = spoken;
   const items = [
