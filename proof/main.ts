@@ -6,7 +6,7 @@ import { matching, runCommand, UsageError } from "../local/command-line";
 import { CAMPAIGNS, type Campaign, isInTests, nameOf, projectOf } from "./campaigns";
 import { COUNTS, SIZES, type Size } from "./counts";
 import { type Commit, commitOf } from "./commit";
-import { appendResult, type Finished, readFinished, writeFinished } from "./finished";
+import { appendResult, type Finished, readFinished, writeFinished } from "./campaign-results";
 import { playAll } from "./play";
 import { readCounts } from "./report";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Campaign, nameOf } from "./campaigns";
-import { appendResult, type Finished, readFinished, writeFinished } from "./finished";
+import { appendResult, type Finished, readFinished, writeFinished } from "./campaign-results";
 import { playAll } from "./play";
 import { readCounts } from "./report";
 

@@ -1,5 +1,5 @@
 import { type Campaign, nameOf } from "./campaigns";
-import type { Finished } from "./finished";
+import type { Finished } from "./campaign-results";
 
 /** Side effects of playing campaigns. Each call is awaited before the next campaign begins. */
 export type Playing = {

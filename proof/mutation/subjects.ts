@@ -18,7 +18,7 @@ export const SUBJECTS: readonly Subject[] = [
     tests: [
       "tests/coordination/**/*.test.ts",
       "proof/golden/*.test.ts",
-      "proof/simulation/found/*.test.ts",
+      "proof/simulation/regressions/*.test.ts",
     ],
     sessions: 150,
   },
@@ -29,7 +29,7 @@ export const SUBJECTS: readonly Subject[] = [
     tests: [
       "proof/simulation/checker*.test.ts",
       "proof/golden/*.test.ts",
-      "proof/simulation/found/*.test.ts",
+      "proof/simulation/regressions/*.test.ts",
     ],
     sessions: 0,
   },

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { check } from "../../checker";
-import { adds, changes, type Lie, repeats } from "../../checker/lies";
+import { adds, changes, type Lie, repeats } from "../../checker/corruptions";
 import { play } from "./world/scripted-world";
 import { STORIES } from "./world/stories";
 

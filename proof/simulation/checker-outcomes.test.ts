@@ -3,7 +3,7 @@ import type { EventOf } from "../../src/protocol/events";
 import type { TeamRules } from "../../src/protocol/team";
 import { check } from "../../checker";
 import type { NumberedEvent, Outside } from "../../checker";
-import { adds, all, changes, hides, type Lie } from "../../checker/lies";
+import { adds, all, changes, hides, type Lie } from "../../checker/corruptions";
 import { play } from "./world/scripted-world";
 import { STORIES } from "./world/stories";
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { check } from "../../checker";
 import type { NumberedEvent } from "../../checker";
-import type { Lie } from "../../checker/lies";
-import { LIES } from "./checker-lies";
-import { RIGHT } from "./checker-lies/right";
-import { LOGS, logOf, toldOf } from "./checker-lies/row";
-import { readRecord, writeRecord } from "./checker-lies/record";
+import type { Lie } from "../../checker/corruptions";
+import { LIES } from "./checker-corruptions";
+import { RIGHT } from "./checker-corruptions/correct-logs";
+import { LOGS, logOf, toldOf } from "./checker-corruptions/row";
+import { readRecord, writeRecord } from "./checker-corruptions/record";
 
 const RECORD = readRecord();
 

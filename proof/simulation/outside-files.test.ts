@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { SITUATION } from "./doctored-run";
-import { asStored, witnessFiles } from "./engine/file-witness";
+import { SITUATION } from "./correct-run";
+import { asStored, witnessFiles } from "./engine/expected-files";
 import { OUTSIDE } from "./engine/invariants";
 import { play } from "./engine/judge";
 import type { RunRecord } from "./engine/run-record";

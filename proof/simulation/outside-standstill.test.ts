@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { NumberedEvent } from "../../checker";
-import { look, SITUATION } from "./doctored-run";
+import { look, SITUATION } from "./correct-run";
 import type { Fault } from "./engine/faults";
 import { play } from "./engine/judge";
 import type { RunRecord } from "./engine/run-record";

@@ -18,7 +18,7 @@ import {
   wellFormed,
 } from "./outside";
 import { ratesKept } from "./outside-rates";
-import { countsAsSaid } from "./outside-said";
+import { countsAsSaid } from "./outside-replies";
 import type { RunRecord } from "./run-record";
 
 export type Breach = { invariant: string; at: number; sentence: string };

@@ -3,7 +3,7 @@ import { type SessionEvent, SessionEventSchema } from "../../../src/protocol/eve
 import { isTerminal } from "../../../src/protocol/events";
 import { check, type LedgerEntry, type NumberedEvent, type Violation } from "../../../checker";
 import { priceOf } from "../../../checker/price";
-import { asStored, witnessFiles } from "./file-witness";
+import { asStored, witnessFiles } from "./expected-files";
 import { MARK } from "./model";
 import type { Reached } from "./providers";
 import { framesFor, type RunRecord } from "./run-record";

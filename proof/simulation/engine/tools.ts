@@ -3,7 +3,7 @@ import type { ToolsListing } from "../../../src/protocol/events";
 import type { Tool, ToolContext, ToolResult } from "../../../src/tools/tool";
 import type { AgentRules } from "../../../src/protocol/team";
 import type { ReachedTool } from "../../../checker/types";
-import { drawNews } from "../world/news";
+import { drawNews } from "../world/notifications";
 import { Chance } from "../../../simulated/chance";
 import { type Fault, type Faults, hash } from "./faults";
 import type { Habit } from "./habits";

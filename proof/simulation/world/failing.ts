@@ -1,6 +1,6 @@
 import type { CallFailure } from "../../../src/coordination";
 import type { FailureClass, Usage } from "../../../src/protocol/events";
-import type { Temper } from "./temper";
+import type { Temper } from "./character";
 
 /** Draws a failure of the call; `null` if the call replies. */
 export function drawFailure({ chance, has }: Temper, usage: Usage): CallFailure | null {

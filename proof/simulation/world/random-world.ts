@@ -3,11 +3,11 @@ import type { ToolsListing, Usage } from "../../../src/protocol/events";
 import type { AgentRules } from "../../../src/protocol/team";
 import { drawFailure } from "./failing";
 import { drawUses, tokensOf } from "./hosting";
-import { drawNews } from "./news";
+import { drawNews } from "./notifications";
 import { Chance } from "../../../simulated/chance";
 import { drawReply } from "./replying";
 import { type Feature, SERVED_TOOLS, type Situation } from "./situation";
-import type { Character, Temper } from "./temper";
+import type { Character, Temper } from "./character";
 import { drawText } from "./texts";
 import type { CallOutcome, Seen, World } from "./world";
 

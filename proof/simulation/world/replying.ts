@@ -1,7 +1,7 @@
 import type { ModelCallEffect, Reply } from "../../../src/coordination";
 import type { Decision } from "../../../src/protocol/events";
 import { drawHosted } from "./hosting";
-import { answered, type Temper } from "./temper";
+import { answered, type Temper } from "./character";
 import { SERVED_TOOLS, TOOLS } from "./situation";
 import { drawFinal, drawText, drawUnusable } from "./texts";
 import type { Seen } from "./world";

@@ -1,5 +1,5 @@
 import type { EventOf } from "../../../src/protocol/events";
-import { adds, all, changes, type Lie, membered, moves, rewrites } from "../../../checker/lies";
+import { adds, all, changes, type Lie, membered, moves, rewrites } from "../../../checker/corruptions";
 import type { Row } from "./row";
 
 const HOSTED = "hosted-tools";

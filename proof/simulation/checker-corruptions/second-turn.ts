@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { SessionEventSchema } from "../../../src/protocol/events";
 import type { NumberedEvent } from "../../../checker";
-import type { Lie } from "../../../checker/lies";
+import type { Lie } from "../../../checker/corruptions";
 
 const Numbered = z.intersection(SessionEventSchema, z.object({ sequence_number: z.number() }));
 

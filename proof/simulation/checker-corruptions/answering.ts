@@ -1,5 +1,5 @@
 import type { EventOf } from "../../../src/protocol/events";
-import { adds, all, changes, hides, type Lie, moves, ruled } from "../../../checker/lies";
+import { adds, all, changes, hides, type Lie, moves, ruled } from "../../../checker/corruptions";
 import type { Row } from "./row";
 
 const IMPROVED = "improved-answer-with-injection";

@@ -8,9 +8,9 @@ import {
   repeats,
   rewrites,
   ruled,
-} from "../../../checker/lies";
+} from "../../../checker/corruptions";
 import { JUST } from "./paying";
-import { MAY_STAND_IN } from "./standing-in";
+import { MAY_STAND_IN } from "./replacing";
 import { againAs } from "./second-turn";
 
 /** Correct logs at the limits of the rules. */

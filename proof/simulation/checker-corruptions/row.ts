@@ -1,5 +1,5 @@
 import { check, type NumberedEvent, type Outside } from "../../../checker";
-import type { Lie } from "../../../checker/lies";
+import type { Lie } from "../../../checker/corruptions";
 import { play } from "../world/scripted-world";
 import { STORIES } from "../world/stories";
 

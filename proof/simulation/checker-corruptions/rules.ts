@@ -1,4 +1,4 @@
-import { changes, hides, type Lie, moves } from "../../../checker/lies";
+import { changes, hides, type Lie, moves } from "../../../checker/corruptions";
 import type { Row } from "./row";
 
 /** Corruptions of whole turns, each with the coordination rule that it violates first. */

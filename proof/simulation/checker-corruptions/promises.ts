@@ -7,7 +7,7 @@ import {
   type Lie,
   moves,
   repeats,
-} from "../../../checker/lies";
+} from "../../../checker/corruptions";
 import type { Row } from "./row";
 
 const WANTS = {

@@ -1,4 +1,4 @@
-import { all, changes, type Lie, membered } from "../../../checker/lies";
+import { all, changes, type Lie, membered } from "../../../checker/corruptions";
 import type { Row } from "./row";
 
 const capped = (max_tokens: number): Lie => changes("turn.started", { budget: { max_tokens } });

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-const FILE = path.resolve("proof/simulation/checker-lies/told.txt");
+const FILE = path.resolve("proof/simulation/checker-corruptions/violations.txt");
 
 /**
  * The recorded violations by the name of the corruption. Each is a paragraph; its violations are

@@ -10,7 +10,7 @@ import {
   repeats,
   rewrites,
   ruled,
-} from "../../../checker/lies";
+} from "../../../checker/corruptions";
 import type { Row } from "./row";
 
 const RESTART = "restart-attempt";

@@ -7,7 +7,7 @@ import type { Row } from "./row";
 import { RULES } from "./rules";
 import { SETTLING } from "./settling";
 import { SHOWING } from "./showing";
-import { STANDING_IN } from "./standing-in";
+import { STANDING_IN } from "./replacing";
 import { TRYING } from "./trying";
 import { VOTING } from "./voting";
 import { WORKING } from "./working";

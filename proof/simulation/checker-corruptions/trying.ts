@@ -9,7 +9,7 @@ import {
   membered,
   repeats,
   rewrites,
-} from "../../../checker/lies";
+} from "../../../checker/corruptions";
 import { logOf, type Row } from "./row";
 
 const RESTART = "restart-attempt";
