@@ -2,7 +2,7 @@ import type { EventOf } from "../src/protocol/events";
 import { agentOf, type Board, limitOn } from "./board";
 import { type Invariant, unless } from "./types";
 
-const MOST_BYTES = 128 * 1024;
+const MAX_BYTES = 128 * 1024;
 
 /** Revisions count per attempt, labels per agent, and content is valid. */
 export const answers: Invariant = {
@@ -22,7 +22,7 @@ export const answers: Invariant = {
         ...unless(event.label === label, `label ${event.label} where ${label} is due`),
         ...unless(event.content.trim() !== "", "an empty answer was accepted"),
         ...unless(
-          new TextEncoder().encode(event.content).byteLength <= MOST_BYTES,
+          new TextEncoder().encode(event.content).byteLength <= MAX_BYTES,
           "an answer of over 128 KB was accepted",
         ),
         ...unless(

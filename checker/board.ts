@@ -154,12 +154,12 @@ export const answerOf = (board: Board, label: string): BoardAnswer | undefined =
   board.answers.find((answer) => answer.label === label);
 
 /** Each agent's newest answer, oldest first. */
-export const standing = (board: Board): BoardAnswer[] =>
+export const newestAnswers = (board: Board): BoardAnswer[] =>
   board.answers.filter((answer) => agentOf(board, answer.agent)?.newest === answer.revision);
 
 /** The newest answers that the agent has not been shown. */
 export const unseenBy = (board: Board, agent: BoardAgent): BoardAnswer[] =>
-  standing(board).filter(({ revision }) => !agent.shown.has(revision));
+  newestAnswers(board).filter(({ revision }) => !agent.shown.has(revision));
 
 /** When coordination must end: the turn's deadline minus min(120 s, 20 %). */
 export function coordinationEnd(board: Board): number {

@@ -1,6 +1,6 @@
 import { newBoard } from "./board";
 import { INVARIANTS } from "./invariants";
-import { note } from "./replay";
+import { applyEvent } from "./replay";
 import type { NumberedEvent, Outside, Violation } from "./types";
 
 /**
@@ -20,7 +20,7 @@ export function check(log: readonly NumberedEvent[], outside: Outside = {}): Vio
         violations.push({ invariant: id, sequence_number: event.sequence_number, sentence });
       }
     }
-    note(board, event);
+    applyEvent(board, event);
   }
   for (const { id, watcher } of watchers) {
     for (const sentence of watcher.finish?.(board) ?? []) {

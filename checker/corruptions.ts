@@ -6,7 +6,7 @@ import type { NumberedEvent } from "./types";
  * Small corruptions of a log, to test that the checker reports them. Each returns a new, correctly
  * numbered log.
  */
-export type Lie = (log: readonly NumberedEvent[]) => NumberedEvent[];
+export type Corruption = (log: readonly NumberedEvent[]) => NumberedEvent[];
 
 const isType = <T extends EventType>(
   event: NumberedEvent,
@@ -27,7 +27,7 @@ const renumbered = (log: readonly SessionEvent[]): NumberedEvent[] =>
 
 /** Changes the nth event of a type. */
 export const changes =
-  <T extends EventType>(type: T, change: Partial<EventOf<T>>, nth = 1): Lie =>
+  <T extends EventType>(type: T, change: Partial<EventOf<T>>, nth = 1): Corruption =>
   (log) => {
     const place = placeOf(log, type, nth);
     return log.map((event, other) =>
@@ -37,13 +37,13 @@ export const changes =
 
 /** Removes the nth event of a type. */
 export const hides =
-  (type: EventType, nth = 1): Lie =>
+  (type: EventType, nth = 1): Corruption =>
   (log) =>
     renumbered(log.toSpliced(placeOf(log, type, nth), 1));
 
 /** Duplicates the nth event of a type. */
 export const repeats =
-  (type: EventType, nth = 1): Lie =>
+  (type: EventType, nth = 1): Corruption =>
   (log) => {
     const place = placeOf(log, type, nth);
     return renumbered(log.toSpliced(place, 0, ...log.slice(place, place + 1)));
@@ -55,7 +55,7 @@ export const adds =
     type: T,
     made: (event: EventOf<T>) => readonly SessionEvent[],
     nth = 1,
-  ): Lie =>
+  ): Corruption =>
   (log) => {
     const place = placeOf(log, type, nth);
     const event = log[place];
@@ -72,7 +72,7 @@ type Move = { nth?: number; before: EventType; beforeNth?: number };
 
 /** Moves the nth event of a type forward, to the time of its new neighbour. */
 export const moves =
-  (type: EventType, { nth = 1, before, beforeNth = 1 }: Move): Lie =>
+  (type: EventType, { nth = 1, before, beforeNth = 1 }: Move): Corruption =>
   (log) => {
     const from = placeOf(log, type, nth);
     const to = placeOf(log, before, beforeNth);
@@ -84,7 +84,7 @@ export const moves =
 
 /** Appends a copy of an earlier event to the log. */
 export const echoesAtEnd =
-  (type: EventType): Lie =>
+  (type: EventType): Corruption =>
   (log) => {
     const place = placeOf(log, type, 1);
     const at = log.at(-1)?.at ?? 0;
@@ -93,18 +93,18 @@ export const echoesAtEnd =
 
 /** Replaces every event of a type. */
 export const rewrites =
-  <T extends EventType>(type: T, made: (event: EventOf<T>) => EventOf<T>): Lie =>
+  <T extends EventType>(type: T, made: (event: EventOf<T>) => EventOf<T>): Corruption =>
   (log) =>
     log.map((event) =>
       isType(event, type) ? { ...made(event), sequence_number: event.sequence_number } : event,
     );
 
 /** Changes the team's rules. */
-export const ruled = (change: Partial<TeamRules>): Lie =>
+export const withRules = (change: Partial<TeamRules>): Corruption =>
   rewrites("session.created", (event) => ({ ...event, rules: { ...event.rules, ...change } }));
 
 /** Changes an agent's rules; those of all agents without an id. */
-export const membered = (change: Partial<AgentRules>, id?: string): Lie =>
+export const withAgentRules = (change: Partial<AgentRules>, id?: string): Corruption =>
   rewrites("session.created", ({ rules, ...event }) => {
     const agents = rules.agents.map((agent) =>
       id === undefined || agent.id === id ? { ...agent, ...change } : agent,
@@ -114,7 +114,7 @@ export const membered = (change: Partial<AgentRules>, id?: string): Lie =>
 
 /** Delays everything from the nth event of a type on. */
 export const delays =
-  (type: EventType, ms: number, nth = 1): Lie =>
+  (type: EventType, ms: number, nth = 1): Corruption =>
   (log) => {
     const place = placeOf(log, type, nth);
     return log.map((event, other) => (other < place ? event : { ...event, at: event.at + ms }));
@@ -122,12 +122,12 @@ export const delays =
 
 /** Cuts the log after the nth event of a type. */
 export const endsAt =
-  (type: EventType, nth = 1): Lie =>
+  (type: EventType, nth = 1): Corruption =>
   (log) =>
     log.slice(0, placeOf(log, type, nth) + 1);
 
 /** Applies several corruptions in order. */
 export const all =
-  (...lies: readonly Lie[]): Lie =>
+  (...corruptions: readonly Corruption[]): Corruption =>
   (log) =>
-    lies.reduce<NumberedEvent[]>((told, lie) => lie(told), [...log]);
+    corruptions.reduce<NumberedEvent[]>((reported, corruption) => corruption(reported), [...log]);

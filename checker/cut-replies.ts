@@ -93,8 +93,8 @@ function ran(
 
 /** A withheld reply costs the round; a withheld summary does not. */
 function withheld(event: EventOf<"call.completed">, { board, next }: Moment): string[] {
-  const isHeldBack = event.stop_reason === "content_filter" || event.stop_reason === "refusal";
-  if (!isHeldBack || roundOf(board, event.agent)?.purpose !== "coordination") return [];
+  const isWithheld = event.stop_reason === "content_filter" || event.stop_reason === "refusal";
+  if (!isWithheld || roundOf(board, event.agent)?.purpose !== "coordination") return [];
   if (board.openCalls.get(event.call)?.compacts) return [];
   const isLost = next?.type === "round.failed" && next.agent === event.agent;
   return unless(isLost, `a reply ended with ${event.stop_reason}, but its round continues`);

@@ -1,10 +1,10 @@
 import type { EventOf } from "../src/protocol/events";
-import { agentOf, type Board, type BoardAgent, standing } from "./board";
-import { type Amount, mostFor, plus, usdOf } from "./price";
+import { agentOf, type Board, type BoardAgent, newestAnswers } from "./board";
+import { type Amount, maxCost, plus, usdOf } from "./price";
 import { type Invariant, unless } from "./types";
 
 /** A call that can pay for a reply of this length must not be deferred. */
-const WORTH_WRITING = 1_024;
+const USEFUL_REPLY_TOKENS = 1_024;
 
 /**
  * Upper bounds of a presentation besides its quotes, and of the reserve for its text, in tokens.
@@ -13,7 +13,7 @@ const FRAME_TOKENS = 8_000;
 const FINAL_TOKENS = 4_096;
 
 /** Lower bound of the reserve for a presentation's text, in tokens. */
-const LEAST_FINAL_TOKENS = 2_048;
+const MIN_FINAL_TOKENS = 2_048;
 const EPSILON = 1e-9;
 
 /**
@@ -41,22 +41,22 @@ export const deferrals: Invariant = {
 
 /** Whether the most expensive candidate could still receive the answers and write a text. */
 function leavesEnough({ purpose, reserved }: EventOf<"call.started">, board: Board): boolean {
-  const answers = standing(board);
+  const answers = newestAnswers(board);
   if (purpose !== "coordination" || answers.length === 0 || !isCapped(board)) return true;
   const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd = Number.POSITIVE_INFINITY } =
     board.turn?.budget ?? {};
-  const taken = plus(takenSoFar(board), { tokens: reserved.tokens, usd: usdOf(reserved) });
+  const taken = plus(spentOrReserved(board), { tokens: reserved.tokens, usd: usdOf(reserved) });
   const input = bytesToPresent(board);
   return answers.every(({ agent }) => {
     const rules = agentOf(board, agent)?.rules;
-    const output = Math.min(LEAST_FINAL_TOKENS, rules?.max_output_tokens ?? 0);
-    const usd = rules ? mostFor(rules, input, output) : 0;
+    const output = Math.min(MIN_FINAL_TOKENS, rules?.max_output_tokens ?? 0);
+    const usd = rules ? maxCost(rules, input, output) : 0;
     return taken.tokens + input + output <= max_tokens && taken.usd + usd <= max_cost_usd + EPSILON;
   });
 }
 
 /** Charges of the turn's calls, plus reservations of running ones. */
-function takenSoFar({ spent, openCalls }: Board): Amount {
+function spentOrReserved({ spent, openCalls }: Board): Amount {
   let taken = spent;
   for (const { reserved } of openCalls.values())
     taken = plus(taken, { tokens: reserved.tokens, usd: usdOf(reserved) });
@@ -65,7 +65,7 @@ function takenSoFar({ spent, openCalls }: Board): Amount {
 
 /** UTF-8 bytes of the question and the newest answers, an upper bound of their tokens. */
 const bytesToPresent = (board: Board): number =>
-  [board.turn?.question ?? "", ...standing(board).map(({ content }) => content)].reduce(
+  [board.turn?.question ?? "", ...newestAnswers(board).map(({ content }) => content)].reduce(
     (sum, text) => sum + Buffer.byteLength(text),
     0,
   );
@@ -84,21 +84,21 @@ export const isCapped = ({ turn }: Board): boolean =>
 export function canPay(board: Board, { rules, round }: BoardAgent, inputTokens: number): boolean {
   const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd } = board.turn?.budget ?? {};
   if (max_cost_usd !== undefined && rules.price === null) return false;
-  const output = Math.min(WORTH_WRITING, rules.max_output_tokens);
-  let taken = plus(takenSoFar(board), {
+  const output = Math.min(USEFUL_REPLY_TOKENS, rules.max_output_tokens);
+  let taken = plus(spentOrReserved(board), {
     tokens: inputTokens + output,
-    usd: mostFor(rules, inputTokens, output),
+    usd: maxCost(rules, inputTokens, output),
   });
   if (round?.purpose === "coordination" || round?.purpose === "personas")
-    taken = plus(taken, mostKept(board));
+    taken = plus(taken, presentationReserve(board));
   return taken.tokens <= max_tokens && taken.usd <= (max_cost_usd ?? Number.POSITIVE_INFINITY);
 }
 
 /**
  * Upper bound of the most expensive candidate's presentation; 0 while there is nothing to present.
  */
-function mostKept(board: Board): Amount {
-  const answers = standing(board);
+function presentationReserve(board: Board): Amount {
+  const answers = newestAnswers(board);
   if (answers.length === 0) return { tokens: 0, usd: 0 };
   const reasons = board.agents.reduce(
     (sum, { vote, reasonBytes }) => sum + (vote === null ? 0 : 3 * reasonBytes),
@@ -113,7 +113,7 @@ function mostKept(board: Board): Amount {
 /** A long prompt is never cheaper, so this is an upper bound. */
 function highestCost(board: Board, id: string, input: number): number {
   const agent = agentOf(board, id);
-  return agent ? mostFor(agent.rules, input, FINAL_TOKENS) : 0;
+  return agent ? maxCost(agent.rules, input, FINAL_TOKENS) : 0;
 }
 
 /** Whether the agent's next call waits and the turn may be unable to pay for it. */

@@ -152,9 +152,9 @@ export const tools: Invariant = {
   }),
 };
 
-const MOST_INPUTS = 3;
-const MOST_PROGRESS = 20;
-const LEAST_PAUSE_MS = 1_000;
+const MAX_INPUTS = 3;
+const MAX_PROGRESS = 20;
+const MIN_PAUSE_MS = 1_000;
 
 /** Only running tools report progress, limited in size and rate per call, also across restarts. */
 export const news: Invariant = {
@@ -174,7 +174,7 @@ export const news: Invariant = {
           inputs.set(callOf(event), times);
           return [
             ...running(event, board),
-            ...unless(times <= MOST_INPUTS, `${event.tool_call} requires input ${times} times`),
+            ...unless(times <= MAX_INPUTS, `${event.tool_call} requires input ${times} times`),
             ...unless(
               event.requests.length <= 5,
               `${event.tool_call} requires more than 5 inputs at once`,
@@ -188,11 +188,11 @@ export const news: Invariant = {
         return [
           ...running(event, board),
           ...unless(
-            before.length < MOST_PROGRESS,
+            before.length < MAX_PROGRESS,
             `${event.tool_call} reports progress ${before.length + 1} times`,
           ),
           ...unless(
-            pause >= LEAST_PAUSE_MS,
+            pause >= MIN_PAUSE_MS,
             `${event.tool_call} reports progress again after ${pause} ms`,
           ),
         ];

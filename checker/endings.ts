@@ -185,17 +185,17 @@ const NOTHING = plus(zero, zero);
 export const cancelled: Invariant = {
   id: "I15",
   watch: ({ cancelAskedAfter = Number.POSITIVE_INFINITY, cancelsAsked }) => {
-    let heardAt: number | null = null;
+    let cancelledAt: number | null = null;
     let begun = 0;
     return {
       see: ({ event, board, next }) => {
         const wrong: string[] = [];
         if (event.type === "turn.started") begun = event.sequence_number;
         if (event.sequence_number > cancelAskedAfter && board.over === null) {
-          heardAt ??= event.at;
+          cancelledAt ??= event.at;
           if (WORK.includes(event.type)) wrong.push(`${event.type} after the user cancelled`);
-          if (event.at !== heardAt)
-            wrong.push(`the turn continues ${event.at - heardAt} ms after the user cancelled`);
+          if (event.at !== cancelledAt)
+            wrong.push(`the turn continues ${event.at - cancelledAt} ms after the user cancelled`);
         }
         if (
           event.type === "attempt.settled" &&

@@ -3,8 +3,8 @@ import { agentOf, type Board, type BoardAgent } from "./board";
 import { type Invariant, type Moment, type NumberedEvent, unless } from "./types";
 
 /** Longest delay of a provider that is obeyed. */
-const LONGEST_WAIT_MS = 60_000;
-const MOST_TRIES = 5;
+const MAX_DELAY_MS = 60_000;
+const MAX_TRIES = 5;
 
 /**
  * Retries follow the failure class: which calls are retried, when, how often, and the consequence
@@ -53,14 +53,8 @@ function again(event: EventOf<"call.failed">, board: Board): string[] {
   switch (event.class) {
     case "transient":
       return [
-        ...unless(
-          wait === null || failures < MOST_TRIES,
-          `more than ${MOST_TRIES} tries of a call`,
-        ),
-        ...unless(
-          wait === null || (wait > 0 && wait <= LONGEST_WAIT_MS),
-          `a retry after ${wait} ms`,
-        ),
+        ...unless(wait === null || failures < MAX_TRIES, `more than ${MAX_TRIES} tries of a call`),
+        ...unless(wait === null || (wait > 0 && wait <= MAX_DELAY_MS), `a retry after ${wait} ms`),
       ];
     case "interrupted":
       return unless(
@@ -85,13 +79,13 @@ function again(event: EventOf<"call.failed">, board: Board): string[] {
  */
 function delayViolations(event: EventOf<"call.failed">, board: Board, askedMs: number): string[] {
   const round = agentOf(board, event.agent)?.round;
-  const isDueAgain = (round?.counted ?? 0) + 1 < MOST_TRIES && askedMs <= LONGEST_WAIT_MS;
+  const isDueAgain = (round?.counted ?? 0) + 1 < MAX_TRIES && askedMs <= MAX_DELAY_MS;
   if (event.retry_at === null) {
     const mayBeGivenUp = round?.purpose !== "coordination" && round?.purpose !== "presentation";
     return unless(!isDueAgain || mayBeGivenUp, "a call was not retried although tries are left");
   }
   return [
-    ...unless(askedMs <= LONGEST_WAIT_MS, `retried although its provider asked for ${askedMs} ms`),
+    ...unless(askedMs <= MAX_DELAY_MS, `retried although its provider asked for ${askedMs} ms`),
     ...unless(
       event.retry_at - event.at >= askedMs || !isDueAgain,
       `retried sooner than the ${askedMs} ms its provider asked for`,
@@ -184,7 +178,7 @@ const failsNext = (
 function lostOf({ event, board, next }: Moment): string[] {
   switch (event.type) {
     case "round.failed":
-      return thirdRound(event, { board, next });
+      return failedRoundViolations(event, { board, next });
     case "call.failed":
       return fatal(event, { board, next });
     case "agent.failed":
@@ -204,7 +198,7 @@ function lostOf({ event, board, next }: Moment): string[] {
 const PROBES = 3;
 const PROBED_FOR_MS = 10_000;
 /** Probes are counted within a call and its retries: a presentation is a round, too. */
-const BEGINS_ANEW: ReadonlySet<string> = new Set([
+const RESETS_PROBES: ReadonlySet<string> = new Set([
   "call.completed",
   "round.started",
   "presentation.started",
@@ -220,7 +214,7 @@ export const probes: Invariant = {
     const failed = new Map<string, { since: number; count: number }>();
     return {
       see: ({ event, board, next }) => {
-        if (BEGINS_ANEW.has(event.type) && "agent" in event) failed.delete(event.agent);
+        if (RESETS_PROBES.has(event.type) && "agent" in event) failed.delete(event.agent);
         if (event.type !== "call.failed") return [];
         const { since, count } = failed.get(event.agent) ?? { since: event.at, count: 0 };
         failed.delete(event.agent);
@@ -254,7 +248,7 @@ const FATAL: readonly string[] = ["bad_credentials", "unknown_model"];
 
 type Around = { board: Board; next: NumberedEvent | undefined };
 
-function thirdRound(event: EventOf<"round.failed">, { board, next }: Around): string[] {
+function failedRoundViolations(event: EventOf<"round.failed">, { board, next }: Around): string[] {
   const lostSoFar = (agentOf(board, event.agent)?.failedInARow ?? 0) + 1;
   const fails = failsNext(event, next);
   return [

@@ -18,7 +18,7 @@ export const kept: Invariant = {
         if (event.type === "stream.delta")
           for (const item of event.items)
             if (isText({ ...event, items: [item] }, board)) wrote.add(item.agent);
-        if (event.type === "agent.failed" && HELD_BACK.has(event.code)) wrote.delete(event.agent);
+        if (event.type === "agent.failed" && WITHHELD.has(event.code)) wrote.delete(event.agent);
         if (event.type === "agent.failed" && !isOld(board)) return lost(board, wrote, event.agent);
         if (
           event.type !== "attempt.settled" ||
@@ -33,7 +33,7 @@ export const kept: Invariant = {
   },
 };
 
-const HELD_BACK: ReadonlySet<string> = new Set(["content_filter", "refusal"]);
+const WITHHELD: ReadonlySet<string> = new Set(["content_filter", "refusal"]);
 
 /** For all agents, or for one. */
 const lost = (board: Board, wrote: ReadonlySet<string>, only?: string): string[] =>

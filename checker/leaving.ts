@@ -3,8 +3,8 @@ import { agentOf, type Board, type BoardAgent } from "./board";
 import { callsOf, effectsOf, firstAnswerClock, isOld, roundClock } from "./round-limits";
 import { type Invariant, type Moment, type NumberedEvent, unless } from "./types";
 
-const MOST_NUDGES = 3;
-const MOST_ROUNDS = 20;
+const MAX_NUDGES = 3;
+const MAX_ROUNDS = 20;
 
 /**
  * Every failed round and agent has a reason. A round fails for a lost call, a withheld reply, or a
@@ -110,13 +110,13 @@ const isFirstRoundOver = ({ at }: NumberedEvent, board: Board): boolean =>
  * else.
  */
 const isUndecided = ({ round }: BoardAgent): boolean =>
-  round?.nudges === MOST_NUDGES ||
+  round?.nudges === MAX_NUDGES ||
   (round?.last?.type === "call.completed" && round.lastCalls.includes(round.last.call));
 
 function isAtCap(board: Board, { round, roundsSoFar }: BoardAgent): boolean {
   if (isOld(board) && (round?.completed ?? 0) >= callsOf(board)) return true;
   const owed = board.openTools.filter(({ status }) => status === "asked").length;
-  return roundsSoFar >= MOST_ROUNDS || board.effects + owed >= effectsOf(board);
+  return roundsSoFar >= MAX_ROUNDS || board.effects + owed >= effectsOf(board);
 }
 
 function hasLostRound({ round }: BoardAgent, summaries: ReadonlySet<string>): boolean {
@@ -128,7 +128,7 @@ function hasLostRound({ round }: BoardAgent, summaries: ReadonlySet<string>): bo
     stop_reason === "content_filter" ||
     stop_reason === "refusal" ||
     summaries.has(call) ||
-    round.nudges === MOST_NUDGES
+    round.nudges === MAX_NUDGES
   );
 }
 

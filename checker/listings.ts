@@ -3,7 +3,7 @@ import { agentOf, type Board } from "./board";
 import { type Invariant, unless } from "./types";
 
 /** Further listings of a server in a turn are not logged. */
-const MOST_LISTINGS = 8;
+const MAX_LISTINGS = 8;
 
 /**
  * Listings belong to the agent's servers, contain something new for the agent in this turn, and are
@@ -24,11 +24,11 @@ export const listings: Invariant = {
           `${event.server} is not a tool server of ${event.agent}`,
         ),
         ...unless(
-          isNews(event, before.at(-1)),
+          isChanged(event, before.at(-1)),
           `${event.agent} received the same listing of ${event.server} again`,
         ),
         ...unless(
-          before.length < MOST_LISTINGS,
+          before.length < MAX_LISTINGS,
           `${event.agent} received ${before.length + 1} listings of ${event.server}`,
         ),
       ];
@@ -38,5 +38,5 @@ export const listings: Invariant = {
 
 type Listing = Board["listings"][number];
 
-const isNews = (now: EventOf<"tools.listed">, before: Listing | undefined): boolean =>
+const isChanged = (now: EventOf<"tools.listed">, before: Listing | undefined): boolean =>
   before === undefined || JSON.stringify(now.tools) !== JSON.stringify(before.tools);

@@ -80,7 +80,7 @@ function completed(event: EventOf<"presentation.completed">, board: Board): stri
     ),
     ...unless(event.content.trim() !== "", "an empty final text"),
     ...unless(
-      Buffer.byteLength(event.content) <= MOST_BYTES,
+      Buffer.byteLength(event.content) <= MAX_BYTES,
       "a final text that is too long to be shown",
     ),
     ...unless(
@@ -103,7 +103,7 @@ function completed(event: EventOf<"presentation.completed">, board: Board): stri
 }
 
 /** Maximum length of a final text. */
-const MOST_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 
 /** Whether the last line of a cut final text names the file with the complete text. */
 function namesFile({
@@ -114,7 +114,7 @@ function namesFile({
   const last = content.split("\n").at(-1) ?? "";
   return (
     source === "presentation" &&
-    Buffer.byteLength(content) > MOST_BYTES - 4 &&
+    Buffer.byteLength(content) > MAX_BYTES - 4 &&
     last.endsWith(` is in the file ${file}.]`)
   );
 }

@@ -68,7 +68,7 @@ export function priceOf(agent: AgentRules | undefined, usage: Usage): number {
 }
 
 /** Upper bound of the price of a call: all input at the highest rate. Unknown prices count as 0. */
-export function mostFor({ price }: AgentRules, inputTokens: number, outputTokens: number): number {
+export function maxCost({ price }: AgentRules, inputTokens: number, outputTokens: number): number {
   if (!price) return 0;
   const { long_prompt: long } = price;
   const {

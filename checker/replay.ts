@@ -3,7 +3,7 @@ import { agentOf, answerOf, type Board, type BoardAgent, type BoardRound, newAge
 import { chargeOf, NOTHING, plus } from "./price";
 
 /** Applies an event to the board. Tolerant: invalid events are reported by the invariants. */
-export function note(board: Board, event: SessionEvent): void {
+export function applyEvent(board: Board, event: SessionEvent): void {
   switch (event.type) {
     case "session.created":
       board.rules = event.rules;
@@ -34,7 +34,7 @@ export function note(board: Board, event: SessionEvent): void {
       return;
     default: {
       const agent = agentOf(board, event.agent);
-      if (agent) noteOfAgent(board, agent, event);
+      if (agent) applyAgentEvent(board, agent, event);
     }
   }
 }
@@ -83,7 +83,7 @@ type OfAgent = Exclude<
     }
 >;
 
-function noteOfAgent(board: Board, agent: BoardAgent, event: OfAgent): void {
+function applyAgentEvent(board: Board, agent: BoardAgent, event: OfAgent): void {
   const { round } = agent;
   switch (event.type) {
     case "round.started":
@@ -140,13 +140,13 @@ function noteOfAgent(board: Board, agent: BoardAgent, event: OfAgent): void {
       board.listings.push(event);
       return;
     default:
-      return noteEffect(board, agent, event);
+      return applyEffect(board, agent, event);
   }
 }
 
 type EffectEvent = Extract<OfAgent, { type: `call.${string}` | `tool.${string}` }>;
 
-function noteEffect(board: Board, agent: BoardAgent, event: EffectEvent): void {
+function applyEffect(board: Board, agent: BoardAgent, event: EffectEvent): void {
   const { round } = agent;
   switch (event.type) {
     case "call.started":

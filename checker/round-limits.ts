@@ -111,13 +111,16 @@ function started(event: EventOf<"call.started">, board: Board, agent: BoardAgent
 }
 
 /** Calls and tools per agent that are reserved for decisions. */
-const KEPT_FOR_EACH = 3;
+const RESERVED_PER_AGENT = 3;
 
 /** Calls, with one tool each, that an agent has left within the turn's limit. */
 function callsInTurn(board: Board): number {
   const owed = board.openTools.filter(({ status }) => status === "asked").length;
   const left =
-    effectsOf(board) - board.effects - owed - KEPT_FOR_EACH * (board.rules?.agents.length ?? 0);
+    effectsOf(board) -
+    board.effects -
+    owed -
+    RESERVED_PER_AGENT * (board.rules?.agents.length ?? 0);
   const working = board.settled ? 1 : liveOf(board).filter(({ vote }) => vote === null).length;
   return Math.ceil(left / (2 * Math.max(1, working)));
 }

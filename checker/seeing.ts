@@ -5,7 +5,7 @@ import {
   type BoardAgent,
   graceEnd,
   liveOf,
-  standing,
+  newestAnswers,
   unseenBy,
 } from "./board";
 import { type Invariant, type Moment, type NumberedEvent, unless } from "./types";
@@ -109,7 +109,8 @@ export const shown: Invariant = {
       if (event.type !== "round.started" && event.type !== "answers.injected") return [];
       const agent = agentOf(board, event.agent);
       if (!agent) return [];
-      const news = event.type === "answers.injected" ? unseenBy(board, agent) : standing(board);
+      const news =
+        event.type === "answers.injected" ? unseenBy(board, agent) : newestAnswers(board);
       const expected =
         event.type === "round.started" && (event.purpose !== "coordination" || agent.answers === 0)
           ? []
@@ -134,7 +135,7 @@ function known(board: Board, labels: readonly string[]): string[] {
     const answer = answerOf(board, label);
     if (!answer) return [`${label} was shown but does not exist`];
     return unless(
-      standing(board).includes(answer),
+      newestAnswers(board).includes(answer),
       `${label} was shown but is not its author's newest`,
     );
   });

@@ -15,10 +15,10 @@ export const settlement: Invariant = {
         const { event, board } = moment;
         if (event.type === "stream.delta") return [];
         if (event.type === "attempt.settled") {
-          const inVain = event.ended_by === "budget" && wasCut;
+          const isUnfounded = event.ended_by === "budget" && wasCut;
           return [
             ...settled(event, board, before),
-            ...unless(!inVain, "ended by budget with calls in flight"),
+            ...unless(!isUnfounded, "ended by budget with calls in flight"),
           ];
         }
         const isKept = event.type === "answer.submitted" && event.origin === "partial";

@@ -72,7 +72,7 @@ export const unknownOnlyIfCut: Invariant = {
         !(diedAfter ?? []).some((head) => head >= from && head < at)
       );
     };
-    const told = (): string[] => {
+    const reported = (): string[] => {
       const sentences = open.map(
         ({ tool_call }) => `${tool_call} is unknown although it was not interrupted`,
       );
@@ -81,7 +81,7 @@ export const unknownOnlyIfCut: Invariant = {
     };
     return {
       see: ({ event }) => {
-        const late = open.some(({ at }) => at !== event.at) ? told() : [];
+        const late = open.some(({ at }) => at !== event.at) ? reported() : [];
         if (CUTS.has(event.type))
           open = open.filter(({ agent }) => "agent" in event && agent !== event.agent);
         if (event.type === "tool.started") startedAt.set(callOf(event), event.sequence_number);
@@ -94,7 +94,7 @@ export const unknownOnlyIfCut: Invariant = {
           open.push(event);
         return late;
       },
-      finish: told,
+      finish: reported,
     };
   },
 };

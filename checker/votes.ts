@@ -4,7 +4,7 @@ import {
   type Board,
   type BoardAgent,
   type BoardAnswer,
-  standing,
+  newestAnswers,
   unseenBy,
 } from "./board";
 import { type Invariant, type Moment, unless } from "./types";
@@ -50,7 +50,7 @@ function judged({ event, board }: Moment, voter: BoardAgent): string[] {
       const target = answerOf(board, event.label);
       return [
         ...unless(
-          target !== undefined && standing(board).includes(target),
+          target !== undefined && newestAnswers(board).includes(target),
           `a vote for ${event.label}, which is no agent's newest answer`,
         ),
         ...unless(
@@ -79,7 +79,7 @@ function judged({ event, board }: Moment, voter: BoardAgent): string[] {
           "a stale vote does not name what was missing",
         ),
         ...unless(
-          target !== undefined && standing(board).includes(target),
+          target !== undefined && newestAnswers(board).includes(target),
           "a stale vote for an answer that is no agent's newest",
         ),
       ];
@@ -127,7 +127,7 @@ type Recount = { label: string | null; tally: Record<string, number>; tie: boole
  * complete answer. Ties go to the earliest.
  */
 function recountOf(board: Board): Recount {
-  const existing = standing(board);
+  const existing = newestAnswers(board);
   for (const ballot of ["vote", "lastVote"] as const) {
     const tally: Record<string, number> = {};
     for (const answer of existing) {

@@ -8,7 +8,7 @@ import type { Size } from "./counts";
  * A campaign that has ended. `seconds` of wall time; `at` is an ISO time; `counts` are its sizes in
  * words.
  */
-const FinishedSchema = z.object({
+const CampaignResultSchema = z.object({
   campaign: z.string(),
   counts: z.string(),
   passed: z.number(),
@@ -16,16 +16,19 @@ const FinishedSchema = z.object({
   seconds: z.number(),
   at: z.string(),
 });
-export type Finished = z.infer<typeof FinishedSchema>;
+export type CampaignResult = z.infer<typeof CampaignResultSchema>;
 
 /** What earlier runs on the same commit have finished; empty if there is no such file. */
-export async function readFinished(file: string): Promise<Finished[]> {
+export async function readResults(file: string): Promise<CampaignResult[]> {
   const text = await readFile(file, "utf8").catch(() => null);
-  return text === null ? [] : z.array(FinishedSchema).parse(JSON.parse(text));
+  return text === null ? [] : z.array(CampaignResultSchema).parse(JSON.parse(text));
 }
 
 /** Replaces the file as a whole, so that an interruption never leaves half of it. */
-export async function writeFinished(file: string, finished: readonly Finished[]): Promise<void> {
+export async function writeResults(
+  file: string,
+  finished: readonly CampaignResult[],
+): Promise<void> {
   await writeFile(`${file}.new`, JSON.stringify(finished, null, 2));
   await rename(`${file}.new`, file);
 }
@@ -40,7 +43,7 @@ const HEAD = `# Runs of the campaigns
 
 /** Appends a line to `docs/proof/runs.md`. */
 export async function appendResult(
-  result: Finished,
+  result: CampaignResult,
   size: Size,
   commit: Commit,
   folder = "docs/proof",

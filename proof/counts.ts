@@ -1,12 +1,14 @@
 /**
- * The size of every campaign, in one place. A campaign reads its own count with `countOf`; `npm run proof -- --size …` sets the size.
+ * The size of every campaign, in one place. A campaign reads its own count with `countOf`;
+ * `npm run proof -- --size …` sets the size.
  *
- * `change` runs with every change within minutes, so most counts are slices. `nightly` plays everything. `release` runs for hours.
+ * `change` runs with every change within minutes, so most counts are slices. `nightly` plays
+ * everything. `release` runs for hours.
  */
 export const SIZES = ["change", "nightly", "release"] as const;
 export type Size = (typeof SIZES)[number];
 
-/** Every item of a list, however long the list is. */
+/** Every item of a list of any length. */
 const ALL = Number.POSITIVE_INFINITY;
 
 export const COUNTS = {

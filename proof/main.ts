@@ -6,7 +6,7 @@ import { matching, runCommand, UsageError } from "../local/command-line";
 import { CAMPAIGNS, type Campaign, isInTests, nameOf, projectOf } from "./campaigns";
 import { COUNTS, SIZES, type Size } from "./counts";
 import { type Commit, commitOf } from "./commit";
-import { appendResult, type Finished, readFinished, writeFinished } from "./campaign-results";
+import { appendResult, type CampaignResult, readResults, writeResults } from "./campaign-results";
 import { playAll } from "./play";
 import { readCounts } from "./report";
 
@@ -65,7 +65,7 @@ function vitestOn(campaign: Campaign, env: Record<string, string>): Promise<numb
  * Plays a campaign and counts its tests. A runner that exits with 0 but ran no test counts as
  * failed.
  */
-async function played(campaign: Campaign, size: Size, commit: Commit): Promise<Finished> {
+async function played(campaign: Campaign, size: Size, commit: Commit): Promise<CampaignResult> {
   const startedAt = performance.now();
   const report = reportOf(campaign, size);
   const code = await vitestOn(campaign, {
@@ -112,10 +112,10 @@ async function main(): Promise<number> {
   const commit = commitOf();
   const ledger = path.join(CACHE, `${size}-${commit.id}.json`);
   await mkdir(CACHE, { recursive: true });
-  const before = values.fresh || commit.changed ? [] : await readFinished(ledger);
+  const before = values.fresh || commit.changed ? [] : await readResults(ledger);
   const results = await playAll(wanted, before, {
     play: (campaign) => played(campaign, size, commit),
-    keep: async (done) => (commit.changed ? undefined : writeFinished(ledger, done)),
+    keep: async (done) => (commit.changed ? undefined : writeResults(ledger, done)),
     onPlayed: async (result) =>
       size === "change" ? undefined : appendResult(result, size, commit),
     print: (line) => console.log(line),
@@ -126,8 +126,9 @@ async function main(): Promise<number> {
 type Playing = { size: Size; commit: Commit };
 
 /** Prints the totals last, on a line of their own. */
-function printTotal(results: readonly Finished[], { size, commit }: Playing): number {
-  const sum = (of: (one: Finished) => number) => results.reduce((total, one) => total + of(one), 0);
+function printTotal(results: readonly CampaignResult[], { size, commit }: Playing): number {
+  const sum = (of: (one: CampaignResult) => number) =>
+    results.reduce((total, one) => total + of(one), 0);
   console.log(
     `\nproof, size ${size}, commit ${commit.words}: ${results.length} campaigns in ${sum(({ seconds }) => seconds)} s`,
   );

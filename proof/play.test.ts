@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Campaign, nameOf } from "./campaigns";
-import { appendResult, type Finished, readFinished, writeFinished } from "./campaign-results";
+import { appendResult, type CampaignResult, readResults, writeResults } from "./campaign-results";
 import { playAll } from "./play";
 import { readCounts } from "./report";
 
@@ -14,7 +14,7 @@ const campaign = (name: string): Campaign => ({
 });
 const WANTED = ["one", "two", "three"].map(campaign);
 const COMMIT = { id: "abc", changed: false, words: "abc", rotation: 7 };
-const finished = (name: string, failed = 0): Finished => ({
+const finished = (name: string, failed = 0): CampaignResult => ({
   campaign: name,
   counts: "everything",
   passed: 3,
@@ -37,14 +37,14 @@ async function run({ interruptedAt, fails }: { interruptedAt?: string; fails?: s
   const ledger = path.join(folder, "nightly-abc.json");
   const played: string[] = [];
   const printed: string[] = [];
-  const results = await playAll(WANTED, await readFinished(ledger), {
+  const results = await playAll(WANTED, await readResults(ledger), {
     play: async (one) => {
       const name = nameOf(one);
       if (name === interruptedAt) throw new Error("interrupted");
       played.push(name);
       return finished(name, name === fails ? 1 : 0);
     },
-    keep: (done) => writeFinished(ledger, done),
+    keep: (done) => writeResults(ledger, done),
     onPlayed: (result) => appendResult(result, "nightly", COMMIT, folder),
     print: (line) => printed.push(line),
   }).catch(() => []);

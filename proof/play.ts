@@ -1,18 +1,18 @@
 import { type Campaign, nameOf } from "./campaigns";
-import type { Finished } from "./campaign-results";
+import type { CampaignResult } from "./campaign-results";
 
 /** Side effects of playing campaigns. Each call is awaited before the next campaign begins. */
 export type Playing = {
-  play: (campaign: Campaign) => Promise<Finished>;
+  play: (campaign: Campaign) => Promise<CampaignResult>;
   /**
    * Stores the finished campaigns, before the next one begins: an interruption loses only the
    * running one.
    */
-  keep: (done: readonly Finished[]) => Promise<void>;
+  keep: (done: readonly CampaignResult[]) => Promise<void>;
   /**
    * Called once for each campaign that was played now, not for campaigns that had passed before.
    */
-  onPlayed: (result: Finished) => Promise<void>;
+  onPlayed: (result: CampaignResult) => Promise<void>;
   print: (line: string) => void;
 };
 
@@ -22,13 +22,13 @@ export type Playing = {
  */
 export async function playAll(
   wanted: readonly Campaign[],
-  before: readonly Finished[],
+  before: readonly CampaignResult[],
   { play, keep, onPlayed, print }: Playing,
-): Promise<Finished[]> {
+): Promise<CampaignResult[]> {
   const passed = (name: string) =>
     before.find(({ campaign, failed }) => campaign === name && failed === 0);
   const done = before.filter(({ failed }) => failed === 0);
-  const results: Finished[] = [];
+  const results: CampaignResult[] = [];
   for (const campaign of wanted) {
     const earlier = passed(nameOf(campaign));
     if (earlier) {

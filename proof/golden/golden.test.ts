@@ -40,13 +40,13 @@ it("has a log of every script recorded by this version, and logs of the version 
 });
 
 it("has every event type in the logs of this version", () => {
-  const told = new Set(
+  const found = new Set(
     names
       .filter((name) => versionOf(name) === LOG_VERSION)
       .flatMap((name) => eventsOf(name).map(({ type }) => type)),
   );
   const types = SessionEventSchema.options.map((option) => option.shape.type.value);
-  expect(types.filter((type) => !told.has(type))).toEqual([]);
+  expect(types.filter((type) => !found.has(type))).toEqual([]);
 });
 
 describe.each(names)("the recorded session %s", (name) => {
@@ -56,10 +56,10 @@ describe.each(names)("the recorded session %s", (name) => {
   });
 
   it("states its version in each turn, since turns have one", () => {
-    const told = eventsOf(name).flatMap((event) =>
+    const found = eventsOf(name).flatMap((event) =>
       event.type === "turn.started" ? [event.log_version ?? 1] : [],
     );
-    expect(new Set(told)).toEqual(new Set([versionOf(name)]));
+    expect(new Set(found)).toEqual(new Set([versionOf(name)]));
   });
 
   it("keeps every invariant", () => {

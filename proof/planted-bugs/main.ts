@@ -16,9 +16,9 @@ import { type Outcome, OutcomeSchema, type Session, type Task } from "./schema";
  */
 const USAGE = `npm run planted-bugs [-- --only TEXT]
 
-  --only TEXT   only those whose name, with its invariant before it, contains this; may be repeated
-  --sessions N  look for each in at most N simulated sessions of the service, and ten times as many of the rules (150)
-  --jobs N      processes side by side (as many as there are cores)`;
+  --only TEXT   plant only bugs whose "INVARIANT NAME" contains this text; may be repeated
+  --sessions N  simulate at most N sessions of the service per bug, and ten times as many of the rules (150)
+  --jobs N      parallel processes (number of cores)`;
 
 const TEXT = { type: "string" } as const;
 const OPTIONS = {
@@ -47,12 +47,12 @@ async function tryOut(file: string, task: Task): Promise<Outcome> {
   for await (const piece of trial.stdout.setEncoding("utf8")) text += piece;
   clearTimeout(late);
   if (isLate) return { first: { world: "rules", seed: 0 }, invariants: ["hangs"] };
-  const told = text.trim().split("\n").at(-1);
-  if (!told)
+  const result = text.trim().split("\n").at(-1);
+  if (!result)
     throw new Error(
       `A trial ended without a result: ${path.basename(file)}. Run it again with --only and --jobs 1.`,
     );
-  return OutcomeSchema.parse(JSON.parse(told));
+  return OutcomeSchema.parse(JSON.parse(result));
 }
 
 function line({ name, invariant, outcome: { first, invariants }, seconds }: Row): string {

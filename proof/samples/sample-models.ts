@@ -28,7 +28,7 @@ const HOSTED: readonly HostedStep[] = [
 
 type Step = readonly [tool: string, args: Record<string, unknown>];
 
-const isGiven = ({ asked: { system } }: Situation): boolean =>
+const hasContext = ({ asked: { system } }: Situation): boolean =>
   system.includes(`/contexts/${PUSHED_AS}`);
 
 /**
@@ -43,7 +43,7 @@ function stepsOf(
   const servers = offers.filter((name) => /^mcp__.+__echo$/.test(name));
   const steps: Step[] = [
     ["write_file", REPORT],
-    ["read_file", { path: isGiven(situation) ? given(GIVEN.path) : REPORT.path }],
+    ["read_file", { path: hasContext(situation) ? given(GIVEN.path) : REPORT.path }],
     ["run_command", { command: `cat ${REPORT.path}` }],
     ...servers.map((name): Step => [name, { message: "Is anybody there?" }]),
     ...more,
@@ -53,7 +53,7 @@ function stepsOf(
 
 /** Only the presenter may write to the pushed files. */
 const leaving = (situation: Situation): Step[] =>
-  isGiven(situation) ? [["write_file", { path: given(LEFT.path), content: LEFT.content }]] : [];
+  hasContext(situation) ? [["write_file", { path: given(LEFT.path), content: LEFT.content }]] : [];
 
 /** Answers and votes like a cooperative team member. */
 export const usesWhatItHas: Script = async (situation) => {

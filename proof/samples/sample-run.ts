@@ -22,7 +22,7 @@ export type PreparedSample = {
   attached: string[];
   agents: PreparedAgent[];
   /** Whether the sample names files that must be pushed first. */
-  isGiven: boolean;
+  hasContext: boolean;
 };
 
 export type PreparedAgent = {
@@ -39,7 +39,7 @@ export type PreparedAgent = {
   hasFiles: boolean;
 };
 
-export type StandIns = {
+export type SimulatedServers = {
   providers: Pick<SimulatedProviders, "baseUrlAs">;
   /** Address of the tool server that replaces all others. */
   toolsUrl: string;
@@ -60,7 +60,7 @@ const AgentSchema = z.looseObject({
 /** Reads a sample, collects its attachments, and replaces its models and tool servers. */
 export async function prepareSample(
   name: string,
-  { providers, toolsUrl }: StandIns,
+  { providers, toolsUrl }: SimulatedServers,
 ): Promise<PreparedSample> {
   const { yaml, question, attachments } = await questionTo(readSample(name), EXAMPLES);
   const named = withContextsNamed(yaml);
@@ -89,7 +89,7 @@ export async function prepareSample(
       "bytes" in one ? [hashOf(one.bytes).slice(0, 12)] : [],
     ),
     agents,
-    isGiven: document.hasIn(["orchestrator", "context_paths"]),
+    hasContext: document.hasIn(["orchestrator", "context_paths"]),
   };
 }
 
@@ -103,7 +103,7 @@ function agentsIn(root: unknown): YAMLMap[] {
 }
 
 /** The address at which the simulated providers act as this backend's host. */
-function addressOf(backend: YAMLMap, providers: StandIns["providers"]): string {
+function addressOf(backend: YAMLMap, providers: SimulatedServers["providers"]): string {
   const type = String(backend.get("type"));
   const facts = BACKEND_TYPES[type];
   if (!facts?.served) throw new Error(`${type} is not supported`);

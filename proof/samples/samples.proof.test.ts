@@ -90,7 +90,7 @@ describe.skipIf(RUNNABLE.length === 0)(
       }
       if (sample.agents.some(({ hasFiles }) => hasFiles))
         expect(await resultOf(turn)).toEqual({ [REPORT.path]: REPORT.content });
-      if (sample.isGiven) {
+      if (sample.hasContext) {
         const pulled = await runAt(
           { cwd: folder },
           "pull",

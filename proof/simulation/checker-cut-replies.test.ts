@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { StopReason } from "../../src/protocol/events";
 import { check } from "../../checker";
 import type { NumberedEvent } from "../../checker";
-import { all, changes, hides, type Lie } from "../../checker/corruptions";
+import { all, changes, hides, type Corruption } from "../../checker/corruptions";
 import { play } from "./world/scripted-world";
 import { STORIES } from "./world/stories";
 
@@ -10,9 +10,9 @@ import { STORIES } from "./world/stories";
 
 const LOGS = new Map(Object.entries(STORIES).map(([name, script]) => [name, play(script).log]));
 
-type Row = { name: string; story: string; lie: Lie; wrong: string };
+type Row = { name: string; story: string; corruption: Corruption; wrong: string };
 
-const ended = (stop_reason: StopReason, nth: number): Lie =>
+const ended = (stop_reason: StopReason, nth: number): Corruption =>
   changes("call.completed", { stop_reason }, nth);
 
 const NUDGES = "refusals-and-nudges";
@@ -21,61 +21,61 @@ const ROWS: Row[] = [
   {
     name: "an answer of a reply that was cut",
     story: "tie",
-    lie: ended("length", 1),
+    corruption: ended("length", 1),
     wrong: "an answer counted although the reply ended with length",
   },
   {
     name: "an answer of a reply that was withheld",
     story: "tie",
-    lie: ended("content_filter", 2),
+    corruption: ended("content_filter", 2),
     wrong: "an answer counted although the reply ended with content_filter",
   },
   {
     name: "an answer of a call that failed",
     story: "agent-failing",
-    lie: hides("call.completed", 2),
+    corruption: hides("call.completed", 2),
     wrong: "an answer counted although the call failed",
   },
   {
     name: "an answer without a call",
     story: "tie",
-    lie: hides("call.completed", 1),
+    corruption: hides("call.completed", 1),
     wrong: "an answer counted before any reply",
   },
   {
     name: "a vote of a reply that was cut",
     story: "tie",
-    lie: ended("length", 3),
+    corruption: ended("length", 3),
     wrong: "a vote counted although the reply ended with length",
   },
   {
     name: "a vote of a reply that ended with a refusal",
     story: "tie",
-    lie: ended("refusal", 3),
+    corruption: ended("refusal", 3),
     wrong: "a vote counted although the reply ended with refusal",
   },
   {
     name: "a stale vote of a reply that was cut",
     story: "stale-vote",
-    lie: ended("length", 5),
+    corruption: ended("length", 5),
     wrong: "a stale vote counted although the reply ended with length",
   },
   {
     name: "a tool that runs for a reply that was cut",
     story: "single-agent",
-    lie: ended("length", 1),
+    corruption: ended("length", 1),
     wrong: "read_file was started although the reply ended with length",
   },
   {
     name: "a tool that a presenter runs for a reply with an unknown stop reason",
     story: "single-agent",
-    lie: ended("unknown", 1),
+    corruption: ended("unknown", 1),
     wrong: "read_file was started although the reply ended with unknown",
   },
   {
     name: "a tool of a reply that was cut, logged as failed",
     story: "single-agent",
-    lie: all(
+    corruption: all(
       ended("length", 1),
       hides("tool.started"),
       changes("tool.completed", { outcome: "error" }),
@@ -85,31 +85,31 @@ const ROWS: Row[] = [
   {
     name: "a decision of a reply that was cut, refused as if it were complete",
     story: NUDGES,
-    lie: ended("length", 3),
+    corruption: ended("length", 3),
     wrong: "refused with empty_answer although the reply ended with length",
   },
   {
     name: "a decision of a complete reply, refused as cut",
     story: NUDGES,
-    lie: changes("answer.refused", { code: "reply_cut" }),
+    corruption: changes("answer.refused", { code: "reply_cut" }),
     wrong: "refused with reply_cut although the reply ended with tool_calls",
   },
   {
     name: "a reply that was withheld although its round continues",
     story: NUDGES,
-    lie: ended("refusal", 2),
+    corruption: ended("refusal", 2),
     wrong: "a reply ended with refusal, but its round continues",
   },
   {
     name: "personas of a reply that was cut",
     story: "personas",
-    lie: ended("length", 1),
+    corruption: ended("length", 1),
     wrong: "personas counted although the reply ended with length",
   },
   {
     name: "a restart requested by a reply with an unknown stop reason",
     story: "restart-attempt",
-    lie: ended("unknown", 6),
+    corruption: ended("unknown", 6),
     wrong: "a verdict counted although the reply ended with unknown",
   },
 ];
@@ -125,8 +125,8 @@ const logOf = (story: string): NumberedEvent[] => {
   return log;
 };
 
-it.each(ROWS)("the checker notices $name", ({ story, lie, wrong }) => {
-  expect(found(lie(logOf(story)))).toContain(wrong);
+it.each(ROWS)("the checker notices $name", ({ story, corruption, wrong }) => {
+  expect(found(corruption(logOf(story)))).toContain(wrong);
 });
 
 describe("a cut or withheld reply of any script", () => {

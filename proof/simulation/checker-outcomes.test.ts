@@ -3,7 +3,7 @@ import type { EventOf } from "../../src/protocol/events";
 import type { TeamRules } from "../../src/protocol/team";
 import { check } from "../../checker";
 import type { NumberedEvent, Outside } from "../../checker";
-import { adds, all, changes, hides, type Lie } from "../../checker/corruptions";
+import { adds, all, changes, hides, type Corruption } from "../../checker/corruptions";
 import { play } from "./world/scripted-world";
 import { STORIES } from "./world/stories";
 
@@ -15,22 +15,28 @@ function logOf(story: string): NumberedEvent[] {
   return play(script).log;
 }
 
-type Row = { name: string; story: string; lie?: Lie; outside?: Outside; wrong: string };
+type Row = {
+  name: string;
+  story: string;
+  corruption?: Corruption;
+  outside?: Outside;
+  wrong: string;
+};
 
 /** Cuts the log after the first event of a type and appends the turn's failure. */
 function failsAfter(
   type: NumberedEvent["type"],
   change: Partial<EventOf<"turn.failed">> = {},
-): Lie {
+): Corruption {
   return (log) => {
-    const told = log.slice(0, log.findIndex((event) => event.type === type) + 1);
+    const kept = log.slice(0, log.findIndex((event) => event.type === type) + 1);
     const created = log[0];
     const agents = created?.type === "session.created" ? created.rules.agents : [];
     const failed: NumberedEvent = {
       ...{
         type: "turn.failed",
-        sequence_number: told.length + 1,
-        at: told.at(-1)?.at ?? 0,
+        sequence_number: kept.length + 1,
+        at: kept.at(-1)?.at ?? 0,
         turn: 1,
         code: "no_answer",
       },
@@ -42,12 +48,12 @@ function failsAfter(
       agents: agents.map(({ id }) => ({ agent: id, code: "", message: "" })),
       ...change,
     };
-    return [...told, failed];
+    return [...kept, failed];
   };
 }
 
 /** Adds text that an agent streams during the nth call. */
-const writes = (text: string, nth = 1): Lie =>
+const writes = (text: string, nth = 1): Corruption =>
   adds(
     "call.started",
     ({ at, turn, agent, round, call }) => [
@@ -65,37 +71,37 @@ const ENDS: Row[] = [
   {
     name: "although there is an answer",
     story: "consensus-at-once",
-    lie: failsAfter("attempt.settled"),
+    corruption: failsAfter("attempt.settled"),
     wrong: "failed: the turn failed although there is an answer",
   },
   {
     name: "although an answer has won",
     story: "nobody-answers",
-    lie: changes("attempt.settled", { winner: "ada", label: "agent1.1" }),
+    corruption: changes("attempt.settled", { winner: "ada", label: "agent1.1" }),
     wrong: "failed: the turn failed although an answer has won",
   },
   {
     name: "although an agent has written something",
     story: "nobody-answers",
-    lie: writes("Go by the"),
+    corruption: writes("Go by the"),
     wrong: "failed: the turn failed although an agent has written something",
   },
   {
     name: "before its coordination was over",
     story: "nobody-answers",
-    lie: hides("attempt.settled"),
+    corruption: hides("attempt.settled"),
     wrong: "failed: the turn failed before its coordination was over",
   },
   {
     name: "without each agent's reason",
     story: "nobody-answers",
-    lie: changes("turn.failed", { agents: [] }),
+    corruption: changes("turn.failed", { agents: [] }),
     wrong: "failed: the turn failed without each agent's reason",
   },
   {
     name: "for an unknown reason",
     story: "nobody-answers",
-    lie: changes("turn.failed", { code: "tired" }),
+    corruption: changes("turn.failed", { code: "tired" }),
     wrong: "failed: the turn failed with tired",
   },
 ];
@@ -121,49 +127,49 @@ const WAITS: Row[] = [
   {
     name: "a call deferred in a turn without a cap",
     story: "budget",
-    lie: UNCAPPED,
+    corruption: UNCAPPED,
     wrong: "deferrals: call_1_1_1_2_1_1 was deferred although the turn has no cap",
   },
   {
     name: "a call deferred although the budget covers it and any presentation",
     story: "budget",
-    lie: WIDE,
+    corruption: WIDE,
     wrong: "deferrals: call_1_1_1_2_1_1 was deferred although the turn can pay for it",
   },
   {
     name: "an end by budget without a cap",
     story: "budget",
-    lie: UNCAPPED,
+    corruption: UNCAPPED,
     wrong: "I6: ended by budget although the turn has no cap",
   },
   {
     name: "an end by budget although the waiting call can be paid",
     story: "budget",
-    lie: WIDE,
+    corruption: WIDE,
     wrong: "I6: ended by budget although no call waits for it",
   },
   {
     name: "an end by budget although one of two agents can continue",
     story: "budget",
-    lie: hides("call.deferred"),
+    corruption: hides("call.deferred"),
     wrong: "I6: ended by budget although an agent can continue",
   },
   {
     name: "an end by budget although one of two waiting calls can be paid",
     story: "budget",
-    lie: all(changes("turn.started", { budget: { max_tokens: 20_000 } }), SHORT),
+    corruption: all(changes("turn.started", { budget: { max_tokens: 20_000 } }), SHORT),
     wrong: "I6: ended by budget although an agent can continue",
   },
   {
     name: "an end by budget with a call in flight",
     story: "deadline",
-    lie: changes("attempt.settled", { ended_by: "budget" }),
+    corruption: changes("attempt.settled", { ended_by: "budget" }),
     wrong: "I6: ended by budget with calls in flight",
   },
 ];
 
 /** Changes the team's rules. */
-const ruled = (change: Partial<TeamRules>): Lie => {
+const withRules = (change: Partial<TeamRules>): Corruption => {
   return (log) =>
     log.map((event) =>
       event.type === "session.created" ? { ...event, rules: { ...event.rules, ...change } } : event,
@@ -178,37 +184,37 @@ const LEAVES: Row[] = [
   {
     name: "a round that fails although its call is retried",
     story: "nobody-answers",
-    lie: changes("call.failed", { retry_at: 1_790_000_009_000 }),
+    corruption: changes("call.failed", { retry_at: 1_790_000_009_000 }),
     wrong: "leaving: a round failed without a loss",
   },
   {
     name: "an agent that fails without a reason",
     story: "agent-failing",
-    lie: hides("call.failed"),
+    corruption: hides("call.failed"),
     wrong: "leaving: an agent failed without a loss",
   },
   {
     name: "a partial text of an agent that may continue",
     story: "consensus-at-once",
-    lie: changes("answer.submitted", { origin: "partial" }),
+    corruption: changes("answer.submitted", { origin: "partial" }),
     wrong: "leaving: a partial text became an answer although its author may continue",
   },
   {
     name: "an agent that abstains with calls left",
     story: "consensus-at-once",
-    lie: abstains,
+    corruption: abstains,
     wrong: "leaving: an agent abstained although it is at no limit",
   },
   {
     name: "a first round that continues after its time",
     story: "consensus-at-once",
-    lie: ruled({ initial_round_timeout_ms: 0 }),
+    corruption: withRules({ initial_round_timeout_ms: 0 }),
     wrong: "leaving: call.started after the time of the round",
   },
   {
     name: "a winner that was not called to present",
     story: "consensus-at-once",
-    lie: all(
+    corruption: all(
       hides("call.started", 7),
       hides("call.completed", 7),
       changes("presentation.completed", { source: "answer" }),
@@ -218,19 +224,19 @@ const LEAVES: Row[] = [
   {
     name: "a turn that ends before its winner has presented",
     story: "consensus-at-once",
-    lie: failsAfter("presentation.started"),
+    corruption: failsAfter("presentation.started"),
     wrong: "fallbacks: the winner did not present although it could",
   },
   {
     name: "a final text that is not judged although another attempt may follow",
     story: "consensus-at-once",
-    lie: ruled({ max_orchestration_restarts: 1 }),
+    corruption: withRules({ max_orchestration_restarts: 1 }),
     wrong: "presentation: a final text was not judged although another attempt may follow",
   },
   {
     name: "a coordination call that uses the presentation's reserve",
     story: "consensus-at-once",
-    lie: changes("turn.started", { budget: { max_tokens: 18_400 } }),
+    corruption: changes("turn.started", { budget: { max_tokens: 18_400 } }),
     wrong: "deferrals: call_1_1_3_2_1_1 leaves nothing for a presentation",
   },
 ];
@@ -241,7 +247,7 @@ const TRIES: Row[] = [
   {
     name: "a transient failure that costs the round at once",
     story: "agent-failing",
-    lie: changes("call.failed", { retry_at: null }, 2),
+    corruption: changes("call.failed", { retry_at: null }, 2),
     outside: asked(0),
     wrong: "tries: a call was not retried although tries are left",
   },
@@ -260,25 +266,25 @@ const TRIES: Row[] = [
   {
     name: "a lost call whose round continues",
     story: "nobody-answers",
-    lie: hides("round.failed"),
+    corruption: hides("round.failed"),
     wrong: "tries: a lost call of coordination is followed by round.started",
   },
   {
     name: "a bad first request that costs only the round",
     story: "nobody-answers",
-    lie: changes("call.failed", { class: "bad_request" }),
+    corruption: changes("call.failed", { class: "bad_request" }),
     wrong: "failures: after bad_request the agent continues",
   },
   {
     name: "an exhausted quota that costs the agent",
     story: "nobody-answers",
-    lie: changes("call.failed", { class: "quota" }, 2),
+    corruption: changes("call.failed", { class: "quota" }, 2),
     wrong: "failures: the agent failed for quota, which costs only the round",
   },
 ];
 
-const found = ({ story, lie = (log) => [...log], outside = {} }: Row): string[] =>
-  check(lie(logOf(story)), { ...outside, finished: true }).map(
+const found = ({ story, corruption = (log) => [...log], outside = {} }: Row): string[] =>
+  check(corruption(logOf(story)), { ...outside, finished: true }).map(
     ({ invariant, sentence }) => `${invariant}: ${sentence}`,
   );
 
@@ -288,12 +294,14 @@ describe("the checker notices a turn that fails", () => {
   });
 
   it("accepts streamed blanks and streamed text for personas", () => {
-    expect(found({ name: "", story: "nobody-answers", lie: writes(" \n"), wrong: "" })).toEqual([]);
+    expect(
+      found({ name: "", story: "nobody-answers", corruption: writes(" \n"), wrong: "" }),
+    ).toEqual([]);
     const personas = changes("round.started", { purpose: "personas" });
     const wrong = found({
       name: "",
       story: "nobody-answers",
-      lie: all(personas, writes("You look at maps.")),
+      corruption: all(personas, writes("You look at maps.")),
       wrong: "",
     });
     expect(wrong).not.toContain("failed: the turn failed although an agent has written something");
@@ -302,7 +310,7 @@ describe("the checker notices a turn that fails", () => {
 
 describe("the checker, if an agent wrote text but has no answer in an attempt after a rejected one", () => {
   const story = "restart-attempt";
-  const current: Lie = (log) =>
+  const current: Corruption = (log) =>
     log.map((event) =>
       event.type === "session.created"
         ? { ...event, rules: { ...event.rules, max_calls_per_round: 200 } }
@@ -312,12 +320,17 @@ describe("the checker, if an agent wrote text but has no answer in an attempt af
   const lost = "kept: the text of bela is lost";
 
   it("notices the lost text if another agent has answered", () => {
-    expect(found({ name: "", story, lie: silent, wrong: lost })).toContain(lost);
+    expect(found({ name: "", story, corruption: silent, wrong: lost })).toContain(lost);
   });
 
   it("accepts the earlier final text if no agent has answered", () => {
     expect(
-      found({ name: "", story, lie: all(silent, hides("answer.submitted", 3)), wrong: lost }),
+      found({
+        name: "",
+        story,
+        corruption: all(silent, hides("answer.submitted", 3)),
+        wrong: lost,
+      }),
     ).not.toContain(lost);
   });
 });
@@ -341,11 +354,11 @@ describe("the checker notices", () => {
   });
 
   it("nothing in a call that is not retried because its provider asked for too long a delay", () => {
-    const lie = all(changes("call.failed", { retry_at: null }, 2));
+    const corruption = all(changes("call.failed", { retry_at: null }, 2));
     const wrong = found({
       name: "",
       story: "agent-failing",
-      lie,
+      corruption,
       outside: asked(60_001),
       wrong: "",
     });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { check } from "../../checker";
 import type { NumberedEvent } from "../../checker";
-import type { Lie } from "../../checker/corruptions";
-import { LIES } from "./checker-corruptions";
-import { RIGHT } from "./checker-corruptions/correct-logs";
-import { LOGS, logOf, toldOf } from "./checker-corruptions/row";
+import type { Corruption } from "../../checker/corruptions";
+import { CORRUPTIONS } from "./checker-corruptions";
+import { CORRECT_LOGS } from "./checker-corruptions/correct-logs";
+import { LOGS, logOf, violationsOf } from "./checker-corruptions/row";
 import { readRecord, writeRecord } from "./checker-corruptions/record";
 
 const RECORD = readRecord();
@@ -14,22 +14,24 @@ describe("the checker", () => {
     expect(check(log, { finished: true })).toEqual([]);
   });
 
-  it.each(RIGHT)("finds nothing wrong with $name", ({ story, lie, outside }) => {
-    expect(check(lie(logOf(story)), { ...outside, finished: true })).toEqual([]);
+  it.each(CORRECT_LOGS)("finds nothing wrong with $name", ({ story, corruption, outside }) => {
+    expect(check(corruption(logOf(story)), { ...outside, finished: true })).toEqual([]);
   });
 
-  // Violations are for people, so they are recorded word for word in a readable file. RECORD_LIES=1
-  // writes the file.
-  it.each(LIES)("notices $name and reports the recorded violations", (row) => {
-    const told = toldOf(row);
-    expect(told.filter((sentence) => sentence.includes(` ${row.invariant}: `))).not.toEqual([]);
-    expect(told).toEqual(RECORD.get(row.name));
+  // Violations are for people, so they are recorded word for word in a readable file.
+  // RECORD_VIOLATIONS=1 writes the file.
+  it.each(CORRUPTIONS)("notices $name and reports the recorded violations", (row) => {
+    const violations = violationsOf(row);
+    expect(violations.filter((sentence) => sentence.includes(` ${row.invariant}: `))).not.toEqual(
+      [],
+    );
+    expect(violations).toEqual(RECORD.get(row.name));
   });
 
   it("has a record of these corruptions and of no others", () => {
-    if (process.env["RECORD_LIES"])
-      writeRecord(new Map(LIES.map((row) => [row.name, toldOf(row)])));
-    expect([...readRecord().keys()]).toEqual(LIES.map(({ name }) => name));
+    if (process.env["RECORD_VIOLATIONS"])
+      writeRecord(new Map(CORRUPTIONS.map((row) => [row.name, violationsOf(row)])));
+    expect([...readRecord().keys()]).toEqual(CORRUPTIONS.map(({ name }) => name));
   });
 });
 
@@ -44,7 +46,7 @@ it("the checker notices a call without a known price under a cost cap", () => {
 });
 
 /** Removes the prices of all models. */
-const unpriced: Lie = (log) =>
+const unpriced: Corruption = (log) =>
   log.map((event) => {
     if (event.type !== "session.created") return event;
     return {

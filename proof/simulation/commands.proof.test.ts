@@ -21,14 +21,14 @@ const TIMEOUT_MS = 30 * 60_000;
  * seeds. Slightly above the present share; higher for few seeds, because of their variance. If it
  * is exceeded, something in the service or the simulation has become rare.
  */
-const MOST_THIN = SEEDS < 10_000 ? 0.34 : 0.2;
+const MAX_THIN = SEEDS < 10_000 ? 0.34 : 0.2;
 
-type Ran = { code: number | null; output: string };
+type CommandResult = { code: number | null; output: string };
 
-const run = (script: string, ...args: string[]): Promise<Ran> =>
+const run = (script: string, ...args: string[]): Promise<CommandResult> =>
   inProcess("scripts/run.mjs", script, ...args);
 
-async function inProcess(...argv: string[]): Promise<Ran> {
+async function inProcess(...argv: string[]): Promise<CommandResult> {
   const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
   const output = await text(child.stdout);
@@ -46,7 +46,7 @@ it(`keeps every invariant in ${SEEDS} simulated sessions of the service`, {
   expect(figure(output, "failed"), output).toBe("0");
   expect(figure(output, "seeds")).toBe(`${SEEDS},`);
   const [, thin, pairs] = /^thin pairs +(\d+) of (\d+),/m.exec(output) ?? [];
-  expect(Number(thin) / Number(pairs)).toBeLessThanOrEqual(MOST_THIN);
+  expect(Number(thin) / Number(pairs)).toBeLessThanOrEqual(MAX_THIN);
   expect(figure(output, "wrongly apart"), output).toBe("0,");
   expect(code).toBe(0);
 });
@@ -64,7 +64,7 @@ it("gives the same logs in another process, on another number of cores", {
 });
 
 /** Runs a command with a planted bug, in a process of its own. */
-async function withBug(script: string, bug: PlantedBug, ...args: string[]): Promise<Ran> {
+async function withBug(script: string, bug: PlantedBug, ...args: string[]): Promise<CommandResult> {
   const bundler = await bundlerOf(script);
   const bundle = await bundler.bundle(bug);
   await bundler.close();
@@ -76,31 +76,31 @@ async function withBug(script: string, bug: PlantedBug, ...args: string[]): Prom
 }
 
 /** Runs the command with a statement planted in the session of seed 3. */
-function withAmiss(amiss: string, ...args: string[]): Promise<Ran> {
+function withPlantedStatement(statement: string, ...args: string[]): Promise<CommandResult> {
   const find = "const startedAt = this.#time.now;";
-  const replace = `if (this.#situation.seed === 3) { ${amiss} }\n${find}`;
+  const replace = `if (this.#situation.seed === 3) { ${statement} }\n${find}`;
   return withBug(
     "proof/simulation/main.ts",
-    { name: amiss, file: "proof/simulation/engine/run.ts", find, replace, invariant: "throws" },
+    { name: statement, file: "proof/simulation/engine/run.ts", find, replace, invariant: "throws" },
     ...args,
   );
 }
 
 it.each([
-  { does: "throws", amiss: 'throw new Error("planted");', told: "throws: Error: planted" },
-  { does: "hangs", amiss: "for (;;);", told: "no progress for 15 s" },
-  { does: "exits its process", amiss: "process.exit(7);", told: "its process exited with 7" },
+  { does: "throws", statement: 'throw new Error("planted");', report: "throws: Error: planted" },
+  { does: "hangs", statement: "for (;;);", report: "no progress for 15 s" },
+  { does: "exits its process", statement: "process.exit(7);", report: "its process exited with 7" },
   {
     does: "exits its process with success",
-    amiss: "process.exit(0);",
-    told: "its process exited with 0",
+    statement: "process.exit(0);",
+    report: "its process exited with 0",
   },
 ])(
   "names a seed that $does, with its commit, and still prints the figures",
   { timeout: TIMEOUT_MS },
-  async ({ amiss, told }) => {
-    const { code, output } = await withAmiss(
-      amiss,
+  async ({ statement, report }) => {
+    const { code, output } = await withPlantedStatement(
+      statement,
       "--seeds",
       "4",
       "--jobs",
@@ -110,7 +110,7 @@ it.each([
     );
     expect(output).toContain("seeds that failed so far: 3\n");
     expect(output).toContain("Seed 3 fails");
-    expect(output).toContain(told);
+    expect(output).toContain(report);
     expect(output).toMatch(/To repeat it, at commit \S.*: npm run simulate -- --seed 3$/m);
     expect(figure(output, "commit")).toBeDefined();
     expect(figure(output, "failed")).toBe("1");
@@ -143,7 +143,9 @@ it("reports that fewer seeds were played than requested", { timeout: TIMEOUT_MS 
 /**
  * The first seed of three agents and many deaths that this bug breaks, and the command's output.
  */
-async function brokenBy(bug: PlantedBug): Promise<Ran & { seed: number; run: RunRecord }> {
+async function brokenBy(
+  bug: PlantedBug,
+): Promise<CommandResult & { seed: number; run: RunRecord }> {
   for (let seed = 1; seed <= 300; seed += 1) {
     if (situationOf(seed).agents !== 3) continue;
     const run = await play(situationOf(seed));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { coverageTable, idleFaults, leastFor } from "./command/coverage-table";
+import { coverageTable, idleFaults, minMeetings } from "./command/coverage-table";
 import type { NumberedEvent } from "../../checker";
-import { apart, Coverage, transitions } from "./engine/coverage";
+import { whyImpossible, Coverage, transitions } from "./engine/coverage";
 import { FAULTS } from "./engine/faults";
 import { play } from "./world/scripted-world";
 import { STORIES } from "./world/stories";
@@ -29,18 +29,18 @@ const delta: NumberedEvent = {
 
 describe("a transition and a kind of fault have met", () => {
   it.each([
-    { name: "if the transition is the next event", head: ends - 1, told: log, met: 1 },
-    { name: "if it is the twentieth", head: ends - 20, told: log, met: 1 },
-    { name: "not if it is the twenty-first", head: ends - 21, told: log, met: undefined },
-    { name: "not if it was before", head: ends, told: log, met: undefined },
+    { name: "if the transition is the next event", head: ends - 1, events: log, met: 1 },
+    { name: "if it is the twentieth", head: ends - 20, events: log, met: 1 },
+    { name: "not if it is the twenty-first", head: ends - 21, events: log, met: undefined },
+    { name: "not if it was before", head: ends, events: log, met: undefined },
     {
       name: "regardless of deltas in between",
       head: ends - 20,
-      told: [...log.slice(0, -1), ...Array.from({ length: 30 }, () => delta), ...log.slice(-1)],
+      events: [...log.slice(0, -1), ...Array.from({ length: 30 }, () => delta), ...log.slice(-1)],
       met: 1,
     },
-  ])("$name", ({ head, told, met }) => {
-    expect(struckAfter(head, told).pairs.get("turn.completed disk_error")).toBe(met);
+  ])("$name", ({ head, events, met }) => {
+    expect(struckAfter(head, events).pairs.get("turn.completed disk_error")).toBe(met);
   });
 });
 
@@ -67,7 +67,7 @@ describe("the coverage table", () => {
       /^ {2}cannot meet: crash_after_headers · .* · tenant_slow – occurs before anything that the fault could affect$/,
     );
     const impossible = transitions().flatMap((type) =>
-      FAULTS.filter((fault) => apart(type, fault) !== null),
+      FAULTS.filter((fault) => whyImpossible(type, fault) !== null),
     );
     expect(
       text
@@ -119,5 +119,5 @@ it.each([
   { seeds: 10_000, least: 100 },
   { seeds: 200_000, least: 100 },
 ])("of $seeds seeds, pairs are thin below $least meetings", ({ seeds, least }) => {
-  expect(leastFor(seeds)).toBe(least);
+  expect(minMeetings(seeds)).toBe(least);
 });

@@ -66,13 +66,14 @@ it("tools of a server that were listed late or again are called and return resul
     const { log } = await play(
       plain(seed, { habits: ["unwatched", "served", "stubborn"], faults: ["tool_fails"] }),
     );
-    const told = new Map<string, number>();
+    const listings = new Map<string, number>();
     for (const event of log) {
-      if (event.type === "tools.listed") told.set(event.agent, (told.get(event.agent) ?? 0) + 1);
+      if (event.type === "tools.listed")
+        listings.set(event.agent, (listings.get(event.agent) ?? 0) + 1);
       if (event.type === "tools.listed" && event.problem !== null) met.add("a server that failed");
       if (event.type === "tool.completed" && event.outcome === "ok") met.add(event.name);
     }
-    if ([...told.values()].some((times) => times > 1)) met.add("a list that changed");
+    if ([...listings.values()].some((times) => times > 1)) met.add("a list that changed");
   }
   expect([...met].toSorted()).toEqual([
     "a list that changed",
@@ -102,10 +103,10 @@ describe("a session that an earlier release has started", () => {
       const run = await play(situation, asVersion1);
       expect(breaches(run)).toEqual([]);
       const wasHalfDone = run.platform.deaths.some(({ head }) => head > 0 && head < run.log.length);
-      const [told] = run.log.flatMap((event) =>
+      const [listings] = run.log.flatMap((event) =>
         event.type === "turn.started" ? [event.log_version ?? 1] : [],
       );
-      expect(told).toBe(wasHalfDone ? 1 : LOG_VERSION);
+      expect(listings).toBe(wasHalfDone ? 1 : LOG_VERSION);
       if (wasHalfDone) restored += 1;
     }
     expect(restored).toBeGreaterThan(SEEDS.length / 2);

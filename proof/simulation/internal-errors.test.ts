@@ -23,11 +23,11 @@ const hasTables = (disk: Disk): boolean =>
 
 /** Breaks something after the first process has died, and repairs it after the next one. */
 function once({ breaks, mends }: { breaks: string; mends: string }): (disk: Disk) => void {
-  let isAmiss: boolean | null = null;
+  let isBroken: boolean | null = null;
   return (disk) => {
-    if (isAmiss === false || !hasTables(disk)) return;
-    disk.read(isAmiss ? mends : breaks);
-    isAmiss = !isAmiss;
+    if (isBroken === false || !hasTables(disk)) return;
+    disk.read(isBroken ? mends : breaks);
+    isBroken = !isBroken;
   };
 }
 
@@ -37,21 +37,21 @@ it.each([
     breaks:
       "CREATE TRIGGER planted BEFORE INSERT ON events BEGIN SELECT raise(ABORT, 'planted'); END",
     mends: "DROP TRIGGER planted",
-    told: "planted",
+    error: "planted",
   },
   {
     name: "while the object boots",
     breaks: "UPDATE deltas SET body = 'planted' || body",
     mends: "UPDATE deltas SET body = substr(body, 8)",
-    told: "is not valid JSON",
+    error: "is not valid JSON",
   },
 ])(
   "an internal error $name is reported, although the restart repairs it",
-  async ({ told, ...amiss }) => {
+  async ({ error, ...defect }) => {
     const sound = await play(SITUATION);
-    const run = await play(SITUATION, once(amiss));
+    const run = await play(SITUATION, once(defect));
     expect(sound.platform.faults).toEqual([]);
-    expect(run.platform.faults).toEqual([expect.stringContaining(told)]);
+    expect(run.platform.faults).toEqual([expect.stringContaining(error)]);
     const found = OUTSIDE.filter(([, check]) => check(run).length > 0).map(([id]) => id);
     expect(found).toEqual(["unhandled"]);
   },

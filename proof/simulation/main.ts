@@ -7,10 +7,10 @@ import { parseArgs } from "node:util";
 import { Coverage } from "./engine/coverage";
 import { judge, report, shrink, situationOf } from "./engine/judge";
 import { runCommand, UsageError, wholeNumber } from "../../local/command-line";
-import { commitInWords } from "./command/commit";
-import { coverageTable, idleFaults, leastFor } from "./command/coverage-table";
-import { Gathered, Progress } from "./command/progress";
-import { inProcess, type Lost, playRange, type Range, type Told } from "./command/worker";
+import { commitText } from "./command/commit";
+import { coverageTable, idleFaults, minMeetings } from "./command/coverage-table";
+import { RangeCollector, Progress } from "./command/progress";
+import { inProcess, type LostSeed, playRange, type Range, type SeedReport } from "./command/worker";
 
 /**
  * Simulates whole sessions on all cores of the machine. Exits with 1 if an invariant broke, if a
@@ -21,13 +21,13 @@ import { inProcess, type Lost, playRange, type Range, type Told } from "./comman
  */
 const USAGE = `npm run simulate -- [--seeds N] [--from S]
 
-  --seeds N        so many sessions, each drawn from a seed (1000)
-  --from S         the first of these seeds (1)
-  --seed X         this one alone, with its history
-  --jobs N         processes side by side (as many as there are cores)
-  --least N        pairs of a transition and a fault that met less often are named as thin (a hundredth of the seeds, at most 100)
-  --patience S     seconds after which a seed that lets nothing be heard counts as hanging (120)
-  --progress FILE  where the same command goes on if it is stopped`;
+  --seeds N        number of sessions, one per seed (1000)
+  --from S         first seed (1)
+  --seed X         play only this seed and print its history
+  --jobs N         parallel processes (number of cores)
+  --least N        report pairs of a transition and a fault that met less often as thin (a hundredth of the seeds, at most 100)
+  --patience S     seconds without progress after which a seed counts as hanging (120)
+  --progress FILE  store progress here; the same command continues from this file`;
 
 const TEXT = { type: "string" } as const;
 const OPTIONS = {
@@ -45,7 +45,7 @@ const OPTIONS = {
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
 
 /** Number of failing seeds that are examined. If a change breaks everything, more do not help. */
-const MOST_FAILURES = 3;
+const MAX_FAILURES = 3;
 /**
  * Seeds per process. Afterwards a new process starts, because garbage in its memory would slow down
  * later seeds.
@@ -60,7 +60,7 @@ const SCRIPT = fileURLToPath(import.meta.url);
  * The command's arguments. `commit` is read at the start, because the checkout may change while
  * seeds are played.
  */
-type Asked = {
+type CommandArguments = {
   from: number;
   seeds: number;
   jobs: number;
@@ -69,22 +69,22 @@ type Asked = {
   commit: string;
 };
 
-function askedIn(values: Values): Asked {
+function commandArguments(values: Values): CommandArguments {
   const seeds = wholeNumber("seeds", values.seeds, 1) ?? 1_000;
   return {
     seeds,
     from: wholeNumber("from", values.from) ?? 1,
     jobs: wholeNumber("jobs", values.jobs, 1) ?? availableParallelism(),
     patienceMs: (wholeNumber("patience", values.patience, 1) ?? 120) * 1_000,
-    least: wholeNumber("least", values.least) ?? leastFor(seeds),
-    commit: commitInWords(values.progress),
+    least: wholeNumber("least", values.least) ?? minMeetings(seeds),
+    commit: commitText(values.progress),
   };
 }
 
 type Sum = {
   seeds: number;
   failed: number[];
-  lost: Lost[];
+  lost: LostSeed[];
   hashes: Map<number, string>;
   coverage: Coverage;
   ms: number;
@@ -124,43 +124,48 @@ function sumOf(played: Progress["played"]): Sum {
 
 /** Plays all seeds on all cores; stops early when enough have failed. */
 async function simulateAll(
-  { from, seeds, jobs, patienceMs }: Asked,
+  { from, seeds, jobs, patienceMs }: CommandArguments,
   progress: Progress | null,
 ): Promise<Sum> {
   const sum = sumOf(progress?.played ?? []);
-  const begun = sum.seeds;
+  const alreadyDone = sum.seeds;
   const started = performance.now();
-  const tell = (): void => {
-    const rate = (sum.seeds - begun) / ((performance.now() - started) / 1_000);
+  const printProgress = (): void => {
+    const rate = (sum.seeds - alreadyDone) / ((performance.now() - started) / 1_000);
     console.log(
       `${sum.seeds} of ${seeds} seeds, ${rate.toFixed(1)} a second, ${sum.failed.length} failed`,
     );
   };
-  const ticker = setInterval(tell, PROGRESS_MS);
+  const ticker = setInterval(printProgress, PROGRESS_MS);
   const workers = new Set<ChildProcess>();
-  const noted = (told: Told): void => {
-    sum.seeds += told.seeds;
-    sum.failed.push(...told.failed);
-    for (const [seed, hash] of told.hashes) sum.hashes.set(seed, hash);
-    sum.coverage.merge(told.counted);
-    if (told.failed.length > 0) failed();
+  const record = (seedReport: SeedReport): void => {
+    sum.seeds += seedReport.seeds;
+    sum.failed.push(...seedReport.failed);
+    for (const [seed, hash] of seedReport.hashes) sum.hashes.set(seed, hash);
+    sum.coverage.merge(seedReport.counted);
+    if (seedReport.failed.length > 0) failed();
   };
   const failed = (): void => {
     console.log(`seeds that failed so far: ${sum.failed.join(" ")}`);
-    if (sum.failed.length >= MOST_FAILURES) stop();
+    if (sum.failed.length >= MAX_FAILURES) stop();
   };
   const stop = (): void => {
     for (const one of workers) one.kill();
     workers.clear();
   };
   const play = async (range: Range): Promise<void> => {
-    const gathered = new Gathered(range);
-    const onTold = (told: Told): void => {
-      gathered.add(told);
-      noted(told);
+    const collector = new RangeCollector(range);
+    const onReport = (seedReport: SeedReport): void => {
+      collector.add(seedReport);
+      record(seedReport);
     };
-    const lost = await inProcess(range, { script: SCRIPT, silentMs: patienceMs, workers, onTold });
-    const played = gathered.whole(jobs);
+    const lost = await inProcess(range, {
+      script: SCRIPT,
+      silentMs: patienceMs,
+      workers,
+      onReport,
+    });
+    const played = collector.whole(jobs);
     if (played) progress?.add(played);
     if (!lost) return;
     sum.seeds += 1;
@@ -175,11 +180,11 @@ async function simulateAll(
     .filter((range) => !progress?.has(range))
     .values();
   const lane = async (): Promise<void> => {
-    for (const range of ranges) if (sum.failed.length < MOST_FAILURES) await play(range);
+    for (const range of ranges) if (sum.failed.length < MAX_FAILURES) await play(range);
   };
   await Promise.all(Array.from({ length: jobs }, lane));
   clearInterval(ticker);
-  tell();
+  printProgress();
   sum.ms += performance.now() - started;
   return sum;
 }
@@ -190,12 +195,12 @@ const repeating = (seed: number, commit: string): string =>
 /** Runs in a child process, because a shrunk history may also hang or end the process. */
 async function explain(seed: number, commit: string): Promise<void> {
   const argv = ["--enable-source-maps", SCRIPT, "--seed", String(seed)];
-  const teller = spawn(process.execPath, argv, {
+  const child = spawn(process.execPath, argv, {
     stdio: ["ignore", "inherit", "inherit"],
     timeout: EXPLAINED_MS,
     killSignal: "SIGKILL",
   });
-  const [, signal] = await once(teller, "exit");
+  const [, signal] = await once(child, "exit");
   if (signal)
     console.log(
       `\nSeed ${seed} fails; it could not be shown within ${EXPLAINED_MS / 1_000} s. ${repeating(seed, commit)}`,
@@ -207,11 +212,11 @@ async function explain(seed: number, commit: string): Promise<void> {
  */
 async function showOne(seed: number, commit: string): Promise<number> {
   const situation = situationOf(seed);
-  const judged = await judge(situation);
-  const [first] = judged.breaches;
+  const verdict = await judge(situation);
+  const [first] = verdict.breaches;
   if (!first) {
     console.log(
-      `${report(situation, judged)}\n\nSeed ${seed}: no violation, log hash ${judged.hash}`,
+      `${report(situation, verdict)}\n\nSeed ${seed}: no violation, log hash ${verdict.hash}`,
     );
     return 0;
   }
@@ -222,15 +227,15 @@ async function showOne(seed: number, commit: string): Promise<number> {
   return 1;
 }
 
-async function showAll(asked: Asked, file: string | undefined): Promise<number> {
-  const { from, seeds, jobs, least, commit } = asked;
+async function showAll(command: CommandArguments, file: string | undefined): Promise<number> {
+  const { from, seeds, jobs, least, commit } = command;
   const run = { commit, from, seeds, rangeSeeds: rangeSeedsOf(seeds, jobs) };
   const progress = file === undefined ? null : new Progress(file, run);
-  const { failed, lost, hashes, coverage, ms, seeds: done } = await simulateAll(asked, progress);
+  const { failed, lost, hashes, coverage, ms, seeds: done } = await simulateAll(command, progress);
   for (const { seed, how } of lost)
     console.log(`\nSeed ${seed} fails: ${how}. ${repeating(seed, commit)}`);
   const whole = failed.filter((seed) => !lost.some((one) => one.seed === seed));
-  for (const seed of whole.slice(0, MOST_FAILURES)) await explain(seed, commit);
+  for (const seed of whole.slice(0, MAX_FAILURES)) await explain(seed, commit);
   const { text, thin, disproved, pairs } = coverageTable(coverage, least);
   const idle = idleFaults(coverage, done);
   const all = [...hashes].sort(([a], [b]) => a - b).map(([, hash]) => hash);
@@ -262,13 +267,13 @@ async function main(): Promise<number> {
     process.disconnect();
     return 0;
   }
-  const asked = askedIn(values);
+  const command = commandArguments(values);
   const seed = wholeNumber("seed", values.seed);
-  if (seed === null) return showAll(asked, values.progress);
+  if (seed === null) return showAll(command, values.progress);
   const other = Object.keys(values).find((option) => option !== "seed");
   if (other !== undefined)
     throw new UsageError(`--${other} cannot be combined with --seed, which plays one seed.`);
-  return showOne(seed, asked.commit);
+  return showOne(seed, command.commit);
 }
 
 await runCommand(main);

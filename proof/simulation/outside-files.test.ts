@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { SITUATION } from "./correct-run";
-import { asStored, witnessFiles } from "./engine/expected-files";
+import { toStoredTrees, expectedFilesOf } from "./engine/expected-files";
 import { OUTSIDE } from "./engine/invariants";
 import { play } from "./engine/judge";
 import type { RunRecord } from "./engine/run-record";
@@ -11,8 +11,8 @@ beforeAll(async () => {
 });
 
 /** The invariants that a run violates. */
-const found = (doctored: RunRecord): string[] =>
-  OUTSIDE.filter(([, check]) => check(doctored).length > 0).map(([id]) => id);
+const found = (changedRun: RunRecord): string[] =>
+  OUTSIDE.filter(([, check]) => check(changedRun).length > 0).map(([id]) => id);
 
 it("nothing is wrong with the original run, and it has files in R2", () => {
   expect(found(run)).toEqual([]);
@@ -38,19 +38,22 @@ describe("the files in R2", () => {
   };
 
   it.each([
-    { name: "a snapshot is missing", lie: without },
-    { name: "a file is missing", lie: () => changed((tree, path) => delete tree[path]) },
-    { name: "a file has other contents", lie: () => changed((tree, path) => (tree[path] = "0 1")) },
+    { name: "a snapshot is missing", corruption: without },
+    { name: "a file is missing", corruption: () => changed((tree, path) => delete tree[path]) },
+    {
+      name: "a file has other contents",
+      corruption: () => changed((tree, path) => (tree[path] = "0 1")),
+    },
     {
       name: "there is an additional file",
-      lie: () => changed((tree) => (tree["/workspace/other"] = "0 1")),
+      corruption: () => changed((tree) => (tree["/workspace/other"] = "0 1")),
     },
     {
       name: "a file's contents are missing",
-      lie: () => ({ ...run, stored: { ...run.stored, problems: ["it does not exist"] } }),
+      corruption: () => ({ ...run, stored: { ...run.stored, problems: ["it does not exist"] } }),
     },
-  ])("differ from the snapshots if $name", ({ lie }) => {
-    expect(found(lie())).toEqual(["I10-stored"]);
+  ])("differ from the snapshots if $name", ({ corruption }) => {
+    expect(found(corruption())).toEqual(["I10-stored"]);
   });
 
   it("differ from the agents' files if the service has frozen and stored other ones", () => {
@@ -66,9 +69,9 @@ describe("the files in R2", () => {
         seed,
         habits: ["tools", "second_turn"],
       });
-      const { trees, workspaces, problems } = witnessFiles(log, platform.providers.reached);
+      const { trees, workspaces, problems } = expectedFilesOf(log, platform.providers.reached);
       expect(problems).toEqual([]);
-      expect(stored.trees).toEqual(asStored(trees));
+      expect(stored.trees).toEqual(toStoredTrees(trees));
       const calls = platform.providers.reached.flatMap((one) => one.calls.map(({ name }) => name));
       for (const event of log) {
         if (event.type === "tool.completed" && event.outcome === "ok" && calls.includes(event.name))

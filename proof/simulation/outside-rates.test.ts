@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { play } from "./engine/judge";
-import { ratesKept } from "./engine/outside-rates";
+import { respectsRates } from "./engine/outside-rates";
 import type { RunRecord } from "./engine/run-record";
 import { SESSION } from "./engine/situation";
 
@@ -21,12 +21,12 @@ const calls = run.platform.providers.reached.flatMap(({ agent, call }) =>
 
 /** The violations if the gate admitted the call at this time; `null` means never. */
 function foundWhen(call: string, at: number | null): string[] {
-  const { letIn } = run.platform.gate;
-  const before = letIn.get(call) ?? 0;
-  if (at === null) letIn.delete(call);
-  else letIn.set(call, at);
-  const wrong = ratesKept(run);
-  letIn.set(call, before);
+  const { admitted } = run.platform.gate;
+  const before = admitted.get(call) ?? 0;
+  if (at === null) admitted.delete(call);
+  else admitted.set(call, at);
+  const wrong = respectsRates(run);
+  admitted.set(call, before);
   return wrong;
 }
 
@@ -41,7 +41,7 @@ const unlimited = (): RunRecord => {
 it("nothing is wrong with a run that waits", () => {
   expect(run.log.filter(({ type }) => type === "call.waiting").length).toBeGreaterThan(0);
   expect(limits[0]).toBeLessThan(calls.length);
-  expect(ratesKept(run)).toEqual([]);
+  expect(respectsRates(run)).toEqual([]);
 });
 
 it.each([
@@ -61,5 +61,5 @@ it.each([
 });
 
 it("a wait of an agent whose backend has no limits is noticed", () => {
-  expect(ratesKept(unlimited()).join()).toContain("waited, but its backend has no limits");
+  expect(respectsRates(unlimited()).join()).toContain("waited, but its backend has no limits");
 });

@@ -31,10 +31,10 @@ describe("a correct run with one corruption", () => {
   const swapped = (label: string): string => (label.startsWith("agent1") ? "agent2.1" : "agent1.1");
 
   it.each([
-    { name: "nothing", lie: () => run, wrong: [] },
+    { name: "nothing", corruption: () => run, wrong: [] },
     {
       name: "an answer without its last character",
-      lie: () =>
+      corruption: () =>
         changed((event) =>
           event.type === "answer.submitted"
             ? { ...event, content: event.content.slice(0, -1) }
@@ -44,7 +44,7 @@ describe("a correct run with one corruption", () => {
     },
     {
       name: "a vote for another answer",
-      lie: () =>
+      corruption: () =>
         changed((event) =>
           event.type === "vote.cast" ? { ...event, label: swapped(event.label) } : event,
         ),
@@ -52,7 +52,7 @@ describe("a correct run with one corruption", () => {
     },
     {
       name: "a vote with another reason",
-      lie: () =>
+      corruption: () =>
         changed((event) =>
           event.type === "vote.cast" ? { ...event, reason: "It is long." } : event,
         ),
@@ -60,12 +60,12 @@ describe("a correct run with one corruption", () => {
     },
     {
       name: "no reply",
-      lie: () => ({ ...run, log: run.log.filter(({ type }) => type !== "call.completed") }),
+      corruption: () => ({ ...run, log: run.log.filter(({ type }) => type !== "call.completed") }),
       wrong: ["answer.submitted", "presentation.completed", "tool.started", "vote.cast"],
     },
-  ])("$name: wrong $wrong", ({ lie, wrong }) => {
-    const told = new Set(look(lie()).map((sentence) => sentence.split(" ")[0]));
-    expect([...told].toSorted()).toEqual(wrong);
+  ])("$name: wrong $wrong", ({ corruption, wrong }) => {
+    const types = new Set(look(corruption()).map((sentence) => sentence.split(" ")[0]));
+    expect([...types].toSorted()).toEqual(wrong);
   });
 
   it.each(["length", "content_filter"] as const)(
@@ -73,9 +73,9 @@ describe("a correct run with one corruption", () => {
     (finish) => {
       const { reached } = run.platform.providers;
       for (const reply of reached) reply.finish = finish;
-      const told = new Set(look(run).map((sentence) => sentence.split(" ")[0]));
+      const types = new Set(look(run).map((sentence) => sentence.split(" ")[0]));
       for (const reply of reached) reply.finish = "stop";
-      expect([...told].toSorted()).toEqual([
+      expect([...types].toSorted()).toEqual([
         "answer.submitted",
         "presentation.completed",
         "tool.started",

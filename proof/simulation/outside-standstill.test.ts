@@ -13,7 +13,7 @@ beforeAll(async () => {
 describe("a pause of a run after its last fault", () => {
   const at = (ms: number): number => run.endedAt + ms;
   /** The log grows after this pause again; its last event schedules a retry or not. */
-  function standing(ms: number, retryMs: number | null, isBegun = false): RunRecord {
+  function pausing(ms: number, retryMs: number | null, isBegun = false): RunRecord {
     const started = run.log.find(({ type }) => type === "call.started");
     if (started?.type !== "call.started") throw new Error("the run has no call");
     const head = run.log.length + 1;
@@ -71,7 +71,7 @@ describe("a pause of a run after its last fault", () => {
       wrong: true,
     },
   ])("$name", ({ ms, retryMs, isBegun, wrong }) => {
-    expect(look("I13", standing(ms, retryMs, isBegun)).length > 0).toBe(wrong);
+    expect(look("I13", pausing(ms, retryMs, isBegun)).length > 0).toBe(wrong);
   });
 });
 
@@ -79,8 +79,8 @@ describe("a request that was in progress when the last fault struck", () => {
   /**
    * Nothing is logged from the strike until the request ends. Times are seconds after the strike.
    */
-  type Standing = { fault?: Fault; headers: number | null; piece: number | null; ends: number };
-  function standsStill(request: Standing): boolean {
+  type OpenRequest = { fault?: Fault; headers: number | null; piece: number | null; ends: number };
+  function pausesTooLong(request: OpenRequest): boolean {
     const at = (seconds: number | null) =>
       seconds === null ? null : run.endedAt + seconds * 1_000;
     const { reached } = run.platform.providers;
@@ -93,7 +93,7 @@ describe("a request that was in progress when the last fault struck", () => {
       ...one,
       sentAt: run.endedAt,
       headersAt: at(headers),
-      pieceAt: at(piece),
+      chunkAt: at(piece),
       endedAt: grown,
     });
     run.faults.struck.push({ nth: 1, fault, at: run.endedAt, until: run.endedAt, head });
@@ -103,7 +103,7 @@ describe("a request that was in progress when the last fault struck", () => {
     return problems.length > 0;
   }
 
-  it.each<Standing & { name: string; wrong: boolean }>([
+  it.each<OpenRequest & { name: string; wrong: boolean }>([
     {
       name: "without headers, for two minutes plus one",
       headers: null,
@@ -147,6 +147,6 @@ describe("a request that was in progress when the last fault struck", () => {
     { name: "for 14 minutes plus one", headers: 1, piece: 890, ends: 900, wrong: false },
     { name: "for longer than any call may take", headers: 1, piece: 890, ends: 901, wrong: true },
   ])("was waited for $name: wrong $wrong", ({ wrong, ...request }) => {
-    expect(standsStill(request)).toBe(wrong);
+    expect(pausesTooLong(request)).toBe(wrong);
   });
 });

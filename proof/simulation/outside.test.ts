@@ -4,7 +4,7 @@ import { look, SITUATION } from "./correct-run";
 import type { Fault } from "./engine/faults";
 import { play } from "./engine/judge";
 import { MARK } from "./engine/model";
-import type { Reached } from "./engine/providers";
+import type { ReceivedRequest } from "./engine/providers";
 import type { RunRecord } from "./engine/run-record";
 
 let run: RunRecord;
@@ -17,7 +17,7 @@ describe("requests that reached providers", () => {
     const asked = new Set<string>();
     for (let seed = 1; seed <= 12; seed += 1) {
       const { platform } = await play({ ...SITUATION, seed, faults: ["crash_in_stream"] });
-      for (const { asksFor } of platform.providers.reached) asked.add(asksFor);
+      for (const { kind } of platform.providers.reached) asked.add(kind);
     }
     expect([...asked]).toEqual(expect.arrayContaining(["reply", "rest"]));
   });
@@ -26,7 +26,7 @@ describe("requests that reached providers", () => {
     ...{ key: "1", turn: 1, attempt: 1, agent: "writer-canary-0x", round: 1, tool_call: "toolu_1" },
     ...{ name: "look_up", answered: true },
   };
-  type Asks = Reached["asksFor"] | "tool";
+  type Asks = ReceivedRequest["asksFor"] | "tool";
   type Also = { asks: readonly Asks[]; sentAt: number; isEndless?: boolean };
 
   /**
@@ -36,7 +36,7 @@ describe("requests that reached providers", () => {
   function breaks(
     invariant: string,
     { asks, sentAt, isEndless = false }: Also,
-    told = run,
+    changed = run,
   ): boolean {
     const { providers, tools } = run.platform;
     const [reply] = providers.reached;
@@ -45,9 +45,9 @@ describe("requests that reached providers", () => {
     const [replies, calls] = [providers.reached.length, tools.reached.length];
     for (const one of asks) {
       if (one === "tool") tools.reached.push({ ...LOOK_UP, ...times });
-      else providers.reached.push({ ...reply, asksFor: one, ...times });
+      else providers.reached.push({ ...reply, kind: one, ...times });
     }
-    const problems = look(invariant, told);
+    const problems = look(invariant, changed);
     providers.reached.splice(replies);
     tools.reached.splice(calls);
     return problems.length > 0;
@@ -134,7 +134,7 @@ describe("texts that agents were sent", () => {
    * The winner's own vote and the winner's calls. The winner is sent every answer again when it
    * presents.
    */
-  function winnersVote(): { at: number; mark: string; sent: Reached[] } {
+  function winnersVote(): { at: number; mark: string; sent: ReceivedRequest[] } {
     const { log, platform } = run;
     const winner = log.find(({ type }) => type === "presentation.started");
     if (winner?.type !== "presentation.started") throw new Error("no agent presented");
@@ -164,8 +164,8 @@ describe("texts that agents were sent", () => {
   /** Whether the run violates the invariant if these requests had another body. */
   function breaks(
     invariant: string,
-    requests: readonly Reached[],
-    body: (request: Reached) => string,
+    requests: readonly ReceivedRequest[],
+    body: (request: ReceivedRequest) => string,
   ): boolean {
     const bodies = requests.map((request) => request.body);
     for (const request of requests) request.body = body(request);
@@ -235,33 +235,33 @@ describe("confirmations to a user", () => {
   it.each([
     {
       name: "a turn that is not in the log",
-      lie: () => ({ ...run, acknowledged: [...run.acknowledged, 2] }),
+      corruption: () => ({ ...run, acknowledged: [...run.acknowledged, 2] }),
       wrong: true,
     },
-    { name: "the turn that is", lie: () => run, wrong: false },
+    { name: "the turn that is", corruption: () => run, wrong: false },
     {
       name: "the cancel of a turn that never ended",
-      lie: () => ({ ...run, cancels: cancels(2, "cancelled") }),
+      corruption: () => ({ ...run, cancels: cancels(2, "cancelled") }),
       wrong: true,
     },
     {
       name: "the cancel of one that completed",
-      lie: () => ({ ...run, cancels: cancels(1, "cancelled") }),
+      corruption: () => ({ ...run, cancels: cancels(1, "cancelled") }),
       wrong: true,
     },
     {
       name: "a cancel too late for one that completed",
-      lie: () => ({ ...run, cancels: cancels(1, "completed") }),
+      corruption: () => ({ ...run, cancels: cancels(1, "completed") }),
       wrong: false,
     },
     {
       name: "a cancel that leaves its turn running",
-      lie: () => ({ ...run, cancels: cancels(1, "running") }),
+      corruption: () => ({ ...run, cancels: cancels(1, "running") }),
       wrong: true,
     },
-  ])("I2: $name: wrong $wrong", ({ lie, wrong }) => {
+  ])("I2: $name: wrong $wrong", ({ corruption, wrong }) => {
     expect(run.acknowledged).toEqual([1]);
-    expect(look("I2", lie()).length > 0).toBe(wrong);
+    expect(look("I2", corruption()).length > 0).toBe(wrong);
   });
 });
 

@@ -7,10 +7,10 @@ const SEED = 1;
 const place = { session: "s", turn: 1, attempt: 1, agent: "a", round: 1 };
 
 /** A server without faults, and a request whose caller aborts at the first notification. */
-function hangingUp(toolCall: string) {
+function abortingCall(toolCall: string) {
   const time = new VirtualTime(SEED);
   const plan = { seed: SEED, faults: [], calmAfterMs: 0, isLate: false, strikes: null };
-  const faults = new Faults(plan, { now: time.now, head: 0, isClose: false });
+  const faults = new Faults(plan, { now: time.now, head: 0, isNear: false });
   const server = new ToolServer({
     seed: SEED,
     habits: ["tools"],
@@ -20,7 +20,7 @@ function hangingUp(toolCall: string) {
     dies: () => false,
   });
   const caller = new AbortController();
-  const told: number[] = [];
+  const notifiedAt: number[] = [];
   const context = {
     ...{
       place: { ...place, toolCall },
@@ -31,24 +31,25 @@ function hangingUp(toolCall: string) {
       now: () => time.now,
     },
     tell: () => {
-      told.push(time.now);
+      notifiedAt.push(time.now);
       caller.abort(new Error("the caller aborted"));
     },
   };
   const [lookUp] = server.tools([]);
   if (!lookUp) throw new Error("no tool");
-  return { time, server, told, ended: Promise.allSettled([lookUp.run({}, context)]) };
+  return { time, server, notifiedAt, ended: Promise.allSettled([lookUp.run({}, context)]) };
 }
 
 it("a simulated server's request is closed at the moment when its notification ends the turn", async () => {
-  const heard: { told: number[]; closed: (number | null)[] }[] = [];
+  const history: { notifiedAt: number[]; closed: (number | null)[] }[] = [];
   for (let nth = 0; nth < 40; nth += 1) {
-    const { time, server, told, ended } = hangingUp(`call_${nth}`);
+    const { time, server, notifiedAt, ended } = abortingCall(`call_${nth}`);
     for (await time.settle(); time.timeline.nextAt() !== null; await time.settle())
       time.timeline.runNext();
     await ended;
-    if (told.length > 0) heard.push({ told, closed: server.reached.map(({ endedAt }) => endedAt) });
+    if (notifiedAt.length > 0)
+      history.push({ notifiedAt, closed: server.reached.map(({ endedAt }) => endedAt) });
   }
-  expect(heard.length).toBeGreaterThan(10);
-  for (const { told, closed } of heard) expect(closed).toEqual(told);
+  expect(history.length).toBeGreaterThan(10);
+  for (const { notifiedAt, closed } of history) expect(closed).toEqual(notifiedAt);
 });

@@ -15,10 +15,10 @@ const EVENTS: readonly WireEvent[] = readFileSync(RECORDED, "utf8")
   .split("\n")
   .map((line) => WireEventSchema.parse({ ...JSON.parse(line), session_id: "ses_1" }));
 
-type Submitted = { content: string; origin?: "tool" | "partial" };
+type AnswerText = { content: string; origin?: "tool" | "partial" };
 
 /** The log with another answer of the faulty agent. */
-function logWith({ content, origin = "tool" }: Submitted): WireEvent[] {
+function logWith({ content, origin = "tool" }: AnswerText): WireEvent[] {
   return EVENTS.map((event) =>
     event.type === "answer.submitted" && event.agent === "bela"
       ? { ...event, content, origin }
@@ -26,7 +26,7 @@ function logWith({ content, origin = "tool" }: Submitted): WireEvent[] {
   );
 }
 
-const problemsWith = (submitted: Submitted, isWhole: (content: string) => boolean): string[] =>
+const problemsWith = (submitted: AnswerText, isWhole: (content: string) => boolean): string[] =>
   answerProblems(logWith(submitted), "bela", isWhole);
 
 describe("for a reply whose complete answer is known", () => {

@@ -47,7 +47,7 @@ const FAULTY = "Water boils at 100 °C.";
  * alone.
  */
 const SAMPLE = 20;
-const AT_ONCE = 60;
+const PARALLEL = 60;
 const RUN_WITHIN_MS = 150_000;
 
 const MUTATED: readonly FaultRow[] = Array.from({ length: SAMPLE }, (_, seed) => ({
@@ -105,17 +105,17 @@ let faults: FaultServer;
 let client: ServiceClient;
 
 /** How often each model sent its faulty reply. */
-const saidWrongly = new Map<string, number>();
+const faultyReplies = new Map<string, number>();
 
 /** The bytes of a mutated reply after the mutation, by model. */
-const becameBytes = new Map<string, Buffer>();
+const mutatedBytes = new Map<string, Buffer>();
 
 /** The simulated model sends faulty replies; the fault server changes bytes. */
 function scriptOf({ row, format, model }: Case): Script {
   const made = row.make(format);
   if (!isReply(made)) return row.works ? working : recovering;
   const wrong = () => {
-    saidWrongly.set(model, (saidWrongly.get(model) ?? 0) + 1);
+    faultyReplies.set(model, (faultyReplies.get(model) ?? 0) + 1);
     return made;
   };
   return row.calls === 1 ? inOrder(wrong, recovering) : wrong;
@@ -136,7 +136,7 @@ const remembered =
   (model: string, change: (whole: Buffer) => readonly Buffer[]) =>
   (whole: Buffer): readonly Buffer[] => {
     const chunks = change(whole);
-    becameBytes.set(model, Buffer.concat(chunks));
+    mutatedBytes.set(model, Buffer.concat(chunks));
     return chunks;
   };
 
@@ -150,7 +150,7 @@ beforeAll(async () => {
   faults = await startFaultServer(providers.url, planOf);
   service = await ServiceProcess.prepare({
     ...LOCAL,
-    ALLOWED_ORIGINS: `${LOCAL.ALLOWED_ORIGINS},https://127.0.0.1:*,${NOWHERE}`,
+    ALLOWED_ORIGINS: `${LOCAL.ALLOWED_ORIGINS},https://127.0.0.1:*,${UNKNOWN_HOST}`,
   });
   await service.start();
   client = new ServiceClient(service.url);
@@ -161,13 +161,13 @@ afterAll(async () => {
   await providers?.close();
 });
 
-const NOWHERE = "http://no-such-host.invalid";
-const NOBODY = "http://127.0.0.1:9";
+const UNKNOWN_HOST = "http://no-such-host.invalid";
+const NO_LISTENER = "http://127.0.0.1:9";
 
 /** Faults without a server: no listener, no name, or another protocol. */
 const UNREACHABLE = [
-  { fault: "connection refused", origin: () => NOBODY, code: "cannot_reach" },
-  { fault: "DNS failure", origin: () => NOWHERE, code: "cannot_reach" },
+  { fault: "connection refused", origin: () => NO_LISTENER, code: "cannot_reach" },
+  { fault: "DNS failure", origin: () => UNKNOWN_HOST, code: "cannot_reach" },
   {
     fault: "TLS failure",
     origin: () => faults.origin.replace("http:", "https:"),
@@ -175,7 +175,7 @@ const UNREACHABLE = [
   },
 ];
 
-type Told = { log: WireEvent[]; problems: string[] };
+type TeamRun = { log: WireEvent[]; problems: string[] };
 
 type Seat = { format: Format; model: string; origin: string; works?: boolean | undefined };
 
@@ -205,7 +205,7 @@ function teamAround({ format, model, origin, works = false }: Seat) {
 }
 
 /** A run of the team around this agent. */
-async function runTeam({ question, ...seat }: Seat & { question: string }): Promise<Told> {
+async function runTeam({ question, ...seat }: Seat & { question: string }): Promise<TeamRun> {
   const seconds = /time is up/.test(question) ? 20 : 600;
   const config = {
     timeout_settings: { initial_round_timeout_seconds: seconds, round_timeout_grace_seconds: 0 },
@@ -235,10 +235,10 @@ async function runTeam({ question, ...seat }: Seat & { question: string }): Prom
   };
 }
 
-type Became = { end: End; codes: string[] };
+type AgentOutcome = { end: End; codes: string[] };
 
 /** The faulty agent's end, and the codes of its failed calls and rounds. */
-function becameOf(log: readonly WireEvent[]): Became {
+function agentOutcomeOf(log: readonly WireEvent[]): AgentOutcome {
   const failed = log.some((event) => event.type === "agent.failed" && event.agent === "faulty");
   const codes = log.flatMap((event) =>
     (event.type === "call.failed" || event.type === "round.failed") && event.agent === "faulty"
@@ -254,20 +254,20 @@ function becameOf(log: readonly WireEvent[]): Became {
  */
 function wholeAnswers({ row, model, format }: Case): (content: string) => boolean {
   if (isMutated(row))
-    return mutatedAnswer({ said: FAULTY, bytes: becameBytes.get(model), marks: MARKS[format] });
+    return mutatedAnswer({ said: FAULTY, bytes: mutatedBytes.get(model), marks: MARKS[format] });
   return (content) => row.end === "goes on" && content === (row.answer ?? FAULTY);
 }
 
 /** Differences between the run and the expected outcome. */
-function complaints(one: Case, { log, problems }: Told): string[] {
+function problemsOf(one: Case, { log, problems }: TeamRun): string[] {
   const { row, model, format } = one;
-  const { end, codes } = becameOf(log);
+  const { end, codes } = agentOutcomeOf(log);
   const strange = isMutated(row) ? [] : codes.filter((code) => !row.codes.includes(code));
   const asked = faults.callsOf(model);
   const sums = log.filter(
     (event) => event.type === "conversation.compacted" && event.agent === "faulty",
   ).length;
-  const strikes = faults.strikesOf(model) + (saidWrongly.get(model) ?? 0);
+  const strikes = faults.strikesOf(model) + (faultyReplies.get(model) ?? 0);
   const isFailureDue = row.codes.length > 0 && !isMutated(row) && !row.unnoticed?.includes(format);
   return [
     ...problems.filter((problem) => !(isMutated(row) && isMutatedCharge(problem, model))),
@@ -283,7 +283,7 @@ function complaints(one: Case, { log, problems }: Told): string[] {
   ].map((problem) => `${row.fault} (${format}): ${problem}`);
 }
 
-async function atOnce<Item, Result>(
+async function inParallel<Item, Result>(
   items: readonly Item[],
   most: number,
   work: (item: Item) => Promise<Result>,
@@ -298,7 +298,7 @@ async function atOnce<Item, Result>(
   return results;
 }
 
-const outcomeOf = ({ end, codes }: Became, row?: FaultRow): string => {
+const outcomeOf = ({ end, codes }: AgentOutcome, row?: FaultRow): string => {
   if (codes.length === 0) return end;
   return row && isMutated(row) ? `${end} after a retry` : `${end} after ${codes.join(", ")}`;
 };
@@ -312,16 +312,16 @@ describe("in whole runs of mixed teams", () => {
     const sorted = [...CASES].sort(
       (one, other) => Number(other.row.calls > 1) - Number(one.row.calls > 1),
     );
-    const found = await atOnce(sorted, AT_ONCE, async (one) => {
+    const found = await inParallel(sorted, PARALLEL, async (one) => {
       const question = `When does water boil, with ${one.row.fault} (${one.id})?`;
-      const told = await runTeam({ ...one, works: one.row.works, question, origin: faults.origin });
+      const runs = await runTeam({ ...one, works: one.row.works, question, origin: faults.origin });
       outcomes.push({
         fault: one.row.fault,
         format: one.format,
-        outcome: outcomeOf(becameOf(told.log), one.row),
+        outcome: outcomeOf(agentOutcomeOf(runs.log), one.row),
         count: 1,
       });
-      return complaints(one, told);
+      return problemsOf(one, runs);
     });
     task.meta.faults = outcomes;
     expect(found.flat()).toEqual([]);
@@ -331,7 +331,7 @@ describe("in whole runs of mixed teams", () => {
     task,
   }) => {
     const cases = UNREACHABLE.flatMap((one) => FORMATS.map((format) => ({ ...one, format })));
-    const told = await atOnce(cases, cases.length, async ({ fault, origin, format, code }) => {
+    const runs = await inParallel(cases, cases.length, async ({ fault, origin, format, code }) => {
       const question = `When does water boil, with ${fault} in ${format}?`;
       const { log, problems } = await runTeam({
         format,
@@ -339,17 +339,17 @@ describe("in whole runs of mixed teams", () => {
         question,
         origin: origin(),
       });
-      return { fault, format, code, problems, became: becameOf(log) };
+      return { fault, format, code, problems, agentOutcome: agentOutcomeOf(log) };
     });
-    task.meta.faults = told.map(({ fault, format, became }) => ({
+    task.meta.faults = runs.map(({ fault, format, agentOutcome }) => ({
       fault,
       format,
-      outcome: outcomeOf(became),
+      outcome: outcomeOf(agentOutcome),
       count: 1,
     }));
-    for (const { fault, problems, became, code } of told) {
+    for (const { fault, problems, agentOutcome, code } of runs) {
       expect(problems).toEqual([]);
-      expect(became, fault).toEqual({ end: "fails", codes: [code] });
+      expect(agentOutcome, fault).toEqual({ end: "fails", codes: [code] });
     }
   });
 });

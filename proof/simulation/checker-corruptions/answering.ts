@@ -1,5 +1,13 @@
 import type { EventOf } from "../../../src/protocol/events";
-import { adds, all, changes, hides, type Lie, moves, ruled } from "../../../checker/corruptions";
+import {
+  adds,
+  all,
+  changes,
+  hides,
+  type Corruption,
+  moves,
+  withRules,
+} from "../../../checker/corruptions";
 import type { Row } from "./row";
 
 const IMPROVED = "improved-answer-with-injection";
@@ -7,10 +15,10 @@ const NUDGES = "refusals-and-nudges";
 const MEGABYTE = 1024 * 1024;
 
 /** Replaces the text of an agent's second answer. */
-const rewritten = (content: string): Lie => changes("answer.submitted", { content }, 4);
+const rewritten = (content: string): Corruption => changes("answer.submitted", { content }, 4);
 
 /** Adds a refusal of an agent's answer after the nth reply of the log. */
-const refuses = (code: string, nth: number): Lie =>
+const refuses = (code: string, nth: number): Corruption =>
   adds(
     "call.completed",
     ({ at, turn, attempt, agent, round }) => [
@@ -33,7 +41,7 @@ const CLEARED = adds("votes.cleared", (event) => [{ ...event, votes: [] }]);
 
 const FIRST = { label: "agent1.1", revision: 1 } as const;
 
-const answersOnceMore = (change: Partial<EventOf<"answer.submitted">>): Lie =>
+const answersOnceMore = (change: Partial<EventOf<"answer.submitted">>): Corruption =>
   adds("agent.failed", ({ at, turn, attempt, agent }) => [
     {
       type: "answer.submitted",
@@ -54,41 +62,41 @@ const answersOnceMore = (change: Partial<EventOf<"answer.submitted">>): Lie =>
 export const ANSWERING: readonly Row[] = [
   {
     name: "an answer of an unknown agent",
-    lie: changes("answer.submitted", { agent: "dora" }),
+    corruption: changes("answer.submitted", { agent: "dora" }),
     invariant: "answers",
   },
   {
     name: "an answer after the end of its attempt",
-    lie: moves("answer.submitted", { nth: 3, before: "presentation.started" }),
+    corruption: moves("answer.submitted", { nth: 3, before: "presentation.started" }),
     invariant: "answers",
   },
   {
     name: "an answer over the maximum length",
-    lie: changes("answer.submitted", { content: "a".repeat(131_073) }),
+    corruption: changes("answer.submitted", { content: "a".repeat(131_073) }),
     invariant: "answers",
   },
   {
     name: "a partial text of an agent that has answered",
     story: IMPROVED,
-    lie: changes("answer.submitted", { origin: "partial" }, 4),
+    corruption: changes("answer.submitted", { origin: "partial" }, 4),
     invariant: "answers",
   },
   {
     name: "an answer of an agent that has failed",
     story: "agent-failing",
-    lie: answersOnceMore({}),
+    corruption: answersOnceMore({}),
     invariant: "answers",
   },
   {
     name: "a partial text of an agent that has failed",
     story: "agent-failing",
-    lie: answersOnceMore({ origin: "partial" }),
+    corruption: answersOnceMore({ origin: "partial" }),
     invariant: "leaving",
   },
   {
     name: "a partial text that was written before the attempt began",
     story: "restart-attempt",
-    lie: adds(
+    corruption: adds(
       "attempt.started",
       ({ at, turn, attempt }) => [
         {
@@ -109,86 +117,91 @@ export const ANSWERING: readonly Row[] = [
   },
   {
     name: "an answer in a judgement",
-    lie: changes("round.started", { purpose: "judgement" }),
+    corruption: changes("round.started", { purpose: "judgement" }),
     invariant: "answers",
   },
   {
     name: "an answer outside a round",
-    lie: hides("round.started"),
+    corruption: hides("round.started"),
     invariant: "answers",
   },
   {
     name: "votes cleared by an older answer",
     story: IMPROVED,
-    lie: changes("votes.cleared", { by: "agent2.1" }),
+    corruption: changes("votes.cleared", { by: "agent2.1" }),
     invariant: "voided",
   },
-  { name: "an empty list of cleared votes", story: IMPROVED, lie: CLEARED, invariant: "voided" },
+  {
+    name: "an empty list of cleared votes",
+    story: IMPROVED,
+    corruption: CLEARED,
+    invariant: "voided",
+  },
   {
     name: "a cleared vote for another answer",
     story: IMPROVED,
-    lie: changes("votes.cleared", { votes: [{ agent: "cleo", label: "agent3.1" }] }),
+    corruption: changes("votes.cleared", { votes: [{ agent: "cleo", label: "agent3.1" }] }),
     invariant: "voided",
   },
   {
     name: "an answer beyond the team's limit",
     story: IMPROVED,
-    lie: ruled({ max_new_answers_global: 3 }),
+    corruption: withRules({ max_new_answers_global: 3 }),
     invariant: "limits",
   },
   {
     name: "a vote not forced once the team has all its answers",
     story: IMPROVED,
-    lie: ruled({ max_new_answers_global: 4 }),
+    corruption: withRules({ max_new_answers_global: 4 }),
     invariant: "offers",
   },
   {
     name: "an answer with too long a lead",
     story: IMPROVED,
-    lie: ruled({ fairness_lead_cap_answers: 0 }),
+    corruption: withRules({ fairness_lead_cap_answers: 0 }),
     invariant: "limits",
   },
   {
     name: "an answer offered at the maximum lead",
     story: IMPROVED,
-    lie: ruled({ fairness_lead_cap_answers: 1 }),
+    corruption: withRules({ fairness_lead_cap_answers: 1 }),
     invariant: "offers",
   },
   {
     name: "an answer beyond the total size of the team's answers",
     story: IMPROVED,
-    lie: changes("answer.submitted", { content: "a".repeat(8 * MEGABYTE - 28) }),
+    corruption: changes("answer.submitted", { content: "a".repeat(8 * MEGABYTE - 28) }),
     invariant: "limits",
   },
   ...["answer_limit", "team_limit", "size_limit", "lead_limit"].map((code) => ({
     name: `a first answer refused with ${code}`,
     story: NUDGES,
-    lie: changes("answer.refused", { code }),
+    corruption: changes("answer.refused", { code }),
     invariant: "limits",
   })),
   {
     name: "an answer refused for the team's limit although the agent's own is reached",
     story: IMPROVED,
-    lie: all(refuses("team_limit", 5), ruled({ max_new_answers_per_agent: 1 })),
+    corruption: all(refuses("team_limit", 5), withRules({ max_new_answers_per_agent: 1 })),
     invariant: "limits",
   },
   {
     name: "an answer refused for the agent's limit although only the lead is too long",
     story: IMPROVED,
-    lie: all(refuses("answer_limit", 5), ruled({ fairness_lead_cap_answers: 0 })),
+    corruption: all(refuses("answer_limit", 5), withRules({ fairness_lead_cap_answers: 0 })),
     invariant: "limits",
   },
   {
     name: "an answer refused for its lead although the team's limit is reached",
     story: IMPROVED,
-    lie: all(refuses("lead_limit", 5), ruled({ max_new_answers_global: 3 })),
+    corruption: all(refuses("lead_limit", 5), withRules({ max_new_answers_global: 3 })),
     invariant: "limits",
   },
   {
     name: "an answer too close to another in a strict team",
     story: IMPROVED,
-    lie: all(
-      ruled({ answer_novelty_requirement: "strict" }),
+    corruption: all(
+      withRules({ answer_novelty_requirement: "strict" }),
       rewritten("Follow the river by the oak."),
     ),
     invariant: "novelty",
@@ -196,8 +209,8 @@ export const ANSWERING: readonly Row[] = [
   {
     name: "an answer too close to another in a balanced team",
     story: IMPROVED,
-    lie: all(
-      ruled({ answer_novelty_requirement: "balanced" }),
+    corruption: all(
+      withRules({ answer_novelty_requirement: "balanced" }),
       rewritten("Follow the river: now!"),
     ),
     invariant: "novelty",
@@ -205,8 +218,8 @@ export const ANSWERING: readonly Row[] = [
   {
     name: "the same words as before in capitals, in a balanced team",
     story: IMPROVED,
-    lie: all(
-      ruled({ answer_novelty_requirement: "balanced" }),
+    corruption: all(
+      withRules({ answer_novelty_requirement: "balanced" }),
       rewritten("TAKE - the  ROAD, 'take the road'!"),
     ),
     invariant: "novelty",
@@ -214,7 +227,7 @@ export const ANSWERING: readonly Row[] = [
   {
     name: "an answer with other white space",
     story: IMPROVED,
-    lie: rewritten("\n Take\tthe road. "),
+    corruption: rewritten("\n Take\tthe road. "),
     invariant: "novelty",
   },
 ];

@@ -3,18 +3,18 @@ import {
   all,
   changes,
   delays,
-  type Lie,
+  type Corruption,
   moves,
   repeats,
   rewrites,
-  ruled,
+  withRules,
 } from "../../../checker/corruptions";
-import { JUST } from "./paying";
-import { MAY_STAND_IN } from "./replacing";
+import { AT_THE_CAP } from "./paying";
+import { CORRECT_REPLACEMENTS } from "./replacing";
 import { againAs } from "./second-turn";
 
 /** Correct logs at the limits of the rules. */
-type Right = { name: string; story?: string; lie: Lie; outside?: Outside };
+type CorrectLog = { name: string; story?: string; corruption: Corruption; outside?: Outside };
 
 const IMPROVED = "improved-answer-with-injection";
 const START = 1_790_000_000_000;
@@ -22,71 +22,72 @@ const START = 1_790_000_000_000;
 const novelty = (
   answer_novelty_requirement: "lenient" | "balanced" | "strict",
   content: string,
-): Lie => all(ruled({ answer_novelty_requirement }), changes("answer.submitted", { content }, 4));
+): Corruption =>
+  all(withRules({ answer_novelty_requirement }), changes("answer.submitted", { content }, 4));
 
-export const RIGHT: readonly Right[] = [
-  ...JUST,
-  ...MAY_STAND_IN,
+export const CORRECT_LOGS: readonly CorrectLog[] = [
+  ...AT_THE_CAP,
+  ...CORRECT_REPLACEMENTS,
   {
     name: "an answer of 128 KB",
-    lie: changes("answer.submitted", { content: "é".repeat(65_536) }),
+    corruption: changes("answer.submitted", { content: "é".repeat(65_536) }),
   },
-  { name: "a reason of 4 KB", lie: changes("vote.cast", { reason: "é".repeat(2_048) }) },
+  { name: "a reason of 4 KB", corruption: changes("vote.cast", { reason: "é".repeat(2_048) }) },
   {
     name: "a first answer that another agent also gave",
     story: "tie",
-    lie: changes("answer.submitted", { content: "Go by the river." }, 2),
+    corruption: changes("answer.submitted", { content: "Go by the river." }, 2),
   },
   {
     name: "half of another answer's words in a strict team",
     story: IMPROVED,
-    lie: novelty("strict", "Follow the river by two oaks."),
+    corruption: novelty("strict", "Follow the river by two oaks."),
   },
   {
     name: "most of another answer's words in a balanced team",
     story: IMPROVED,
-    lie: novelty("balanced", "Follow the river twice, then."),
+    corruption: novelty("balanced", "Follow the river twice, then."),
   },
   {
     name: "another answer's words in a lenient team",
     story: IMPROVED,
-    lie: novelty("lenient", "Follow: the RIVER!"),
+    corruption: novelty("lenient", "Follow: the RIVER!"),
   },
   {
     name: "answers without any words in a strict team",
     story: IMPROVED,
-    lie: all(changes("answer.submitted", { content: "?" }), novelty("strict", "!")),
+    corruption: all(changes("answer.submitted", { content: "?" }), novelty("strict", "!")),
   },
   {
     name: "an answer within the team's limit",
     story: IMPROVED,
-    lie: ruled({ max_new_answers_global: 5 }),
+    corruption: withRules({ max_new_answers_global: 5 }),
   },
   {
     name: "an answer with a lead that is allowed",
     story: IMPROVED,
-    lie: ruled({ fairness_lead_cap_answers: 3 }),
+    corruption: withRules({ fairness_lead_cap_answers: 3 }),
   },
   {
     name: "a lead without a limit",
     story: IMPROVED,
-    lie: ruled({ fairness_lead_cap_answers: null }),
+    corruption: withRules({ fairness_lead_cap_answers: null }),
   },
-  { name: "votes at the last possible moment", lie: delays("round.started", 1_678_797, 4) },
+  { name: "votes at the last possible moment", corruption: delays("round.started", 1_678_797, 4) },
   {
     name: "late deltas",
     story: "deadline",
-    lie: changes("stream.delta", { at: START + 900 }),
+    corruption: changes("stream.delta", { at: START + 900 }),
   },
   {
     name: "early deltas",
     story: "single-agent",
-    lie: changes("stream.delta", { at: 5 }),
+    corruption: changes("stream.delta", { at: 5 }),
   },
   {
     name: "a delta between a search and the end of its call",
     story: "hosted-tools",
-    lie: (log) =>
+    corruption: (log) =>
       log
         .toSpliced(8, 0, {
           type: "stream.delta",
@@ -99,16 +100,18 @@ export const RIGHT: readonly Right[] = [
   },
   {
     name: "other aliases",
-    lie: changes("turn.started", { aliases: { ada: "agent3", bela: "agent1", cleo: "agent2" } }),
+    corruption: changes("turn.started", {
+      aliases: { ada: "agent3", bela: "agent1", cleo: "agent2" },
+    }),
   },
   {
     name: "answers shown in another order",
-    lie: changes("round.started", { labels: ["agent3.1", "agent2.1", "agent1.1"] }, 4),
+    corruption: changes("round.started", { labels: ["agent3.1", "agent2.1", "agent1.1"] }, 4),
   },
   {
     name: "a retry after a minute, as its provider asked",
     story: "agent-failing",
-    lie: all(
+    corruption: all(
       changes("call.failed", { retry_at: START + 61_101 }, 2),
       delays("call.started", 59_493, 4),
     ),
@@ -117,13 +120,13 @@ export const RIGHT: readonly Right[] = [
   {
     name: "a retry exactly when its provider asked",
     story: "agent-failing",
-    lie: changes("call.failed", { retry_at: START + 1_608 }, 2),
+    corruption: changes("call.failed", { retry_at: START + 1_608 }, 2),
     outside: { waitsAsked: new Map([["call_1_1_2_1_1_1", 507]]) },
   },
   {
     name: "20 progress notifications, a second apart",
     story: "asked-by-a-server",
-    lie: all(
+    corruption: all(
       delays("tool.input_required", 30_000),
       ...Array.from({ length: 19 }, (_, nth) =>
         all(repeats("tool.progressed", nth + 1), (log) => spaced(log)),
@@ -133,12 +136,12 @@ export const RIGHT: readonly Right[] = [
   {
     name: "three requests for input",
     story: "asked-by-a-server",
-    lie: all(repeats("tool.input_required"), repeats("tool.input_required")),
+    corruption: all(repeats("tool.input_required"), repeats("tool.input_required")),
   },
   {
     name: "five inputs at once",
     story: "asked-by-a-server",
-    lie: rewrites("tool.input_required", (event) => ({
+    corruption: rewrites("tool.input_required", (event) => ({
       ...event,
       requests: Array.from({ length: 5 }, () => event.requests).flat(),
     })),
@@ -146,7 +149,7 @@ export const RIGHT: readonly Right[] = [
   {
     name: "a hundred sources",
     story: "hosted-tools",
-    lie: rewrites("citations.added", (event) => ({
+    corruption: rewrites("citations.added", (event) => ({
       ...event,
       citations: Array.from({ length: 100 }, () => event.citations).flat(),
     })),
@@ -154,30 +157,30 @@ export const RIGHT: readonly Right[] = [
   {
     name: "two searches before the sources",
     story: "hosted-tools",
-    lie: repeats("hosted_tool.completed"),
+    corruption: repeats("hosted_tool.completed"),
   },
   {
     name: "a final text that need not be judged at the last moment",
     story: "tie",
-    lie: all(
-      ruled({ max_orchestration_restarts: 1 }),
+    corruption: all(
+      withRules({ max_orchestration_restarts: 1 }),
       changes("turn.started", { deadline_at: START + 4_003 }),
     ),
   },
   {
     name: "a cancel requested before it was logged",
     story: "cancel",
-    lie: (log) => [...log],
+    corruption: (log) => [...log],
     outside: { cancelsAsked: [26], cancelAskedAfter: 23 },
   },
   {
     name: "a message before the next call",
     story: "stale-vote",
-    lie: moves("answers.injected", { before: "call.started", beforeNth: 6 }),
+    corruption: moves("answers.injected", { before: "call.started", beforeNth: 6 }),
   },
   {
     name: "providers' charges within every cap",
-    lie: changes("turn.started", { budget: { max_tokens: 200_000, max_cost_usd: 5 } }),
+    corruption: changes("turn.started", { budget: { max_tokens: 200_000, max_cost_usd: 5 } }),
     outside: { ledger: [{ at: 0, turn: 1, call: "call_1_1_1_1_1_1", tokens: 1_000, usd: 0.0013 }] },
   },
   ...[
@@ -195,14 +198,14 @@ export const RIGHT: readonly Right[] = [
   ].map((story) => ({
     name: `a second turn like the first in ${story}`,
     story,
-    lie: againAs(2),
+    corruption: againAs(2),
   })),
 ];
 
 /** Progress a second apart, independent of other events. */
-function spaced(log: Parameters<Lie>[0]): ReturnType<Lie> {
-  let told = 0;
+function spaced(log: Parameters<Corruption>[0]): ReturnType<Corruption> {
+  let reported = 0;
   return log.map((event) =>
-    event.type === "tool.progressed" ? { ...event, at: START + 1_102 + 1_000 * told++ } : event,
+    event.type === "tool.progressed" ? { ...event, at: START + 1_102 + 1_000 * reported++ } : event,
   );
 }

@@ -5,11 +5,11 @@ import {
   delays,
   endsAt,
   hides,
-  type Lie,
+  type Corruption,
   moves,
   repeats,
   rewrites,
-  ruled,
+  withRules,
 } from "../../../checker/corruptions";
 import type { Row } from "./row";
 
@@ -18,113 +18,119 @@ const START = 1_790_000_000_000;
 const FEEDBACK = { reason: "It is short.", instructions: "Say more." };
 const NO_USAGE = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
 
-const charged = (change: object): Lie =>
+const charged = (change: object): Corruption =>
   rewrites("call.completed", (event) => ({ ...event, usage: { ...event.usage, ...change } }));
 
 /** Corruptions of how turns and attempts begin and end, and of presentations. */
 export const ENDING: readonly Row[] = [
-  { name: "a session created twice", lie: repeats("session.created"), invariant: "I2" },
+  { name: "a session created twice", corruption: repeats("session.created"), invariant: "I2" },
   {
     name: "a first attempt with feedback",
-    lie: changes("attempt.started", { feedback: FEEDBACK }),
+    corruption: changes("attempt.started", { feedback: FEEDBACK }),
     invariant: "I2",
   },
   {
     name: "a presenter's own text although the winning answer is to be reused",
-    lie: ruled({ reuse_winning_answer: true }),
+    corruption: withRules({ reuse_winning_answer: true }),
     invariant: "presentation",
   },
   {
     name: "a second attempt without feedback",
     story: RESTART,
-    lie: changes("attempt.started", { feedback: null }, 2),
+    corruption: changes("attempt.started", { feedback: null }, 2),
     invariant: "I2",
   },
   {
     name: "an attempt that skips a number",
     story: RESTART,
-    lie: changes("attempt.started", { attempt: 3 }, 2),
+    corruption: changes("attempt.started", { attempt: 3 }, 2),
     invariant: "I2",
   },
   {
     name: "a turn that skips a number",
-    lie: changes("turn.started", { turn: 2 }),
+    corruption: changes("turn.started", { turn: 2 }),
     invariant: "I2",
   },
-  { name: "a turn started within a turn", lie: repeats("turn.started"), invariant: "I2" },
+  { name: "a turn started within a turn", corruption: repeats("turn.started"), invariant: "I2" },
   {
     name: "an event of another attempt",
-    lie: changes("vote.cast", { attempt: 2 }),
+    corruption: changes("vote.cast", { attempt: 2 }),
     invariant: "I2",
   },
-  { name: "an event of another turn", lie: changes("vote.cast", { turn: 2 }), invariant: "I2" },
+  {
+    name: "an event of another turn",
+    corruption: changes("vote.cast", { turn: 2 }),
+    invariant: "I2",
+  },
   {
     name: "a settled attempt that is not the running one",
-    lie: changes("attempt.settled", { attempt: 2 }),
+    corruption: changes("attempt.settled", { attempt: 2 }),
     invariant: "I2",
   },
   {
     name: "an agent without an alias",
-    lie: changes("turn.started", { aliases: { ada: "agent1", bela: "agent2" } }),
+    corruption: changes("turn.started", { aliases: { ada: "agent1", bela: "agent2" } }),
     invariant: "I2",
   },
   {
     name: "aliases that count from zero",
-    lie: changes("turn.started", { aliases: { ada: "agent0", bela: "agent1", cleo: "agent2" } }),
+    corruption: changes("turn.started", {
+      aliases: { ada: "agent0", bela: "agent1", cleo: "agent2" },
+    }),
     invariant: "I2",
   },
   {
     name: "an alias for an unknown agent",
-    lie: changes("turn.started", {
+    corruption: changes("turn.started", {
       aliases: { ada: "agent1", bela: "agent2", cleo: "agent3", dora: "agent4" },
     }),
     invariant: "I2",
   },
   {
     name: "a turn that names another final text",
-    lie: changes("turn.completed", { label: "agent1.final" }),
+    corruption: changes("turn.completed", { label: "agent1.final" }),
     invariant: "I3",
   },
   {
     name: "a turn that names another winner",
-    lie: changes("turn.completed", { winner: "ada" }),
+    corruption: changes("turn.completed", { winner: "ada" }),
     invariant: "I3",
   },
   {
     name: "a turn that names an earlier attempt",
     story: RESTART,
-    lie: changes("turn.completed", { attempt: 1 }),
+    corruption: changes("turn.completed", { attempt: 1 }),
     invariant: "I3",
   },
   {
     name: "an earlier final text although there is a winner",
     story: RESTART,
-    lie: all(hides("presentation.started", 2), hides("presentation.completed", 2)),
+    corruption: all(hides("presentation.started", 2), hides("presentation.completed", 2)),
     invariant: "I3",
   },
   {
     name: "a turn without an attempt",
-    lie: endsAt("turn.started"),
+    corruption: endsAt("turn.started"),
     invariant: "I4",
   },
   {
     name: "a failed turn with a presented text",
-    lie: failsAtLast("no_answer"),
+    corruption: failsAtLast("no_answer"),
     invariant: "I3",
   },
   {
     name: "an internal error after a presentation",
-    lie: failsAtLast("internal"),
+    corruption: failsAtLast("internal"),
     invariant: "totals",
   },
   {
     name: "an internal error with calls in flight",
-    lie: all(hides("call.completed", 7), failsAtLast("internal")),
+    corruption: all(hides("call.completed", 7), failsAtLast("internal")),
     invariant: "totals",
   },
   {
     name: "a total with other tokens",
-    lie: changes("turn.completed", {
+    corruption: changes("turn.completed", {
       usage: { ...NO_USAGE, input_tokens: 5_600, output_tokens: 1_400 },
     }),
     invariant: "totals",
@@ -132,178 +138,180 @@ export const ENDING: readonly Row[] = [
   {
     name: "a total with other searches",
     story: "hosted-tools",
-    lie: charged({ hosted_uses: { x_search: 1, code_execution: 2 } }),
+    corruption: charged({ hosted_uses: { x_search: 1, code_execution: 2 } }),
     invariant: "totals",
   },
   {
     name: "a total without cached tokens",
-    lie: charged({ cache_write_tokens: 5 }),
+    corruption: charged({ cache_write_tokens: 5 }),
     invariant: "totals",
   },
   {
     name: "a total without reasoning tokens",
-    lie: charged({ reasoning_tokens: 5 }),
+    corruption: charged({ reasoning_tokens: 5 }),
     invariant: "totals",
   },
   {
     name: "a total without a failed call",
     story: "restarted-service",
-    lie: changes("call.failed", { usage: { ...NO_USAGE, input_tokens: 9 }, cost_usd: 0 }),
+    corruption: changes("call.failed", { usage: { ...NO_USAGE, input_tokens: 9 }, cost_usd: 0 }),
     invariant: "totals",
   },
   {
     name: "a cancelled turn without its answer",
     story: "cancel",
-    lie: changes("turn.cancelled", { partial: { winner: "ada", answer: null, text: null } }),
+    corruption: changes("turn.cancelled", { partial: { winner: "ada", answer: null, text: null } }),
     invariant: "I15",
   },
   {
     name: "a cancelled turn with another answer",
     story: "cancel",
-    lie: changes("turn.cancelled", { partial: { winner: "ada", answer: "Go.", text: null } }),
+    corruption: changes("turn.cancelled", {
+      partial: { winner: "ada", answer: "Go.", text: null },
+    }),
     invariant: "I15",
   },
   {
     name: "a turn that continues after it was cancelled",
     story: "cancel",
-    lie: delays("turn.cancelled", 5),
+    corruption: delays("turn.cancelled", 5),
     outside: { cancelAskedAfter: 23 },
     invariant: "I15",
   },
   {
     name: "a tool that starts after a cancel",
     story: "single-agent",
-    lie: (log) => [...log],
+    corruption: (log) => [...log],
     outside: { cancelAskedAfter: 7 },
     invariant: "I15",
   },
   {
     name: "a cancel requested at the moment when the turn began",
     story: "cancel",
-    lie: hides("vote.cast"),
+    corruption: hides("vote.cast"),
     outside: { cancelsAsked: [2] },
     invariant: "I5-winner",
   },
   {
     name: "a cancel requested only after it was logged",
     story: "cancel",
-    lie: (log) => [...log],
+    corruption: (log) => [...log],
     outside: { cancelsAsked: [27] },
     invariant: "I15",
   },
   {
     name: "two cancels, the second of them requested",
     story: "cancel",
-    lie: hides("vote.cast"),
+    corruption: hides("vote.cast"),
     outside: { cancelsAsked: [1, 10] },
     invariant: "I5-winner",
   },
   {
     name: "a final text of an unknown agent",
-    lie: changes("presentation.completed", { agent: "dora", label: "agent0.final" }),
+    corruption: changes("presentation.completed", { agent: "dora", label: "agent0.final" }),
     invariant: "presentation",
   },
   {
     name: "a final text under another label",
-    lie: changes("presentation.completed", { label: "agent1.final" }),
+    corruption: changes("presentation.completed", { label: "agent1.final" }),
     invariant: "presentation",
   },
   {
     name: "a replaced final text without a need",
-    lie: changes("presentation.completed", { source: "answer", fallback: "It failed." }),
+    corruption: changes("presentation.completed", { source: "answer", fallback: "It failed." }),
     invariant: "presentation",
   },
   {
     name: "a fallback without a reason",
     story: "budget",
-    lie: changes("presentation.completed", { source: "answer" }),
+    corruption: changes("presentation.completed", { source: "answer" }),
     invariant: "presentation",
   },
   {
     name: "a reason for a fallback that did not happen",
-    lie: changes("presentation.completed", { fallback: "It failed." }),
+    corruption: changes("presentation.completed", { fallback: "It failed." }),
     invariant: "presentation",
   },
   {
     name: "a partial text although there is an answer",
-    lie: changes("presentation.completed", { source: "partial", fallback: "It failed." }),
+    corruption: changes("presentation.completed", { source: "partial", fallback: "It failed." }),
     invariant: "presentation",
   },
   {
     name: "a final text of more than 256 KiB",
-    lie: changes("presentation.completed", { content: "x".repeat(256 * 1024 + 1) }),
+    corruption: changes("presentation.completed", { content: "x".repeat(256 * 1024 + 1) }),
     invariant: "presentation",
   },
   {
     name: "a text file of a short final text",
-    lie: changes("presentation.completed", { text_file: "final.txt" }),
+    corruption: changes("presentation.completed", { text_file: "final.txt" }),
     invariant: "presentation",
   },
   {
     name: "an empty final text",
-    lie: changes("presentation.completed", { content: " \n" }),
+    corruption: changes("presentation.completed", { content: " \n" }),
     invariant: "presentation",
   },
   {
     name: "a presentation whose last call failed",
-    lie: hides("call.completed", 7),
+    corruption: hides("call.completed", 7),
     invariant: "presentation",
   },
   {
     name: "a presentation started twice",
-    lie: repeats("presentation.started"),
+    corruption: repeats("presentation.started"),
     invariant: "presentation",
   },
   {
     name: "a presentation that skips a round",
-    lie: changes("presentation.started", { round: 4 }),
+    corruption: changes("presentation.started", { round: 4 }),
     invariant: "rounds",
   },
   {
     name: "a presenter with another agent's files",
-    lie: changes("presentation.started", { workspace: "agent1.1" }),
+    corruption: changes("presentation.started", { workspace: "agent1.1" }),
     invariant: "presentation",
   },
   {
     name: "a presentation of nothing",
-    lie: changes("presentation.started", { label: null }),
+    corruption: changes("presentation.started", { label: null }),
     invariant: "presentation",
   },
   {
     name: "a restart by another agent",
     story: RESTART,
-    lie: changes("attempt.restarted", { agent: "bela" }),
+    corruption: changes("attempt.restarted", { agent: "bela" }),
     invariant: "presentation",
   },
   {
     name: "a restart of a replaced final text",
     story: RESTART,
-    lie: changes("presentation.completed", { source: "answer", fallback: "It failed." }),
+    corruption: changes("presentation.completed", { source: "answer", fallback: "It failed." }),
     invariant: "presentation",
   },
   {
     name: "a restart without a final text",
     story: RESTART,
-    lie: hides("presentation.completed"),
+    corruption: hides("presentation.completed"),
     invariant: "presentation",
   },
   {
     name: "a final text judged by another",
     story: RESTART,
-    lie: changes("round.started", { agent: "bela" }, 5),
+    corruption: changes("round.started", { agent: "bela" }, 5),
     invariant: "presentation",
   },
   {
     name: "a final text followed by another round than a judgement",
     story: RESTART,
-    lie: changes("round.started", { purpose: "coordination" }, 5),
+    corruption: changes("round.started", { purpose: "coordination" }, 5),
     invariant: "presentation",
   },
   {
     name: "a final text not judged at the last moment for it",
     story: "tie",
-    lie: all(
-      ruled({ max_orchestration_restarts: 1 }),
+    corruption: all(
+      withRules({ max_orchestration_restarts: 1 }),
       changes("turn.started", { deadline_at: START + 4_004 }),
     ),
     invariant: "presentation",
@@ -311,8 +319,8 @@ export const ENDING: readonly Row[] = [
   {
     name: "a replaced text that is not judged although further attempts are allowed",
     story: "tie",
-    lie: all(
-      ruled({ max_orchestration_restarts: 1 }),
+    corruption: all(
+      withRules({ max_orchestration_restarts: 1 }),
       changes("presentation.completed", { source: "answer", fallback: "It failed." }),
     ),
     invariant: "presentation",
@@ -320,13 +328,13 @@ export const ENDING: readonly Row[] = [
   {
     name: "personas without the rule",
     story: "personas",
-    lie: ruled({ personas: false }),
+    corruption: withRules({ personas: false }),
     invariant: "presentation",
   },
   {
     name: "personas after the work began",
     story: "personas",
-    lie: all(
+    corruption: all(
       repeats("personas.assigned"),
       moves("personas.assigned", { nth: 2, before: "call.started", beforeNth: 3 }),
     ),
@@ -335,7 +343,7 @@ export const ENDING: readonly Row[] = [
   {
     name: "empty personas",
     story: "personas",
-    lie: all(
+    corruption: all(
       changes("personas.assigned", { personas: {} }),
       changes("call.completed", { stop_reason: "length" }),
       changes("presentation.completed", { content: "" }),
@@ -345,7 +353,7 @@ export const ENDING: readonly Row[] = [
 ];
 
 /** Replaces the turn's completion by a failure. */
-function failsAtLast(code: string): Lie {
+function failsAtLast(code: string): Corruption {
   return (log) =>
     log.map((event): NumberedEvent => {
       if (event.type !== "turn.completed") return event;

@@ -1,18 +1,26 @@
 import type { EventOf } from "../../../src/protocol/events";
-import { adds, all, changes, type Lie, membered, moves, rewrites } from "../../../checker/corruptions";
+import {
+  adds,
+  all,
+  changes,
+  type Corruption,
+  withAgentRules,
+  moves,
+  rewrites,
+} from "../../../checker/corruptions";
 import type { Row } from "./row";
 
 const HOSTED = "hosted-tools";
 const TOOLS = "cut-off-tools";
-const SUMMED = "summed-up";
+const COMPACTED = "summed-up";
 const USE = { tool_call: "call_1_1_1_1_1_1_use", name: "read_file" };
 const SEARCH = { name: "web_search", max_uses: 5 } as const;
 const refusedAsTooLong = (
   change: Partial<EventOf<"call.completed">["usage"]>,
   window = 128_000,
-): Lie =>
+): Corruption =>
   all(
-    membered({ context_window: window }),
+    withAgentRules({ context_window: window }),
     changes("call.failed", { class: "transient" }),
     rewrites("call.completed", (event) => ({ ...event, usage: { ...event.usage, ...change } })),
   );
@@ -22,76 +30,86 @@ export const HOSTING: readonly Row[] = [
   {
     name: "a list of hosted tools that is empty",
     story: HOSTED,
-    lie: changes("call.started", { hosted_tools: [] }),
+    corruption: changes("call.started", { hosted_tools: [] }),
     invariant: "hosted",
   },
   {
     name: "a hosted tool granted for 0 uses",
     story: HOSTED,
-    lie: changes("call.started", { hosted_tools: [{ ...SEARCH, max_uses: 0 }] }),
+    corruption: changes("call.started", { hosted_tools: [{ ...SEARCH, max_uses: 0 }] }),
     invariant: "hosted",
   },
   {
     name: "a hosted tool granted twice",
     story: HOSTED,
-    lie: changes("call.started", { hosted_tools: [SEARCH, SEARCH] }),
+    corruption: changes("call.started", { hosted_tools: [SEARCH, SEARCH] }),
     invariant: "hosted",
   },
   {
     name: "another hosted tool beside the agent's own",
     story: HOSTED,
-    lie: changes("call.started", { hosted_tools: [SEARCH, { name: "x_search", max_uses: 1 }] }),
+    corruption: changes("call.started", {
+      hosted_tools: [SEARCH, { name: "x_search", max_uses: 1 }],
+    }),
     invariant: "hosted",
   },
   {
     name: "a hosted tool for a judge",
     story: HOSTED,
-    lie: changes("call.started", { purpose: "judgement" }),
+    corruption: changes("call.started", { purpose: "judgement" }),
     invariant: "hosted",
   },
   {
     name: "a hosted tool without a known price, under a cost cap",
     story: HOSTED,
-    lie: membered({ hosted_tools: [{ ...SEARCH, usd_per_use: null, tokens_per_use: 500 }] }, "ada"),
+    corruption: withAgentRules(
+      { hosted_tools: [{ ...SEARCH, usd_per_use: null, tokens_per_use: 500 }] },
+      "ada",
+    ),
     invariant: "hosted",
   },
   {
     name: "a hosted tool without a known price, without a cost cap",
     story: HOSTED,
-    lie: all(
+    corruption: all(
       changes("turn.started", { budget: {} }),
-      membered({ hosted_tools: [{ ...SEARCH, usd_per_use: null, tokens_per_use: 500 }] }, "ada"),
+      withAgentRules(
+        { hosted_tools: [{ ...SEARCH, usd_per_use: null, tokens_per_use: 500 }] },
+        "ada",
+      ),
     ),
     invariant: "I11",
   },
   {
     name: "a hosted tool with more results than reserved",
     story: HOSTED,
-    lie: membered({ hosted_tools: [{ ...SEARCH, usd_per_use: 0.01, tokens_per_use: 9_000 }] }),
+    corruption: withAgentRules({
+      hosted_tools: [{ ...SEARCH, usd_per_use: 0.01, tokens_per_use: 9_000 }],
+    }),
     invariant: "hosted",
   },
   {
     name: "a reply limited to 1,023 tokens with all its uses",
     story: HOSTED,
-    lie: changes("call.started", { max_output_tokens: 1_023 }),
+    corruption: changes("call.started", { max_output_tokens: 1_023 }),
     invariant: "hosted",
   },
   {
     name: "sources logged for another agent's call",
     story: HOSTED,
-    lie: changes("citations.added", { agent: "bela" }),
+    corruption: changes("citations.added", { agent: "bela" }),
     invariant: "hosted",
   },
   {
     name: "sources of another call",
     story: HOSTED,
-    lie: changes("citations.added", { call: "call_1_1_2_1_1_1" }),
+    corruption: changes("citations.added", { call: "call_1_1_2_1_1_1" }),
     invariant: "hosted",
   },
   {
     name: "more sources than allowed",
     story: HOSTED,
-    lie: rewrites("citations.added", (event) => ({
+    corruption: rewrites("citations.added", (event) => ({
       ...event,
       citations: Array.from({ length: 101 }, () => event.citations).flat(),
     })),
@@ -100,55 +118,55 @@ export const HOSTING: readonly Row[] = [
   {
     name: "sources logged before the uses",
     story: HOSTED,
-    lie: moves("citations.added", { before: "hosted_tool.completed" }),
+    corruption: moves("citations.added", { before: "hosted_tool.completed" }),
     invariant: "hosted",
   },
   {
     name: "a search logged long before its call ends",
     story: HOSTED,
-    lie: moves("call.completed", { nth: 2, before: "call.completed" }),
+    corruption: moves("call.completed", { nth: 2, before: "call.completed" }),
     invariant: "hosted",
   },
   {
     name: "a search without a reserved price",
     story: HOSTED,
-    lie: changes("call.started", { reserved: { tokens: 90_000, cost_usd: 0.049 } }),
+    corruption: changes("call.started", { reserved: { tokens: 90_000, cost_usd: 0.049 } }),
     invariant: "hosted",
   },
   {
     name: "two compactions for one call",
-    story: SUMMED,
-    lie: changes("call.started", { compacts: true, offers: [], forced: false }, 5),
+    story: COMPACTED,
+    corruption: changes("call.started", { compacts: true, offers: [], forced: false }, 5),
     invariant: "compaction",
   },
   {
     name: "a compaction that is forced to a decision",
-    story: SUMMED,
-    lie: changes("call.started", { forced: true }, 4),
+    story: COMPACTED,
+    corruption: changes("call.started", { forced: true }, 4),
     invariant: "compaction",
   },
   {
     name: "a compaction with a hosted tool",
-    story: SUMMED,
-    lie: changes("call.started", { hosted_tools: [] }, 4),
+    story: COMPACTED,
+    corruption: changes("call.started", { hosted_tools: [] }, 4),
     invariant: "compaction",
   },
   {
     name: "a compaction that is offered an answer",
-    story: SUMMED,
-    lie: changes("call.started", { offers: ["new_answer"] }, 4),
+    story: COMPACTED,
+    corruption: changes("call.started", { offers: ["new_answer"] }, 4),
     invariant: "compaction",
   },
   {
     name: "a compaction that uses a tool",
-    story: SUMMED,
-    lie: changes("call.completed", { tools: [USE] }, 3),
+    story: COMPACTED,
+    corruption: changes("call.completed", { tools: [USE] }, 3),
     invariant: "compaction",
   },
   {
     name: "a compaction that decides",
-    story: SUMMED,
-    lie: changes(
+    story: COMPACTED,
+    corruption: changes(
       "call.completed",
       { decisions: [{ name: "new_answer", tool_call: "c", content: "Go." }] },
       3,
@@ -157,80 +175,80 @@ export const HOSTING: readonly Row[] = [
   },
   {
     name: "a conversation compacted by another call",
-    story: SUMMED,
-    lie: changes("conversation.compacted", { call: "c" }),
+    story: COMPACTED,
+    corruption: changes("conversation.compacted", { call: "c" }),
     invariant: "compaction",
   },
   {
     name: "a conversation compacted for another agent",
-    story: SUMMED,
-    lie: changes("conversation.compacted", { agent: "bela" }),
+    story: COMPACTED,
+    corruption: changes("conversation.compacted", { agent: "bela" }),
     invariant: "compaction",
   },
   {
     name: "a conversation compacted without removing a reply",
-    story: SUMMED,
-    lie: changes("conversation.compacted", { replies: 0 }),
+    story: COMPACTED,
+    corruption: changes("conversation.compacted", { replies: 0 }),
     invariant: "compaction",
   },
   {
     name: "a conversation compacted without freeing tokens",
-    story: SUMMED,
-    lie: changes("conversation.compacted", { tokens: 0 }),
+    story: COMPACTED,
+    corruption: changes("conversation.compacted", { tokens: 0 }),
     invariant: "compaction",
   },
   {
     name: "a compaction for a call that was not too long",
-    story: SUMMED,
-    lie: changes("call.failed", { class: "transient" }),
+    story: COMPACTED,
+    corruption: changes("call.failed", { class: "transient" }),
     invariant: "compaction",
   },
   {
     name: "a compaction of a conversation that fills exactly 85 % of its window",
-    story: SUMMED,
-    lie: refusedAsTooLong({ input_tokens: 8_300 }, 10_000),
+    story: COMPACTED,
+    corruption: refusedAsTooLong({ input_tokens: 8_300 }, 10_000),
     invariant: "compaction",
   },
   {
     name: "a compaction after an unrelated failure",
-    story: SUMMED,
-    lie: refusedAsTooLong({ input_tokens: 8_301 }, 10_000),
+    story: COMPACTED,
+    corruption: refusedAsTooLong({ input_tokens: 8_301 }, 10_000),
     invariant: "I11",
   },
   {
     name: "a compaction of a conversation that was read twice for one reply",
-    story: SUMMED,
-    lie: refusedAsTooLong({ input_tokens: 9_000, requests: 2 }, 10_000),
+    story: COMPACTED,
+    corruption: refusedAsTooLong({ input_tokens: 9_000, requests: 2 }, 10_000),
     invariant: "compaction",
   },
   {
     name: "a compaction of a conversation of unknown length",
-    story: SUMMED,
-    lie: refusedAsTooLong({ input_tokens: 0, output_tokens: 9_000 }, 10_000),
+    story: COMPACTED,
+    corruption: refusedAsTooLong({ input_tokens: 0, output_tokens: 9_000 }, 10_000),
     invariant: "compaction",
   },
   {
     name: "a compaction of a conversation with searches",
-    story: SUMMED,
-    lie: refusedAsTooLong({ input_tokens: 9_000, hosted_uses: {} }, 10_000),
+    story: COMPACTED,
+    corruption: refusedAsTooLong({ input_tokens: 9_000, hosted_uses: {} }, 10_000),
     invariant: "compaction",
   },
   {
     name: "research that is forced to a decision",
     story: "research-calls",
-    lie: changes("call.started", { forced: true }),
+    corruption: changes("call.started", { forced: true }),
     invariant: "research",
   },
   {
     name: "research after the first reply of a round",
     story: "research-calls",
-    lie: changes("call.started", { offers: [], hosted_tools: [SEARCH] }, 3),
+    corruption: changes("call.started", { offers: [], hosted_tools: [SEARCH] }, 3),
     invariant: "research",
   },
   {
     name: "research that decides",
     story: "research-calls",
-    lie: changes("call.completed", {
+    corruption: changes("call.completed", {
       decisions: [{ name: "new_answer", tool_call: "c", content: "Go." }],
     }),
     invariant: "research",
@@ -238,7 +256,7 @@ export const HOSTING: readonly Row[] = [
   {
     name: "research followed by a nudge",
     story: "research-calls",
-    lie: adds("call.completed", ({ at, turn, attempt, agent, round }) => [
+    corruption: adds("call.completed", ({ at, turn, attempt, agent, round }) => [
       { type: "round.nudged", at, turn, attempt, agent, round, nudge: 1 },
     ]),
     invariant: "research",
@@ -246,7 +264,7 @@ export const HOSTING: readonly Row[] = [
   {
     name: "research followed by a vote",
     story: "research-calls",
-    lie: adds(
+    corruption: adds(
       "call.completed",
       ({ at, turn, attempt, agent, round }) => [
         {
@@ -268,31 +286,34 @@ export const HOSTING: readonly Row[] = [
   {
     name: "a presenter with functions beside hosted tools that run alone",
     story: "research-calls",
-    lie: membered({ tools: [{ name: "read_file", acts_outside: false, idempotent: true }] }, "ada"),
+    corruption: withAgentRules(
+      { tools: [{ name: "read_file", acts_outside: false, idempotent: true }] },
+      "ada",
+    ),
     invariant: "research",
   },
   {
     name: "a presenter with tool servers beside hosted tools that run alone",
     story: "research-calls",
-    lie: membered({ tool_servers: ["box"] }, "ada"),
+    corruption: withAgentRules({ tool_servers: ["box"] }, "ada"),
     invariant: "research",
   },
   {
     name: "a listing of another server",
     story: TOOLS,
-    lie: changes("tools.listed", { server: "bag" }),
+    corruption: changes("tools.listed", { server: "bag" }),
     invariant: "listings",
   },
   {
     name: "a listing for an agent without servers",
     story: TOOLS,
-    lie: adds("tools.listed", (event) => [{ ...event, agent: "bela" }]),
+    corruption: adds("tools.listed", (event) => [{ ...event, agent: "bela" }]),
     invariant: "listings",
   },
   {
     name: "a listing for an unknown agent",
     story: TOOLS,
-    lie: adds("tools.listed", (event) => [{ ...event, agent: "dora" }]),
+    corruption: adds("tools.listed", (event) => [{ ...event, agent: "dora" }]),
     invariant: "listings",
   },
 ];

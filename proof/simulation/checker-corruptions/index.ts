@@ -7,13 +7,13 @@ import type { Row } from "./row";
 import { RULES } from "./rules";
 import { SETTLING } from "./settling";
 import { SHOWING } from "./showing";
-import { STANDING_IN } from "./replacing";
+import { REPLACING } from "./replacing";
 import { TRYING } from "./trying";
 import { VOTING } from "./voting";
 import { WORKING } from "./working";
 
 /** Every recorded corruption, in the order of the record. */
-export const LIES: readonly Row[] = [
+export const CORRUPTIONS: readonly Row[] = [
   ...PROMISES,
   ...RULES,
   ...ANSWERING,
@@ -25,5 +25,5 @@ export const LIES: readonly Row[] = [
   ...SETTLING,
   ...TRYING,
   ...PAYING,
-  ...STANDING_IN,
+  ...REPLACING,
 ];

@@ -1,35 +1,37 @@
-import { all, changes, type Lie, membered } from "../../../checker/corruptions";
+import { all, changes, type Corruption, withAgentRules } from "../../../checker/corruptions";
 import type { Row } from "./row";
 
-const capped = (max_tokens: number): Lie => changes("turn.started", { budget: { max_tokens } });
-const paid = (max_cost_usd: number): Lie => changes("turn.started", { budget: { max_cost_usd } });
-const priced = (change: object): Lie =>
-  membered({ price: { input: 1, cached_input: 0.25, output: 4, ...change } });
+const capped = (max_tokens: number): Corruption =>
+  changes("turn.started", { budget: { max_tokens } });
+const paid = (max_cost_usd: number): Corruption =>
+  changes("turn.started", { budget: { max_cost_usd } });
+const priced = (change: object): Corruption =>
+  withAgentRules({ price: { input: 1, cached_input: 0.25, output: 4, ...change } });
 
 /** Corruptions of what a turn can pay for, each by a token or a millionth of a dollar. */
 export const PAYING: readonly Row[] = [
   {
     name: "a call deferred although its tokens just fit",
     story: "budget",
-    lie: capped(16_186),
+    corruption: capped(16_186),
     invariant: "deferrals",
   },
   {
     name: "a call deferred although its price just fits",
     story: "budget",
-    lie: paid(0.032147),
+    corruption: paid(0.032147),
     invariant: "deferrals",
   },
   {
     name: "a call deferred although its price fits, with an expensive cache",
     story: "budget",
-    lie: all(priced({ cache_write: 2 }), paid(0.0453)),
+    corruption: all(priced({ cache_write: 2 }), paid(0.0453)),
     invariant: "deferrals",
   },
   {
     name: "a call deferred although its price fits, with expensive long prompts",
     story: "budget",
-    lie: all(
+    corruption: all(
       priced({ long_prompt: { above: 1_000, input: 2, cached_input: 0.5, output: 6 } }),
       paid(0.0485),
     ),
@@ -38,50 +40,62 @@ export const PAYING: readonly Row[] = [
   {
     name: "a call deferred although its tokens fit, with attachments",
     story: "budget",
-    lie: all(changes("turn.started", { attachment_tokens: 100, budget: { max_tokens: 16_286 } })),
+    corruption: all(
+      changes("turn.started", { attachment_tokens: 100, budget: { max_tokens: 16_286 } }),
+    ),
     invariant: "deferrals",
   },
   {
     name: "a call deferred although its tokens fit, with a short reply",
     story: "budget",
-    lie: all(membered({ max_output_tokens: 1_000 }), capped(16_162)),
+    corruption: all(withAgentRules({ max_output_tokens: 1_000 }), capped(16_162)),
     invariant: "deferrals",
   },
   {
     name: "a call whose reservation is a token above the cap",
-    lie: capped(18_287),
+    corruption: capped(18_287),
     invariant: "I11",
   },
   {
     name: "a first vote that leaves one token too few for a presentation",
-    lie: capped(10_255),
+    corruption: capped(10_255),
     invariant: "deferrals",
   },
   {
     name: "a last vote that leaves one token too few for a presentation",
-    lie: capped(20_447),
+    corruption: capped(20_447),
     invariant: "deferrals",
   },
   {
     name: "a last vote that leaves too little money for a presentation",
-    lie: paid(0.064355),
+    corruption: paid(0.064355),
     invariant: "deferrals",
   },
 ];
 
 /** Turns that are just within or just beyond their cap. */
-export const JUST: readonly { name: string; story?: string; lie: Lie }[] = [
-  { name: "a call deferred because one token is missing", story: "budget", lie: capped(16_185) },
+export const AT_THE_CAP: readonly { name: string; story?: string; corruption: Corruption }[] = [
+  {
+    name: "a call deferred because one token is missing",
+    story: "budget",
+    corruption: capped(16_185),
+  },
   {
     name: "a call deferred because a millionth of a dollar is missing",
     story: "budget",
-    lie: paid(0.032145),
+    corruption: paid(0.032145),
   },
   {
     name: "a call deferred because of its attachments",
     story: "budget",
-    lie: changes("turn.started", { attachment_tokens: 100, budget: { max_tokens: 16_285 } }),
+    corruption: changes("turn.started", { attachment_tokens: 100, budget: { max_tokens: 16_285 } }),
   },
-  { name: "a last vote that leaves just enough tokens for a presentation", lie: capped(20_448) },
-  { name: "a last vote that leaves just enough money for a presentation", lie: paid(0.064357) },
+  {
+    name: "a last vote that leaves just enough tokens for a presentation",
+    corruption: capped(20_448),
+  },
+  {
+    name: "a last vote that leaves just enough money for a presentation",
+    corruption: paid(0.064357),
+  },
 ];

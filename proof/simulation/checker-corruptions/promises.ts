@@ -4,7 +4,7 @@ import {
   changes,
   echoesAtEnd,
   hides,
-  type Lie,
+  type Corruption,
   moves,
   repeats,
 } from "../../../checker/corruptions";
@@ -17,7 +17,7 @@ const WANTS = {
 };
 
 /** Adds this many progress notifications of a running tool. */
-function tells(times: number, everyMs: number): Lie {
+function reportsProgress(times: number, everyMs: number): Corruption {
   return adds("tool.started", (event) =>
     Array.from({ length: times }, (_, nth) => ({
       ...event,
@@ -34,7 +34,7 @@ const PROGRESS = {
   total: null,
   message: null,
 } as const;
-const TELLS_LATE = adds("tool.completed", ({ outcome: _, ...event }) => [
+const REPORTS_LATE = adds("tool.completed", ({ outcome: _, ...event }) => [
   { ...event, ...PROGRESS },
 ]);
 
@@ -45,103 +45,105 @@ const TELLS_LATE = adds("tool.completed", ({ outcome: _, ...event }) => [
 export const PROMISES: readonly Row[] = [
   {
     name: "a gap in the numbers",
-    lie: (log) => log.filter(({ type }) => type !== "vote.cast"),
+    corruption: (log) => log.filter(({ type }) => type !== "vote.cast"),
     invariant: "I2",
   },
-  { name: "time that decreases", lie: changes("vote.cast", { at: 1 }), invariant: "I2" },
+  { name: "time that decreases", corruption: changes("vote.cast", { at: 1 }), invariant: "I2" },
   {
     name: "two agents with one alias",
-    lie: changes("turn.started", { aliases: { ada: "agent1", bela: "agent1", cleo: "agent3" } }),
+    corruption: changes("turn.started", {
+      aliases: { ada: "agent1", bela: "agent1", cleo: "agent3" },
+    }),
     invariant: "I2",
   },
-  { name: "a second final text", lie: repeats("presentation.completed"), invariant: "I3" },
+  { name: "a second final text", corruption: repeats("presentation.completed"), invariant: "I3" },
   {
     name: "an answer that is not the final text",
-    lie: changes("turn.completed", { answer: "Something else." }),
+    corruption: changes("turn.completed", { answer: "Something else." }),
     invariant: "I3",
   },
   {
     name: "another reason than the attempt ended for",
-    lie: changes("turn.completed", { finish_reason: "deadline" }),
+    corruption: changes("turn.completed", { finish_reason: "deadline" }),
     invariant: "I3",
   },
   {
     name: "a completed turn without a final text",
-    lie: hides("presentation.completed"),
+    corruption: hides("presentation.completed"),
     invariant: "I3",
   },
-  { name: "an event after the end", lie: echoesAtEnd("vote.cast"), invariant: "I4" },
-  { name: "two ends", lie: repeats("turn.completed"), invariant: "I4" },
-  { name: "no end", lie: hides("turn.completed"), invariant: "I4" },
+  { name: "an event after the end", corruption: echoesAtEnd("vote.cast"), invariant: "I4" },
+  { name: "two ends", corruption: repeats("turn.completed"), invariant: "I4" },
+  { name: "no end", corruption: hides("turn.completed"), invariant: "I4" },
   {
     name: "a vote for an answer that does not exist",
-    lie: changes("vote.cast", { label: "agent2.7" }),
+    corruption: changes("vote.cast", { label: "agent2.7" }),
     invariant: "I5",
   },
   {
     name: "a vote before the voter saw the answers",
-    lie: moves("vote.cast", { before: "round.started", beforeNth: 4 }),
+    corruption: moves("vote.cast", { before: "round.started", beforeNth: 4 }),
     invariant: "I5",
   },
   {
     name: "a vote that names another revision",
-    lie: changes("vote.cast", { revision: 1 }),
+    corruption: changes("vote.cast", { revision: 1 }),
     invariant: "I5",
   },
-  { name: "two votes of one agent", lie: repeats("vote.cast"), invariant: "I5" },
+  { name: "two votes of one agent", corruption: repeats("vote.cast"), invariant: "I5" },
   {
     name: "a stale vote that counts",
     story: "stale-vote",
-    lie: hides("answers.injected"),
+    corruption: hides("answers.injected"),
     invariant: "I5",
   },
   {
     name: "a stale vote that hides what was missing",
     story: "stale-vote",
-    lie: changes("vote.stale", { missing: [] }),
+    corruption: changes("vote.stale", { missing: [] }),
     invariant: "I5",
   },
   {
     name: "another winner",
-    lie: changes("attempt.settled", { winner: "ada", label: "agent1.1" }),
+    corruption: changes("attempt.settled", { winner: "ada", label: "agent1.1" }),
     invariant: "I5-winner",
   },
   {
     name: "a tally with a vote too many",
-    lie: changes("attempt.settled", { tally: { "agent2.1": 4 } }),
+    corruption: changes("attempt.settled", { tally: { "agent2.1": 4 } }),
     invariant: "I5-winner",
   },
   {
     name: "a tie that goes to the later answer",
     story: "tie",
-    lie: changes("attempt.settled", { winner: "bela", label: "agent2.1" }),
+    corruption: changes("attempt.settled", { winner: "bela", label: "agent2.1" }),
     invariant: "I5-winner",
   },
   {
     name: "an unreported tie",
     story: "tie",
-    lie: changes("attempt.settled", { tie: false }),
+    corruption: changes("attempt.settled", { tie: false }),
     invariant: "I5-winner",
   },
-  { name: "consensus before the last vote", lie: hides("vote.cast", 3), invariant: "I6" },
+  { name: "consensus before the last vote", corruption: hides("vote.cast", 3), invariant: "I6" },
   {
     name: "a deadline that is not reached",
-    lie: changes("attempt.settled", { ended_by: "deadline" }),
+    corruption: changes("attempt.settled", { ended_by: "deadline" }),
     invariant: "I6",
   },
   {
     name: "an end by budget although no call waits for it",
-    lie: changes("attempt.settled", { ended_by: "budget" }),
+    corruption: changes("attempt.settled", { ended_by: "budget" }),
     invariant: "I6",
   },
   {
     name: "an answer shown to an agent without one",
-    lie: changes("round.started", { labels: ["agent1.1"] }),
+    corruption: changes("round.started", { labels: ["agent1.1"] }),
     invariant: "I22",
   },
   {
     name: "a first round restarted because of another's answer",
-    lie: all(
+    corruption: all(
       repeats("round.started", 3),
       moves("round.started", { nth: 4, before: "call.completed", beforeNth: 2 }),
     ),
@@ -150,32 +152,36 @@ export const PROMISES: readonly Row[] = [
   {
     name: "a first round that is cut but continues",
     story: "agent-failing",
-    lie: changes("call.failed", { class: "cancelled" }, 2),
+    corruption: changes("call.failed", { class: "cancelled" }, 2),
     invariant: "I7",
   },
   {
     name: "a first round that fails because of another agent",
     story: "nobody-answers",
-    lie: moves("round.failed", { nth: 2, before: "call.failed", beforeNth: 3 }),
+    corruption: moves("round.failed", { nth: 2, before: "call.failed", beforeNth: 3 }),
     invariant: "I7",
   },
   {
     name: "a reservation beyond the cap",
     story: "budget",
-    lie: changes("call.started", { reserved: { tokens: 90_000, cost_usd: 0 } }),
+    corruption: changes("call.started", { reserved: { tokens: 90_000, cost_usd: 0 } }),
     invariant: "I11",
   },
   {
     name: "a charge beyond the reservation",
-    lie: changes("call.completed", { cost_usd: 7 }),
+    corruption: changes("call.completed", { cost_usd: 7 }),
     invariant: "I11",
   },
-  { name: "a call that never ended", lie: hides("call.completed", 6), invariant: "I12" },
-  { name: "a call started twice", lie: repeats("call.started"), invariant: "I12" },
-  { name: "a call that ends without a start", lie: hides("call.started", 3), invariant: "I12" },
+  { name: "a call that never ended", corruption: hides("call.completed", 6), invariant: "I12" },
+  { name: "a call started twice", corruption: repeats("call.started"), invariant: "I12" },
+  {
+    name: "a call that ends without a start",
+    corruption: hides("call.started", 3),
+    invariant: "I12",
+  },
   {
     name: "a call after a vote",
-    lie: all(
+    corruption: all(
       repeats("call.started", 4),
       moves("call.started", { nth: 5, before: "vote.cast", beforeNth: 3 }),
     ),
@@ -184,55 +190,57 @@ export const PROMISES: readonly Row[] = [
   {
     name: "an unexpected tool result",
     story: "single-agent",
-    lie: repeats("tool.completed"),
+    corruption: repeats("tool.completed"),
     invariant: "tools",
   },
   {
     name: "a tool that succeeds without having run",
     story: "single-agent",
-    lie: hides("tool.started"),
+    corruption: hides("tool.started"),
     invariant: "tools",
   },
   {
     name: "a tool only planned outside of planning",
     story: "single-agent",
-    lie: changes("tool.completed", { outcome: "planned" }),
+    corruption: changes("tool.completed", { outcome: "planned" }),
     invariant: "tools",
   },
   {
     name: "a tool that reports progress without running",
     story: "single-agent",
-    lie: TELLS_LATE,
+    corruption: REPORTS_LATE,
     invariant: "news",
   },
   {
     name: "a tool that reports progress twice in a second",
     story: "single-agent",
-    lie: tells(2, 999),
+    corruption: reportsProgress(2, 999),
     invariant: "news",
   },
   {
     name: "a tool that reports progress too often",
     story: "single-agent",
-    lie: tells(21, 1_000),
+    corruption: reportsProgress(21, 1_000),
     invariant: "news",
   },
   {
     name: "a server that requires input too often",
     story: "single-agent",
-    lie: adds("tool.started", (event) => Array.from({ length: 4 }, () => ({ ...event, ...WANTS }))),
+    corruption: adds("tool.started", (event) =>
+      Array.from({ length: 4 }, () => ({ ...event, ...WANTS })),
+    ),
     invariant: "news",
   },
   {
     name: "a cancelled attempt whose turn continues",
     story: "cancel",
-    lie: hides("turn.cancelled"),
+    corruption: hides("turn.cancelled"),
     invariant: "I15",
   },
   {
     name: "a cancelled turn that lost its winner",
     story: "cancel",
-    lie: changes("turn.cancelled", { partial: { winner: null, answer: null, text: null } }),
+    corruption: changes("turn.cancelled", { partial: { winner: null, answer: null, text: null } }),
     invariant: "I15",
   },
 ];

@@ -13,12 +13,12 @@ export const readRecord = (): ReadonlyMap<string, string[]> =>
       .trimEnd()
       .split("\n\n")
       .map((paragraph) => paragraph.split("\n"))
-      .map(([name = "", ...told]) => [name, told.map((sentence) => sentence.trim())]),
+      .map(([name = "", ...violations]) => [name, violations.map((sentence) => sentence.trim())]),
   );
 
 /** Writes the record. */
-export function writeRecord(told: ReadonlyMap<string, readonly string[]>): void {
-  const paragraphs = [...told].map(([name, sentences]) =>
+export function writeRecord(violations: ReadonlyMap<string, readonly string[]>): void {
+  const paragraphs = [...violations].map(([name, sentences]) =>
     [name, ...sentences.map((one) => `  ${one}`)].join("\n"),
   );
   writeFileSync(FILE, `${paragraphs.join("\n\n")}\n`);

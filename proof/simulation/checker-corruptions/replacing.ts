@@ -1,6 +1,6 @@
 import type { DeltaItem } from "../../../src/protocol/events";
 import type { NumberedEvent } from "../../../checker";
-import { adds, all, changes, type Lie, membered } from "../../../checker/corruptions";
+import { adds, all, changes, type Corruption, withAgentRules } from "../../../checker/corruptions";
 import type { Row } from "./row";
 
 const START = 1_790_000_000_000;
@@ -8,7 +8,7 @@ const WINNING = "Follow the river to the pass, then north.";
 const TOOLS = "cut-off-tools";
 
 /** Replaces the presenter's text by the winning answer. */
-const STANDS_IN = all(
+const REPLACES_TEXT = all(
   changes("presentation.completed", {
     source: "answer",
     content: WINNING,
@@ -18,7 +18,7 @@ const STANDS_IN = all(
 );
 
 /** Adds text that the presenter streamed. */
-const wrote = (text: string, kind: DeltaItem["kind"] = "final"): Lie =>
+const wrote = (text: string, kind: DeltaItem["kind"] = "final"): Corruption =>
   adds(
     "call.started",
     ({ at, turn, agent, round, call }) => [
@@ -28,12 +28,12 @@ const wrote = (text: string, kind: DeltaItem["kind"] = "final"): Lie =>
   );
 
 /** Replaces the presenter's reply by a failure. */
-const failed = (change: Partial<Extract<NumberedEvent, { type: "call.failed" }>>): Lie => {
+const failed = (change: Partial<Extract<NumberedEvent, { type: "call.failed" }>>): Corruption => {
   return (log) =>
     log.map((event): NumberedEvent => {
       if (event.type !== "call.completed" || event.round !== 3) return event;
       const { at, turn, attempt, agent, round, call, usage, cost_usd, sequence_number } = event;
-      const told = {
+      const fields = {
         at,
         turn,
         attempt,
@@ -47,7 +47,7 @@ const failed = (change: Partial<Extract<NumberedEvent, { type: "call.failed" }>>
       };
       return {
         type: "call.failed",
-        ...told,
+        ...fields,
         class: "quota",
         code: "",
         message: "",
@@ -57,8 +57,8 @@ const failed = (change: Partial<Extract<NumberedEvent, { type: "call.failed" }>>
     });
 };
 
-/** Replaces a reply by a withheld one that costs its round. */
-const heldBack = (stop_reason: "refusal" | "content_filter" | "length"): Lie => {
+/** Replaces a reply by a withheld reply, whose round fails. */
+const withheld = (stop_reason: "refusal" | "content_filter" | "length"): Corruption => {
   return (log) =>
     changes("call.completed", { stop_reason })(log).map((event): NumberedEvent => {
       if (event.type !== "round.nudged" || event.sequence_number !== 9) return event;
@@ -95,36 +95,40 @@ const READS = {
 };
 
 /** Corruptions of replaced texts, and of earlier losses. */
-export const STANDING_IN: readonly Row[] = [
+export const REPLACING: readonly Row[] = [
   {
     name: "an answer that replaces a text that the presenter wrote",
-    lie: all(STANDS_IN, wrote("Follow.")),
+    corruption: all(REPLACES_TEXT, wrote("Follow.")),
     invariant: "fallbacks",
   },
   {
     name: "an answer that replaces a text over the maximum length",
-    lie: all(STANDS_IN, wrote("a".repeat(300_000))),
+    corruption: all(REPLACES_TEXT, wrote("a".repeat(300_000))),
     invariant: "fallbacks",
   },
   {
     name: "an answer that replaces a text just before the end",
-    lie: all(STANDS_IN, wrote("Follow."), changes("turn.started", { deadline_at: START + 3_504 })),
+    corruption: all(
+      REPLACES_TEXT,
+      wrote("Follow."),
+      changes("turn.started", { deadline_at: START + 3_504 }),
+    ),
     invariant: "fallbacks",
   },
   {
     name: "an answer that replaces a call that is retried",
-    lie: all(STANDS_IN, failed({ class: "transient", retry_at: START + 9_000 })),
+    corruption: all(REPLACES_TEXT, failed({ class: "transient", retry_at: START + 9_000 })),
     invariant: "fallbacks",
   },
   {
     name: "an answer that replaces a call that was cancelled",
-    lie: all(STANDS_IN, failed({ class: "cancelled" })),
+    corruption: all(REPLACES_TEXT, failed({ class: "cancelled" })),
     invariant: "fallbacks",
   },
   {
     name: "an answer that replaces a reply with a tool call",
-    lie: all(
-      STANDS_IN,
+    corruption: all(
+      REPLACES_TEXT,
       changes(
         "call.completed",
         { stop_reason: "tool_calls", tools: [{ tool_call: "t", name: "read_file" }] },
@@ -136,38 +140,38 @@ export const STANDING_IN: readonly Row[] = [
   {
     name: "a reply withheld by a refusal that costs its round",
     story: "refusals-and-nudges",
-    lie: heldBack("refusal"),
+    corruption: withheld("refusal"),
     invariant: "I12",
   },
   {
     name: "a reply withheld by a filter that costs its round",
     story: "refusals-and-nudges",
-    lie: heldBack("content_filter"),
+    corruption: withheld("content_filter"),
     invariant: "I12",
   },
   {
     name: "a reply cut at its limit that costs its round",
     story: "refusals-and-nudges",
-    lie: heldBack("length"),
+    corruption: withheld("length"),
     invariant: "leaving",
   },
   {
     name: "a partial text that repeats another's answer",
     story: "improved-answer-with-injection",
-    lie: changes("answer.submitted", { origin: "partial", content: "Take the road." }, 4),
+    corruption: changes("answer.submitted", { origin: "partial", content: "Take the road." }, 4),
     invariant: "answers",
   },
   {
     name: "a deferred call of an unknown agent",
     story: "budget",
-    lie: changes("call.deferred", { agent: "dora" }),
+    corruption: changes("call.deferred", { agent: "dora" }),
     invariant: "I6",
   },
   {
     name: "a call deferred although its tokens fit, without a known price",
     story: "budget",
-    lie: all(
-      membered({ price: null }),
+    corruption: all(
+      withAgentRules({ price: null }),
       changes("turn.started", { budget: { max_tokens: 16_186 } }),
     ),
     invariant: "deferrals",
@@ -175,58 +179,73 @@ export const STANDING_IN: readonly Row[] = [
   {
     name: "a call deferred under a cost cap, without a known price",
     story: "budget",
-    lie: all(membered({ price: null }), changes("turn.started", { budget: { max_cost_usd: 9 } })),
+    corruption: all(
+      withAgentRules({ price: null }),
+      changes("turn.started", { budget: { max_cost_usd: 9 } }),
+    ),
     invariant: "I11",
   },
   {
     name: "a safe tool call that reached its server twice",
     story: "single-agent",
-    lie: (log) => [...log],
+    corruption: (log) => [...log],
     outside: { tools: [READS, READS] },
     invariant: "I8",
   },
   {
     name: "an unsafe tool call that reached its server twice",
     story: "single-agent",
-    lie: membered({ tools: [] }),
+    corruption: withAgentRules({ tools: [] }),
     outside: { tools: [READS, READS] },
     invariant: "I8",
   },
   {
     name: "a tool that starts after 1,200 effects of three agents",
     story: "improved-answer-with-injection",
-    lie: adds("call.started", (event) => Array.from({ length: 1_200 }, () => event), 4),
+    corruption: adds("call.started", (event) => Array.from({ length: 1_200 }, () => event), 4),
     invariant: "tools",
   },
   {
     name: "a presenter's tool that starts after a thousand effects",
     story: "single-agent",
-    lie: adds("call.started", (event) => Array.from({ length: 1_000 }, () => event)),
+    corruption: adds("call.started", (event) => Array.from({ length: 1_000 }, () => event)),
     invariant: "I12",
   },
 ];
 
 /** Correct replacements of final texts, and correct notifications. */
-export const MAY_STAND_IN: readonly { name: string; story?: string; lie: Lie }[] = [
-  { name: "an answer that replaces an empty text", lie: STANDS_IN },
-  { name: "an answer that replaces blanks", lie: all(STANDS_IN, wrote(" \n")) },
+export const CORRECT_REPLACEMENTS: readonly {
+  name: string;
+  story?: string;
+  corruption: Corruption;
+}[] = [
+  { name: "an answer that replaces an empty text", corruption: REPLACES_TEXT },
+  { name: "an answer that replaces blanks", corruption: all(REPLACES_TEXT, wrote(" \n")) },
   {
     name: "an answer that replaces reasoning",
-    lie: all(STANDS_IN, wrote("Follow.", "reasoning")),
+    corruption: all(REPLACES_TEXT, wrote("Follow.", "reasoning")),
   },
   {
     name: "an answer that replaces a text that was cut",
-    lie: all(STANDS_IN, wrote("Follow."), changes("call.completed", { stop_reason: "length" }, 7)),
+    corruption: all(
+      REPLACES_TEXT,
+      wrote("Follow."),
+      changes("call.completed", { stop_reason: "length" }, 7),
+    ),
   },
-  { name: "an answer that replaces a lost call", lie: all(STANDS_IN, failed({})) },
+  { name: "an answer that replaces a lost call", corruption: all(REPLACES_TEXT, failed({})) },
   {
     name: "an answer that replaces a text when the time is up",
-    lie: all(STANDS_IN, wrote("Follow."), changes("turn.started", { deadline_at: START + 3_503 })),
+    corruption: all(
+      REPLACES_TEXT,
+      wrote("Follow."),
+      changes("turn.started", { deadline_at: START + 3_503 }),
+    ),
   },
   {
     name: "reasoning of an agent that never answered",
     story: "nobody-answers",
-    lie: adds("call.started", ({ at, turn, agent, round, call }) => [
+    corruption: adds("call.started", ({ at, turn, agent, round, call }) => [
       {
         type: "stream.delta",
         at,
@@ -238,7 +257,7 @@ export const MAY_STAND_IN: readonly { name: string; story?: string; lie: Lie }[]
   {
     name: "two tools that report progress at the same time",
     story: TOOLS,
-    lie: adds(
+    corruption: adds(
       "tool.started",
       (event) => [
         { ...event, ...PROGRESS },

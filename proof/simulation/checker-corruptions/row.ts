@@ -1,5 +1,5 @@
 import { check, type NumberedEvent, type Outside } from "../../../checker";
-import type { Lie } from "../../../checker/corruptions";
+import type { Corruption } from "../../../checker/corruptions";
 import { play } from "../world/scripted-world";
 import { STORIES } from "../world/stories";
 
@@ -7,7 +7,13 @@ import { STORIES } from "../world/stories";
  * A corruption of a recorded script, with independent records, and the invariant that it violates
  * first.
  */
-export type Row = { name: string; story?: string; lie: Lie; outside?: Outside; invariant: string };
+export type Row = {
+  name: string;
+  story?: string;
+  corruption: Corruption;
+  outside?: Outside;
+  invariant: string;
+};
 
 /** The log of every script, by name. */
 export const LOGS: ReadonlyMap<string, NumberedEvent[]> = new Map(
@@ -22,18 +28,18 @@ export function logOf(story = "consensus-at-once"): NumberedEvent[] {
 }
 
 /** Maximum number of recorded places per sentence. */
-const MOST_PLACES = 24;
+const MAX_PLACES = 24;
 
 /**
  * The violations of a corruption: each invariant and sentence once, after the sequence numbers
  * where it was found.
  */
-export function toldOf({ story, lie, outside = {} }: Row): string[] {
-  const found = check(lie(logOf(story)), { finished: true, ...outside });
+export function violationsOf({ story, corruption, outside = {} }: Row): string[] {
+  const found = check(corruption(logOf(story)), { finished: true, ...outside });
   return [...Map.groupBy(found, ({ invariant, sentence }) => `${invariant}: ${sentence}`)].map(
-    ([told, all]) => {
-      const places = all.slice(0, MOST_PLACES).map(({ sequence_number }) => sequence_number);
-      return `${places.join(" ")}${all.length > MOST_PLACES ? ` and ${all.length - MOST_PLACES} more` : ""} ${told}`;
+    ([violations, all]) => {
+      const places = all.slice(0, MAX_PLACES).map(({ sequence_number }) => sequence_number);
+      return `${places.join(" ")}${all.length > MAX_PLACES ? ` and ${all.length - MAX_PLACES} more` : ""} ${violations}`;
     },
   );
 }

@@ -1,217 +1,217 @@
-import { changes, hides, type Lie, moves } from "../../../checker/corruptions";
+import { changes, hides, type Corruption, moves } from "../../../checker/corruptions";
 import type { Row } from "./row";
 
 /** Corruptions of whole turns, each with the coordination rule that it violates first. */
 export const RULES: readonly Row[] = [
   {
     name: "a skipped revision",
-    lie: changes("answer.submitted", { revision: 3 }, 2),
+    corruption: changes("answer.submitted", { revision: 3 }, 2),
     invariant: "answers",
   },
   {
     name: "a label of another agent",
-    lie: changes("answer.submitted", { label: "agent3.1" }),
+    corruption: changes("answer.submitted", { label: "agent3.1" }),
     invariant: "answers",
   },
   {
     name: "an empty answer",
-    lie: changes("answer.submitted", { content: " " }),
+    corruption: changes("answer.submitted", { content: " " }),
     invariant: "answers",
   },
   {
     name: "cleared votes that are not logged",
     story: "improved-answer-with-injection",
-    lie: hides("votes.cleared"),
+    corruption: hides("votes.cleared"),
     invariant: "voided",
   },
   {
     name: "cleared votes of the wrong agent",
     story: "improved-answer-with-injection",
-    lie: changes("votes.cleared", { votes: [{ agent: "ada", label: "agent1.1" }] }),
+    corruption: changes("votes.cleared", { votes: [{ agent: "ada", label: "agent1.1" }] }),
     invariant: "voided",
   },
   {
     name: "an answer beyond the limit",
     story: "improved-answer-with-injection",
-    lie: limitedTo(1),
+    corruption: limitedTo(1),
     invariant: "limits",
   },
   {
     name: "an answer that repeats one its author was shown",
     story: "improved-answer-with-injection",
-    lie: changes("answer.submitted", { content: "Take the  road." }, 4),
+    corruption: changes("answer.submitted", { content: "Take the  road." }, 4),
     invariant: "novelty",
   },
   {
     name: "an update with an old answer",
     story: "improved-answer-with-injection",
-    lie: changes("answers.injected", { labels: ["agent2.1"] }),
+    corruption: changes("answers.injected", { labels: ["agent2.1"] }),
     invariant: "shown",
   },
   {
     name: "a round that shows too little",
-    lie: changes("round.started", { labels: ["agent1.1"] }, 4),
+    corruption: changes("round.started", { labels: ["agent1.1"] }, 4),
     invariant: "shown",
   },
   {
     name: "a reopened round that no voided vote closed",
     story: "improved-answer-with-injection",
-    lie: changes("answers.injected", { via: "reopened" }, 2),
+    corruption: changes("answers.injected", { via: "reopened" }, 2),
     invariant: "injections",
   },
   {
     name: "an agent that does not wait for the others' first answers",
-    lie: moves("round.started", { nth: 4, before: "call.completed", beforeNth: 2 }),
+    corruption: moves("round.started", { nth: 4, before: "call.completed", beforeNth: 2 }),
     invariant: "waiting",
   },
   {
     name: "a round that skips a number",
-    lie: changes("round.started", { round: 9 }, 5),
+    corruption: changes("round.started", { round: 9 }, 5),
     invariant: "rounds",
   },
   {
     name: "a retry before it is due",
     story: "agent-failing",
-    lie: changes("call.failed", { retry_at: 9_999_999_999_999 }, 2),
+    corruption: changes("call.failed", { retry_at: 9_999_999_999_999 }, 2),
     invariant: "tries",
   },
   {
     name: "a bad key that is retried",
     story: "agent-failing",
-    lie: changes("call.failed", { retry_at: 1_790_000_000_400 }),
+    corruption: changes("call.failed", { retry_at: 1_790_000_000_400 }),
     invariant: "tries",
   },
   {
     name: "a bad key that leaves its agent alive",
     story: "agent-failing",
-    lie: hides("agent.failed"),
+    corruption: hides("agent.failed"),
     invariant: "failures",
   },
   {
     name: "a vote offered before the first answer",
-    lie: changes("call.started", { offers: ["new_answer", "vote"] }),
+    corruption: changes("call.started", { offers: ["new_answer", "vote"] }),
     invariant: "offers",
   },
   {
     name: "a decision forced without a nudge",
-    lie: changes("call.started", { forced: true }),
+    corruption: changes("call.started", { forced: true }),
     invariant: "offers",
   },
   {
     name: "a presentation by another agent than the winner",
-    lie: changes("presentation.started", { agent: "ada" }),
+    corruption: changes("presentation.started", { agent: "ada" }),
     invariant: "presentation",
   },
   {
     name: "a cut reply presented as the final text",
     story: "single-agent",
-    lie: changes("call.completed", { stop_reason: "unknown" }, 2),
+    corruption: changes("call.completed", { stop_reason: "unknown" }, 2),
     invariant: "presentation",
   },
   {
     name: "more restarts than allowed",
     story: "restart-attempt",
-    lie: restartsAllowed(0),
+    corruption: restartsAllowed(0),
     invariant: "presentation",
   },
   {
     name: "more uses of a hosted tool than the agent may have",
     story: "hosted-tools",
-    lie: changes("call.started", { hosted_tools: [{ name: "web_search", max_uses: 6 }] }),
+    corruption: changes("call.started", { hosted_tools: [{ name: "web_search", max_uses: 6 }] }),
     invariant: "hosted",
   },
   {
     name: "a hosted tool the agent does not have",
-    lie: changes("call.started", { hosted_tools: [{ name: "web_search", max_uses: 1 }] }),
+    corruption: changes("call.started", { hosted_tools: [{ name: "web_search", max_uses: 1 }] }),
     invariant: "hosted",
   },
   {
     name: "a compaction with tools",
-    lie: changes("call.started", { compacts: true }),
+    corruption: changes("call.started", { compacts: true }),
     invariant: "compaction",
   },
   {
     name: "a compaction although the window has room",
     story: "single-agent",
-    lie: changes("call.started", { compacts: true, offers: [], forced: false }, 2),
+    corruption: changes("call.started", { compacts: true, offers: [], forced: false }, 2),
     invariant: "compaction",
   },
   {
     name: "research by an agent that has its hosted tools beside functions",
     story: "hosted-tools",
-    lie: changes("call.started", { offers: [] }),
+    corruption: changes("call.started", { offers: [] }),
     invariant: "research",
   },
   {
     name: "hosted tools beside functions where they do not run",
     story: "research-calls",
-    lie: changes("call.started", { offers: ["new_answer"] }),
+    corruption: changes("call.started", { offers: ["new_answer"] }),
     invariant: "research",
   },
   {
     name: "research without a granted tool",
     story: "research-calls",
-    lie: changes("call.started", { hosted_tools: [] }),
+    corruption: changes("call.started", { hosted_tools: [] }),
     invariant: "research",
   },
   {
     name: "research that runs a function that was not offered",
     story: "research-calls",
-    lie: changes("call.completed", { tools: [{ tool_call: "t1", name: "read_file" }] }),
+    corruption: changes("call.completed", { tools: [{ tool_call: "t1", name: "read_file" }] }),
     invariant: "research",
   },
   {
     name: "uses without a reservation",
     story: "hosted-tools",
-    lie: changes("call.started", { reserved: { tokens: 100, cost_usd: 0 } }),
+    corruption: changes("call.started", { reserved: { tokens: 100, cost_usd: 0 } }),
     invariant: "hosted",
   },
   {
     name: "a reply cut short although it has uses left",
     story: "hosted-tools",
-    lie: changes("call.started", { max_output_tokens: 500 }),
+    corruption: changes("call.started", { max_output_tokens: 500 }),
     invariant: "hosted",
   },
   {
     name: "a search logged after its call",
     story: "hosted-tools",
-    lie: hides("call.completed"),
+    corruption: hides("call.completed"),
     invariant: "hosted",
   },
   {
     name: "a search of a call that was not started",
     story: "hosted-tools",
-    lie: hides("call.started"),
+    corruption: hides("call.started"),
     invariant: "hosted",
   },
   {
     name: "a list of no sources",
     story: "hosted-tools",
-    lie: changes("citations.added", { citations: [] }),
+    corruption: changes("citations.added", { citations: [] }),
     invariant: "hosted",
   },
   {
     name: "a search without a charge",
     story: "hosted-tools",
-    lie: changes("call.completed", { cost_usd: 0.001 }),
+    corruption: changes("call.completed", { cost_usd: 0.001 }),
     invariant: "I11",
   },
   {
     name: "a total without a search",
     story: "hosted-tools",
-    lie: changes("turn.completed", {
+    corruption: changes("turn.completed", {
       usage: { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 },
     }),
     invariant: "totals",
   },
   {
     name: "a total without a call",
-    lie: changes("turn.completed", { cost_usd: 0 }),
+    corruption: changes("turn.completed", { cost_usd: 0 }),
     invariant: "totals",
   },
 ];
 
-function limitedTo(most: number): Lie {
+function limitedTo(most: number): Corruption {
   return (log) =>
     log.map((event) =>
       event.type === "session.created"
@@ -220,7 +220,7 @@ function limitedTo(most: number): Lie {
     );
 }
 
-function restartsAllowed(most: number): Lie {
+function restartsAllowed(most: number): Corruption {
   return (log) =>
     log.map((event) =>
       event.type === "session.created"

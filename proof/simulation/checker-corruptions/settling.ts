@@ -3,50 +3,50 @@ import { adds, all, changes, delays, hides, moves, repeats } from "../../../chec
 import type { Row } from "./row";
 
 const FAILING = "agent-failing";
-const NOBODY = "nobody-answers";
+const NO_ANSWERS = "nobody-answers";
 const START = 1_790_000_000_000;
 
 /** Corruptions of the end of coordination and of the start of rounds. */
 export const SETTLING: readonly Row[] = [
-  { name: "an attempt settled twice", lie: repeats("attempt.settled"), invariant: "I6" },
+  { name: "an attempt settled twice", corruption: repeats("attempt.settled"), invariant: "I6" },
   {
     name: "an attempt settled with a call in flight",
     story: "deadline",
-    lie: hides("call.failed", 2),
+    corruption: hides("call.failed", 2),
     invariant: "I6",
   },
   {
     name: "an attempt settled with a tool running",
     story: "improved-answer-with-injection",
-    lie: hides("tool.completed"),
+    corruption: hides("tool.completed"),
     invariant: "I6",
   },
   {
     name: "no agents although one is live",
-    story: NOBODY,
-    lie: hides("agent.failed", 2),
+    story: NO_ANSWERS,
+    corruption: hides("agent.failed", 2),
     invariant: "I6",
   },
   {
     name: "consensus without agents",
-    story: NOBODY,
-    lie: changes("attempt.settled", { ended_by: "consensus" }),
+    story: NO_ANSWERS,
+    corruption: changes("attempt.settled", { ended_by: "consensus" }),
     invariant: "I6",
   },
   {
     name: "coordination skipped by a team that coordinates",
-    lie: changes("attempt.settled", { ended_by: "skipped" }),
+    corruption: changes("attempt.settled", { ended_by: "skipped" }),
     invariant: "I6",
   },
   {
     name: "a deadline one millisecond too early",
     story: "deadline",
-    lie: changes("attempt.settled", { at: START + 15_999 }),
+    corruption: changes("attempt.settled", { at: START + 15_999 }),
     invariant: "I6",
   },
   {
     name: "a round started although every agent has voted",
-    lie: all(
+    corruption: all(
       repeats("round.started", 4),
       moves("round.started", { nth: 5, before: "attempt.settled" }),
     ),
@@ -54,8 +54,8 @@ export const SETTLING: readonly Row[] = [
   },
   {
     name: "a call started although no agent is live",
-    story: NOBODY,
-    lie: all(
+    story: NO_ANSWERS,
+    corruption: all(
       repeats("call.started", 4),
       moves("call.started", { nth: 5, before: "attempt.settled" }),
     ),
@@ -63,30 +63,30 @@ export const SETTLING: readonly Row[] = [
   },
   {
     name: "calls after coordination's time",
-    lie: changes("turn.started", { deadline_at: START + 1_502.5 }),
+    corruption: changes("turn.started", { deadline_at: START + 1_502.5 }),
     invariant: "I6",
   },
   {
     name: "calls in the last two minutes of a long turn",
-    lie: delays("round.started", 1_678_798, 4),
+    corruption: delays("round.started", 1_678_798, 4),
     invariant: "I6",
   },
   {
     name: "answers awaited for less than a quarter of a second",
     story: "deadline",
-    lie: delays("round.started", -1, 4),
+    corruption: delays("round.started", -1, 4),
     invariant: "waiting",
   },
   {
     name: "answers awaited for less than a tenth of the time",
     story: "deadline",
-    lie: all(delays("call.completed", 9_000), delays("round.started", 759, 4)),
+    corruption: all(delays("call.completed", 9_000), delays("round.started", 759, 4)),
     invariant: "waiting",
   },
   {
     name: "answers awaited for a tenth of the time, but beyond the turn's",
     story: "deadline",
-    lie: all(
+    corruption: all(
       delays("call.completed", 9_000),
       delays("round.started", 761, 4),
       changes("vote.cast", { revision: 2 }),
@@ -96,7 +96,7 @@ export const SETTLING: readonly Row[] = [
   {
     name: "answers awaited for less than five seconds",
     story: "deadline",
-    lie: all(
+    corruption: all(
       changes("turn.started", { deadline_at: START + 999_000 }),
       delays("call.completed", 99_000),
       delays("round.started", 4_749, 4),
@@ -106,7 +106,7 @@ export const SETTLING: readonly Row[] = [
   {
     name: "answers awaited for five seconds, and a deadline that has not come",
     story: "deadline",
-    lie: all(
+    corruption: all(
       changes("turn.started", { deadline_at: START + 999_000 }),
       delays("call.completed", 99_000),
       delays("round.started", 4_750, 4),
@@ -115,12 +115,12 @@ export const SETTLING: readonly Row[] = [
   },
   {
     name: "a first round with another cause",
-    lie: changes("round.started", { cause: "answered" }),
+    corruption: changes("round.started", { cause: "answered" }),
     invariant: "I7",
   },
   {
     name: "a first round restarted as if its context were full",
-    lie: all(
+    corruption: all(
       repeats("round.started", 3),
       changes("round.started", { cause: "context_full", round: 2 }, 4),
     ),
@@ -129,25 +129,25 @@ export const SETTLING: readonly Row[] = [
   {
     name: "a first round cut without an end",
     story: "deadline",
-    lie: delays("call.failed", 1, 2),
+    corruption: delays("call.failed", 1, 2),
     invariant: "I7",
   },
   {
     name: "a missing nudge",
     story: "refusals-and-nudges",
-    lie: hides("round.nudged"),
+    corruption: hides("round.nudged"),
     invariant: "rounds",
   },
   {
     name: "a fourth nudge",
     story: "refusals-and-nudges",
-    lie: changes("round.nudged", { nudge: 4 }),
+    corruption: changes("round.nudged", { nudge: 4 }),
     invariant: "rounds",
   },
   {
     name: "a round of an agent that has dropped out",
     story: FAILING,
-    lie: adds("agent.failed", ({ at, turn, attempt, agent }) => [
+    corruption: adds("agent.failed", ({ at, turn, attempt, agent }) => [
       {
         type: "round.started",
         at,
@@ -163,10 +163,14 @@ export const SETTLING: readonly Row[] = [
     ]),
     invariant: "rounds",
   },
-  { name: "a 21st round", lie: adds("round.started", manyRounds(20), 3), invariant: "rounds" },
+  {
+    name: "a 21st round",
+    corruption: adds("round.started", manyRounds(20), 3),
+    invariant: "rounds",
+  },
   {
     name: "20 rounds, all at the same time",
-    lie: adds("round.started", manyRounds(19), 3),
+    corruption: adds("round.started", manyRounds(19), 3),
     invariant: "I7",
   },
 ];

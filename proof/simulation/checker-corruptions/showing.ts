@@ -1,5 +1,14 @@
 import type { EventOf } from "../../../src/protocol/events";
-import { adds, all, changes, hides, membered, moves, repeats, ruled } from "../../../checker/corruptions";
+import {
+  adds,
+  all,
+  changes,
+  hides,
+  withAgentRules,
+  moves,
+  repeats,
+  withRules,
+} from "../../../checker/corruptions";
 import type { Row } from "./row";
 
 const IMPROVED = "improved-answer-with-injection";
@@ -10,123 +19,133 @@ export const SHOWING: readonly Row[] = [
   {
     name: "an update for an agent without an answer",
     story: "cut-off-tools",
-    lie: adds("tool.interrupted", injectsNothing),
+    corruption: adds("tool.interrupted", injectsNothing),
     invariant: "I22",
   },
   {
     name: "an update without new answers",
     story: IMPROVED,
-    lie: changes("answers.injected", { labels: [] }),
+    corruption: changes("answers.injected", { labels: [] }),
     invariant: "injections",
   },
   {
     name: "an update in another round",
     story: IMPROVED,
-    lie: changes("answers.injected", { round: 7 }),
+    corruption: changes("answers.injected", { round: 7 }),
     invariant: "injections",
   },
   {
     name: "an update during a call of its agent",
     story: IMPROVED,
-    lie: moves("answers.injected", { nth: 2, before: "call.completed", beforeNth: 9 }),
+    corruption: moves("answers.injected", { nth: 2, before: "call.completed", beforeNth: 9 }),
     invariant: "injections",
   },
   {
     name: "an update during a tool call of its agent",
     story: IMPROVED,
-    lie: moves("answers.injected", { nth: 2, before: "tool.completed" }),
+    corruption: moves("answers.injected", { nth: 2, before: "tool.completed" }),
     invariant: "injections",
   },
   {
     name: "an update with a tool result although none is allowed",
     story: IMPROVED,
-    lie: ruled({ max_midstream_injections_per_round: 0 }),
+    corruption: withRules({ max_midstream_injections_per_round: 0 }),
     invariant: "injections",
   },
   {
     name: "an update of a working agent although injections are disabled",
     story: IMPROVED,
-    lie: ruled({ disable_injection: true }),
+    corruption: withRules({ disable_injection: true }),
     invariant: "injections",
   },
   {
     name: "more updates with tool results than allowed",
     story: IMPROVED,
-    lie: all(ruled({ max_midstream_injections_per_round: 1 }), repeats("answers.injected", 2)),
+    corruption: all(
+      withRules({ max_midstream_injections_per_round: 1 }),
+      repeats("answers.injected", 2),
+    ),
     invariant: "injections",
   },
   {
     name: "a message that reopens nothing",
     story: "stale-vote",
-    lie: changes("answers.injected", { via: "reopened" }),
+    corruption: changes("answers.injected", { via: "reopened" }),
     invariant: "injections",
   },
   {
     name: "an update with a tool result before any reply",
     story: IMPROVED,
-    lie: all(hides("call.completed", 5), changes("answers.injected", { via: "tool_result" }, 2)),
+    corruption: all(
+      hides("call.completed", 5),
+      changes("answers.injected", { via: "tool_result" }, 2),
+    ),
     invariant: "injections",
   },
   {
     name: "a reopened round logged as a message",
     story: IMPROVED,
-    lie: changes("answers.injected", { via: "message" }),
+    corruption: changes("answers.injected", { via: "message" }),
     invariant: "injections",
   },
   {
     name: "a round that shows an answer twice",
-    lie: changes("round.started", { labels: ["agent1.1", "agent1.1", "agent2.1", "agent3.1"] }, 4),
+    corruption: changes(
+      "round.started",
+      { labels: ["agent1.1", "agent1.1", "agent2.1", "agent3.1"] },
+      4,
+    ),
     invariant: "shown",
   },
   {
     name: "a judge that is shown answers",
     story: "restart-attempt",
-    lie: changes("round.started", { labels: ["agent1.1"] }, 5),
+    corruption: changes("round.started", { labels: ["agent1.1"] }, 5),
     invariant: "shown",
   },
   {
     name: "a round of an unknown agent",
-    lie: changes("round.started", { agent: "dora" }, 4),
+    corruption: changes("round.started", { agent: "dora" }, 4),
     invariant: "rounds",
   },
   {
     name: "votes before every agent has answered although voting is deferred",
     story: "deadline",
-    lie: ruled({ defer_voting_until_all_answered: true }),
+    corruption: withRules({ defer_voting_until_all_answered: true }),
     invariant: "waiting",
   },
   {
     name: "a vote offered at the limit on answers",
-    lie: ruled({ max_new_answers_per_agent: 1 }),
+    corruption: withRules({ max_new_answers_per_agent: 1 }),
     invariant: "offers",
   },
   {
     name: "a decision forced although the provider cannot",
     story: NUDGES,
-    lie: membered({ forces_tools: false }),
+    corruption: withAgentRules({ forces_tools: false }),
     invariant: "offers",
   },
   {
     name: "a nudged agent without a forced decision",
     story: NUDGES,
-    lie: changes("call.started", { forced: false }, 3),
+    corruption: changes("call.started", { forced: false }, 3),
     invariant: "offers",
   },
   {
     name: "a presenter that is offered a vote",
-    lie: changes("call.started", { offers: ["vote"] }, 7),
+    corruption: changes("call.started", { offers: ["vote"] }, 7),
     invariant: "offers",
   },
   {
     name: "a judge without a choice of verdicts",
     story: "restart-attempt",
-    lie: changes("call.started", { offers: ["submit"] }, 6),
+    corruption: changes("call.started", { offers: ["submit"] }, 6),
     invariant: "offers",
   },
   {
     name: "personas by an agent that cannot assign them",
     story: "personas",
-    lie: changes("call.started", { offers: [] }),
+    corruption: changes("call.started", { offers: [] }),
     invariant: "offers",
   },
 ];

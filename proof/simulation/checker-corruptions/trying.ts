@@ -5,8 +5,8 @@ import {
   changes,
   endsAt,
   hides,
-  type Lie,
-  membered,
+  type Corruption,
+  withAgentRules,
   repeats,
   rewrites,
 } from "../../../checker/corruptions";
@@ -14,20 +14,20 @@ import { logOf, type Row } from "./row";
 
 const RESTART = "restart-attempt";
 const FAILING = "agent-failing";
-const NOBODY = "nobody-answers";
+const NO_ANSWERS = "nobody-answers";
 const START = 1_790_000_000_000;
 const NO_USAGE = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
 
-const budgeted = (budget: { max_tokens?: number; max_cost_usd?: number }): Lie =>
+const budgeted = (budget: { max_tokens?: number; max_cost_usd?: number }): Corruption =>
   changes("turn.started", { budget });
-const priced = (change: object): Lie =>
-  membered({ price: { input: 1, cached_input: 0.25, output: 4, ...change } });
+const priced = (change: object): Corruption =>
+  withAgentRules({ price: { input: 1, cached_input: 0.25, output: 4, ...change } });
 
 /** Gives every agent a workspace, and answers these snapshots. */
-const withFiles = (snapshots: readonly (string | null)[]): Lie => {
+const withFiles = (snapshots: readonly (string | null)[]): Corruption => {
   return (log) => {
     const left = [...snapshots];
-    const told = membered({ workspace: true })(log);
+    const changed = withAgentRules({ workspace: true })(log);
     const ofAnswers = rewrites("answer.submitted", (event) => {
       const snapshot = left.shift() ?? null;
       return { ...event, snapshot, files: snapshot === event.label ? "workspace" : "kept" };
@@ -37,7 +37,7 @@ const withFiles = (snapshots: readonly (string | null)[]): Lie => {
       snapshot: event.label,
       files: "workspace",
     }));
-    return ofFinals(ofAnswers(told));
+    return ofFinals(ofAnswers(changed));
   };
 };
 
@@ -50,149 +50,149 @@ export const TRYING: readonly Row[] = [
   {
     name: "a second try logged as the first",
     story: FAILING,
-    lie: changes("call.started", { try: 1 }, 4),
+    corruption: changes("call.started", { try: 1 }, 4),
     invariant: "tries",
   },
   {
     name: "a first try logged as the second",
     story: FAILING,
-    lie: changes("call.started", { try: 2 }),
+    corruption: changes("call.started", { try: 2 }),
     invariant: "tries",
   },
   {
     name: "a try after a lost call",
     story: FAILING,
-    lie: changes("call.failed", { retry_at: null }, 2),
+    corruption: changes("call.failed", { retry_at: null }, 2),
     invariant: "tries",
   },
   {
     name: "a try one millisecond too early",
     story: FAILING,
-    lie: changes("call.failed", { retry_at: START + 1_609 }, 2),
+    corruption: changes("call.failed", { retry_at: START + 1_609 }, 2),
     invariant: "tries",
   },
   {
     name: "a try without a delay",
     story: FAILING,
-    lie: changes("call.failed", { retry_at: START + 1_101 }, 2),
+    corruption: changes("call.failed", { retry_at: START + 1_101 }, 2),
     invariant: "tries",
   },
   {
     name: "a try after more than a minute",
     story: FAILING,
-    lie: changes("call.failed", { retry_at: START + 61_102 }, 2),
+    corruption: changes("call.failed", { retry_at: START + 61_102 }, 2),
     invariant: "tries",
   },
   {
     name: "a try after a minute that comes earlier",
     story: FAILING,
-    lie: changes("call.failed", { retry_at: START + 61_101 }, 2),
+    corruption: changes("call.failed", { retry_at: START + 61_101 }, 2),
     invariant: "tries",
   },
   {
     name: "an interrupted call that is not retried",
     story: "restarted-service",
-    lie: changes("call.failed", { retry_at: null }),
+    corruption: changes("call.failed", { retry_at: null }),
     invariant: "tries",
   },
   {
     name: "a call that was too long, retried after a delay",
     story: "summed-up",
-    lie: changes("call.failed", { retry_at: START + 3_803 }),
+    corruption: changes("call.failed", { retry_at: START + 3_803 }),
     invariant: "tries",
   },
   {
     name: "a compaction retried after a delay",
     story: "summed-up",
-    lie: changes("call.failed", {
+    corruption: changes("call.failed", {
       call: "call_1_1_2_1_1_1",
       class: "quota",
       retry_at: START + 3_803,
     }),
     invariant: "tries",
   },
-  { name: "a sixth try of a call", story: FAILING, lie: failsOften(5), invariant: "tries" },
+  { name: "a sixth try of a call", story: FAILING, corruption: failsOften(5), invariant: "tries" },
   {
     name: "a fifth try of a call that was never made",
     story: FAILING,
-    lie: failsOften(4),
+    corruption: failsOften(4),
     invariant: "I12",
   },
   {
     name: "a sixth interruption",
     story: "restarted-service",
-    lie: failsOften(6),
+    corruption: failsOften(6),
     invariant: "tries",
   },
   {
     name: "a lost presentation call after which the turn continues",
     story: RESTART,
-    lie: all(adds("call.started", losesIt, 5)),
+    corruption: all(adds("call.started", losesIt, 5)),
     invariant: "tries",
   },
   {
     name: "a lost judgement after which the attempt restarts",
     story: RESTART,
-    lie: all(adds("call.started", losesIt, 6)),
+    corruption: all(adds("call.started", losesIt, 6)),
     invariant: "tries",
   },
   {
     name: "lost personas without an event",
     story: "personas",
-    lie: adds("call.started", losesIt),
+    corruption: adds("call.started", losesIt),
     invariant: "tries",
   },
   {
     name: "an agent that fails twice",
     story: FAILING,
-    lie: repeats("agent.failed"),
+    corruption: repeats("agent.failed"),
     invariant: "failures",
   },
   {
     name: "an agent that abstains without an answer",
     story: FAILING,
-    lie: adds("agent.failed", (event) => [{ ...event, type: "agent.abstained" }]),
+    corruption: adds("agent.failed", (event) => [{ ...event, type: "agent.abstained" }]),
     invariant: "failures",
   },
   {
     name: "an agent that fails after two failed rounds",
-    story: NOBODY,
-    lie: hides("round.failed"),
+    story: NO_ANSWERS,
+    corruption: hides("round.failed"),
     invariant: "failures",
   },
   {
     name: "a fourth failed round",
-    story: NOBODY,
-    lie: repeats("round.failed", 3),
+    story: NO_ANSWERS,
+    corruption: repeats("round.failed", 3),
     invariant: "failures",
   },
   {
     name: "three failed rounds although the agent continues",
-    story: NOBODY,
-    lie: hides("agent.failed", 2),
+    story: NO_ANSWERS,
+    corruption: hides("agent.failed", 2),
     invariant: "failures",
   },
   {
     name: "three failed rounds, but another agent fails",
-    story: NOBODY,
-    lie: changes("agent.failed", { agent: "bela" }, 2),
+    story: NO_ANSWERS,
+    corruption: changes("agent.failed", { agent: "bela" }, 2),
     invariant: "failures",
   },
   {
     name: "a bad key, but another agent fails",
     story: FAILING,
-    lie: changes("agent.failed", { agent: "ada" }),
+    corruption: changes("agent.failed", { agent: "ada" }),
     invariant: "failures",
   },
   {
     name: "a last exhausted quota that costs the agent at once",
-    story: NOBODY,
-    lie: hides("round.failed", 3),
+    story: NO_ANSWERS,
+    corruption: hides("round.failed", 3),
     invariant: "failures",
   },
   {
     name: "an answer with another answer's snapshot",
-    lie: withFiles(["agent1.1", "agent1.1", "agent3.1"]),
+    corruption: withFiles(["agent1.1", "agent1.1", "agent3.1"]),
     outside: {
       files: new Map([
         [11, left(1)],
@@ -204,7 +204,7 @@ export const TRYING: readonly Row[] = [
   },
   {
     name: "an unchanged workspace that does not keep the files of the turn's start",
-    lie: withFiles(["base", "agent2.1", "agent3.1"]),
+    corruption: withFiles(["base", "agent2.1", "agent3.1"]),
     outside: {
       files: new Map([
         [11, UNCHANGED],
@@ -217,7 +217,7 @@ export const TRYING: readonly Row[] = [
   {
     name: "an unchanged workspace that does not keep the previous files",
     story: "stale-vote",
-    lie: withFiles(["agent1.1", "agent2.1", "base"]),
+    corruption: withFiles(["agent1.1", "agent2.1", "base"]),
     outside: {
       files: new Map([
         [9, left(2)],
@@ -230,7 +230,7 @@ export const TRYING: readonly Row[] = [
   {
     name: "an unchanged workspace that keeps files of an earlier attempt",
     story: RESTART,
-    lie: withFiles(["agent1.1", "agent2.1", "agent1.1", "agent2.1"]),
+    corruption: withFiles(["agent1.1", "agent2.1", "agent1.1", "agent2.1"]),
     outside: {
       files: new Map([
         [9, left(2)],
@@ -243,36 +243,36 @@ export const TRYING: readonly Row[] = [
   },
   {
     name: "a workspace that its round emptied, not logged as empty",
-    lie: withFiles(["agent1.1", "agent2.1", "agent3.1"]),
+    corruption: withFiles(["agent1.1", "agent2.1", "agent3.1"]),
     outside: { files: new Map([[11, left(0)]]) },
     invariant: "I10",
   },
   {
     name: "an answer that does not name the files it omits",
-    lie: withFiles(["agent1.1", "agent2.1", "agent3.1"]),
+    corruption: withFiles(["agent1.1", "agent2.1", "agent3.1"]),
     outside: { files: new Map([[11, { ...left(1), leftOut: { count: 1, paths: ["a.txt"] } }]]) },
     invariant: "I10",
   },
   {
     name: "a final text with the files of a presenter that changed none",
-    lie: withFiles(["agent1.1", "agent2.1", "agent3.1"]),
+    corruption: withFiles(["agent1.1", "agent2.1", "agent3.1"]),
     outside: { files: new Map(finals.map(({ sequence_number }) => [sequence_number, UNCHANGED])) },
     invariant: "I10",
   },
   {
     name: "a snapshot lost although the workspace is unknown",
-    lie: withFiles(["agent1.1", "agent7.7", null]),
+    corruption: withFiles(["agent1.1", "agent7.7", null]),
     outside: { files: new Map([[13, null]]) },
     invariant: "I10",
   },
   {
     name: "a snapshot without a workspace",
-    lie: changes("answer.submitted", { snapshot: "agent1.1" }),
+    corruption: changes("answer.submitted", { snapshot: "agent1.1" }),
     invariant: "I10",
   },
   {
     name: "a reservation just within the cap",
-    lie: all(
+    corruption: all(
       budgeted({ max_tokens: 100_000, max_cost_usd: 0.06 }),
       changes("call.started", { reserved: { tokens: 4_096, cost_usd: 0.01 } }, 7),
     ),
@@ -280,29 +280,29 @@ export const TRYING: readonly Row[] = [
   },
   {
     name: "a reservation beyond the cost cap",
-    lie: budgeted({ max_cost_usd: 0.05 }),
+    corruption: budgeted({ max_cost_usd: 0.05 }),
     invariant: "I11",
   },
   {
     name: "a charge of more tokens than were reserved",
-    lie: changes("call.started", { reserved: { tokens: 999, cost_usd: 1 } }),
+    corruption: changes("call.started", { reserved: { tokens: 999, cost_usd: 1 } }),
     invariant: "I11",
   },
   {
     name: "a charge other than the price of the usage",
-    lie: changes("call.completed", { cost_usd: 0.0012 }),
+    corruption: changes("call.completed", { cost_usd: 0.0012 }),
     invariant: "I11",
   },
   {
     name: "a failed call charged more than it reserved",
     story: "restarted-service",
-    lie: changes("call.failed", { tokens: 90_000, cost_usd: 3 }),
+    corruption: changes("call.failed", { tokens: 90_000, cost_usd: 3 }),
     invariant: "I11",
   },
   {
     name: "a failed call with another charge than the price of its usage",
     story: "restarted-service",
-    lie: changes("call.failed", {
+    corruption: changes("call.failed", {
       usage: { ...NO_USAGE, input_tokens: 1_000, output_tokens: 100 },
       cost_usd: 0.001,
     }),
@@ -310,51 +310,51 @@ export const TRYING: readonly Row[] = [
   },
   {
     name: "a long prompt charged as a short one",
-    lie: priced({ long_prompt: { above: 799, input: 2, cached_input: 0.5, output: 6 } }),
+    corruption: priced({ long_prompt: { above: 799, input: 2, cached_input: 0.5, output: 6 } }),
     invariant: "I11",
   },
   {
     name: "a short prompt with the price of a short prompt, except for its cache",
     story: "hosted-tools",
-    lie: priced({ long_prompt: { above: 1_299, input: 2, cached_input: 0.5, output: 6 } }),
+    corruption: priced({ long_prompt: { above: 1_299, input: 2, cached_input: 0.5, output: 6 } }),
     invariant: "I11",
   },
   {
     name: "cache writes charged as other input",
     story: "hosted-tools",
-    lie: priced({ cache_write: 5 }),
+    corruption: priced({ cache_write: 5 }),
     invariant: "I11",
   },
   {
     name: "tokens charged by a provider beyond the cap",
-    lie: budgeted({ max_tokens: 99_999 }),
+    corruption: budgeted({ max_tokens: 99_999 }),
     outside: { ledger: [{ at: 0, turn: 1, call: "call_1_1_1_1_1_1", tokens: 100_000, usd: 0 }] },
     invariant: "I11-ledger",
   },
   {
     name: "money charged by a provider beyond the cap",
-    lie: budgeted({ max_cost_usd: 0.5 }),
+    corruption: budgeted({ max_cost_usd: 0.5 }),
     outside: { ledger: [{ at: 0, turn: 1, call: "call_1_1_1_1_1_1", tokens: 0, usd: 0.6 }] },
     invariant: "I11-ledger",
   },
   {
     name: "a charge for a running call",
     story: "tie",
-    lie: endsAt("call.started"),
+    corruption: endsAt("call.started"),
     outside: { ledger: [{ at: 0, turn: 1, call: "call_1_1_1_1_1_1", tokens: 5, usd: 0 }] },
     invariant: "I4",
   },
   {
     name: "a charge for a failed call",
     story: "restarted-service",
-    lie: (log) => [...log],
+    corruption: (log) => [...log],
     outside: { ledger: [{ at: 0, turn: 1, call: "call_1_1_1_1_1_1", tokens: 50_000, usd: 1 }] },
     invariant: "I11-ledger",
   },
 ];
 
 /** Repeats the first failure that is retried, so that it happens this many times. */
-function failsOften(times: number): Lie {
+function failsOften(times: number): Corruption {
   return (log) => {
     const nth =
       log

@@ -8,18 +8,18 @@ const NUDGES = "refusals-and-nudges";
 export const VOTING: readonly Row[] = [
   {
     name: "a vote of an unknown agent",
-    lie: changes("vote.cast", { agent: "dora" }),
+    corruption: changes("vote.cast", { agent: "dora" }),
     invariant: "I5",
   },
   {
     name: "a vote after the end of its attempt",
-    lie: moves("vote.cast", { before: "presentation.started" }),
+    corruption: moves("vote.cast", { before: "presentation.started" }),
     invariant: "I5",
   },
   {
     name: "a vote of an agent that has failed",
     story: "agent-failing",
-    lie: adds("agent.failed", ({ at, turn, attempt, agent }) => [
+    corruption: adds("agent.failed", ({ at, turn, attempt, agent }) => [
       {
         type: "vote.cast",
         at,
@@ -37,30 +37,30 @@ export const VOTING: readonly Row[] = [
   },
   {
     name: "a vote in a judgement",
-    lie: changes("round.started", { purpose: "judgement" }, 4),
+    corruption: changes("round.started", { purpose: "judgement" }, 4),
     invariant: "I5",
   },
   {
     name: "a vote for an answer that was replaced by a newer one",
     story: IMPROVED,
-    lie: changes("vote.cast", { label: "agent2.1", revision: 2 }, 2),
+    corruption: changes("vote.cast", { label: "agent2.1", revision: 2 }, 2),
     invariant: "I5",
   },
   {
     name: "a vote with too long a reason",
-    lie: changes("vote.cast", { reason: "é".repeat(2_049) }),
+    corruption: changes("vote.cast", { reason: "é".repeat(2_049) }),
     invariant: "I5",
   },
   {
     name: "a refused vote of an unknown agent",
     story: NUDGES,
-    lie: changes("vote.refused", { agent: "dora" }),
+    corruption: changes("vote.refused", { agent: "dora" }),
     invariant: "I5",
   },
   {
     name: "a refused vote of an agent whose vote is valid",
     story: NUDGES,
-    lie: all(
+    corruption: all(
       repeats("vote.refused", 2),
       moves("vote.refused", { nth: 3, before: "attempt.settled" }),
     ),
@@ -69,73 +69,73 @@ export const VOTING: readonly Row[] = [
   {
     name: "a stale vote for an answer that does not exist",
     story: "stale-vote",
-    lie: changes("vote.stale", { label: "agent2.7" }),
+    corruption: changes("vote.stale", { label: "agent2.7" }),
     invariant: "I5",
   },
   {
     name: "a stale vote for an older answer",
     story: "stale-vote",
-    lie: changes("vote.stale", { label: "agent2.1" }),
+    corruption: changes("vote.stale", { label: "agent2.1" }),
     invariant: "I5",
   },
   {
     name: "a stale vote of an agent that had seen everything",
     story: "stale-vote",
-    lie: moves("answers.injected", { before: "vote.stale" }),
+    corruption: moves("answers.injected", { before: "vote.stale" }),
     invariant: "I5",
   },
   {
     name: "a stale vote with too many missing answers",
     story: "stale-vote",
-    lie: changes("vote.stale", { missing: ["agent2.2", "agent1.1"] }),
+    corruption: changes("vote.stale", { missing: ["agent2.2", "agent1.1"] }),
     invariant: "I5",
   },
   {
     name: "a reported tie without equal votes",
-    lie: changes("attempt.settled", { tie: true }),
+    corruption: changes("attempt.settled", { tie: true }),
     invariant: "I5-winner",
   },
   {
     name: "a tally with an answer too many",
-    lie: changes("attempt.settled", { tally: { "agent2.1": 3, "agent1.1": 0 } }),
+    corruption: changes("attempt.settled", { tally: { "agent2.1": 3, "agent1.1": 0 } }),
     invariant: "I5-winner",
   },
   {
     name: "a tally of another answer",
-    lie: changes("attempt.settled", { tally: { "agent1.1": 3 } }),
+    corruption: changes("attempt.settled", { tally: { "agent1.1": 3 } }),
     invariant: "I5-winner",
   },
   {
     name: "the winning agent with another answer",
-    lie: changes("attempt.settled", { label: "agent1.1" }),
+    corruption: changes("attempt.settled", { label: "agent1.1" }),
     invariant: "I5-winner",
   },
   {
     name: "the winning answer with another agent",
-    lie: changes("attempt.settled", { winner: "cleo" }),
+    corruption: changes("attempt.settled", { winner: "cleo" }),
     invariant: "I5-winner",
   },
   {
     name: "skipped coordination although another agent presents",
     story: "single-agent",
-    lie: changes("attempt.settled", { winner: "bela" }),
+    corruption: changes("attempt.settled", { winner: "bela" }),
     invariant: "I5-winner",
   },
   {
     name: "skipped coordination with a winning answer",
     story: "single-agent",
-    lie: changes("attempt.settled", { label: "agent1.1" }),
+    corruption: changes("attempt.settled", { label: "agent1.1" }),
     invariant: "I5-winner",
   },
   {
     name: "a winner by cleared votes, with another winner logged",
     story: "deadline",
-    lie: all(hides("vote.cast"), changes("attempt.settled", { tally: {} })),
+    corruption: all(hides("vote.cast"), changes("attempt.settled", { tally: {} })),
     invariant: "I5-winner",
   },
   {
     name: "a winner with one vote against two",
-    lie: all(
+    corruption: all(
       changes("vote.cast", { label: "agent1.1", revision: 1 }),
       changes("attempt.settled", {
         winner: "ada",

@@ -4,104 +4,104 @@ import {
   all,
   changes,
   hides,
-  type Lie,
-  membered,
+  type Corruption,
+  withAgentRules,
   moves,
   repeats,
   rewrites,
-  ruled,
+  withRules,
 } from "../../../checker/corruptions";
 import type { Row } from "./row";
 
 const TOOLS = "cut-off-tools";
-const ASKED = "asked-by-a-server";
+const ELICITED = "asked-by-a-server";
 
 const USE = { tool_call: "call_1_1_1_1_1_1_use", name: "read_file" };
 const asksFor = (many: number) =>
   Array.from({ length: many }, (_, nth) => ({ ...USE, tool_call: `use_${nth}` }));
 
 /** A reply with this many more tool calls, all of which are started. */
-const startsMore = (many: number): Lie =>
+const startsMore = (many: number): Corruption =>
   all(
     changes("call.completed", { tools: [USE, ...asksFor(many)] }),
     adds("tool.started", (event) => asksFor(many).map((use) => ({ ...event, ...use }))),
   );
 
-const plans = (acts_outside: boolean): Lie =>
+const plans = (acts_outside: boolean): Corruption =>
   all(
-    ruled({ planning_mode: true }),
-    membered({ tools: [{ name: "run_command", acts_outside, idempotent: false }] }, "bela"),
+    withRules({ planning_mode: true }),
+    withAgentRules({ tools: [{ name: "run_command", acts_outside, idempotent: false }] }, "bela"),
   );
 
 const LIMITED = "round-limits";
 /** The first call of this script for a decision only. */
 const LAST_CALL = 6;
-const limited = (nth: number, limit: RoundLimit | undefined): Lie =>
+const limited = (nth: number, limit: RoundLimit | undefined): Corruption =>
   changes("call.started", { limit }, nth);
 
 /** Corruptions of calls and tools. */
 export const WORKING: readonly Row[] = [
   {
     name: "a call that ends for another agent",
-    lie: changes("call.completed", { agent: "bela" }),
+    corruption: changes("call.completed", { agent: "bela" }),
     invariant: "I12",
   },
   {
     name: "a call that fails without a start",
     story: "agent-failing",
-    lie: changes("call.failed", { call: "c" }),
+    corruption: changes("call.failed", { call: "c" }),
     invariant: "I12",
   },
   {
     name: "a call before a tool's result",
     story: "single-agent",
-    lie: hides("tool.completed"),
+    corruption: hides("tool.completed"),
     invariant: "I12",
   },
   {
     name: "a call with another purpose than its round",
-    lie: changes("call.started", { purpose: "judgement" }),
+    corruption: changes("call.started", { purpose: "judgement" }),
     invariant: "I12",
   },
   {
     name: "a call of a failed agent",
     story: "agent-failing",
-    lie: changes("agent.failed", { agent: "bela" }),
+    corruption: changes("agent.failed", { agent: "bela" }),
     invariant: "I12",
   },
   {
     name: "a call before its tool servers were listed",
     story: TOOLS,
-    lie: hides("tools.listed"),
+    corruption: hides("tools.listed"),
     invariant: "I12",
   },
   {
     name: "a call although only another agent's servers were listed",
     story: TOOLS,
-    lie: changes("tools.listed", { agent: "bela" }),
+    corruption: changes("tools.listed", { agent: "bela" }),
     invariant: "I12",
   },
   {
     name: "a call although only one of two servers was listed",
     story: TOOLS,
-    lie: membered({ tool_servers: ["box", "bag"] }, "ada"),
+    corruption: withAgentRules({ tool_servers: ["box", "bag"] }, "ada"),
     invariant: "I12",
   },
   {
     name: "a presentation before the end",
-    lie: moves("presentation.started", { before: "vote.cast", beforeNth: 3 }),
+    corruption: moves("presentation.started", { before: "vote.cast", beforeNth: 3 }),
     invariant: "presentation",
   },
   {
     name: "a presentation by an agent that has failed",
-    lie: adds("presentation.started", ({ at, turn, attempt, agent }) => [
+    corruption: adds("presentation.started", ({ at, turn, attempt, agent }) => [
       { type: "agent.failed", at, turn, attempt, agent, code: "", message: "" },
     ]),
     invariant: "I12",
   },
   {
     name: "a presentation by an agent that has abstained",
-    lie: adds(
+    corruption: adds(
       "vote.cast",
       ({ at, turn, attempt, agent }) => [
         { type: "agent.abstained", at, turn, attempt, agent, code: "", message: "" },
@@ -113,31 +113,31 @@ export const WORKING: readonly Row[] = [
   {
     name: "a 51st call of a round",
     story: "call-cap",
-    lie: changes("call.started", { limit: undefined }, 54),
+    corruption: changes("call.started", { limit: undefined }, 54),
     invariant: "I12",
   },
   {
     name: "a call that does not state its limit",
     story: LIMITED,
-    lie: limited(4, undefined),
+    corruption: limited(4, undefined),
     invariant: "round-limits",
   },
   {
     name: "a call that states its limit too early",
     story: LIMITED,
-    lie: limited(1, { calls_left: 3 }),
+    corruption: limited(1, { calls_left: 3 }),
     invariant: "round-limits",
   },
   {
     name: "a call that states a time limit that does not exist",
     story: LIMITED,
-    lie: limited(4, { calls_left: 2, seconds_left: 9 }),
+    corruption: limited(4, { calls_left: 2, seconds_left: 9 }),
     invariant: "round-limits",
   },
   {
     name: "a call for a decision only with hosted tools",
     story: LIMITED,
-    lie: changes(
+    corruption: changes(
       "call.started",
       { hosted_tools: [{ name: "web_search", max_uses: 1 }] },
       LAST_CALL,
@@ -147,107 +147,107 @@ export const WORKING: readonly Row[] = [
   {
     name: "a call for a decision only that forces none",
     story: LIMITED,
-    lie: changes("call.started", { forced: false }, LAST_CALL),
+    corruption: changes("call.started", { forced: false }, LAST_CALL),
     invariant: "offers",
   },
   {
     name: "a call that reserved less than it may write",
-    lie: changes("call.started", { reserved: { tokens: 4_095, cost_usd: 1 } }),
+    corruption: changes("call.started", { reserved: { tokens: 4_095, cost_usd: 1 } }),
     invariant: "I12",
   },
   {
     name: "a call that may write nothing",
-    lie: changes("call.started", { max_output_tokens: 0 }),
+    corruption: changes("call.started", { max_output_tokens: 0 }),
     invariant: "I12",
   },
   {
     name: "a call that may write more than its model can",
-    lie: changes("call.started", { max_output_tokens: 4_097 }),
+    corruption: changes("call.started", { max_output_tokens: 4_097 }),
     invariant: "I12",
   },
   {
     name: "a call after 1,200 effects of three agents",
-    lie: adds("call.started", manyEffects(1_200)),
+    corruption: adds("call.started", manyEffects(1_200)),
     invariant: "I12",
   },
   {
     name: "a turn that ends with a tool running",
     story: "single-agent",
-    lie: all(hides("tool.completed"), hides("call.started", 2), hides("call.completed", 2)),
+    corruption: all(hides("tool.completed"), hides("call.started", 2), hides("call.completed", 2)),
     invariant: "I12",
   },
   {
     name: "a tool that was not requested",
     story: "single-agent",
-    lie: changes("call.completed", { tools: [] }),
+    corruption: changes("call.completed", { tools: [] }),
     invariant: "tools",
   },
   {
     name: "a tool of another round",
     story: "single-agent",
-    lie: changes("tool.started", { round: 2 }),
+    corruption: changes("tool.started", { round: 2 }),
     invariant: "tools",
   },
   {
     name: "a tool of another agent",
     story: TOOLS,
-    lie: changes("tool.started", { agent: "ada" }),
+    corruption: changes("tool.started", { agent: "ada" }),
     invariant: "tools",
   },
   {
     name: "a tool by another name",
     story: "single-agent",
-    lie: changes("tool.started", { name: "write_file" }),
+    corruption: changes("tool.started", { name: "write_file" }),
     invariant: "tools",
   },
   {
     name: "a tool that is started twice",
     story: "single-agent",
-    lie: repeats("tool.started"),
+    corruption: repeats("tool.started"),
     invariant: "tools",
   },
   {
     name: "more than eight tools at once",
     story: "single-agent",
-    lie: startsMore(8),
+    corruption: startsMore(8),
     invariant: "tools",
   },
   {
     name: "eight tools at once, seven of which never end",
     story: "single-agent",
-    lie: startsMore(7),
+    corruption: startsMore(7),
     invariant: "I12",
   },
   {
     name: "more than 64 tools of one reply",
     story: "single-agent",
-    lie: changes("call.completed", { tools: [USE, ...asksFor(64)] }),
+    corruption: changes("call.completed", { tools: [USE, ...asksFor(64)] }),
     invariant: "tools",
   },
   {
     name: "64 tools of one reply, most of which never start",
     story: "single-agent",
-    lie: changes("call.completed", { tools: [USE, ...asksFor(63)] }),
+    corruption: changes("call.completed", { tools: [USE, ...asksFor(63)] }),
     invariant: "I12",
   },
   {
     name: "a tool that acts outside while the team only plans",
     story: TOOLS,
-    lie: plans(true),
+    corruption: plans(true),
     invariant: "tools",
   },
   {
     name: "a tool only planned although it does not act outside",
     story: TOOLS,
-    lie: all(plans(false), changes("tool.completed", { outcome: "planned" })),
+    corruption: all(plans(false), changes("tool.completed", { outcome: "planned" })),
     invariant: "tools",
   },
   {
     name: "a tool only planned by a presenter",
     story: "single-agent",
-    lie: all(
-      ruled({ planning_mode: true }),
-      membered({ tools: [{ name: "read_file", acts_outside: true, idempotent: true }] }),
+    corruption: all(
+      withRules({ planning_mode: true }),
+      withAgentRules({ tools: [{ name: "read_file", acts_outside: true, idempotent: true }] }),
       changes("tool.completed", { outcome: "planned" }),
     ),
     invariant: "tools",
@@ -255,37 +255,37 @@ export const WORKING: readonly Row[] = [
   {
     name: "an unsafe tool that is repeated",
     story: TOOLS,
-    lie: changes("tool.interrupted", { name: "run_command" }),
+    corruption: changes("tool.interrupted", { name: "run_command" }),
     invariant: "tools",
   },
   {
     name: "a tool interrupted before it ran",
     story: TOOLS,
-    lie: hides("tool.started", 2),
+    corruption: hides("tool.started", 2),
     invariant: "tools",
   },
   {
     name: "a tool with an unknown outcome before it ran",
     story: TOOLS,
-    lie: hides("tool.started", 1),
+    corruption: hides("tool.started", 1),
     invariant: "tools",
   },
   {
     name: "a tool that continues after it was interrupted",
     story: TOOLS,
-    lie: hides("tool.started", 3),
+    corruption: hides("tool.started", 3),
     invariant: "tools",
   },
   {
     name: "a tool that reports progress in another round",
-    story: ASKED,
-    lie: changes("tool.progressed", { round: 2 }),
+    story: ELICITED,
+    corruption: changes("tool.progressed", { round: 2 }),
     invariant: "news",
   },
   {
     name: "a server that requires too many inputs at once",
-    story: ASKED,
-    lie: rewrites("tool.input_required", (event) => ({
+    story: ELICITED,
+    corruption: rewrites("tool.input_required", (event) => ({
       ...event,
       requests: Array.from({ length: 6 }, () => event.requests).flat(),
     })),
@@ -293,14 +293,14 @@ export const WORKING: readonly Row[] = [
   },
   {
     name: "a server that requires input after its tool has ended",
-    story: ASKED,
-    lie: moves("tool.input_required", { before: "call.started", beforeNth: 2 }),
+    story: ELICITED,
+    corruption: moves("tool.input_required", { before: "call.started", beforeNth: 2 }),
     invariant: "news",
   },
   {
     name: "a presenter's text that does not list its tools",
     story: "single-agent",
-    lie: changes("presentation.completed", { tools: [] }),
+    corruption: changes("presentation.completed", { tools: [] }),
     invariant: "presentation",
   },
 ];

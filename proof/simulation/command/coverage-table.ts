@@ -1,8 +1,8 @@
-import { apart, type Coverage, type SeenPair, transitions } from "../engine/coverage";
+import { whyImpossible, type Coverage, type PairCount, transitions } from "../engine/coverage";
 import { FAULTS, type Fault } from "../engine/faults";
 
 /** Each pair must meet 100 times in 10,000 seeds, and proportionally less often in fewer seeds. */
-export const leastFor = (seeds: number): number =>
+export const minMeetings = (seeds: number): number =>
   Math.min(100, Math.max(1, Math.floor(seeds / 100)));
 
 /**
@@ -30,7 +30,7 @@ export function coverageTable(coverage: Coverage, least: number): CoverageTable 
   const thin = coverage.thin(least);
   const disproved = coverage.disproved();
   const lines = transitions().flatMap((type) => {
-    const possible = FAULTS.filter((fault) => apart(type, fault) === null);
+    const possible = FAULTS.filter((fault) => whyImpossible(type, fault) === null);
     const rare = thin.filter((pair) => pair.type === type).toSorted((a, b) => a.seen - b.seen);
     const wrong = disproved.filter((pair) => pair.type === type);
     const total = coverage.events.get(type) ?? 0;
@@ -46,19 +46,19 @@ export function coverageTable(coverage: Coverage, least: number): CoverageTable 
   const faults = FAULTS.map((fault) => `${fault} ${coverage.strikes.get(fault) ?? 0}`).join(" · ");
   const text = [head, ...lines, "", `strikes: ${faults}`, ""].join("\n");
   const pairs = transitions().flatMap((type) =>
-    FAULTS.filter((fault) => apart(type, fault) === null),
+    FAULTS.filter((fault) => whyImpossible(type, fault) === null),
   ).length;
   return { text, thin: thin.length, disproved: disproved.length, pairs };
 }
 
-const inWords = (pairs: readonly SeenPair[]): string =>
+const inWords = (pairs: readonly PairCount[]): string =>
   pairs.map(({ fault, seen }) => `${fault} ${seen}`).join(" · ");
 
 /** One line per reason. */
 function impossible(type: string): string[] {
   const byReason = new Map<string, Fault[]>();
   for (const fault of FAULTS) {
-    const why = apart(type, fault);
+    const why = whyImpossible(type, fault);
     if (why !== null) byReason.set(why, [...(byReason.get(why) ?? []), fault]);
   }
   return [...byReason].map(([why, faults]) => `  cannot meet: ${faults.join(" · ")} – ${why}`);

@@ -3,7 +3,7 @@ import path from "node:path";
 import { z } from "zod";
 import { Coverage } from "../engine/coverage";
 import { UsageError } from "../../../local/command-line";
-import type { Range, Told } from "./worker";
+import type { Range, SeedReport } from "./worker";
 
 const CountsSchema = z.array(z.tuple([z.string(), z.number()]));
 const RunSchema = z.object({
@@ -26,10 +26,10 @@ export type Run = z.infer<typeof RunSchema>;
  * A range that was played to its end without failures. `hashes`: of each log, in order. `ms`: its
  * share of the run's time.
  */
-export type Played = z.infer<typeof PlayedSchema>;
+export type PlayedRange = z.infer<typeof PlayedSchema>;
 
 /** Collects the reports of a range that is being played. */
-export class Gathered {
+export class RangeCollector {
   readonly #range: Range;
   readonly #began = performance.now();
   readonly #hashes: string[] = [];
@@ -40,7 +40,7 @@ export class Gathered {
     this.#range = range;
   }
 
-  add({ hashes, counted, failed }: Told): void {
+  add({ hashes, counted, failed }: SeedReport): void {
     this.#hashes.push(...hashes.map(([, hash]) => hash));
     this.#coverage.merge(counted);
     this.#isSound &&= failed.length === 0;
@@ -50,7 +50,7 @@ export class Gathered {
    * The range's result; `null` if it has not ended or a seed failed. `jobs`: number of parallel
    * ranges.
    */
-  whole(jobs: number): Played | null {
+  whole(jobs: number): PlayedRange | null {
     const { from, to } = this.#range;
     if (!this.#isSound || this.#hashes.length < to - from) return null;
     const ms = (performance.now() - this.#began) / jobs;
@@ -63,7 +63,7 @@ export class Gathered {
  * continues from this file. Cut lines are ignored; duplicate ranges count once.
  */
 export class Progress {
-  readonly played: readonly Played[];
+  readonly played: readonly PlayedRange[];
   /** Read from the file: ranges must have the size of the recorded ones. */
   readonly rangeSeeds: number;
   readonly #file: string;
@@ -102,18 +102,19 @@ export class Progress {
       .flatMap((line) => PlayedSchema.safeParse(line).data ?? [])
       .filter((played) => isRangeOf(begun, played));
     this.played = [...new Map(whole.map((played) => [played.from, played])).values()];
-    if (text !== "" && !text.endsWith("\n")) appendFileSync(this.#file, "\n"); // terminates a line that was cut off
+    // Terminates a line that was cut off.
+    if (text !== "" && !text.endsWith("\n")) appendFileSync(this.#file, "\n");
   }
 
   has(range: Range): boolean {
     return this.played.some(({ from, to }) => from === range.from && to === range.to);
   }
 
-  add(played: Played): void {
+  add(played: PlayedRange): void {
     this.#append(played);
   }
 
-  #append(line: Run | Played): void {
+  #append(line: Run | PlayedRange): void {
     appendFileSync(this.#file, `${JSON.stringify(line)}\n`);
   }
 }
@@ -126,7 +127,7 @@ function parsed(line: string): unknown {
   }
 }
 
-function isRangeOf(run: Run, { from, to, hashes }: Played): boolean {
+function isRangeOf(run: Run, { from, to, hashes }: PlayedRange): boolean {
   const end = Math.min(from + run.rangeSeeds, run.from + run.seeds);
   return (from - run.from) % run.rangeSeeds === 0 && to === end && hashes.length === to - from;
 }

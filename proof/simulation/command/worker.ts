@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { type Counted, Coverage } from "../engine/coverage";
+import { type CoverageCounts, Coverage } from "../engine/coverage";
 import { judge, situationOf } from "../engine/judge";
 
 /**
@@ -10,15 +10,15 @@ import { judge, situationOf } from "../engine/judge";
 
 /** `to` is exclusive. */
 export type Range = { from: number; to: number };
-export type Told = {
+export type SeedReport = {
   seeds: number;
   hashes: [number, string][];
   failed: number[];
-  counted: Counted;
+  counted: CoverageCounts;
 };
 /** A seed that ended its process or hung, and how. */
-export type Lost = { seed: number; how: string };
-type Message = { begins: number } | { told: Told };
+export type LostSeed = { seed: number; how: string };
+type Message = { begins: number } | { report: SeedReport };
 
 const BATCH = 25;
 /**
@@ -33,21 +33,21 @@ const WITHOUT_FINALIZERS =
 export async function playRange({ from, to }: Range): Promise<void> {
   for (let seed = from; seed < to; seed += BATCH) {
     const coverage = new Coverage();
-    const told: Told = { seeds: 0, hashes: [], failed: [], counted: coverage.counted() };
+    const report: SeedReport = { seeds: 0, hashes: [], failed: [], counted: coverage.counted() };
     for (let next = seed; next < Math.min(to, seed + BATCH); next += 1) {
-      await tell({ begins: next });
+      await send({ begins: next });
       const { run, breaches, hash } = await judge(situationOf(next));
       if (run) coverage.add(run);
-      told.seeds += 1;
-      told.hashes.push([next, hash]);
-      if (breaches.length > 0) told.failed.push(next);
+      report.seeds += 1;
+      report.hashes.push([next, hash]);
+      if (breaches.length > 0) report.failed.push(next);
     }
-    await tell({ told: { ...told, counted: coverage.counted() } });
+    await send({ report: { ...report, counted: coverage.counted() } });
   }
 }
 
 /** Waits until the message is sent, because the next seed may block this thread forever. */
-const tell = (message: Message): Promise<void> =>
+const send = (message: Message): Promise<void> =>
   new Promise((resolve, reject) => {
     process.send?.(message, undefined, undefined, (error) => (error ? reject(error) : resolve()));
   });
@@ -56,7 +56,7 @@ type Watch = {
   script: string;
   silentMs: number;
   workers: Set<ChildProcess>;
-  onTold: (told: Told) => void;
+  onReport: (report: SeedReport) => void;
 };
 
 /**
@@ -65,8 +65,8 @@ type Watch = {
  */
 export async function inProcess(
   range: Range,
-  { script, silentMs, workers, onTold }: Watch,
-): Promise<Lost | null> {
+  { script, silentMs, workers, onReport }: Watch,
+): Promise<LostSeed | null> {
   const execArgv = ["--enable-source-maps", "--max-semi-space-size=64", WITHOUT_FINALIZERS];
   const worker = fork(script, ["--worker", JSON.stringify(range)], { execArgv });
   let seed = range.from;
@@ -82,8 +82,8 @@ export async function inProcess(
       seed = message.begins;
       return;
     }
-    played += message.told.seeds;
-    onTold(message.told);
+    played += message.report.seeds;
+    onReport(message.report);
   });
   workers.add(worker);
   const [code, signal] = await once(worker, "exit");

@@ -5,14 +5,14 @@ import type { VirtualTime } from "./virtual-time";
 
 const decoder = new TextDecoder();
 
-export type Wish = { turn: number | null; deltas: boolean };
+export type Subscription = { turn: number | null; deltas: boolean };
 
 /**
  * A client that watches a session. It keeps the raw bytes it received, reconnects with the last id
  * that it received completely, and may read slowly. It has no access to the log.
  */
 export class Client {
-  readonly wish: Wish;
+  readonly subscription: Subscription;
   /** Complete frames as received, over all connections. */
   received = "";
   /** Number of connections so far. */
@@ -24,27 +24,27 @@ export class Client {
   #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
   /** Received part of an incomplete frame. */
   #rest = "";
-  #isOnItsWay = false;
+  #isReconnecting = false;
   /** Incremented with every connection. Data from an older connection is discarded. */
   #connection = 0;
 
   constructor(
-    wish: Wish,
+    subscription: Subscription,
     chance: Chance,
     world: { platform: Platform; time: VirtualTime; faults: Faults },
   ) {
-    this.wish = wish;
+    this.subscription = subscription;
     this.#chance = chance;
     this.#world = world;
-    this.#comeBack(1, 400);
+    this.#reconnectLater(1, 400);
   }
 
   /** The connection broke. Complete frames are kept. */
-  lose(): void {
+  disconnected(): void {
     this.#reader = null;
     this.#connection += 1;
     this.#rest = "";
-    this.#comeBack(20, 3_000);
+    this.#reconnectLater(20, 3_000);
   }
 
   /** The id that the client sends when it reconnects. */
@@ -56,11 +56,11 @@ export class Client {
   }
 
   /** Only one reconnect is pending at a time. */
-  #comeBack(soonestMs: number, latestMs: number): void {
-    if (this.isDone || this.#isOnItsWay) return;
-    this.#isOnItsWay = true;
+  #reconnectLater(soonestMs: number, latestMs: number): void {
+    if (this.isDone || this.#isReconnecting) return;
+    this.#isReconnecting = true;
     this.#after(this.#chance.latency(soonestMs, latestMs), () => {
-      this.#isOnItsWay = false;
+      this.#isReconnecting = false;
       this.#connect();
     });
   }
@@ -75,7 +75,7 @@ export class Client {
     const session = this.#world.platform.object();
     const body = session && this.#open(session);
     if (this.isDone) return;
-    if (!body) return this.#comeBack(200, 4_000);
+    if (!body) return this.#reconnectLater(200, 4_000);
     this.connections += 1;
     this.#connection += 1;
     this.#reader = body.getReader();
@@ -84,7 +84,7 @@ export class Client {
 
   /** Like the object's `fetch`; `null` if there is nothing to read yet. */
   #open({ streams }: LiveSession): ReadableStream<Uint8Array> | null {
-    const { turn, deltas } = this.wish;
+    const { turn, deltas } = this.subscription;
     const after = this.lastId;
     const { head, place } = this.#world.platform.whereIs(turn);
     if (turn !== null && !place) return null;
@@ -105,20 +105,20 @@ export class Client {
       ({ done, value }) => {
         if (connection !== this.#connection) return;
         if (value) this.#take(decoder.decode(value, { stream: false }));
-        if (done) return this.lose();
-        this.#goOn(connection);
+        if (done) return this.disconnected();
+        this.#continueReading(connection);
       },
       () => {
-        if (connection === this.#connection) this.lose();
+        if (connection === this.#connection) this.disconnected();
       },
     );
   }
 
-  #goOn(connection: number): void {
+  #continueReading(connection: number): void {
     const { faults } = this.#world;
     if (faults.strikes("client_vanishes")) {
       void this.#reader?.cancel().catch(() => {});
-      return this.lose();
+      return this.disconnected();
     }
     const isSlow = faults.strikes("client_slow", 20_000);
     this.#after(isSlow ? this.#chance.latency(500, 20_000) : 1, () => {

@@ -32,7 +32,7 @@ export class Coverage {
     }
   }
 
-  merge(other: Counted): void {
+  merge(other: CoverageCounts): void {
     for (const [mine, theirs] of [
       [this.pairs, other.pairs],
       [this.events, other.events],
@@ -42,31 +42,31 @@ export class Coverage {
     }
   }
 
-  counted(): Counted {
+  counted(): CoverageCounts {
     return { pairs: [...this.pairs], events: [...this.events], strikes: [...this.strikes] };
   }
 
   /** Possible pairs that were seen fewer than `least` times. */
-  thin(least: number): SeenPair[] {
+  thin(least: number): PairCount[] {
     return this.#where(({ seen }, why) => why === null && seen < least);
   }
 
   /** Pairs that were seen although they are declared impossible: the declaration is wrong. */
-  disproved(): SeenPair[] {
+  disproved(): PairCount[] {
     return this.#where(({ seen }, why) => why !== null && seen > 0);
   }
 
-  #where(holds: (pair: SeenPair, why: string | null) => boolean): SeenPair[] {
+  #where(holds: (pair: PairCount, why: string | null) => boolean): PairCount[] {
     const pairs = transitions().flatMap((type) =>
       FAULTS.map((fault) => ({ type, fault, seen: this.pairs.get(`${type} ${fault}`) ?? 0 })),
     );
-    return pairs.filter((pair) => holds(pair, apart(pair.type, pair.fault)));
+    return pairs.filter((pair) => holds(pair, whyImpossible(pair.type, pair.fault)));
   }
 }
 
-export type SeenPair = { type: string; fault: Fault; seen: number };
+export type PairCount = { type: string; fault: Fault; seen: number };
 
-export type Counted = {
+export type CoverageCounts = {
   pairs: [string, number][];
   events: [string, number][];
   strikes: [string, number][];
@@ -78,7 +78,7 @@ const EVENT_TYPES = SessionEventSchema.options.map((option) => option.shape.type
 export const transitions = (): string[] => EVENT_TYPES.filter((type) => type !== "stream.delta");
 
 /** Why a transition and a kind of fault cannot meet; `null` if they can. */
-export const apart = (type: string, fault: Fault): string | null =>
+export const whyImpossible = (type: string, fault: Fault): string | null =>
   type !== "session.created" || BEFORE_FIRST.has(fault)
     ? null
     : "occurs before anything that the fault could affect";

@@ -3,14 +3,14 @@ import type { EventOf } from "../../../src/protocol/events";
 import type { StoredSnapshots } from "../../../simulated/stored-snapshots";
 import type { NumberedEvent } from "../../../checker";
 import type { Workspace } from "../../../checker/types";
-import type { Reached } from "./providers";
+import type { ReceivedRequest } from "./providers";
 
 /**
  * The files that answers and final texts must have. Recomputed by the protocol's rules from the
  * file tools that the simulated models called. Only the success and the time of each tool call are
  * taken from the log.
  */
-export type WitnessedFiles = {
+export type ExpectedFiles = {
   /** By `{turn}/{attempt}/{label}`, for every answer and final text with its own snapshot. */
   trees: ReadonlyMap<string, Tree>;
   /** Each agent's workspace when it answered or presented, by the event's sequence number. */
@@ -21,9 +21,9 @@ export type WitnessedFiles = {
 
 /** Contents by path. Immutable: replaced, never changed. */
 type Tree = ReadonlyMap<string, string>;
-type Asked = Reached["calls"][number];
+type FileCall = ReceivedRequest["calls"][number];
 type Answer = { agent: string; tree: Tree };
-type Desk = {
+type AgentFiles = {
   working: Tree;
   /** Paths that tools of the round wrote or deleted. */
   touched: Set<string>;
@@ -32,7 +32,7 @@ type Desk = {
   /** Labels of the newest answers that the agent was shown, by author. */
   shown: Map<string, string>;
   /** Tool calls without a logged result, by id. */
-  asked: Map<string, Asked>;
+  asked: Map<string, FileCall>;
 };
 
 const EMPTY: Tree = new Map();
@@ -46,11 +46,11 @@ const DECISIONS: ReadonlySet<string> = new Set([
   "assign_personas",
 ]);
 
-export function witnessFiles(
+export function expectedFilesOf(
   log: readonly NumberedEvent[],
-  reached: readonly Reached[],
-): WitnessedFiles {
-  const witness = new Witness(reached);
+  reached: readonly ReceivedRequest[],
+): ExpectedFiles {
+  const witness = new FileTracker(reached);
   const [created] = log;
   const hasFiles =
     created?.type === "session.created" && created.rules.agents.some(({ workspace }) => workspace);
@@ -59,9 +59,9 @@ export function witnessFiles(
 }
 
 /** The same form as snapshots read from storage: `{sha256} {size}` by path. */
-export function asStored(trees: ReadonlyMap<string, Tree>): StoredSnapshots["trees"] {
+export function toStoredTrees(trees: ReadonlyMap<string, Tree>): StoredSnapshots["trees"] {
   const known = new Map<string, string>();
-  const told = (contents: string): string => {
+  const storedForm = (contents: string): string => {
     const text =
       known.get(contents) ??
       `${createHash("sha256").update(contents).digest("hex")} ${Buffer.byteLength(contents)}`;
@@ -69,26 +69,26 @@ export function asStored(trees: ReadonlyMap<string, Tree>): StoredSnapshots["tre
     return text;
   };
   const files = (tree: Tree) =>
-    Object.fromEntries([...tree].map(([path, contents]) => [path, told(contents)]));
+    Object.fromEntries([...tree].map(([path, contents]) => [path, storedForm(contents)]));
   return Object.fromEntries([...trees].map(([name, tree]) => [name, files(tree)]));
 }
 
-class Witness implements WitnessedFiles {
+class FileTracker implements ExpectedFiles {
   readonly trees = new Map<string, Tree>();
   readonly workspaces = new Map<number, Workspace>();
   readonly problems: string[] = [];
-  readonly #calls: ReadonlyMap<string, Reached["calls"]>;
+  readonly #calls: ReadonlyMap<string, ReceivedRequest["calls"]>;
   readonly #owners = new Set<string>();
   #aliases: Readonly<Record<string, string>> = {};
   /** The files at the start of the turn, and those of the latest turn with a final text. */
   #base: Tree = EMPTY;
   #result: Tree | null = null;
   #answers = new Map<string, Answer>();
-  #desks = new Map<string, Desk>();
+  #agentFiles = new Map<string, AgentFiles>();
 
-  constructor(reached: readonly Reached[]) {
+  constructor(reached: readonly ReceivedRequest[]) {
     this.#calls = new Map(
-      reached.filter(({ asksFor }) => asksFor === "reply").map(({ call, calls }) => [call, calls]),
+      reached.filter(({ kind }) => kind === "reply").map(({ call, calls }) => [call, calls]),
     );
   }
 
@@ -104,12 +104,12 @@ class Witness implements WitnessedFiles {
         return;
       case "attempt.started":
         this.#answers = new Map();
-        this.#desks = new Map();
+        this.#agentFiles = new Map();
         return;
       case "round.started":
         // A round that continues a lost one keeps its files and its touched paths.
         if (event.carries === undefined)
-          Object.assign(this.#desk(event.agent), { working: this.#base, touched: new Set() });
+          Object.assign(this.#filesOf(event.agent), { working: this.#base, touched: new Set() });
         return this.#show(event);
       case "answers.injected":
         return this.#show(event);
@@ -128,60 +128,60 @@ class Witness implements WitnessedFiles {
     }
   }
 
-  #desk(agent: string): Desk {
-    const known = this.#desks.get(agent);
+  #filesOf(agent: string): AgentFiles {
+    const known = this.#agentFiles.get(agent);
     if (known) return known;
-    const desk: Desk = {
+    const agentFiles: AgentFiles = {
       working: this.#base,
       touched: new Set(),
       kept: null,
       shown: new Map(),
       asked: new Map(),
     };
-    this.#desks.set(agent, desk);
-    return desk;
+    this.#agentFiles.set(agent, agentFiles);
+    return agentFiles;
   }
 
   #show({ agent, labels }: EventOf<"round.started" | "answers.injected">): void {
-    const { shown } = this.#desk(agent);
+    const { shown } = this.#filesOf(agent);
     for (const label of labels) shown.set(this.#answers.get(label)?.agent ?? "", label);
   }
 
   /** The log lists the tools of a reply in the order in which the model called them. */
   #asks({ agent, call, tools }: EventOf<"call.completed">): void {
-    const { asked } = this.#desk(agent);
+    const { asked } = this.#filesOf(agent);
     const own = (this.#calls.get(call) ?? []).filter(({ name }) => !DECISIONS.has(name));
     for (const [nth, { tool_call, name }] of tools.entries()) {
-      const said = own[nth];
-      if (said?.name === name) asked.set(tool_call, said);
+      const called = own[nth];
+      if (called?.name === name) asked.set(tool_call, called);
       else
         this.problems.push(`${call} is logged as calling ${name}, but its model did not call it`);
     }
   }
 
   #settles({ agent, tool_call, outcome }: EventOf<"tool.completed">): void {
-    const desk = this.#desk(agent);
-    const asked = desk.asked.get(tool_call);
-    desk.asked.delete(tool_call);
-    if (outcome === "ok" && asked) desk.working = this.#done(desk, asked);
+    const agentFiles = this.#filesOf(agent);
+    const asked = agentFiles.asked.get(tool_call);
+    agentFiles.asked.delete(tool_call);
+    if (outcome === "ok" && asked) agentFiles.working = this.#done(agentFiles, asked);
   }
 
   /** The working tree after a successful call. */
-  #done(desk: Desk, { name, arguments: text }: Asked): Tree {
-    const tree = new Map(desk.working);
+  #done(agentFiles: AgentFiles, { name, arguments: text }: FileCall): Tree {
+    const tree = new Map(agentFiles.working);
     const args: Record<string, string> = JSON.parse(text);
     const path = (args["path"] ?? args["destination"] ?? "").slice(WORKSPACE.length);
     switch (name) {
       case "write_file":
-        desk.touched.add(path);
+        agentFiles.touched.add(path);
         return tree.set(path, args["content"] ?? "");
       case "delete_file":
-        desk.touched.add(path);
+        agentFiles.touched.add(path);
         if (!tree.delete(path)) this.problems.push(`${path} was deleted, but it did not exist`);
         return tree;
       case "copy_file":
-        for (const [below, contents] of this.#peer(desk, args["source"] ?? "")) {
-          desk.touched.add(`${path}/${below}`);
+        for (const [below, contents] of this.#peer(agentFiles, args["source"] ?? "")) {
+          agentFiles.touched.add(`${path}/${below}`);
           tree.set(`${path}/${below}`, contents);
         }
         return tree;
@@ -191,7 +191,7 @@ class Witness implements WitnessedFiles {
   }
 
   /** The files of an answer that the agent was shown, as frozen with the answer. */
-  #peer({ shown }: Desk, source: string): Tree {
+  #peer({ shown }: AgentFiles, source: string): Tree {
     const label = [...shown].find(([author]) => source === `/peers/${this.#aliases[author]}`)?.[1];
     const answer = this.#answers.get(label ?? "");
     if (!answer) this.problems.push(`${source} was copied by an agent that was not shown it`);
@@ -202,7 +202,7 @@ class Witness implements WitnessedFiles {
    * The present workspace. `before`: the files of the author's previous answer; `null` if there is
    * none, or for a presentation.
    */
-  #workspace({ working, touched }: Desk, before: Tree | null): Workspace {
+  #workspace({ working, touched }: AgentFiles, before: Tree | null): Workspace {
     const paths = [...(before?.keys() ?? [])]
       .filter((path) => !working.has(path) && !touched.has(path))
       .sort();
@@ -220,23 +220,24 @@ class Witness implements WitnessedFiles {
     agent,
     label,
   }: EventOf<"answer.submitted"> & NumberedEvent): void {
-    const desk = this.#desk(agent);
-    const { working, touched, kept } = desk;
+    const agentFiles = this.#filesOf(agent);
+    const { working, touched, kept } = agentFiles;
     const tree = touched.size === 0 ? (kept ?? this.#base) : working;
     this.#answers.set(label, { agent, tree });
     if (!this.#owners.has(agent)) return;
     const stays = touched.size === 0 ? { kept: tree.size } : {};
-    this.workspaces.set(sequence_number, { ...this.#workspace(desk, kept), ...stays });
+    this.workspaces.set(sequence_number, { ...this.#workspace(agentFiles, kept), ...stays });
     if (touched.size > 0) this.trees.set(`${turn}/${attempt}/${label}`, working);
-    desk.kept = tree;
+    agentFiles.kept = tree;
   }
 
   /** The presenter starts from the winning answer's files and sees the files of all answers. */
   #begins({ agent, label }: EventOf<"presentation.started">): void {
-    const desk = this.#desk(agent);
-    desk.working = (label === null ? undefined : this.#answers.get(label)?.tree) ?? this.#base;
-    desk.touched = new Set();
-    for (const [newest, { agent: author }] of this.#answers) desk.shown.set(author, newest);
+    const agentFiles = this.#filesOf(agent);
+    agentFiles.working =
+      (label === null ? undefined : this.#answers.get(label)?.tree) ?? this.#base;
+    agentFiles.touched = new Set();
+    for (const [newest, { agent: author }] of this.#answers) agentFiles.shown.set(author, newest);
   }
 
   /** The result is the presenter's workspace, even if the winning answer replaces its text. */
@@ -248,9 +249,9 @@ class Witness implements WitnessedFiles {
     label,
   }: EventOf<"presentation.completed"> & NumberedEvent): void {
     if (!this.#owners.has(agent)) return;
-    const desk = this.#desk(agent);
-    this.workspaces.set(sequence_number, this.#workspace(desk, null));
-    this.trees.set(`${turn}/${attempt}/${label}`, desk.working);
-    this.#result = desk.working;
+    const agentFiles = this.#filesOf(agent);
+    this.workspaces.set(sequence_number, this.#workspace(agentFiles, null));
+    this.trees.set(`${turn}/${attempt}/${label}`, agentFiles.working);
+    this.#result = agentFiles.working;
   }
 }

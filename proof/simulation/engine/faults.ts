@@ -52,7 +52,7 @@ export const FAULTS = [
 export type Fault = (typeof FAULTS)[number];
 
 /** Faults that only runs with tools can meet. */
-export const OF_TOOLS: ReadonlySet<Fault> = new Set<Fault>([
+export const TOOL_FAULTS: ReadonlySet<Fault> = new Set<Fault>([
   ...([
     "crash_in_tool",
     "tool_fails",
@@ -64,7 +64,7 @@ export const OF_TOOLS: ReadonlySet<Fault> = new Set<Fault>([
   ] as const),
 ]);
 /** Faults of the settlement at the end of a turn. */
-export const OF_TENANT: ReadonlySet<Fault> = new Set([
+export const SETTLEMENT_FAULTS: ReadonlySet<Fault> = new Set([
   "tenant_deaf",
   "tenant_answer_lost",
   "tenant_slow",
@@ -91,12 +91,12 @@ export type FaultPlan = {
 
 const RATES: readonly number[] = [0.02, 0.06, 0.15, 0.4];
 /** In long faulty periods, rates must be low enough for the session to make progress. */
-const RATES_OF_LASTING: readonly number[] = [0.004, 0.02, 0.06];
+const LASTING_RATES: readonly number[] = [0.004, 0.02, 0.06];
 const LASTING_MS = 400_000;
 /** Further crashes would only repeat themselves, and every restart reads the whole log. */
-const MOST_CRASHES = 60;
+const MAX_CRASHES = 60;
 /** Faults strike more often shortly before rare events. */
-const CLOSE = { times: 2, most: 0.3 };
+const NEAR = { times: 2, most: 0.3 };
 const LATE = { crashes: 4, others: 0.3 };
 
 /** The part of the world that faults depend on. */
@@ -105,22 +105,22 @@ export type World = {
   /** Head of the log. */
   readonly head: number;
   /** Whether the event that this run aims at is near. */
-  readonly isClose: boolean;
+  readonly isNear: boolean;
 };
 /** Faults with few occasions per run strike at most of them. */
-const RATES_OF_SELDOM: readonly number[] = [0.3, 0.6, 0.9];
-const SELDOM: ReadonlySet<Fault> = new Set([
+const RARE_RATES: readonly number[] = [0.3, 0.6, 0.9];
+const RARE: ReadonlySet<Fault> = new Set([
   "alarm_twice",
   "crash_in_alarm",
-  ...OF_TENANT,
-  ...OF_TOOLS,
+  ...SETTLEMENT_FAULTS,
+  ...TOOL_FAULTS,
 ]);
 
 /**
  * A failed settlement is retried with growing delays. It must keep failing to meet late events of
  * the next turn.
  */
-const RATE_OF_LATE_TELLING = 0.97;
+const LATE_SETTLEMENT_RATE = 0.97;
 
 /**
  * Decides when each fault strikes. Each kind has its own random source, so removing one does not
@@ -133,7 +133,7 @@ export class Faults {
   readonly #world: World;
   readonly #kinds = new Map<Fault, { chance: Chance; rate: number }>();
   readonly #allowed: ReadonlySet<number> | null;
-  #spares = false;
+  #isSpared = false;
   #drawn = 0;
   #crashes = 0;
 
@@ -142,14 +142,14 @@ export class Faults {
     this.#world = world;
     this.#calmAt = world.now + plan.calmAfterMs;
     this.#allowed = plan.strikes && new Set(plan.strikes);
-    const common = plan.calmAfterMs > LASTING_MS ? RATES_OF_LASTING : RATES;
+    const common = plan.calmAfterMs > LASTING_MS ? LASTING_RATES : RATES;
     for (const fault of plan.faults) {
       const chance = new Chance(plan.seed ^ hash(fault));
       const rates =
-        plan.isLate && OF_TENANT.has(fault)
-          ? [RATE_OF_LATE_TELLING]
-          : SELDOM.has(fault)
-            ? RATES_OF_SELDOM
+        plan.isLate && SETTLEMENT_FAULTS.has(fault)
+          ? [LATE_SETTLEMENT_RATE]
+          : RARE.has(fault)
+            ? RARE_RATES
             : common;
       this.#kinds.set(fault, { chance, rate: chance.pick(rates) });
     }
@@ -160,7 +160,7 @@ export class Faults {
     const kind = this.#kinds.get(fault);
     if (
       !kind ||
-      this.#spares ||
+      this.#isSpared ||
       this.#world.now >= this.#calmAt ||
       !kind.chance.is(this.#rate(fault, kind.rate))
     )
@@ -168,7 +168,7 @@ export class Faults {
     this.#drawn += 1;
     if (this.#allowed && !this.#allowed.has(this.#drawn)) return false;
     if (fault.startsWith("crash_")) {
-      if (this.#crashes >= MOST_CRASHES) return false;
+      if (this.#crashes >= MAX_CRASHES) return false;
       this.#crashes += 1;
     }
     const { now, head } = this.#world;
@@ -180,18 +180,18 @@ export class Faults {
    * Draws a provider's behaviour for an agent. The first agent is spared in runs with late faults.
    */
   replyingTo<T>(agent: number, draw: () => T): T {
-    this.#spares = this.#plan.isLate && agent === 0;
+    this.#isSpared = this.#plan.isLate && agent === 0;
     try {
       return draw();
     } finally {
-      this.#spares = false;
+      this.#isSpared = false;
     }
   }
 
   #rate(fault: Fault, usual: number): number {
-    const close = (times: number): number => Math.max(usual, Math.min(CLOSE.most, usual * times));
-    if (!this.#plan.isLate) return this.#world.isClose ? close(CLOSE.times) : usual;
-    if (!this.#world.isClose) return SELDOM.has(fault) ? usual : 0;
+    const close = (times: number): number => Math.max(usual, Math.min(NEAR.most, usual * times));
+    if (!this.#plan.isLate) return this.#world.isNear ? close(NEAR.times) : usual;
+    if (!this.#world.isNear) return RARE.has(fault) ? usual : 0;
     return fault.startsWith("crash_") ? close(LATE.crashes) : Math.max(usual, LATE.others);
   }
 
@@ -212,7 +212,7 @@ export class Faults {
    * The process died and the log on disk ends at `head`. Strikes beyond it were never logged, so
    * they now precede the next event.
    */
-  takeBack(head: number): void {
+  rewindTo(head: number): void {
     for (const strike of this.struck) strike.head = Math.min(strike.head, head);
   }
 

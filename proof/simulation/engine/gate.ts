@@ -23,8 +23,8 @@ type Options = {
  * Latency of a message to the gate, and polling interval of calls that are not first in the queue,
  * in ms.
  */
-const WAY_MS = 5;
-const LOOK_AGAIN_MS = 250;
+const LATENCY_MS = 5;
+const POLL_MS = 250;
 
 /**
  * The tenant's gate for rate-limited backends: the service's own rules, in an object that outlives
@@ -33,7 +33,7 @@ const LOOK_AGAIN_MS = 250;
  */
 export class Gate {
   /** Admission times of calls that were not released, in order, by call id. */
-  readonly letIn = new Map<string, number>();
+  readonly admitted = new Map<string, number>();
   readonly #options: Options;
   readonly #queues = new Map<string, RateQueue>();
   readonly #waiters = new Map<string, (isLeft: boolean) => void>();
@@ -55,7 +55,7 @@ export class Gate {
       const isDead = () => life !== this.#life;
       await this.#options.gate();
       if (isDead()) return never();
-      await this.#passes(WAY_MS);
+      await this.#after(LATENCY_MS);
       const answer = await work();
       return isDead() ? never() : answer;
     };
@@ -74,7 +74,7 @@ export class Gate {
       const verdict = askToStart(this.#queue(wish.endpoint), { ...wish, id: wish.call }, time.now);
       this.#keep(wish.endpoint, verdict.queue);
       if (verdict.granted) {
-        if (!this.letIn.has(wish.call)) this.letIn.set(wish.call, time.now);
+        if (!this.admitted.has(wish.call)) this.admitted.set(wish.call, time.now);
         return { type: "start" };
       }
       if (time.now >= until) return { type: "wait", startsAt: verdict.startsAt };
@@ -85,7 +85,7 @@ export class Gate {
 
   #leave(endpoint: string, call: string): void {
     this.#keep(endpoint, leaveQueue(this.#queue(endpoint), call));
-    this.letIn.delete(call);
+    this.admitted.delete(call);
     this.#waiters.get(call)?.(true);
   }
 
@@ -101,11 +101,11 @@ export class Gate {
   async #waits(call: string, ms: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     this.#waiters.set(call, resolve);
-    void this.#passes(Math.max(ms, LOOK_AGAIN_MS)).then(() => resolve(false));
+    void this.#after(Math.max(ms, POLL_MS)).then(() => resolve(false));
     return promise;
   }
 
-  #passes(ms: number): Promise<void> {
+  #after(ms: number): Promise<void> {
     const { time } = this.#options;
     return new Promise((over) => void time.timeline.schedule(time.now + ms, over));
   }

@@ -1,7 +1,7 @@
 import {
-  fewAlarms,
+  limitsAlarms,
   i10Stored,
-  i12Quiet,
+  i12Settled,
   i13Progress,
   i14Slots,
   i15Cancelled,
@@ -17,8 +17,8 @@ import {
   unhandled,
   wellFormed,
 } from "./outside";
-import { ratesKept } from "./outside-rates";
-import { countsAsSaid } from "./outside-replies";
+import { respectsRates } from "./outside-rates";
+import { decisionsMatchReplies } from "./outside-replies";
 import type { RunRecord } from "./run-record";
 
 export type Breach = { invariant: string; at: number; sentence: string };
@@ -32,16 +32,16 @@ export const OUTSIDE: readonly (readonly [string, OutsideCheck])[] = [
   ["I2", i2Acknowledged],
   ["I5-shown", i5Shown],
   ["I10-stored", i10Stored],
-  ["I12", i12Quiet],
+  ["I12", i12Settled],
   ["I13", i13Progress],
   ["I14", i14Slots],
   ["I15", i15Cancelled],
   ["I19", i19Fold],
   ["I21", i21Anonymous],
   ["I22", i22Unseen],
-  ["alarms", fewAlarms],
-  ["rates", ratesKept],
-  ["said", countsAsSaid],
+  ["alarms", limitsAlarms],
+  ["rates", respectsRates],
+  ["said", decisionsMatchReplies],
   ["understood", understood],
   ["unhandled", unhandled],
   ["well-formed", wellFormed],

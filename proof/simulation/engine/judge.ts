@@ -8,13 +8,13 @@ import type { RunRecord } from "./run-record";
 import { type EngineSituation, SESSION, situationOf } from "./situation";
 
 /** `run` is `null` if the run threw. */
-export type Judged = { run: RunRecord | null; breaches: Breach[]; hash: string };
+export type RunVerdict = { run: RunRecord | null; breaches: Breach[]; hash: string };
 
 /**
  * Runs a situation and checks every invariant. If the run or a check throws, there is one breach:
  * `throws`.
  */
-export async function judge(situation: EngineSituation): Promise<Judged> {
+export async function judge(situation: EngineSituation): Promise<RunVerdict> {
   let run: RunRecord | null = null;
   try {
     run = await play(situation);
@@ -39,8 +39,8 @@ const hashOf = ({ rows }: RunRecord): string =>
     .slice(0, 16);
 
 /** Maximum number of runs, and maximum time in ms, for shrinking a failing run. */
-const TRIES = 400;
-const PATIENCE_MS = 60_000;
+const MAX_RUNS = 400;
+const MAX_MS = 60_000;
 
 /**
  * Finds a smaller situation with the same breach: fewer agents, habits, kinds of faults, and single
@@ -50,8 +50,8 @@ export async function shrink(
   situation: EngineSituation,
   invariant: string,
 ): Promise<EngineSituation> {
-  let left = TRIES;
-  const until = performance.now() + PATIENCE_MS;
+  let left = MAX_RUNS;
+  const until = performance.now() + MAX_MS;
   const fails = async (candidate: EngineSituation): Promise<boolean> => {
     left = performance.now() > until ? 0 : left - 1;
     return (
@@ -102,15 +102,15 @@ async function withFewStrikes(
 }
 
 /** A readable report of a failing run. */
-export function report(situation: EngineSituation, { run, breaches: found }: Judged): string {
-  const told = found
+export function report(situation: EngineSituation, { run, breaches: found }: RunVerdict): string {
+  const violations = found
     .slice(0, 5)
     .map(({ invariant, at, sentence }) => `${invariant}${at > 0 ? ` at #${at}` : ""}: ${sentence}`);
   const { agents, habits } = situation;
   const shrunk = `shrunk to ${agents} agents, habits [${habits.join(" ")}]`;
   if (!run)
     return [
-      ...told,
+      ...violations,
       "",
       `${shrunk}, faults [${situation.faults.join(" ")}]; the run threw an error`,
     ].join("\n");
@@ -119,7 +119,7 @@ export function report(situation: EngineSituation, { run, breaches: found }: Jud
     ({ fault, at, head }) => `  +${at - startedAt} ms, after #${head}: ${fault}`,
   );
   return [
-    ...told,
+    ...violations,
     "",
     `${shrunk}, ${faults.struck.length} strikes:`,
     ...struck,

@@ -4,17 +4,17 @@ import { Chance } from "../../../simulated/chance";
 import { drawText } from "../world/texts";
 import { hash } from "./faults";
 import type { Habit } from "./habits";
-import type { Search, Spoken } from "./wire/frame";
+import type { Search, ReplyContent } from "./wire/frame";
 
 /** A model's reply to one request. */
-export type Said = {
+export type ModelReply = {
   text: string;
   calls: { name: string; arguments: string }[];
   searches?: readonly Search[];
 };
 
 /** How a reply ends: complete, cut at its output limit, or withheld by its provider. */
-export type Ending = Spoken["finish"];
+export type Ending = ReplyContent["finish"];
 
 type Character = "agreeable" | "improver" | "stubborn" | "careless";
 
@@ -46,7 +46,7 @@ export function speak(
     agent,
     habits,
   }: { seed: number; call: string; agent: number; habits: readonly Habit[] },
-): Said {
+): ModelReply {
   const has = (habit: Habit): boolean => habits.includes(habit);
   const temper = new Chance(seed ^ hash(`temper ${agent}`));
   const character = temper.weighted({
@@ -72,7 +72,7 @@ export function speak(
  * The part of a reply that is sent. A cut reply ends within a text or a call, or right after a
  * complete call. Withheld replies contain complete calls, too. A readable call must not count then.
  */
-export function sentOf(said: Said, ending: Ending, chance: Chance): Said {
+export function sentOf(said: ModelReply, ending: Ending, chance: Chance): ModelReply {
   const { text, calls } = said;
   if (ending !== "length" || (calls.length > 0 && chance.is(0.5))) return said;
   const torn = calls.slice(0, 1).map((one) => ({ ...one, arguments: one.arguments.slice(0, -3) }));
@@ -80,7 +80,7 @@ export function sentOf(said: Said, ending: Ending, chance: Chance): Said {
 }
 
 /** A model that may search the web usually does, and writes some text about the results. */
-function searched(said: Said, chance: Chance): Said {
+function searched(said: ModelReply, chance: Chance): ModelReply {
   if (chance.is(0.3)) return said;
   const searches = Array.from({ length: chance.int(1, 4) }, () => {
     const page = chance.int(1, 9);
@@ -89,7 +89,7 @@ function searched(said: Said, chance: Chance): Said {
   return { ...said, text: said.text || (chance.is(0.8) ? drawText(chance) : ""), searches };
 }
 
-function replyTo(asked: Asked, speaker: Speaker): Said {
+function replyTo(asked: Asked, speaker: Speaker): ModelReply {
   switch (asked.stage) {
     case "personas":
       return personas(asked, speaker);
@@ -104,8 +104,8 @@ function replyTo(asked: Asked, speaker: Speaker): Said {
   }
 }
 
-const says = (text: string): Said => ({ text, calls: [] });
-const does = (...calls: [string, object | string][]): Said => ({
+const says = (text: string): ModelReply => ({ text, calls: [] });
+const does = (...calls: [string, object | string][]): ModelReply => ({
   text: "",
   calls: calls.map(([name, args]) => ({
     name,
@@ -113,13 +113,13 @@ const does = (...calls: [string, object | string][]): Said => ({
   })),
 });
 
-function personas({ asked }: Asked, { chance }: Speaker): Said {
+function personas({ asked }: Asked, { chance }: Speaker): ModelReply {
   if (chance.is(0.2)) return says("I would rather not.");
   const tool = asked.tools.find(({ name }) => name === "assign_personas");
   return does(["assign_personas", madeUpArguments(tool?.parameters)]);
 }
 
-function judgement({ chance, has }: Speaker): Said {
+function judgement({ chance, has }: Speaker): ModelReply {
   const verdict = chance.weighted({
     confirmed: has("strict_judges") ? 1 : 5,
     rejected: has("strict_judges") ? 12 : 4,
@@ -130,7 +130,7 @@ function judgement({ chance, has }: Speaker): Said {
   return does(["restart_orchestration", { reason: "shallow", instructions: "dig deeper" }]);
 }
 
-function presentation(asked: Asked, speaker: Speaker): Said {
+function presentation(asked: Asked, speaker: Speaker): ModelReply {
   const { chance, has, mark } = speaker;
   if (canWork(asked) && chance.is(0.3)) return work(asked, speaker);
   return says(has("silent_agents") && chance.is(0.3) ? " " : `${drawText(chance)} final ${mark}`);
@@ -146,7 +146,7 @@ const canWork = ({ asked }: Asked): boolean =>
  * One to three tool calls: few file names, so that agents meet the same files again, and remote
  * calls.
  */
-function work({ shown }: Asked, { chance, has, mark }: Speaker): Said {
+function work({ shown }: Asked, { chance, has, mark }: Speaker): ModelReply {
   const path = `/workspace/${chance.pick(["a.txt", "b.txt", "deep/er/c.txt"])}`;
   const peer = shown.length > 0 ? `/peers/${chance.pick(shown).alias}` : "/peers";
   const one = (): [string, object] => {
@@ -176,7 +176,7 @@ function work({ shown }: Asked, { chance, has, mark }: Speaker): Said {
   return does(...Array.from({ length: chance.int(1, 3) }, one));
 }
 
-function decision(asked: Asked, speaker: Speaker): Said {
+function decision(asked: Asked, speaker: Speaker): ModelReply {
   const { chance, has, character } = speaker;
   if (has("silent_agents") && chance.is(0.3))
     return says(chance.is(0.7) ? `${drawText(chance)} ${speaker.mark}` : "");
@@ -191,7 +191,7 @@ function decision(asked: Asked, speaker: Speaker): Said {
   return { ...decided(asked, speaker), text: said };
 }
 
-function decided(asked: Asked, speaker: Speaker): Said {
+function decided(asked: Asked, speaker: Speaker): ModelReply {
   const { chance, has, character } = speaker;
   if (asked.stage === "first_answer") return answer(fresh(speaker));
   if (has("prolific") && asked.stage === "deciding" && chance.is(0.95))
@@ -219,16 +219,16 @@ function nextText({ shown }: Asked, speaker: Speaker): string {
   }
 }
 
-const answer = (content: string): Said => does(["new_answer", { content }]);
+const answer = (content: string): ModelReply => does(["new_answer", { content }]);
 
-function vote(asked: Asked, { chance }: Speaker): Said {
+function vote(asked: Asked, { chance }: Speaker): ModelReply {
   const answered = asked.shown.map(({ alias }) => alias);
   const alias = answered.length > 0 ? chance.pick(answered) : (asked.aliases[0] ?? "agent1");
   return does(["vote", { agent_id: alias, reason: drawText(chance) }]);
 }
 
 /** Mistakes that models make. */
-function mistake(asked: Asked, speaker: Speaker): Said {
+function mistake(asked: Asked, speaker: Speaker): ModelReply {
   const { chance } = speaker;
   const some = vote(asked, speaker).calls;
   switch (chance.int(1, 11)) {

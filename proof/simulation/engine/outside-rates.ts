@@ -7,16 +7,16 @@ const MINUTE_MS = 60_000;
  * A call to a limited backend is sent only if its tenant's gate admitted it and the admission was
  * not returned. Admissions per minute stay within the limit. Calls to other backends never wait.
  */
-export const ratesKept: OutsideCheck = ({ drawn, platform, log }) =>
+export const respectsRates: OutsideCheck = ({ drawn, platform, log }) =>
   drawn.team.agents.flatMap(({ id, backend: { rates } }, agent) => {
     const waits = log.filter((event) => event.type === "call.waiting" && event.agent === id);
     if (!rates)
       return waits.length === 0 ? [] : [`a call of ${id} waited, but its backend has no limits`];
     const sent = platform.providers.reached.filter(
-      (one) => one.agent === agent && one.asksFor === "reply",
+      (one) => one.agent === agent && one.kind === "reply",
     );
     const times = sent
-      .flatMap(({ call }) => platform.gate.letIn.get(`${SESSION}_${call}`) ?? [])
+      .flatMap(({ call }) => platform.gate.admitted.get(`${SESSION}_${call}`) ?? [])
       .toSorted((a, b) => a - b);
     const most = rates.requestsPerMinute ?? Number.POSITIVE_INFINITY;
     const crowded = times.filter(
@@ -27,7 +27,8 @@ export const ratesKept: OutsideCheck = ({ drawn, platform, log }) =>
         .filter(
           ({ call, sentAt }) =>
             !(
-              (platform.gate.letIn.get(`${SESSION}_${call}`) ?? Number.POSITIVE_INFINITY) <= sentAt
+              (platform.gate.admitted.get(`${SESSION}_${call}`) ?? Number.POSITIVE_INFINITY) <=
+              sentAt
             ),
         )
         .map(({ call }) => `${call} was sent before its gate admitted it`),

@@ -1,24 +1,24 @@
 import type { NumberedEvent } from "../../../checker";
 import type { OutsideCheck } from "./outside";
-import type { Reached } from "./providers";
+import type { ReceivedRequest } from "./providers";
 
 /**
  * Decisions match what the provider sent. An answer's text, a vote's target and its reason occur
  * verbatim in a call of the reply. According to the provider, that reply was neither cut at its
  * limit nor withheld.
  */
-export const countsAsSaid: OutsideCheck = ({ log, platform }) => {
+export const decisionsMatchReplies: OutsideCheck = ({ log, platform }) => {
   const replies = new Map(
     platform.providers.reached
-      .filter(({ asksFor }) => asksFor === "reply")
+      .filter(({ kind }) => kind === "reply")
       .map((reached) => [reached.call, reached]),
   );
-  const heard: Heard = { last: new Map(), authors: new Map(), aliases: {} };
+  const history: ReplyHistory = { last: new Map(), authors: new Map(), aliases: {} };
   return log.flatMap((event) => {
     const agent = counting(event);
-    note(heard, event);
+    remember(history, event);
     if (agent === null) return [];
-    const reply = replies.get(heard.last.get(agent) ?? "");
+    const reply = replies.get(history.last.get(agent) ?? "");
     if (!reply) return [`${event.type} of ${agent}, but no provider has replied to it`];
     const cut =
       reply.finish === "stop"
@@ -28,7 +28,7 @@ export const countsAsSaid: OutsideCheck = ({ log, platform }) => {
           ];
     return [
       ...cut,
-      ...(isSaid(event, reply, heard)
+      ...(matchesReply(event, reply, history)
         ? []
         : [`${event.type} of ${agent} differs from the reply of ${reply.call}`]),
     ];
@@ -39,16 +39,16 @@ export const countsAsSaid: OutsideCheck = ({ log, platform }) => {
  * State so far: each agent's last call with a reply, the authors of this attempt's answers, and the
  * aliases of the turn.
  */
-type Heard = {
+type ReplyHistory = {
   last: Map<string, string>;
   authors: Map<string, string>;
   aliases: Readonly<Record<string, string>>;
 };
 
-function note(heard: Heard, event: NumberedEvent): void {
-  if (event.type === "turn.started") heard.aliases = event.aliases;
-  if (event.type === "call.completed") heard.last.set(event.agent, event.call);
-  if (event.type === "answer.submitted") heard.authors.set(event.label, event.agent);
+function remember(history: ReplyHistory, event: NumberedEvent): void {
+  if (event.type === "turn.started") history.aliases = event.aliases;
+  if (event.type === "call.completed") history.last.set(event.agent, event.call);
+  if (event.type === "answer.submitted") history.authors.set(event.label, event.agent);
 }
 
 /** The agent whose last reply counts with this event; `null` if none does. */
@@ -69,7 +69,11 @@ function counting(event: NumberedEvent): string | null {
 }
 
 /** Of several votes in a reply, the last counts. */
-function isSaid(event: NumberedEvent, { calls }: Reached, { authors, aliases }: Heard): boolean {
+function matchesReply(
+  event: NumberedEvent,
+  { calls }: ReceivedRequest,
+  { authors, aliases }: ReplyHistory,
+): boolean {
   switch (event.type) {
     case "answer.submitted":
       return argumentsOf(calls, "new_answer").some(({ content }) => content === event.content);
@@ -85,7 +89,7 @@ function isSaid(event: NumberedEvent, { calls }: Reached, { authors, aliases }: 
 }
 
 /** The complete arguments among the calls of one tool. */
-const argumentsOf = (calls: Reached["calls"], name: string): Record<string, unknown>[] =>
+const argumentsOf = (calls: ReceivedRequest["calls"], name: string): Record<string, unknown>[] =>
   calls.flatMap((call) => (call.name === name ? parsed(call.arguments) : []));
 
 function parsed(text: string): Record<string, unknown>[] {

@@ -3,9 +3,9 @@ import { type SessionEvent, SessionEventSchema } from "../../../src/protocol/eve
 import { isTerminal } from "../../../src/protocol/events";
 import { check, type LedgerEntry, type NumberedEvent, type Violation } from "../../../checker";
 import { priceOf } from "../../../checker/price";
-import { asStored, witnessFiles } from "./expected-files";
+import { toStoredTrees, expectedFilesOf } from "./expected-files";
 import { MARK } from "./model";
-import type { Reached } from "./providers";
+import type { ReceivedRequest } from "./providers";
 import { framesFor, type RunRecord } from "./run-record";
 import { idOf, keyOf, modelOf } from "./situation";
 import { DIALECTS } from "./wire";
@@ -23,9 +23,11 @@ export type OutsideCheck = (run: RunRecord) => string[];
 export const i1SameBytes: OutsideCheck = ({ clients, rows }) =>
   clients.flatMap((client, nth) => [
     ...client.problems,
-    ...(client.received === framesFor(rows, client.wish)
+    ...(client.received === framesFor(rows, client.subscription)
       ? []
-      : [`client ${nth + 1} (${JSON.stringify(client.wish)}) received other bytes than the log`]),
+      : [
+          `client ${nth + 1} (${JSON.stringify(client.subscription)}) received other bytes than the log`,
+        ]),
   ]);
 
 /**
@@ -83,8 +85,8 @@ export const i5Shown: OutsideCheck = ({ log, platform }) => {
  */
 export const i10Stored: OutsideCheck = ({ stored, frozen, stuck, log, platform }) => {
   if (stuck !== null) return [...stored.problems];
-  const { trees, problems } = witnessFiles(log, platform.providers.reached);
-  const due = asStored(trees);
+  const { trees, problems } = expectedFilesOf(log, platform.providers.reached);
+  const due = toStoredTrees(trees);
   const unlike = (where: string, found: typeof due): string[] =>
     isDeepStrictEqual(found, due)
       ? []
@@ -126,7 +128,7 @@ export function ledgerOf({ platform, drawn, log }: RunRecord): LedgerEntry[] {
  * I12: at the end, nothing is reserved, scheduled or unsettled, and the tenant received each turn's
  * cost.
  */
-export const i12Quiet: OutsideCheck = ({ left, platform, log }) => {
+export const i12Settled: OutsideCheck = ({ left, platform, log }) => {
   const ends = log.filter(
     (event) =>
       event.type === "turn.completed" ||
@@ -140,9 +142,9 @@ export const i12Quiet: OutsideCheck = ({ left, platform, log }) => {
       ? []
       : [`${left.points} resume points remain although no call is in progress`]),
     ...ends.flatMap((end) => {
-      const told = platform.tenant.told.filter(({ turn }) => turn === end.turn);
-      if (told.length === 0) return [`turn ${end.turn} was never settled with the tenant`];
-      return told.every(({ costUsd, at }) => costUsd === end.cost_usd && at === end.at)
+      const settlements = platform.tenant.settlements.filter(({ turn }) => turn === end.turn);
+      if (settlements.length === 0) return [`turn ${end.turn} was never settled with the tenant`];
+      return settlements.every(({ costUsd, at }) => costUsd === end.cost_usd && at === end.at)
         ? []
         : [`turn ${end.turn} was settled with another cost`];
     }),
@@ -150,7 +152,7 @@ export const i12Quiet: OutsideCheck = ({ left, platform, log }) => {
 };
 
 /** Maximum pause of a run after the last fault, in ms. */
-const STILL_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 
 /**
  * I13: every turn ends. After the last fault, the log grows at least every minute; waiting times
@@ -161,15 +163,15 @@ export const i13Progress: OutsideCheck = ({ stuck, log, faults, startedAt, grew,
   const last = Math.max(startedAt, ...faults.struck.map(({ at, until }) => Math.max(at, until)));
   const jumps = faults.struck.filter(({ fault }) => fault.startsWith("clock_")).map(({ at }) => at);
   const underWay = platform.providers.reached.filter(({ sentAt }) => sentAt <= last);
-  const from = Math.max(last, ...underWay.map((request) => waitedForUntil(request, jumps)));
+  const from = Math.max(last, ...underWay.map((request) => waitEndsAt(request, jumps)));
   const moments = [
     { at: from, head: grew.findLast(({ at }) => at <= from)?.head ?? 0 },
     ...grew.filter(({ at }) => at > from),
   ];
   return moments.flatMap(({ at, head }, nth) => {
     const stood = (moments[nth + 1]?.at ?? at) - at;
-    if (stood <= STILL_MS) return [];
-    return stood <= STILL_MS + retryPending(log, head)
+    if (stood <= MAX_PAUSE_MS) return [];
+    return stood <= MAX_PAUSE_MS + retryPending(log, head)
       ? []
       : [`no event for ${stood} ms after #${head} and the last fault`];
   });
@@ -187,13 +189,13 @@ const WHOLE_CALL_MS = 14 * 60_000;
  * Until when a request that was open at the last fault may still be waited for. A change of the
  * clock hides the time of the last chunk, so the silence limit may apply twice.
  */
-function waitedForUntil(
-  { sentAt, headersAt, pieceAt, endedAt }: Reached,
+function waitEndsAt(
+  { sentAt, headersAt, chunkAt, endedAt }: ReceivedRequest,
   jumps: readonly number[],
 ): number {
   const end = endedAt ?? sentAt;
   const silenceMs = jumps.some((at) => at >= sentAt && at <= end) ? 2 * SILENCE_MS : SILENCE_MS;
-  const silentUntil = headersAt === null ? sentAt + HEADERS_MS : (pieceAt ?? headersAt) + silenceMs;
+  const silentUntil = headersAt === null ? sentAt + HEADERS_MS : (chunkAt ?? headersAt) + silenceMs;
   return Math.min(end, silentUntil, sentAt + WHOLE_CALL_MS);
 }
 
@@ -226,7 +228,7 @@ const ENDS_WAIT: ReadonlySet<string> = new Set([
  * of a cancel.
  */
 const requestsOf = ({ platform: { providers, tools } }: RunRecord) => [
-  ...providers.reached.filter(({ asksFor }) => asksFor !== "stop"),
+  ...providers.reached.filter(({ kind }) => kind !== "stop"),
   ...tools.reached.map(({ tool_call, ...times }) => ({ ...times, call: tool_call })),
 ];
 
@@ -340,8 +342,8 @@ export const i22Unseen: OutsideCheck = ({ platform, log }) => {
  * Providers rejected no request by their own rules, and received their own output back unchanged.
  */
 export const understood: OutsideCheck = ({ platform }) =>
-  platform.providers.reached.flatMap(({ call, complaint }) =>
-    complaint === null ? [] : [`${call}: ${complaint}`],
+  platform.providers.reached.flatMap(({ call, rejection }) =>
+    rejection === null ? [] : [`${call}: ${rejection}`],
   );
 
 /** Alarms that a run may set: a number per life of the object, and one per second. */
@@ -349,7 +351,7 @@ const alarmsFor = ({ platform, faults, startedAt, endedAt }: RunRecord): number 
   50 + 10 * platform.deaths.length + 2 * faults.struck.length + (endedAt - startedAt) / 1_000;
 
 /** Setting an alarm writes a row, so alarms must not be set repeatedly while nothing happens. */
-export const fewAlarms: OutsideCheck = (run) =>
+export const limitsAlarms: OutsideCheck = (run) =>
   run.platform.disk.alarmsSet <= alarmsFor(run)
     ? []
     : [`${run.platform.disk.alarmsSet} alarms were set`];
@@ -387,10 +389,10 @@ export const ofLog = (run: RunRecord): Violation[] => {
   return check(run.log, {
     ledger: ledgerOf(run),
     tools: platform.tools.reached,
-    files: witnessFiles(run.log, platform.providers.reached).workspaces,
+    files: expectedFilesOf(run.log, platform.providers.reached).workspaces,
     cancelsAsked: run.cancelsAsked,
     waitsAsked: new Map(
-      platform.providers.reached.map(({ call, asksToWaitMs }) => [call, asksToWaitMs]),
+      platform.providers.reached.map(({ call, retryAfterMs }) => [call, retryAfterMs]),
     ),
     diedAfter: platform.deaths.map(({ head }) => head),
     finished: true,

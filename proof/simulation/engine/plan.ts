@@ -6,7 +6,7 @@ export type Charge = { input: number; output: number; cached: number; searches: 
 
 export type Plan = {
   /** Whether the provider continues to write without a reader. */
-  isKept: boolean;
+  isBackground: boolean;
   status: number;
   headers: Record<string, string>;
   /** Delay until the headers are sent. */
@@ -21,7 +21,7 @@ export type Plan = {
 };
 
 export const INSTANT = {
-  isKept: false,
+  isBackground: false,
   status: 200,
   afterMs: 40,
   gapMs: 0,

@@ -24,15 +24,15 @@ import { Disk, DiskError, ProcessGone } from "../../../simulated/disk";
 import type { Fault, Faults } from "./faults";
 import { Gate } from "./gate";
 import { Providers } from "./providers";
-import { type Drawn, type EngineSituation, SESSION } from "./situation";
+import { type SessionSetup, type EngineSituation, SESSION } from "./situation";
 import { Tenant } from "./tenant";
 import { ToolServer } from "./tools";
 import type { VirtualTime } from "./virtual-time";
 import { noContexts } from "../../../tests/builders/no-contexts";
 
 /** The process has just died: unwinds the rest of the stack. */
-class Died extends Error {
-  override readonly name = "Died";
+class ProcessDeath extends Error {
+  override readonly name = "ProcessDeath";
 }
 
 /** The session during one life of the process. */
@@ -43,7 +43,12 @@ export const REVIVAL_MS = 1_700;
 /** A handler that throws is retried with growing delays, at most this many times. */
 const ALARM_TRIES = 6;
 
-type Options = { situation: EngineSituation; drawn: Drawn; time: VirtualTime; faults: Faults };
+type Options = {
+  situation: EngineSituation;
+  drawn: SessionSetup;
+  time: VirtualTime;
+  faults: Faults;
+};
 
 /**
  * The platform of a session's object. Provides disk, alarm and fetch, kills the object, and revives
@@ -71,8 +76,8 @@ export class Platform {
   #thrown: unknown = null;
   #revivesAt = 0;
   /** Due time of the alarm whose handler is running; `null` if none. */
-  #ringing: number | null = null;
-  #cancelRing: () => void = () => {};
+  #runningAlarm: number | null = null;
+  #cancelAlarm: () => void = () => {};
   /** Called when the process dies, for readers. */
   onDeath: () => void = () => {};
   /** Called with an engine after its restart. */
@@ -96,14 +101,14 @@ export class Platform {
         },
         // An alarm that its own handler sets for the present moment may never fire
         // (cloudflare/workerd, issue 6866). In this simulation it never does.
-        losesAlarm: (at) => this.#ringing !== null && at <= time.now,
+        losesAlarm: (at) => this.#runningAlarm !== null && at <= time.now,
         lagMs: () =>
           faults.strikes("slow_disk") ? faults.chance("slow_disk").latency(5, 4_000) : 1,
       },
       toWorld: (at) => time.now + (at - time.wall),
       schedule: (afterMs, run) => void time.timeline.schedule(time.now + afterMs, run),
     });
-    this.disk.onAlarmSet = () => this.#setRing();
+    this.disk.onAlarmSet = () => this.#scheduleAlarm();
     const gate = () => this.disk.whenDurable();
     this.tenant = new Tenant({ time, faults, gate });
     const { seed, habits } = situation;
@@ -115,7 +120,7 @@ export class Platform {
       gate,
       dies: (fault) => this.dies(fault),
     });
-    this.tools.onChange = (listing) => this.#retellTools(listing);
+    this.tools.onChange = (listing) => this.#announceListing(listing);
     this.bucket = new SimulatedBucket({ time, faults, gate });
     this.gate = new Gate({ time, gate });
     this.providers = new Providers({
@@ -191,7 +196,8 @@ export class Platform {
 
   /** Receives errors from a timer or a request. Errors of a dead process are ignored. */
   threw(error: unknown): void {
-    if (error instanceof Died || error instanceof ProcessGone || this.#session === null) return;
+    if (error instanceof ProcessDeath || error instanceof ProcessGone || this.#session === null)
+      return;
     this.#unhandled(this.#life, error);
   }
 
@@ -203,7 +209,7 @@ export class Platform {
     this.disk.crash();
     this.#head = this.#headOnDisk();
     this.deaths.push({ at: time.now, head: this.#head });
-    faults.takeBack(this.#head);
+    faults.rewindTo(this.#head);
     time.dropTimers();
     this.providers.disconnect();
     this.tools.disconnect();
@@ -211,10 +217,10 @@ export class Platform {
     this.gate.disconnect();
     this.#revivesAt = time.now + REVIVAL_MS;
     // An alarm whose handler was interrupted fires again: delivery is at least once.
-    if (this.#ringing !== null) this.disk.giveBackAlarm(this.#ringing);
-    this.#ringing = null;
+    if (this.#runningAlarm !== null) this.disk.giveBackAlarm(this.#runningAlarm);
+    this.#runningAlarm = null;
     this.onDeath();
-    this.#setRing();
+    this.#scheduleAlarm();
   }
 
   #headOnDisk(): number {
@@ -226,7 +232,7 @@ export class Platform {
 
   /** Ends everything and cancels the alarm. */
   close(): void {
-    this.#cancelRing();
+    this.#cancelAlarm();
     this.#options.time.dropTimers();
     this.#life += 1;
     this.disk.close();
@@ -239,7 +245,7 @@ export class Platform {
   }
 
   #dieAt(fault: Fault): void {
-    if (this.dies(fault)) throw new Died();
+    if (this.dies(fault)) throw new ProcessDeath();
   }
 
   #load(): LiveSession {
@@ -297,7 +303,7 @@ export class Platform {
       tools: {
         toolsOf: (index) => this.#toolsOf(parts, index),
         list: async (effect, signal) =>
-          this.#tellTools(parts, effect.agent, await this.tools.list(signal)),
+          this.#deliverListing(parts, effect.agent, await this.tools.list(signal)),
       },
       readAttachment: () =>
         Promise.reject(new Error("nothing comes with the questions of this world")),
@@ -313,18 +319,18 @@ export class Platform {
     return habits.includes("tools") || habits.includes("served") ? this.tools.tools(listed) : [];
   }
 
-  #tellTools({ coordinator }: SessionParts, agent: number, listing: ToolsListing): void {
+  #deliverListing({ coordinator }: SessionParts, agent: number, listing: ToolsListing): void {
     const turn = runningTurn(coordinator.state);
     if (turn && changesListing(turn, agent, listing))
       coordinator.handle({ type: "tools_listed", agent, servers: [listing] });
   }
 
   /** Sends the new listing to agents that have already received one. */
-  #retellTools(listing: ToolsListing): void {
+  #announceListing(listing: ToolsListing): void {
     const session = this.#session;
     for (const [agent] of this.#options.drawn.formats.entries()) {
       const turn = session && runningTurn(session.coordinator.state);
-      if (turn && hasAllListings(turn, agent)) this.#tellTools(session, agent, listing);
+      if (turn && hasAllListings(turn, agent)) this.#deliverListing(session, agent, listing);
     }
   }
 
@@ -346,8 +352,8 @@ export class Platform {
       );
   }
 
-  #setRing(): void {
-    this.#cancelRing();
+  #scheduleAlarm(): void {
+    this.#cancelAlarm();
     const at = this.disk.alarmAt;
     if (at === null) return;
     const { time, faults } = this.#options;
@@ -356,29 +362,29 @@ export class Platform {
       : 0;
     if (late > 0) faults.extend("alarm_late", Math.max(time.now, at) + late);
     const due = Math.max(Math.max(time.now, at) + late, this.#revivesAt);
-    this.#cancelRing = time.timeline.schedule(due, () => this.#ring(0));
+    this.#cancelAlarm = time.timeline.schedule(due, () => this.#runAlarm(0));
   }
 
-  #ring(tries: number): void {
+  #runAlarm(tries: number): void {
     const { time, faults } = this.#options;
     const at = this.disk.alarmAt;
     if (at === null) return;
     const life = this.#life;
     this.#begin();
     this.disk.takeAlarm();
-    this.#ringing = at;
+    this.#runningAlarm = at;
     const engine = this.object()?.engine;
     // The object died during its restart: the alarm is set again already.
     if (!engine || life !== this.#life) return;
     if (this.dies("crash_in_alarm")) return;
     void engine.wake().then(
       () => {
-        if (life === this.#life) this.#ringing = null;
+        if (life === this.#life) this.#runningAlarm = null;
       },
       (error: unknown) => {
         this.#unhandled(life, error);
         if (life === this.#life && tries < ALARM_TRIES)
-          time.timeline.schedule(time.now + 2_000 * 2 ** tries, () => this.#ring(tries + 1));
+          time.timeline.schedule(time.now + 2_000 * 2 ** tries, () => this.#runAlarm(tries + 1));
       },
     );
     if (life !== this.#life) return;

@@ -7,7 +7,7 @@ import { OriginUnreachable } from "../../../src/outgoing/guarded-fetch";
 import { Chance } from "../../../simulated/chance";
 import { drawFailure } from "./failures";
 import { type Fault, type Faults, hash } from "./faults";
-import { type Ending, type Said, sentOf, speak } from "./model";
+import { type Ending, type ModelReply, sentOf, speak } from "./model";
 import { type EngineSituation, SEARCH_TOKENS } from "./situation";
 import {
   BREAKS,
@@ -23,18 +23,18 @@ import {
   withGarbage,
 } from "./plan";
 import type { VirtualTime } from "./virtual-time";
-import { DIALECTS, type SpokenFormat } from "./wire";
+import { DIALECTS, type WireFormat } from "./wire";
 import { mostSearches } from "./wire/anthropic";
 import { sentText } from "../../../tests/providers/sent-body";
 
 /**
  * A request that a provider received, in its own record. Times are those of the simulated world.
  */
-export type Reached = {
+export type ReceivedRequest = {
   agent: number;
   call: string;
   /** A new reply, the rest of a background reply, or the stop of one. */
-  asksFor: "reply" | "rest" | "stop";
+  kind: "reply" | "rest" | "stop";
   stage: Asked["stage"] | null;
   body: string;
   headers: string;
@@ -43,22 +43,22 @@ export type Reached = {
   headersAt: number | null;
   endedAt: number | null;
   /** Time of the last chunk of the reply. */
-  pieceAt: number | null;
+  chunkAt: number | null;
   /** Requested delay before a retry, in ms; 0 if none. */
-  asksToWaitMs: number;
+  retryAfterMs: number;
   /** Tool calls of the model, decisions included, in order, as sent. A cut call is incomplete. */
-  calls: Said["calls"];
+  calls: ModelReply["calls"];
   /** Finish reason that the provider sent; `null` if it has not replied. */
   finish: Ending | null;
   /** Charge so far; grows while the provider writes. */
   charged: Charge | null;
   /** Why the provider would reject the request by its own rules. */
-  complaint: string | null;
+  rejection: string | null;
 };
 
 type Options = {
   situation: EngineSituation;
-  formats: readonly SpokenFormat[];
+  formats: readonly WireFormat[];
   /** Maximum tokens of one reply, by agent. */
   outputCaps: readonly number[];
   time: VirtualTime;
@@ -70,7 +70,7 @@ type Options = {
 };
 
 type Sending = {
-  reached: Reached;
+  reached: ReceivedRequest;
   signal: AbortSignal | null;
   path: string;
   search: URLSearchParams;
@@ -83,12 +83,12 @@ type Sending = {
  * record their charges.
  */
 export class Providers {
-  readonly reached: Reached[] = [];
+  readonly reached: ReceivedRequest[] = [];
   readonly #options: Options;
   readonly #memories: Continuity[];
   readonly #open = new Set<() => void>();
   /** Background replies, by id. */
-  readonly #kept = new Map<string, Uint8Array[]>();
+  readonly #background = new Map<string, Uint8Array[]>();
   #life = 0;
 
   constructor(options: Options) {
@@ -114,11 +114,10 @@ export class Providers {
       init?.signal?.throwIfAborted();
       const url = new URL(String(input instanceof Request ? input.url : input));
       if (faults.strikes("connect_refused")) throw new OriginUnreachable(url.host);
-      const reached: Reached = {
+      const reached: ReceivedRequest = {
         agent,
         call,
-        asksFor:
-          init?.method === "GET" ? "rest" : url.pathname.endsWith("/cancel") ? "stop" : "reply",
+        kind: init?.method === "GET" ? "rest" : url.pathname.endsWith("/cancel") ? "stop" : "reply",
         stage: null,
         body: sentText(init?.body),
         headers: JSON.stringify([...new Headers(init?.headers)]),
@@ -126,12 +125,12 @@ export class Providers {
         sentAt: time.now,
         headersAt: null,
         endedAt: null,
-        pieceAt: null,
-        asksToWaitMs: 0,
+        chunkAt: null,
+        retryAfterMs: 0,
         calls: [],
         finish: null,
         charged: null,
-        complaint: null,
+        rejection: null,
       };
       this.reached.push(reached);
       return this.#exchange({
@@ -153,11 +152,12 @@ export class Providers {
     let stop = (): void => {};
     const close = (): void => {
       stop();
-      if (plan.ending === "lost" || (plan.isKept && reached.charged))
+      if (plan.ending === "lost" || (plan.isBackground && reached.charged))
         reached.charged = plan.charged;
       reached.endedAt ??= time.now;
       this.#open.delete(close);
-      signal?.removeEventListener("abort", aborted); // otherwise it would keep a dead process's objects in memory
+      // The listener would keep a dead process's objects in memory.
+      signal?.removeEventListener("abort", aborted);
     };
     const breaks = (why: unknown): void => {
       if (sending.isDead() || reached.endedAt !== null) return;
@@ -188,7 +188,7 @@ export class Providers {
       if (frame === undefined) return finish();
       if (plan.charged && reached.charged)
         reached.charged.output = writtenOf(plan.charged, (nth + 1) / plan.whole);
-      reached.pieceAt = time.now;
+      reached.chunkAt = time.now;
       body?.enqueue(frame);
       if (nth > 0 && dies("crash_in_stream")) return;
       later(plan.gapMs, () => write(nth + 1));
@@ -216,14 +216,14 @@ export class Providers {
     reached.stage = read.asked.stage;
     const failure = drawFailure(faults);
     if (failure) {
-      reached.asksToWaitMs = 1_000 * Number(failure.retryAfter ?? 0);
+      reached.retryAfterMs = 1_000 * Number(failure.retryAfter ?? 0);
       return this.#failing(reached.agent, failure);
     }
-    const plan = this.#speaking(sending, read);
+    const plan = this.#replyPlan(sending, read);
     if (faults.strikes("lost_unanswered")) return { ...plan, ending: "lost" };
     if (faults.strikes("no_headers", 130_000))
       return { ...plan, afterMs: Number.POSITIVE_INFINITY, charged: null };
-    return this.#spoilt(plan);
+    return this.#withTransferFaults(plan);
   }
 
   #read({ reached, path }: Sending): { asked: Asked; body: Json } | { failure: Failure } {
@@ -235,18 +235,18 @@ export class Providers {
       const read = dialect.read({ path, headers, body });
       const mismatch = this.#memories[reached.agent]?.mismatch(dialect.modelTurns(body));
       if (mismatch)
-        reached.complaint = `it received back a turn that it never sent: ${JSON.stringify(mismatch)}`;
+        reached.rejection = `it received back a turn that it never sent: ${JSON.stringify(mismatch)}`;
       return { asked: toSituation(read), body };
     } catch (error) {
       if (!(error instanceof RequestRefusal)) throw error;
-      reached.complaint = error.message;
+      reached.rejection = error.message;
       return { failure: error.failure };
     }
   }
 
   /** The rest of a background reply, or the confirmation of a stop. */
   #resumed({ reached, path, search }: Sending, id: string): Plan {
-    const frames = this.#kept.get(id);
+    const frames = this.#background.get(id);
     if (!frames || this.#options.faults.strikes("server_error"))
       return this.#failing(reached.agent, { status: 404, message: "Response not found." });
     const base = { ...INSTANT, headers: { "content-type": "application/json" } };
@@ -268,7 +268,7 @@ export class Providers {
     return { ...INSTANT, status: failure.status, headers, frames: [bytes] };
   }
 
-  #speaking({ reached }: Sending, { asked }: { asked: Asked }): Plan {
+  #replyPlan({ reached }: Sending, { asked }: { asked: Asked }): Plan {
     const { situation, outputCaps, formats, faults } = this.#options;
     const { agent, call, body } = reached;
     const chance = new Chance(situation.seed ^ hash(`pace ${call}`));
@@ -312,10 +312,10 @@ export class Providers {
     const afterMs = isSlow ? chance.latency(2_000, 110_000) : chance.latency(20, 4_000);
     const gapMs = isSlow ? chance.latency(50, 20_000) : chance.latency(1, 300);
     const bytes = frames.map((frame) => encoder.encode(frame));
-    const isKept = JSON.parse(body).background === true;
-    if (isKept) this.#kept.set(`resp_${id}`, bytes);
+    const isBackground = JSON.parse(body).background === true;
+    if (isBackground) this.#background.set(`resp_${id}`, bytes);
     return {
-      isKept,
+      isBackground,
       status: 200,
       headers: EVENTS,
       afterMs,
@@ -328,7 +328,7 @@ export class Providers {
   }
 
   /** Faults during the transfer. */
-  #spoilt(plan: Plan): Plan {
+  #withTransferFaults(plan: Plan): Plan {
     const { faults } = this.#options;
     if (faults.strikes("empty_reply"))
       return { ...plan, frames: [], charged: plan.charged && { ...plan.charged, output: 0 } };

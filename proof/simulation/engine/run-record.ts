@@ -5,13 +5,13 @@ import type { SessionState } from "../../../src/coordination";
 import type { Client } from "./clients";
 import type { Faults } from "./faults";
 import type { Platform } from "./platform";
-import { type Drawn, type EngineSituation, SESSION } from "./situation";
+import { type SessionSetup, type EngineSituation, SESSION } from "./situation";
 import type { User } from "./user";
 
 /** The complete record of a finished run. Invariants read nothing else. */
 export type RunRecord = {
   situation: EngineSituation;
-  drawn: Drawn;
+  drawn: SessionSetup;
   log: readonly NumberedEvent[];
   rows: readonly LogRow[];
   clients: readonly Client[];

@@ -14,22 +14,22 @@ import { Client } from "./clients";
 import { Faults } from "./faults";
 import { type LiveSession, Platform } from "./platform";
 import type { RunRecord } from "./run-record";
-import { type Drawn, drawSession, type EngineSituation, SESSION } from "./situation";
+import { type SessionSetup, drawSession, type EngineSituation, SESSION } from "./situation";
 import { User } from "./user";
 import { VirtualTime } from "./virtual-time";
 import { sessionPrefix } from "../../../r2-layout/session-files";
 import { readStoredSnapshots, type StoredSnapshots } from "../../../simulated/stored-snapshots";
 
 /** More steps than this mean a livelock. */
-const MOST_STEPS = 60_000;
+const MAX_STEPS = 60_000;
 /** Steps between comparisons of the live state with the fold of the log. */
 const CHECKPOINT = 400;
 /**
  * Faults strike more often this long before a cancel, and this many calls before the last one of a
  * round.
  */
-const CLOSE_MS = 3_000;
-const CLOSE_CALLS = 6;
+const NEAR_MS = 3_000;
+const NEAR_CALLS = 6;
 /**
  * Conversation length in tokens from which a compaction is near, in runs with long results and
  * small windows.
@@ -61,7 +61,7 @@ export async function runEngine(
 class Run {
   readonly #situation: EngineSituation;
   readonly #time: VirtualTime;
-  readonly #drawn: Drawn;
+  readonly #drawn: SessionSetup;
   readonly #faults: Faults;
   readonly #platform: Platform;
   readonly #user: User;
@@ -86,8 +86,8 @@ class Run {
       get head() {
         return self.#platform?.whereIs(null).head ?? 0;
       },
-      get isClose() {
-        return self.#isClose();
+      get isNear() {
+        return self.#isNear();
       },
     };
     const { calmAfterMs, isLate } = this.#drawn;
@@ -97,7 +97,7 @@ class Run {
     const platform = this.#platform;
     this.#user = new User({ situation, drawn: this.#drawn, time, platform, chance: this.#chance });
     this.#platform.onDeath = () => {
-      for (const client of this.#clients) client.lose();
+      for (const client of this.#clients) client.disconnected();
       whileAway(this.#platform.disk);
     };
     this.#platform.onBoot = (session) => this.#compare(session, "after a restart");
@@ -121,7 +121,7 @@ class Run {
       await this.#time.settle();
       if (this.#isOver()) return null;
       this.#steps += 1;
-      if (this.#steps > MOST_STEPS) return `still running after ${MOST_STEPS} steps`;
+      if (this.#steps > MAX_STEPS) return `still running after ${MAX_STEPS} steps`;
       if (this.#time.timeline.nextAt() === null) {
         // No request and no alarm is pending, so no work may be left. A client's next request
         // revives the object.
@@ -148,11 +148,13 @@ class Run {
     const world = { platform: this.#platform, time: this.#time, faults: this.#faults };
     const many = this.#chance.int(1, 3);
     for (let nth = 0; nth < many; nth += 1) {
-      const wish = {
+      const subscription = {
         turn: nth === 1 ? null : this.#chance.int(1, this.#user.turns),
         deltas: nth !== 2,
       };
-      this.#clients.push(new Client(wish, new Chance(this.#situation.seed ^ (nth + 77)), world));
+      this.#clients.push(
+        new Client(subscription, new Chance(this.#situation.seed ^ (nth + 77)), world),
+      );
     }
   }
 
@@ -175,9 +177,9 @@ class Run {
    * Whether the event that the run aims at may be next: a restart, the user's cancel, an agent out
    * of rounds or calls, or a full conversation.
    */
-  #isClose(): boolean {
+  #isNear(): boolean {
     const { habits } = this.#situation;
-    if (this.#user?.cancelsAt - this.#time.now < CLOSE_MS) return true;
+    if (this.#user?.cancelsAt - this.#time.now < NEAR_MS) return true;
     const live = this.#platform?.live;
     const attempt = live && runningTurn(live.coordinator.state)?.attempt;
     if (!attempt) return false;
@@ -196,7 +198,7 @@ class Run {
     const calls = live.coordinator.state.rules?.max_calls_per_round ?? LIMITS.callsPerRound;
     return (
       habits.includes("endless_tools") &&
-      most(({ round }) => round?.calls ?? 0) >= calls - CLOSE_CALLS
+      most(({ round }) => round?.calls ?? 0) >= calls - NEAR_CALLS
     );
   }
 
@@ -220,8 +222,10 @@ class Run {
   }
 
   /** The last id that a client will receive. */
-  #due({ wish }: Client, head: number): number {
-    return wish.turn === null ? head : (this.#platform.whereIs(wish.turn).place?.lastSeq ?? head);
+  #due({ subscription }: Client, head: number): number {
+    return subscription.turn === null
+      ? head
+      : (this.#platform.whereIs(subscription.turn).place?.lastSeq ?? head);
   }
 
   #count(

@@ -4,10 +4,10 @@ import { LIMITS } from "../../../src/coordination/limits";
 import { Chance } from "../../../simulated/chance";
 import { drawRoundLimits, drawShortcuts } from "../world/situation";
 import type { RateLimits } from "../../../src/providers/rate-limits";
-import { FAULTS, type Fault, hash, OF_TENANT, OF_TOOLS } from "./faults";
+import { FAULTS, type Fault, hash, SETTLEMENT_FAULTS, TOOL_FAULTS } from "./faults";
 import { type Habit, HABITS } from "./habits";
 import { toolRules } from "./tools";
-import { DIALECTS, FORMATS, type SpokenFormat } from "./wire";
+import { DIALECTS, FORMATS, type WireFormat } from "./wire";
 
 /** Rare combinations: most seeds aim at one of these. */
 const AIMS: readonly (readonly Habit[])[] = [
@@ -41,7 +41,7 @@ const AIMS: readonly (readonly Habit[])[] = [
  * Additional habits, each with the share of runs that have it. Drawn separately, so that seeds
  * without them stay unchanged.
  */
-const BESIDES: readonly (readonly [share: number, habits: readonly Habit[]])[] = [
+const ADDITIONS: readonly (readonly [share: number, habits: readonly Habit[]])[] = [
   [0.04, ["long_results", "late_trouble", "tools"]],
   [0.04, ["served", "tools"]],
   [0.02, ["served"]],
@@ -62,7 +62,7 @@ const LONG_AIMS: readonly (readonly Habit[])[] = [
 ];
 
 /** Habits after which little else can happen. */
-const SELDOM: ReadonlySet<Habit> = new Set([
+const RARE: ReadonlySet<Habit> = new Set([
   "skip",
   "tiny_windows",
   "endless_tools",
@@ -109,12 +109,12 @@ export function situationOf(seed: number): EngineSituation {
   const isQuiet = chance.is(0.04);
   const habitRate = chance.pick([0.08, 0.2, 0.35]);
   const aim = chance.is(0.02) ? chance.pick(LONG_AIMS) : chance.is(0.66) ? chance.pick(AIMS) : [];
-  const besides = aim.includes("late_trouble") ? [] : drawBesides(seed);
-  const isLate = [...aim, ...besides].includes("late_trouble");
+  const additions = aim.includes("late_trouble") ? [] : drawAdditions(seed);
+  const isLate = [...aim, ...additions].includes("late_trouble");
   const faultRate = chance.pick(
     isLate
       ? [0.35]
-      : besides.length > 0
+      : additions.length > 0
         ? [0.4, 0.6]
         : aim.length > 0
           ? [0.2, 0.4]
@@ -122,30 +122,30 @@ export function situationOf(seed: number): EngineSituation {
   );
   const size = isLate ? chance.pick(["two", "three"] as const) : drawnSize;
   const spoils = (habit: Habit): boolean => isLate && EARLY_ENDS.has(habit);
-  const drawn = (habit: Habit): boolean => chance.is(SELDOM.has(habit) ? habitRate / 4 : habitRate);
+  const drawn = (habit: Habit): boolean => chance.is(RARE.has(habit) ? habitRate / 4 : habitRate);
   const habits = HABITS.filter((habit) => (aim.includes(habit) || drawn(habit)) && !spoils(habit));
   // Runs with tools have most tool faults. Runs with a second turn have most settlement faults.
   const isMost = (fault: Fault): boolean =>
-    (aim.includes("tools") && OF_TOOLS.has(fault)) ||
-    (habits.includes("second_turn") && OF_TENANT.has(fault));
+    (aim.includes("tools") && TOOL_FAULTS.has(fault)) ||
+    (habits.includes("second_turn") && SETTLEMENT_FAULTS.has(fault));
   return {
     seed,
     agents: { one: 1, two: 2, three: 3, four: 4, five: 5, eight: 8 }[size],
-    habits: [...new Set([...habits, ...besides])],
+    habits: [...new Set([...habits, ...additions])],
     faults: isQuiet ? [] : FAULTS.filter((fault) => chance.is(isMost(fault) ? 0.75 : faultRate)),
     strikes: null,
   };
 }
 
-function drawBesides(seed: number): Habit[] {
+function drawAdditions(seed: number): Habit[] {
   const chance = new Chance(seed * 2_246_822_519);
-  return BESIDES.flatMap(([share, habits]) => (chance.is(share) ? habits : []));
+  return ADDITIONS.flatMap(([share, habits]) => (chance.is(share) ? habits : []));
 }
 
-export type Drawn = {
+export type SessionSetup = {
   team: Team;
   budget: Budget;
-  formats: readonly SpokenFormat[];
+  formats: readonly WireFormat[];
   timeoutMs: number | null;
   calmAfterMs: number;
   isLate: boolean;
@@ -158,7 +158,7 @@ export const idOf = (index: number): string => `writer-canary-${index}x`;
 export const modelOf = (index: number): string => `model-canary-${index}x`;
 export const keyOf = (index: number): string => `key-canary-${index}x-0123456789`;
 
-export function drawSession(situation: EngineSituation): Drawn {
+export function drawSession(situation: EngineSituation): SessionSetup {
   const { seed, agents, habits } = situation;
   const chance = new Chance(seed ^ 0x2545f491);
   const has = (habit: Habit): boolean => habits.includes(habit);
@@ -190,7 +190,7 @@ export function drawSession(situation: EngineSituation): Drawn {
 
 function drawRules(
   { seed, agents, habits }: EngineSituation,
-  formats: readonly SpokenFormat[],
+  formats: readonly WireFormat[],
   chance: Chance,
 ): TeamRules {
   const has = (habit: Habit): boolean => habits.includes(habit);
@@ -230,7 +230,7 @@ const FILES = { fileTools: true, shell: false, readBeforeDelete: true, contexts:
  * The format whose provider has web search in this simulation, and the input tokens that one search
  * may add to a call.
  */
-const HOSTING: SpokenFormat = "anthropic";
+const HOSTING: WireFormat = "anthropic";
 export const SEARCH_TOKENS = 2_000;
 const SEARCH: HostedToolRule = {
   name: "web_search",
@@ -275,7 +275,7 @@ function drawRates(chance: Chance): RateLimits {
 }
 
 function drawAgent(
-  format: SpokenFormat,
+  format: WireFormat,
   index: number,
   { seed, habits }: EngineSituation,
 ): TeamAgent {

@@ -7,7 +7,7 @@ import type { VirtualTime } from "./virtual-time";
  */
 export class Tenant {
   /** All settlements in order of arrival. */
-  readonly told: SettledTurn[] = [];
+  readonly settlements: SettledTurn[] = [];
   readonly #time: VirtualTime;
   readonly #faults: Faults;
   /** Resolves when everything written so far is on disk. Nothing may leave an object earlier. */
@@ -31,7 +31,7 @@ export class Tenant {
       (arrived) => void this.#time.timeline.schedule(this.#time.now + afterMs, arrived),
     );
     if (this.#faults.strikes("tenant_deaf")) throw new Error("Network connection lost.");
-    this.told.push(turn);
+    this.settlements.push(turn);
     if (this.#faults.strikes("tenant_answer_lost")) throw new Error("Network connection lost.");
   }
 }

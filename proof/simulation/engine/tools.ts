@@ -3,14 +3,14 @@ import type { ToolsListing } from "../../../src/protocol/events";
 import type { Tool, ToolContext, ToolResult } from "../../../src/tools/tool";
 import type { AgentRules } from "../../../src/protocol/team";
 import type { ReachedTool } from "../../../checker/types";
-import { drawNews } from "../world/notifications";
+import { drawNotifications } from "../world/notifications";
 import { Chance } from "../../../simulated/chance";
 import { type Fault, type Faults, hash } from "./faults";
 import type { Habit } from "./habits";
 import type { VirtualTime } from "./virtual-time";
 
 /** A request that reached the server. Times are those of the simulated world. */
-export type Served = ReachedTool & {
+export type ToolRequest = ReachedTool & {
   sentAt: number;
   headersAt: number | null;
   endedAt: number | null;
@@ -36,12 +36,12 @@ const SERVED = [
   { name: "place_order", acts_outside: true, idempotent: false },
 ] as const;
 type Rule = (typeof SERVED)[number];
-type Working = { rule: Rule; context: ToolContext; isDead: () => boolean };
+type ToolRun = { rule: Rule; context: ToolContext; isDead: () => boolean };
 
 /** Name of their server if agents must list its tools first. */
 const SERVER = "box";
 /** Maximum number of announced changes of the list. Exceeds the number that agents receive. */
-const MOST_CHANGES = 12;
+const MAX_CHANGES = 12;
 
 /**
  * Tools that agents know from the start: the service's file tools, and the server's tools unless
@@ -60,9 +60,9 @@ export function toolRules(
  */
 export class ToolServer {
   /** In order of arrival. */
-  readonly reached: Served[] = [];
+  readonly reached: ToolRequest[] = [];
   readonly #options: Options;
-  readonly #open = new Set<Served>();
+  readonly #open = new Set<ToolRequest>();
   readonly #lists: Chance;
   #has: readonly Rule[] = SERVED;
   #problem: string | null = null;
@@ -109,7 +109,7 @@ export class ToolServer {
     if (life !== this.#life) return never();
     signal.throwIfAborted();
     if (dies("crash_in_tool")) return never();
-    await this.#passes(
+    await this.#after(
       faults.strikes("tool_slow", 30_000)
         ? this.#lists.latency(1_000, 30_000)
         : this.#lists.latency(5, 2_000),
@@ -143,7 +143,7 @@ export class ToolServer {
   #changesLater(): void {
     const { time } = this.#options;
     const life = this.#life;
-    if (this.#changes >= MOST_CHANGES) return;
+    if (this.#changes >= MAX_CHANGES) return;
     this.#changes += 1;
     time.timeline.schedule(time.now + this.#lists.latency(200, 60_000), () => {
       this.#has = SERVED.filter(() => this.#lists.is(0.7));
@@ -164,7 +164,7 @@ export class ToolServer {
     if (isDead()) return never();
     signal.throwIfAborted();
     const { session: _, toolCall, ...rest } = place;
-    const request: Served = {
+    const request: ToolRequest = {
       ...{ ...rest, tool_call: toolCall, name: rule.name, key: idempotencyKey, answered: false },
       ...{ sentAt: time.now, headersAt: null, endedAt: null },
     };
@@ -178,13 +178,13 @@ export class ToolServer {
     }
   }
 
-  #end(request: Served): void {
+  #end(request: ToolRequest): void {
     request.endedAt ??= this.#options.time.now;
     this.#open.delete(request);
   }
 
-  /** Headers arrive with the first message, be it a notification or the result. */
-  async #work(request: Served, { rule, context, isDead }: Working): Promise<ToolResult> {
+  /** Headers arrive with the first message: a notification or the result. */
+  async #work(request: ToolRequest, { rule, context, isDead }: ToolRun): Promise<ToolResult> {
     const { seed, habits, faults, time } = this.#options;
     const { idempotencyKey, signal } = context;
     const speak = (): void => {
@@ -195,14 +195,14 @@ export class ToolServer {
     const afterMs = faults.strikes("tool_slow", 30_000)
       ? chance.int(1_000, 30_000)
       : chance.latency(5, 2_000);
-    const news = drawNews(new Chance(seed ^ hash(`${idempotencyKey} news`)));
+    const news = drawNotifications(new Chance(seed ^ hash(`${idempotencyKey} news`)));
     for (const one of news) {
-      await this.#passes(Math.floor(afterMs / (news.length + 1)), signal);
+      await this.#after(Math.floor(afterMs / (news.length + 1)), signal);
       if (isDead()) return never();
       speak();
       context.tell?.(one);
     }
-    await this.#passes(afterMs - news.length * Math.floor(afterMs / (news.length + 1)), signal);
+    await this.#after(afterMs - news.length * Math.floor(afterMs / (news.length + 1)), signal);
     if (isDead()) return never();
     const fails = faults.strikes("tool_fails");
     request.answered = fails || !faults.strikes("tool_lost");
@@ -221,7 +221,7 @@ export class ToolServer {
   }
 
   /** Waits, and rejects when the caller aborts. */
-  #passes(ms: number, signal: AbortSignal): Promise<void> {
+  #after(ms: number, signal: AbortSignal): Promise<void> {
     const { time } = this.#options;
     // The last notification may have ended the turn; no abort event would follow.
     if (signal.aborted) return Promise.reject(signal.reason);

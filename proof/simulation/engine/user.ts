@@ -1,11 +1,11 @@
 import type { Chance } from "../../../simulated/chance";
 import type { LiveSession, Platform } from "./platform";
-import type { Drawn, EngineSituation } from "./situation";
+import type { SessionSetup, EngineSituation } from "./situation";
 import type { VirtualTime } from "./virtual-time";
 
 type World = {
   situation: EngineSituation;
-  drawn: Drawn;
+  drawn: SessionSetup;
   time: VirtualTime;
   platform: Platform;
   /** Shared with the rest of the run: the order of draws determines what a seed plays. */
@@ -28,7 +28,7 @@ export class User {
   /** Time of the first cancel request; infinite if none. */
   cancelsAt = Number.POSITIVE_INFINITY;
   readonly #situation: EngineSituation;
-  readonly #drawn: Drawn;
+  readonly #drawn: SessionSetup;
   readonly #time: VirtualTime;
   readonly #platform: Platform;
   readonly #chance: Chance;

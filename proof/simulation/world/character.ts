@@ -6,7 +6,11 @@ import type { Feature } from "./situation";
 export type Character = "agreeable" | "improver" | "stubborn" | "careless";
 
 /** The sources that a reply is drawn from. */
-export type Temper = { chance: Chance; has: (feature: Feature) => boolean; character: Character };
+export type ReplySources = {
+  chance: Chance;
+  has: (feature: Feature) => boolean;
+  character: Character;
+};
 
 /** The running attempt's agents with an answer, by the alias that models see. */
 export function answered(state: SessionState): { alias: string; agent: AgentState }[] {

@@ -12,7 +12,7 @@ export function canCompact(state: SessionState, { agent }: ModelCallEffect): boo
   return turn !== null && (agentAt(turn.attempt, agent).round?.calls ?? 0) > 0;
 }
 
-/** Marks a call that is too long as one that may be retried after a compaction. */
+/** Allows a call that is too long to be retried after a compaction. */
 export function compactible(outcome: CallOutcome): CallOutcome {
   const { ends } = outcome;
   if (ends.type !== "failure") return outcome;
@@ -31,7 +31,7 @@ const DROPPED = { replies: 1, tool_calls: 0, tool_results: 0, notes: 0, tokens: 
  * Turns a model's reply into a summary: it has no decisions and no tools. A cut or withheld reply
  * is no summary.
  */
-export function summedUp(outcome: CallOutcome): CallOutcome {
+export function compacted(outcome: CallOutcome): CallOutcome {
   const { ends } = outcome;
   if (ends.type !== "reply") return outcome;
   const { reply } = ends;

@@ -1,9 +1,9 @@
 import type { CallFailure } from "../../../src/coordination";
 import type { FailureClass, Usage } from "../../../src/protocol/events";
-import type { Temper } from "./character";
+import type { ReplySources } from "./character";
 
 /** Draws a failure of the call; `null` if the call replies. */
-export function drawFailure({ chance, has }: Temper, usage: Usage): CallFailure | null {
+export function drawFailure({ chance, has }: ReplySources, usage: Usage): CallFailure | null {
   const rates: Partial<Record<FailureClass | "none" | "unreachable", number>> = {
     none: 100,
     transient: has("transient_failures") ? 60 : 0,

@@ -5,11 +5,11 @@ import type { Chance } from "../../../simulated/chance";
 
 /** Results of a provider's hosted tools in a call: never more uses than granted. */
 
-type Started = EventOf<"call.started">;
+type StartedCall = EventOf<"call.started">;
 type Uses = NonNullable<Usage["hosted_uses"]>;
 
 /** Charged uses. */
-export function drawUses(chance: Chance, { hosted_tools = [] }: Started): Uses {
+export function drawUses(chance: Chance, { hosted_tools = [] }: StartedCall): Uses {
   const uses: Uses = {};
   for (const { name, max_uses } of hosted_tools) {
     const count = chance.int(0, max_uses);
@@ -28,7 +28,7 @@ export const tokensOf = (uses: Uses, { hosted_tools = [] }: AgentRules): number 
 /** Reported uses of a reply; some are reported but not charged. */
 export function drawHosted(
   chance: Chance,
-  { hosted_tools = [] }: Started,
+  { hosted_tools = [] }: StartedCall,
 ): { hosted?: HostedUse[]; citations?: Citation[] } {
   const hosted = hosted_tools.flatMap(({ name, max_uses }) =>
     Array.from({ length: chance.int(0, Math.min(3, max_uses)) }, (_, nth): HostedUse => {

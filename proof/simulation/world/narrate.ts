@@ -1,7 +1,7 @@
 import type { NumberedEvent } from "../../../checker";
 
 /** Fields that are redundant or not needed to read a failing history. */
-const LEFT_OUT = [
+const OMITTED = [
   "sequence_number",
   "type",
   "at",
@@ -14,9 +14,9 @@ const LEFT_OUT = [
   "message",
   "rules",
 ];
-const MOST_CHARACTERS = 160;
+const MAX_CHARACTERS = 160;
 /** Longer histories are cut in the middle. */
-const MOST_LINES = 120;
+const MAX_LINES = 120;
 
 /** A readable log: one line per event, times relative to the first event. */
 export function narrate(log: readonly NumberedEvent[]): string {
@@ -25,17 +25,17 @@ export function narrate(log: readonly NumberedEvent[]): string {
     const agent = "agent" in event ? ` ${event.agent}` : "";
     return `#${event.sequence_number} +${Math.round(event.at - start)}ms ${event.type}${agent} ${detailsOf(event)}`;
   });
-  if (lines.length <= MOST_LINES) return lines.join("\n");
-  const half = MOST_LINES / 2;
+  if (lines.length <= MAX_LINES) return lines.join("\n");
+  const half = MAX_LINES / 2;
   return [
     ...lines.slice(0, half),
-    `… ${lines.length - MOST_LINES} more …`,
+    `… ${lines.length - MAX_LINES} more …`,
     ...lines.slice(-half),
   ].join("\n");
 }
 
 function detailsOf(event: NumberedEvent): string {
-  const told = Object.entries(event).filter(([name]) => !LEFT_OUT.includes(name));
-  const text = told.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(" ");
-  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
+  const shown = Object.entries(event).filter(([name]) => !OMITTED.includes(name));
+  const text = shown.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(" ");
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
 }

@@ -6,7 +6,7 @@ const ORIGIN = "https://far.example.com";
 /**
  * Notifications of a tool server during one call: usually none, sometimes more than are forwarded.
  */
-export function drawNews(chance: Chance): ToolNotification[] {
+export function drawNotifications(chance: Chance): ToolNotification[] {
   if (chance.is(0.5)) return [];
   const count =
     chance.weighted({ few: 6, many: 1 }) === "few" ? chance.int(1, 4) : chance.int(20, 80);

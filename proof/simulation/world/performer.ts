@@ -13,7 +13,7 @@ import type { AgentRules } from "../../../src/protocol/team";
 import type { LedgerEntry, NumberedEvent } from "../../../checker";
 import type { ReachedTool } from "../../../checker/types";
 import { priceOf } from "../../../checker/price";
-import { canCompact, compactible, summedUp } from "./compacting";
+import { canCompact, compactible, compacted } from "./compacting";
 import type { Timeline } from "./timeline";
 import type { CallOutcome, World } from "./world";
 
@@ -179,7 +179,7 @@ export class Performer {
   }
 
   #runTool(effect: ToolCallEffect): void {
-    const { afterMs, outcome, news } = this.#world.tool(effect);
+    const { afterMs, outcome, notifications } = this.#world.tool(effect);
     const started = this.#shell.log.at(-1);
     if (started?.type === "tool.started") {
       const { turn, attempt, agent, round, tool_call, name } = started;
@@ -194,8 +194,8 @@ export class Performer {
         answered: false,
       });
     }
-    for (const [nth, one] of news.entries()) {
-      const at = this.#shell.now + Math.round((afterMs * (nth + 1)) / (news.length + 1));
+    for (const [nth, one] of notifications.entries()) {
+      const at = this.#shell.now + Math.round((afterMs * (nth + 1)) / (notifications.length + 1));
       // Not cancelled with the call: late notifications must have no effect.
       this.#shell.timeline.schedule(at, () =>
         this.#shell.input({ type: "tool_notified", effect: effect.id, notification: one }),
@@ -223,7 +223,7 @@ export class Performer {
     const { state } = this.#shell;
     const drawn = this.#world.call(effect, { state, started, inputTokens });
     const outcome = started.compacts
-      ? summedUp(drawn)
+      ? compacted(drawn)
       : canCompact(state, effect)
         ? compactible(drawn)
         : drawn;
@@ -250,8 +250,8 @@ export class Performer {
     const stop = (): void => {
       for (const cancel of cancels) cancel();
       this.#charge(effect.id, outcome.charged);
-      if (this.#world.tellsTwice())
-        timeline.schedule(timeline.now + 1, () => this.#tell(effect, outcome));
+      if (this.#world.deliversTwice())
+        timeline.schedule(timeline.now + 1, () => this.#deliver(effect, outcome));
       release();
     };
     this.#running.set(effect.id, { stop });
@@ -279,11 +279,11 @@ export class Performer {
 
   #end(effect: ModelCallEffect, outcome: CallOutcome): void {
     this.#charge(effect.id, outcome.charged);
-    this.#tell(effect, outcome);
-    if (this.#world.tellsTwice()) this.#tell(effect, outcome);
+    this.#deliver(effect, outcome);
+    if (this.#world.deliversTwice()) this.#deliver(effect, outcome);
   }
 
-  #tell(effect: ModelCallEffect, { ends }: CallOutcome): void {
+  #deliver(effect: ModelCallEffect, { ends }: CallOutcome): void {
     if (ends.type === "reply")
       this.#shell.input({ type: "call_replied", effect: effect.id, reply: ends.reply });
     else this.#shell.input({ type: "call_failed", effect: effect.id, failure: ends.failure });

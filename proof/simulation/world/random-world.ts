@@ -3,18 +3,18 @@ import type { ToolsListing, Usage } from "../../../src/protocol/events";
 import type { AgentRules } from "../../../src/protocol/team";
 import { drawFailure } from "./failing";
 import { drawUses, tokensOf } from "./hosting";
-import { drawNews } from "./notifications";
+import { drawNotifications } from "./notifications";
 import { Chance } from "../../../simulated/chance";
 import { drawReply } from "./replying";
 import { type Feature, SERVED_TOOLS, type Situation } from "./situation";
-import type { Character, Temper } from "./character";
+import type { Character, ReplySources } from "./character";
 import { drawText } from "./texts";
-import type { CallOutcome, Seen, World } from "./world";
+import type { CallOutcome, CallContext, World } from "./world";
 
 /** Random providers, tools and faults, all derived from the situation's seed. */
 export function randomWorld(situation: Situation): World {
   const chance = new Chance(situation.seed + 2);
-  const newsChance = new Chance(situation.seed + 4);
+  const notificationChance = new Chance(situation.seed + 4);
   const has = (feature: Feature): boolean => situation.features.includes(feature);
   const inputs = new Map<string, number>();
   const characters = Array.from({ length: situation.agents }, () => drawCharacter(chance, has));
@@ -41,7 +41,7 @@ export function randomWorld(situation: Situation): World {
     tool: () => ({
       afterMs: chance.latency(1, 20_000),
       outcome: chance.weighted({ ok: 8, error: 2, unknown: 1 }),
-      news: drawNews(newsChance),
+      notifications: drawNotifications(notificationChance),
     }),
     listing: (_, rules) => ({
       afterMs: chance.latency(1, 20_000),
@@ -52,7 +52,7 @@ export function randomWorld(situation: Situation): World {
     diesNow: () => chance.is(deathRate),
     clockLagMs: () => (has("clock_jumps") && chance.is(0.1) ? chance.latency(1, 3_600_000) : 0),
     alarmLateMs: () => (has("late_alarms") && chance.is(0.5) ? chance.latency(1, 600_000) : 0),
-    tellsTwice: () => has("double_delivery") && chance.is(0.3),
+    deliversTwice: () => has("double_delivery") && chance.is(0.3),
     seed: () => chance.int(0, 2 ** 32 - 1),
   };
 
@@ -106,18 +106,18 @@ function drawListings(chance: Chance, { tool_servers = [] }: AgentRules): ToolsL
   });
 }
 
-function drawCall(temper: Temper, effect: ModelCallEffect, seen: Seen): CallOutcome {
-  const { chance, has } = temper;
+function drawCall(sources: ReplySources, effect: ModelCallEffect, seen: CallContext): CallOutcome {
+  const { chance, has } = sources;
   const afterMs = chance.latency(20, has("slow") ? 400_000 : 20_000);
   const headersMs = Math.round(afterMs * chance.unit());
   const usage = drawUsage(chance, effect, seen);
   const partial = (has("deltas") || has("skip")) && chance.is(0.6) ? drawText(chance) : null;
-  const failure = drawFailure(temper, usage);
+  const failure = drawFailure(sources, usage);
   if (failure) {
     const charged = failure.usage ?? (failure.reached ? usage : null);
     return { afterMs, headersMs, partial, charged, ends: { type: "failure", failure } };
   }
-  const reply = drawReply(temper, effect, seen);
+  const reply = drawReply(sources, effect, seen);
   return {
     afterMs,
     headersMs,
@@ -131,7 +131,7 @@ function drawCall(temper: Temper, effect: ModelCallEffect, seen: Seen): CallOutc
 function drawUsage(
   chance: Chance,
   { agent }: ModelCallEffect,
-  { state, started, inputTokens }: Seen,
+  { state, started, inputTokens }: CallContext,
 ): Usage {
   const rules = state.turn?.rules.agents[agent];
   const hosted_uses = drawUses(chance, started);

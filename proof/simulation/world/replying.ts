@@ -1,17 +1,21 @@
 import type { ModelCallEffect, Reply } from "../../../src/coordination";
 import type { Decision } from "../../../src/protocol/events";
 import { drawHosted } from "./hosting";
-import { answered, type Temper } from "./character";
+import { answered, type ReplySources } from "./character";
 import { SERVED_TOOLS, TOOLS } from "./situation";
 import { drawFinal, drawText, drawUnusable } from "./texts";
-import type { Seen } from "./world";
+import type { CallContext } from "./world";
 
-type Drawing = { temper: Temper; seen: Seen; effect: ModelCallEffect };
+type Drawing = { sources: ReplySources; seen: CallContext; effect: ModelCallEffect };
 
 /** Draws a model's reply, depending on the purpose of the call and the agent's character. */
-export function drawReply(temper: Temper, effect: ModelCallEffect, seen: Seen): Reply {
-  const drawing = { temper, seen, effect };
-  const { chance, has } = temper;
+export function drawReply(
+  sources: ReplySources,
+  effect: ModelCallEffect,
+  seen: CallContext,
+): Reply {
+  const drawing = { sources, seen, effect };
+  const { chance, has } = sources;
   const base: Reply = {
     stopReason: "stop",
     usage: null,
@@ -31,7 +35,7 @@ export function drawReply(temper: Temper, effect: ModelCallEffect, seen: Seen): 
 }
 
 function spoken(drawing: Drawing, base: Reply): Reply {
-  const { chance } = drawing.temper;
+  const { chance } = drawing.sources;
   switch (drawing.effect.purpose) {
     case "coordination":
       return coordination(drawing, base);
@@ -52,7 +56,7 @@ function spoken(drawing: Drawing, base: Reply): Reply {
 }
 
 function coordination(drawing: Drawing, base: Reply): Reply {
-  const { chance, has } = drawing.temper;
+  const { chance, has } = drawing.sources;
   if (drawing.seen.started.offers.length === 0 && chance.is(0.7)) return research(drawing, base);
   const silent = has("silence") && chance.is(0.35);
   const decisions = silent ? [] : drawDecisions(drawing);
@@ -68,7 +72,7 @@ function coordination(drawing: Drawing, base: Reply): Reply {
 }
 
 /** Notes or an empty text. Sometimes a model decides although no decision was offered. */
-function research({ temper: { chance } }: Drawing, base: Reply): Reply {
+function research({ sources: { chance } }: Drawing, base: Reply): Reply {
   return {
     ...base,
     text: chance.is(0.8) ? drawText(chance) : "",
@@ -77,7 +81,7 @@ function research({ temper: { chance } }: Drawing, base: Reply): Reply {
 }
 
 function presentation(drawing: Drawing, base: Reply): Reply {
-  const { chance, has } = drawing.temper;
+  const { chance, has } = drawing.sources;
   const text = has("silence") && chance.is(0.3) ? " " : drawFinal(chance);
   const cut = has("silence") && chance.is(0.2);
   const stopReason = cut ? chance.pick(["length", "unknown"] as const) : "stop";
@@ -86,7 +90,7 @@ function presentation(drawing: Drawing, base: Reply): Reply {
 
 /** Ids must be unique within the round, so they contain the call's id. */
 function drawTools(
-  { temper: { chance, has }, effect }: Drawing,
+  { sources: { chance, has }, effect }: Drawing,
   rate: number,
 ): { toolCall: string; name: string }[] {
   if (!has("tools") || !chance.is(rate)) return [];
@@ -99,7 +103,7 @@ function drawTools(
 }
 
 function drawDecisions(drawing: Drawing): Decision[] {
-  const { chance, character } = drawing.temper;
+  const { chance, character } = drawing.sources;
   if (character === "careless" && chance.is(0.6)) return drawMistake(drawing);
   const hasOwn = answered(drawing.seen.state).some(
     ({ agent }) => agent.index === drawing.effect.agent,
@@ -113,7 +117,7 @@ function drawDecisions(drawing: Drawing): Decision[] {
 
 /** Usually a new text; sometimes a known one, or nearly the same. */
 function nextText(drawing: Drawing): string {
-  const { chance } = drawing.temper;
+  const { chance } = drawing.sources;
   switch (chance.weighted({ fresh: 7, known: 1, close: 2 })) {
     case "fresh":
       return drawText(chance);
@@ -125,7 +129,7 @@ function nextText(drawing: Drawing): string {
 }
 
 function drawMistake(drawing: Drawing): Decision[] {
-  const { chance } = drawing.temper;
+  const { chance } = drawing.sources;
   const tool_call = `${drawing.effect.id}_bad`;
   switch (chance.int(1, 9)) {
     case 1:
@@ -166,7 +170,7 @@ const newAnswer = (
 });
 
 function vote(
-  { temper: { chance }, effect, seen }: Drawing,
+  { sources: { chance }, effect, seen }: Drawing,
   alias?: string,
 ): Extract<Decision, { name: "vote" }> {
   const known = answered(seen.state).map((other) => other.alias);
@@ -175,16 +179,16 @@ function vote(
 }
 
 /** The alias of any agent of the team, with or without an answer. */
-const anyAlias = ({ temper: { chance }, seen }: Drawing): string =>
+const anyAlias = ({ sources: { chance }, seen }: Drawing): string =>
   chance.pick(seen.state.turn?.aliases ?? ["agent1"]);
 
 /** A text that was already submitted. */
-function knownText({ temper: { chance }, seen }: Drawing): string {
+function knownText({ sources: { chance }, seen }: Drawing): string {
   const texts = seen.state.turn?.attempt.answers ?? [];
   return texts.length > 0 ? chance.pick(texts).content : drawText(chance);
 }
 
-function drawPersonas({ temper: { chance }, seen }: Drawing): Record<string, string> | null {
+function drawPersonas({ sources: { chance }, seen }: Drawing): Record<string, string> | null {
   const aliases = seen.state.turn?.aliases ?? [];
   if (chance.is(0.2)) return null;
   return Object.fromEntries(

@@ -2,14 +2,14 @@ import type { CallFailure, Reply } from "../../../src/coordination";
 import type { Decision, FailureClass, ToolsListing } from "../../../src/protocol/events";
 import type { AgentRules, Budget, TeamRules } from "../../../src/protocol/team";
 import type { ToolNotification } from "../../../src/protocol/events/tool";
-import type { Seen } from "./world";
+import type { CallContext } from "./world";
 
 /** The outcome of one of an agent's calls, in the order of its calls. */
 export type Step = {
   afterMs?: number;
   partial?: string;
   /** A function, because aliases are drawn only when the call starts. */
-  reply?: (seen: Seen, call: string) => Partial<Reply>;
+  reply?: (seen: CallContext, call: string) => Partial<Reply>;
   failure?: CallFailure;
 };
 
@@ -27,7 +27,7 @@ export type Script = {
   /** Listings of the agents' tool servers. */
   listings?: readonly ToolsListing[];
   /** Notifications of tool servers during each tool call. */
-  news?: readonly ToolNotification[];
+  notifications?: readonly ToolNotification[];
   /** How long each agent's first call waits for its backend's rate limits. */
   heldMs?: number;
 };
@@ -66,7 +66,10 @@ export const teamOf = (size: number, change: Partial<TeamRules> = {}): TeamRules
 
 type Timing = { afterMs?: number; partial?: string };
 
-const decides = (decision: (seen: Seen, call: string) => Decision, timing: Timing): Step => ({
+const decides = (
+  decision: (seen: CallContext, call: string) => Decision,
+  timing: Timing,
+): Step => ({
   ...timing,
   reply: (seen, call) => ({ stopReason: "tool_calls", decisions: [decision(seen, call)] }),
 });
@@ -129,7 +132,7 @@ export const assignsPersonas = (personas: readonly string[]): Step => ({
 });
 
 /** Votes for an alias that does not exist. */
-export const votesForNobody = (): Step =>
+export const votesForUnknownAlias = (): Step =>
   decides(
     (_, call) => ({
       name: "vote",

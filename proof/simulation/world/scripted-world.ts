@@ -2,7 +2,7 @@ import type { Effect, Reply } from "../../../src/coordination";
 import type { Usage } from "../../../src/protocol/events";
 import type { Script, Step } from "./script";
 import { Shell } from "./shell";
-import type { CallOutcome, Seen, World } from "./world";
+import type { CallOutcome, CallContext, World } from "./world";
 
 const INPUT_TOKENS = 1_000;
 const FIRST_BYTE_MS = 40;
@@ -20,7 +20,7 @@ const silence: Reply = {
 /**
  * A deterministic world: everything happens as scripted, at the same times and with the same draws.
  */
-export function scriptedWorld({ steps, listings = [], news = [], heldMs }: Script): World {
+export function scriptedWorld({ steps, listings = [], notifications = [], heldMs }: Script): World {
   const done = steps.map(() => 0);
   let draws = 0;
   return {
@@ -33,7 +33,7 @@ export function scriptedWorld({ steps, listings = [], news = [], heldMs }: Scrip
       };
     },
     call: (effect, seen) => perform(nextStep(effect), { effect, seen }),
-    tool: () => ({ afterMs: 300, outcome: "ok", news }),
+    tool: () => ({ afterMs: 300, outcome: "ok", notifications }),
     listing: (_, { tool_servers = [] }) => ({
       afterMs: 100,
       servers: listings.filter(({ server }) => tool_servers.includes(server)),
@@ -43,7 +43,7 @@ export function scriptedWorld({ steps, listings = [], news = [], heldMs }: Scrip
     diesNow: () => false,
     clockLagMs: () => 0,
     alarmLateMs: () => 0,
-    tellsTwice: () => false,
+    deliversTwice: () => false,
     seed: () => {
       draws += 1;
       return draws;
@@ -61,7 +61,7 @@ export function scriptedWorld({ steps, listings = [], news = [], heldMs }: Scrip
 
 function perform(
   { afterMs, partial, reply, failure }: Step,
-  { effect, seen }: { effect: Effect; seen: Seen },
+  { effect, seen }: { effect: Effect; seen: CallContext },
 ): CallOutcome {
   const usage = usageOf(seen);
   const shared = {
@@ -79,7 +79,7 @@ function perform(
   return { ...shared, charged: usage, ends: { type: "reply", reply: said } };
 }
 
-const usageOf = ({ started }: Seen): Usage => ({
+const usageOf = ({ started }: CallContext): Usage => ({
   input_tokens: 800,
   output_tokens: Math.min(200, started.max_output_tokens),
   reasoning_tokens: 0,

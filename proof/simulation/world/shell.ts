@@ -21,7 +21,7 @@ import { Timeline } from "./timeline";
 import type { World } from "./world";
 
 /** More steps than this mean a livelock. */
-const MOST_STEPS = 100_000;
+const MAX_STEPS = 100_000;
 
 /** A run that did not end: no event is scheduled, or the same steps repeat forever. */
 export class StuckError extends Error {
@@ -61,7 +61,7 @@ export class Shell {
    */
   readonly #recovered: (lost: SessionState, folded: SessionState) => void;
   /** Time of the last input since the process started; `null` after a crash. */
-  #heardAt: number | null = null;
+  #lastInputAt: number | null = null;
   #alarm: { for: number | null; late: number } = { for: null, late: 0 };
 
   constructor(world: World, recovered: (lost: SessionState, folded: SessionState) => void) {
@@ -78,7 +78,7 @@ export class Shell {
   finish(): void {
     while (runningTurn(this.state)) {
       this.steps += 1;
-      if (this.steps > MOST_STEPS) throw new StuckError(`still running after ${MOST_STEPS} steps`);
+      if (this.steps > MAX_STEPS) throw new StuckError(`still running after ${MAX_STEPS} steps`);
       this.#step();
     }
     this.#performer.abortAll();
@@ -98,7 +98,7 @@ export class Shell {
   input(body: InputBody): void {
     const lag = body.type === "clock" ? 0 : this.#world.clockLagMs();
     const at = this.now - lag;
-    this.#heardAt = Math.max(this.#heardAt ?? at, at);
+    this.#lastInputAt = Math.max(this.#lastInputAt ?? at, at);
     const seen = new Map<string, WorkspaceFacts | null>();
     const input = { ...body, at, seed: this.#world.seed() };
     const steps = decide(this.state, input, {
@@ -143,7 +143,7 @@ export class Shell {
   }
 
   /** Continues the log of a process that died. */
-  takeUp(log: readonly NumberedEvent[]): void {
+  resume(log: readonly NumberedEvent[]): void {
     this.log.push(...log);
     this.timeline.advanceTo(log.at(-1)?.at ?? this.now);
     this.crash();
@@ -153,7 +153,7 @@ export class Shell {
   crash(): void {
     const lost = this.state;
     this.diedAfter.push(this.log.length);
-    this.#heardAt = null;
+    this.#lastInputAt = null;
     this.#performer.die();
     const stored: SessionEvent[] = JSON.parse(JSON.stringify(this.log));
     this.state = stored.reduce(evolve, emptySession);
@@ -168,7 +168,7 @@ export class Shell {
   }
 
   #step(): void {
-    const timer = nextTimerAt(this.state, this.#heardAt ?? this.state.lastAt);
+    const timer = nextTimerAt(this.state, this.#lastInputAt ?? this.state.lastAt);
     const next = this.timeline.nextAt();
     const due = timer === null ? null : this.#alarmAt(timer);
     if (due !== null && (next === null || due <= next)) return this.#clock(due, timer);
@@ -186,7 +186,7 @@ export class Shell {
    * Reports a turn without running or owed effects. Only the end of the grace period (§3) is a
    * valid reason to wait.
    */
-  #complainIfIdle(timer: number | null): void {
+  #reportIdle(timer: number | null): void {
     const turn = runningTurn(this.state);
     if (!turn || inFlight(this.state).length > 0 || this.owed().length > 0) return;
     const { graceEndsAt } = turn.attempt;
@@ -196,7 +196,7 @@ export class Shell {
 
   /** A timer that remains the next one after it fired would fire forever. */
   #clock(at: number, timer: number | null): void {
-    this.#complainIfIdle(timer);
+    this.#reportIdle(timer);
     this.timeline.advanceTo(at);
     const before = this.state;
     this.input({ type: "clock" });

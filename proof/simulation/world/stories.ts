@@ -12,7 +12,7 @@ import {
   teamOf,
   usesTool,
   votesFor,
-  votesForNobody,
+  votesForUnknownAlias,
 } from "./script";
 
 const readsFiles = [{ name: "read_file", acts_outside: false, idempotent: true }];
@@ -193,7 +193,7 @@ export const STORIES: Readonly<Record<string, Script>> = {
         says("Let me think."),
         answers(" "),
         answers("Go by the river."),
-        votesForNobody(),
+        votesForUnknownAlias(),
         votesFor(1, "Safe."),
         says("Go by the river, slowly."),
       ],
@@ -279,7 +279,7 @@ export const STORIES: Readonly<Record<string, Script>> = {
   },
   "asked-by-a-server": {
     rules: teamOf(1, { skip_coordination: true, agents: [member(1, { tools: readsFiles })] }),
-    news: [
+    notifications: [
       {
         type: "progress",
         origin: "https://maps.example.com",

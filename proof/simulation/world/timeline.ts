@@ -1,20 +1,20 @@
-type Happening = { at: number; order: number; run: () => void };
+type ScheduledEvent = { at: number; order: number; run: () => void };
 
 /** Simulated time: runs scheduled events in a fixed order. */
 export class Timeline {
   /** A realistic date, so that logs look like real ones. */
   now = 1_790_000_000_000;
   #order = 0;
-  #happenings: Happening[] = [];
+  #scheduled: ScheduledEvent[] = [];
 
   /** Returns a function that cancels the event. */
   schedule(at: number, run: () => void): () => void {
     if (at === Number.POSITIVE_INFINITY) return () => {};
-    const happening = { at: Math.max(at, this.now), order: this.#order, run };
+    const scheduled = { at: Math.max(at, this.now), order: this.#order, run };
     this.#order += 1;
-    this.#happenings.push(happening);
+    this.#scheduled.push(scheduled);
     return () => {
-      this.#happenings = this.#happenings.filter((other) => other !== happening);
+      this.#scheduled = this.#scheduled.filter((other) => other !== scheduled);
     };
   }
 
@@ -25,7 +25,7 @@ export class Timeline {
   runNext(): void {
     const next = this.#first();
     if (!next) return;
-    this.#happenings = this.#happenings.filter((other) => other !== next);
+    this.#scheduled = this.#scheduled.filter((other) => other !== next);
     this.advanceTo(next.at);
     next.run();
   }
@@ -35,12 +35,12 @@ export class Timeline {
   }
 
   clear(): void {
-    this.#happenings = [];
+    this.#scheduled = [];
   }
 
-  #first(): Happening | undefined {
-    let first: Happening | undefined;
-    for (const other of this.#happenings) {
+  #first(): ScheduledEvent | undefined {
+    let first: ScheduledEvent | undefined;
+    for (const other of this.#scheduled) {
       if (!first || other.at < first.at || (other.at === first.at && other.order < first.order))
         first = other;
     }

@@ -22,12 +22,12 @@ export type World = {
    * `heldMs`: reported wait for the backend's rate limits.
    */
   prepare(effect: Effect): { afterMs: number; inputTokens: number; heldMs?: number };
-  call(effect: ModelCallEffect, seen: Seen): CallOutcome;
+  call(effect: ModelCallEffect, seen: CallContext): CallOutcome;
   /** `news`: notifications during the call, at equal intervals. */
   tool(effect: ToolCallEffect): {
     afterMs: number;
     outcome: "ok" | "error" | "unknown";
-    news: readonly ToolNotification[];
+    notifications: readonly ToolNotification[];
   };
   /** The response of the agent's tool servers, and its delay. */
   listing(
@@ -45,12 +45,16 @@ export type World = {
   /** Delay of the alarm, in ms. */
   alarmLateMs(): number;
   /** Whether the end of an effect is delivered twice, or after it is no longer needed. */
-  tellsTwice(): boolean;
+  deliversTwice(): boolean;
   seed(): number;
 };
 
 /** The information that a model has, and the call's event in the log. */
-export type Seen = { state: SessionState; started: EventOf<"call.started">; inputTokens: number };
+export type CallContext = {
+  state: SessionState;
+  started: EventOf<"call.started">;
+  inputTokens: number;
+};
 
 export type CallOutcome = {
   /** Until response headers arrive and the slot is free. */

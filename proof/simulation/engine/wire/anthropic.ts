@@ -1,5 +1,5 @@
 import { type Item, joined } from "../../../../simulated/providers/continuity";
-import { data, givenCall, piecesOf, type Search, type Spoken, type Writer } from "./frame";
+import { data, givenCall, chunksOf, type Search, type ReplyContent, type Writer } from "./frame";
 
 /** Writes Anthropic Messages. */
 export const writeAnthropic: Writer = (spoken) => {
@@ -16,7 +16,7 @@ export const writeAnthropic: Writer = (spoken) => {
         ]),
     ...calls.map(({ name, arguments: args }, index) => ({
       start: { type: "tool_use", id: `toolu_${id}${index}`, name, input: {} },
-      deltas: piecesOf(args).map((partial_json) => ({ type: "input_json_delta", partial_json })),
+      deltas: chunksOf(args).map((partial_json) => ({ type: "input_json_delta", partial_json })),
     })),
   ];
   const counted = usage
@@ -55,7 +55,7 @@ export const writeAnthropic: Writer = (spoken) => {
 };
 
 const textDeltas = (text: string) =>
-  piecesOf(text).map((piece) => ({ type: "text_delta", text: piece }));
+  chunksOf(text).map((piece) => ({ type: "text_delta", text: piece }));
 
 /** Number of web searches that a request allows; 0 in other formats. */
 export function mostSearches(body: string): number {
@@ -75,7 +75,7 @@ function searchBlocks({ query, url, title }: Search, id: string) {
   return [
     {
       start: { type: "server_tool_use", id, name: "web_search", input: {} },
-      deltas: piecesOf(JSON.stringify({ query })).map((partial_json) => ({
+      deltas: chunksOf(JSON.stringify({ query })).map((partial_json) => ({
         type: "input_json_delta",
         partial_json,
       })),
@@ -84,7 +84,7 @@ function searchBlocks({ query, url, title }: Search, id: string) {
   ];
 }
 
-const sourceDeltas = ({ searches, text }: Spoken) =>
+const sourceDeltas = ({ searches, text }: ReplyContent) =>
   searches.map(({ url, title }) => {
     const cited = { cited_text: text.slice(0, 40), encrypted_index: `sealed ${url}` };
     return {
@@ -93,7 +93,7 @@ const sourceDeltas = ({ searches, text }: Spoken) =>
     };
   });
 
-function givenIn({ id, text, calls, searches }: Spoken): Item[] {
+function givenIn({ id, text, calls, searches }: ReplyContent): Item[] {
   const searched = searches.flatMap((search, index): Item[] => {
     const [use, result] = searchBlocks(search, `srvtoolu_${id}${index}`);
     const content = JSON.stringify(result?.start.content);
@@ -117,7 +117,7 @@ function compact(text: string): string {
   }
 }
 
-const usageOf = ({ input, output, cached }: NonNullable<Spoken["usage"]>) => ({
+const usageOf = ({ input, output, cached }: NonNullable<ReplyContent["usage"]>) => ({
   input_tokens: input - cached,
   cache_read_input_tokens: cached,
   cache_creation_input_tokens: 0,

@@ -1,5 +1,5 @@
 import { joined } from "../../../../simulated/providers/continuity";
-import { data, givenCall, piecesOf, type Spoken, type Writer } from "./frame";
+import { data, givenCall, chunksOf, type ReplyContent, type Writer } from "./frame";
 
 /** Writes OpenAI Chat Completions. */
 export const writeChat: Writer = (spoken) => {
@@ -17,14 +17,14 @@ export const writeChat: Writer = (spoken) => {
         { index, id: idOf(spoken, index), type: "function", function: { name, arguments: "" } },
       ],
     }),
-    ...piecesOf(args).map((piece) =>
+    ...chunksOf(args).map((piece) =>
       chunk({ tool_calls: [{ index, function: { arguments: piece } }] }),
     ),
   ]);
   return {
     frames: [
       chunk({ role: "assistant", content: "" }),
-      ...piecesOf(text).map((content) => chunk({ content })),
+      ...chunksOf(text).map((content) => chunk({ content })),
       ...called,
       chunk({}, finishOf(spoken)),
       ...(usage
@@ -39,12 +39,12 @@ export const writeChat: Writer = (spoken) => {
   };
 };
 
-const idOf = ({ id }: Spoken, index: number): string => `call_${id}${index}`;
+const idOf = ({ id }: ReplyContent, index: number): string => `call_${id}${index}`;
 
-const finishOf = ({ finish, calls }: Spoken): string =>
+const finishOf = ({ finish, calls }: ReplyContent): string =>
   finish === "stop" && calls.length > 0 ? "tool_calls" : finish;
 
-const usageOf = ({ input, output, cached }: NonNullable<Spoken["usage"]>) => ({
+const usageOf = ({ input, output, cached }: NonNullable<ReplyContent["usage"]>) => ({
   prompt_tokens: input,
   completion_tokens: output,
   total_tokens: input + output,

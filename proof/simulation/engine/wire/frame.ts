@@ -1,7 +1,7 @@
 import { callItem, type Item } from "../../../../simulated/providers/continuity";
 
 /** A simulated model's reply before encoding. */
-export type Spoken = {
+export type ReplyContent = {
   /** Unique per reply; other ids are derived from it. */
   id: string;
   model: string;
@@ -16,10 +16,10 @@ export type Spoken = {
 export type Search = { query: string; url: string; title: string };
 
 /** An encoded reply: frames, and the items that a client must send back unchanged. */
-export type Wired = { frames: string[]; given: Item[] };
+export type EncodedReply = { frames: string[]; given: Item[] };
 
 /** Encodes a reply in a wire format. */
-export type Writer = (spoken: Spoken) => Wired;
+export type Writer = (spoken: ReplyContent) => EncodedReply;
 
 /**
  * A call in the form in which it must be sent back. Arguments that are no object may be repaired on
@@ -39,11 +39,11 @@ function parsed(text: string): unknown {
   }
 }
 
-const PIECES = 3;
+const CHUNKS = 3;
 
 /** Splits a text into a few pieces. */
-export function piecesOf(text: string): string[] {
-  const size = Math.max(1, Math.ceil(text.length / PIECES));
+export function chunksOf(text: string): string[] {
+  const size = Math.max(1, Math.ceil(text.length / CHUNKS));
   return Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
     text.slice(at * size, (at + 1) * size),
   );

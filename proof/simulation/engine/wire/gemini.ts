@@ -1,6 +1,6 @@
 import { itemsOf } from "../../../../simulated/providers/formats/gemini/request";
 import { type Part, PartSchema } from "../../../../simulated/providers/formats/gemini/schema";
-import { data, piecesOf, type Spoken, type Writer } from "./frame";
+import { data, chunksOf, type ReplyContent, type Writer } from "./frame";
 
 /**
  * Writes Google's Gemini API. Calls are complete; arguments that are no JSON object cannot be
@@ -9,7 +9,7 @@ import { data, piecesOf, type Spoken, type Writer } from "./frame";
 export const writeGemini: Writer = (spoken) => {
   const { id, model, text, finish, usage } = spoken;
   const parts = [
-    ...piecesOf(text).map((piece) => PartSchema.parse({ text: piece })),
+    ...chunksOf(text).map((piece) => PartSchema.parse({ text: piece })),
     ...callParts(spoken),
   ];
   const last = PartSchema.parse({
@@ -35,7 +35,7 @@ export const writeGemini: Writer = (spoken) => {
   };
 };
 
-function callParts({ id, calls }: Spoken): Part[] {
+function callParts({ id, calls }: ReplyContent): Part[] {
   return calls.flatMap((call, index) => {
     const args = asObject(call.arguments);
     if (!args) return [];
@@ -58,7 +58,7 @@ function asObject(text: string): unknown {
   }
 }
 
-const usageOf = ({ input, output, cached }: NonNullable<Spoken["usage"]>) => ({
+const usageOf = ({ input, output, cached }: NonNullable<ReplyContent["usage"]>) => ({
   promptTokenCount: input,
   candidatesTokenCount: output,
   cachedContentTokenCount: cached,

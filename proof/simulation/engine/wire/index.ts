@@ -14,9 +14,9 @@ import { writeResponses } from "./responses";
  * own code. Replies are written here, because theirs are rendered over a socket and with random
  * ids.
  */
-export type SpokenFormat = Dialect["format"];
+export type WireFormat = Dialect["format"];
 
-export const FORMATS: readonly SpokenFormat[] = [
+export const FORMATS: readonly WireFormat[] = [
   "openai-chat",
   "openai-responses",
   "anthropic",
@@ -24,7 +24,7 @@ export const FORMATS: readonly SpokenFormat[] = [
 ];
 
 export const DIALECTS: Readonly<
-  Record<SpokenFormat, { dialect: Dialect; write: Writer; baseUrl: string; host: string }>
+  Record<WireFormat, { dialect: Dialect; write: Writer; baseUrl: string; host: string }>
 > = {
   "openai-chat": {
     dialect: OPENAI_CHAT,

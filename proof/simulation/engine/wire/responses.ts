@@ -1,5 +1,5 @@
 import { joined } from "../../../../simulated/providers/continuity";
-import { data, givenCall, piecesOf, type Spoken, type Writer } from "./frame";
+import { data, givenCall, chunksOf, type ReplyContent, type Writer } from "./frame";
 
 /** Writes OpenAI Responses. */
 export const writeResponses: Writer = (spoken) => {
@@ -68,13 +68,13 @@ function toEvents(item: OutputItem, output_index: number): { type: string }[] {
       type: "response.output_item.added",
       ...{ output_index, item: { ...item, ...(isCall ? { arguments: "" } : { content: [] }) } },
     },
-    ...piecesOf(text).map((delta) => ({ type: `${name}.delta`, ...place, ...at, delta })),
+    ...chunksOf(text).map((delta) => ({ type: `${name}.delta`, ...place, ...at, delta })),
     { type: `${name}.done`, ...place, ...at, ...(isCall ? { arguments: text } : { text }) },
     { type: "response.output_item.done", ...{ output_index, item } },
   ];
 }
 
-const usageOf = ({ input, output, cached }: NonNullable<Spoken["usage"]>) => ({
+const usageOf = ({ input, output, cached }: NonNullable<ReplyContent["usage"]>) => ({
   input_tokens: input,
   input_tokens_details: { cached_tokens: cached },
   output_tokens: output,
