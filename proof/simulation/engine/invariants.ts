@@ -2,7 +2,6 @@ import {
   limitsAlarms,
   i10Stored,
   i12Settled,
-  i13Progress,
   i14Slots,
   i15Cancelled,
   i19Fold,
@@ -18,14 +17,15 @@ import {
   wellFormed,
 } from "./outside";
 import { respectsRates } from "./outside-rates";
+import { i13Progress } from "./outside-progress";
 import { decisionsMatchReplies } from "./outside-replies";
 import type { RunRecord } from "./run-record";
 
 export type Breach = { invariant: string; at: number; sentence: string };
 
 /**
- * Checks of every run, by their numbers in `robustness.md` §2. Other names are rules of
- * `protocol.md`.
+ * Checks of every run, by their numbers in `docs/explain/reliability.md`. Other names are rules of
+ * `docs/explain/protocol.md`.
  */
 export const OUTSIDE: readonly (readonly [string, OutsideCheck])[] = [
   ["I1", i1SameBytes],
