@@ -104,7 +104,7 @@ function wentOn(log: readonly NumberedEvent[]): Shell {
     event.type === "session.created" ? event.rules.agents : [],
   ).length;
   const shell = new Shell(randomWorld({ seed: log.length, agents, features: [] }), () => {});
-  shell.takeUp(log);
+  shell.resume(log);
   shell.finish();
   return shell;
 }

@@ -26,7 +26,7 @@ describe("requests that reached providers", () => {
     ...{ key: "1", turn: 1, attempt: 1, agent: "writer-canary-0x", round: 1, tool_call: "toolu_1" },
     ...{ name: "look_up", answered: true },
   };
-  type Asks = ReceivedRequest["asksFor"] | "tool";
+  type Asks = ReceivedRequest["kind"] | "tool";
   type Also = { asks: readonly Asks[]; sentAt: number; isEndless?: boolean };
 
   /**

@@ -43,7 +43,7 @@ export type RunRecord = {
 };
 
 /** The exact frames that a client with this subscription must receive. */
-export function framesFor(rows: readonly LogRow[], { turn, deltas }: Client["wish"]): string {
+export function framesFor(rows: readonly LogRow[], { turn, deltas }: Client["subscription"]): string {
   return rows
     .filter(
       (row) => (turn === null || row.turn === turn) && (deltas || row.type !== "stream.delta"),
