@@ -22,7 +22,7 @@ function counted() {
 }
 
 describe("abortable work", () => {
-  it("gives its result and leaves no listener", async () => {
+  it("returns its result and leaves no listener", async () => {
     const { signal, listeners } = counted();
     expect(await abortable(Promise.resolve("done"), signal)).toBe("done");
     expect(listeners()).toBe(0);
@@ -42,14 +42,14 @@ describe("abortable work", () => {
     await expect(waited).rejects.toThrow("cancelled");
   });
 
-  it("throws the reason of an abort before it began", async () => {
+  it("throws the reason of an abort before its start", async () => {
     const gone = AbortSignal.abort(new Error("gone"));
     await expect(abortable(forever(), gone)).rejects.toThrow("gone");
   });
 });
 
 describe("a linked abort", () => {
-  it("follows its parent, also one that is aborted already", () => {
+  it("follows its parent, also a parent that is already aborted", () => {
     const { user, signal } = counted();
     const link = linkedAbort(signal);
     user.abort("parent");
@@ -63,7 +63,7 @@ describe("a linked abort", () => {
     expect([link.signal.reason, signal.aborted]).toEqual(["own", false]);
   });
 
-  it("leaves no listener once it is unlinked, and follows no more", () => {
+  it("leaves no listener once it is unlinked, and no longer follows its parent", () => {
     const { user, signal, listeners } = counted();
     const link = linkedAbort(signal);
     link.unlink();

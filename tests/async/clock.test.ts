@@ -22,7 +22,7 @@ describe("a monotonic clock", () => {
     expect(wall.map(() => clock.now())).toEqual(times);
   });
 
-  it("begins where a log ends that is ahead of the wall", () => {
+  it("starts at the end of a log that is ahead of the wall clock", () => {
     const times = [10, 12];
     const clock = new MonotonicClock(() => times.shift() ?? 0, 1_000);
     expect([clock.now(), clock.now()]).toEqual([1_000, 1_002]);
@@ -30,7 +30,10 @@ describe("a monotonic clock", () => {
 });
 
 describe("a monotonic timer", () => {
-  /** The times at which it fires, by its own time, with the ms that the wall clock did not show. */
+  /**
+   * The times at which the timer fires, by its own clock, with the ms that the wall clock did not
+   * show.
+   */
   function start() {
     const timers = new ManualTimers();
     const fired: [at: number, unseen: number][] = [];

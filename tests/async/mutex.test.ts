@@ -38,11 +38,11 @@ describe("a lease", () => {
     expect([isIn, releases.length]).toEqual([false, 1]);
     await vi.advanceTimersByTimeAsync(1);
     expect(isIn).toBe(true);
-    releases[0]?.(); // too late, and no harm
+    releases[0]?.(); // too late, without effect
     expect([first.isHeld, second.isHeld]).toEqual([false, true]);
   });
 
-  it("that is released while it waits lets the next one in", async () => {
+  it("that is released while it waits admits the next one", async () => {
     const mutex = new Mutex();
     const release = await mutex.acquire();
     const left = new MutexLease(mutex);

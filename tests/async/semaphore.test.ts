@@ -6,7 +6,7 @@ const never = new AbortController().signal;
 const soon = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 describe("a semaphore", () => {
-  it("grants as many as there are and makes the rest wait in order", async () => {
+  it("grants its permits and makes the other waiters wait in order", async () => {
     const semaphore = new Semaphore(2, MAX_HOLD_MS);
     const granted: number[] = [];
     const takes = [1, 2, 3, 4].map(async (nth) => {
@@ -24,7 +24,7 @@ describe("a semaphore", () => {
     expect(granted).toEqual([1, 2, 3, 4]);
   });
 
-  it("counts a slot given back twice once", async () => {
+  it("counts a permit that is released twice once", async () => {
     const semaphore = new Semaphore(1, MAX_HOLD_MS);
     const release = await semaphore.acquire(never, null);
     release();
@@ -34,7 +34,7 @@ describe("a semaphore", () => {
     expect(await Promise.race([third, soon().then(() => "waiting")])).toBe("waiting");
   });
 
-  it("lets go of a place in the queue when aborted, and of nothing else", async () => {
+  it("releases a place in the queue when aborted, and nothing else", async () => {
     const semaphore = new Semaphore(1, MAX_HOLD_MS);
     const release = await semaphore.acquire(never, null);
     const user = new AbortController();
@@ -46,14 +46,14 @@ describe("a semaphore", () => {
     expect(await next).toBeTypeOf("function");
   });
 
-  it("refuses at once what is already aborted", async () => {
+  it("refuses an aborted waiter at once", async () => {
     await expect(
       new Semaphore(1, MAX_HOLD_MS).acquire(AbortSignal.abort(new Error("gone")), null),
     ).rejects.toThrow("gone");
   });
 });
 
-describe("a holder of more than the longest time", () => {
+describe("a holder beyond its longest time", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => {
     expect(vi.getTimerCount()).toBe(0);
@@ -87,7 +87,7 @@ describe("a holder of more than the longest time", () => {
     return { seen, take, wait, release };
   }
 
-  it("keeps it as long as nobody waits", async () => {
+  it("keeps its permit while there are no waiters", async () => {
     const { seen, take, wait, release } = start(1);
     await take("a");
     await wait(10 * MAX_HOLD_MS);
@@ -95,7 +95,7 @@ describe("a holder of more than the longest time", () => {
     await release("a");
   });
 
-  it("gives way once it was patient for long enough, not a moment before", async () => {
+  it("yields at its longest time, not earlier", async () => {
     const { seen, take, wait, release } = start(1);
     await take("a");
     await take("b");
@@ -106,7 +106,7 @@ describe("a holder of more than the longest time", () => {
     await release("b");
   });
 
-  it("gives way at once to who comes later than that", async () => {
+  it("yields at once to a later waiter", async () => {
     const { seen, take, wait, release } = start(1);
     await take("a");
     await wait(2 * MAX_HOLD_MS);
@@ -115,7 +115,7 @@ describe("a holder of more than the longest time", () => {
     await release("b");
   });
 
-  it("gives way only if somebody waits for it: as many as wait, the longest first", async () => {
+  it("yields only to waiters: as many holders as waiters, the longest holder first", async () => {
     const { seen, take, wait, release } = start(3);
     await take("a");
     await wait(1_000);
@@ -128,7 +128,7 @@ describe("a holder of more than the longest time", () => {
     await release("c", "d", "e");
   });
 
-  it("is asked once, even if it takes its time to go", async () => {
+  it("is asked once, even if it yields late", async () => {
     const asked: string[] = [];
     const semaphore = new Semaphore(1, MAX_HOLD_MS);
     const release = await semaphore.acquire(never, () => void asked.push("a"));
@@ -146,7 +146,7 @@ describe("a holder of more than the longest time", () => {
     (await b)();
   });
 
-  it("does not give way a second time, and asks nobody to give way to it", async () => {
+  it("does not yield a second time, and asks no other holder to yield", async () => {
     const { seen, take, wait, release } = start(1);
     await take("a", { unyielding: true });
     await take("b");
@@ -160,7 +160,7 @@ describe("a holder of more than the longest time", () => {
     await release("c");
   });
 
-  it("leaves one slot to those who do give way, and lets them go first", async () => {
+  it("leaves one permit to yielded holders, and admits them first", async () => {
     const { seen, take, release } = start(2);
     await take("a", { unyielding: true });
     await take("b", { unyielding: true });

@@ -25,7 +25,7 @@ it("throws the reason of an abort at once", async () => {
   await expect(slept).rejects.toThrow("cancelled");
 });
 
-it("does not begin with a signal that is aborted", async () => {
+it("does not start with an aborted signal", async () => {
   const gone = AbortSignal.abort(new Error("gone"));
   await expect(sleep(100, gone)).rejects.toThrow("gone");
 });

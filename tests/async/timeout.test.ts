@@ -9,7 +9,7 @@ afterEach(() => {
 
 const late = () => new Error("too late");
 
-it("gives the result of work that ends in time", async () => {
+it("returns the result of work that ends in time", async () => {
   expect(await withTimeout(100, async () => "done", late)).toBe("done");
 });
 
@@ -18,7 +18,7 @@ it("throws the error of work that fails in time", async () => {
   await expect(withTimeout(100, work, late)).rejects.toThrow("failed");
 });
 
-it("throws its own error once the time is over, not a moment before", async () => {
+it("throws its own error at the timeout, not earlier", async () => {
   const seen: unknown[] = [];
   const timed = withTimeout(100, () => new Promise<never>(() => undefined), late);
   const ended = timed.catch((error: unknown) => seen.push(error));

@@ -29,7 +29,7 @@ it.each([
   });
 });
 
-it("writes no alarm that is later than the one that stands", async () => {
+it("writes no alarm that is later than the current one", async () => {
   await inObject(async (storage) => {
     const write = vi.spyOn(storage, "setAlarm");
     const wakeUp = new AlarmScheduler(storage, () => {});
@@ -71,7 +71,7 @@ it.each([true, false])(
   },
 );
 
-it("stands up again before anything else when it rang, unless nothing runs", async () => {
+it("is set again first of all when it fires, unless nothing runs", async () => {
   await inObject(async (storage) => {
     const wakeUp = new AlarmScheduler(storage, () => {});
     await wakeUp.onAlarm(true);
@@ -82,7 +82,7 @@ it("stands up again before anything else when it rang, unless nothing runs", asy
   });
 });
 
-it("rings in memory at the moment itself", async () => {
+it("fires in memory at the exact time", async () => {
   await inObject(async (storage) => {
     const rang = Promise.withResolvers<number>();
     const due = Date.now() + 40;

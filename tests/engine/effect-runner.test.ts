@@ -86,13 +86,13 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
   return { seen, dropped, open, sync, runner };
 }
 
-it("takes up a call that was under way, and tells its end like any other's", async () => {
+it("resumes a running call, and reports its end like any other's", async () => {
   const { seen, runner } = start(1);
   await runner.resume(underWay("a"));
   expect(seen).toEqual(["taken up a", "settled a"]);
 });
 
-it("says so when a call under way cannot be taken up", () => {
+it("reports when a running call cannot be resumed", () => {
   const { runner } = start(1, new Set(["a"]));
   expect(runner.resume(underWay("a"))).toBeNull();
 });
@@ -105,7 +105,7 @@ it("performs each effect once, however often it is owed", async () => {
   expect(seen).toEqual(["prepared a"]);
 });
 
-it("waits for nobody's body, only for headers: the next call goes when they are there", async () => {
+it("waits only for headers, not for the body: the next call starts when the headers have arrived", async () => {
   const { seen, open, sync } = start(1);
   await sync([call("a"), call("b")]);
   expect(seen).toEqual(["prepared a"]);
@@ -114,7 +114,7 @@ it("waits for nobody's body, only for headers: the next call goes when they are 
   expect(seen).toEqual(["prepared a", "prepared b"]);
 });
 
-it("makes one request at a time: the next when it has left, or never will", async () => {
+it("sends one request at a time: the next when the previous was sent or dropped", async () => {
   const { seen, open, sync } = start(4);
   await sync([call("large a"), call("large b"), call("c")]);
   expect(seen).toEqual(["prepared large a"]);
@@ -126,7 +126,7 @@ it("makes one request at a time: the next when it has left, or never will", asyn
   expect(seen).toEqual(["prepared large a", "prepared large b", "settled large b", "prepared c"]);
 });
 
-it("makes no request for what is no longer wanted when its turn comes", async () => {
+it("sends no request that is no longer owed when its turn comes", async () => {
   const { seen, open, sync } = start(4);
   await sync([call("large a"), call("b")]);
   await sync([], ["large a"]);
@@ -135,14 +135,14 @@ it("makes no request for what is no longer wanted when its turn comes", async ()
   expect(seen).toEqual(["prepared large a"]);
 });
 
-it("leaves alone what is not due", async () => {
+it("does not start an effect before it is due", async () => {
   const { seen, sync } = start(4);
   await sync([call("later", 1_000)], [], 999);
   await sync([call("later", 1_000)], [], 1_000);
   expect(seen).toEqual(["prepared later"]);
 });
 
-it("aborts what is no longer wanted, sent or still queued, and settles neither", async () => {
+it("aborts effects that are no longer owed, sent or queued, and settles neither", async () => {
   const { seen, sync } = start(1);
   await sync([call("a"), call("queued")]);
   await sync([], []);
@@ -150,7 +150,7 @@ it("aborts what is no longer wanted, sent or still queued, and settles neither",
   expect(seen).toEqual(["prepared a", "aborted a", "prepared c"]);
 });
 
-it("lets others go while a tool works whose server has begun to answer", async () => {
+it("lets other calls start while a tool runs whose server has sent headers", async () => {
   const { seen, open, sync } = start(1);
   await sync([tool("tool_1"), call("b")]);
   expect(seen).toEqual(["tool tool_1"]);
@@ -159,7 +159,7 @@ it("lets others go while a tool works whose server has begun to answer", async (
   expect(seen).toEqual(["tool tool_1", "prepared b"]);
 });
 
-it("holds no slot for a tool that asks no server, and lets it go while all slots are taken", async () => {
+it("holds no slot for a tool without requests, and runs it while all slots are in use", async () => {
   const { seen, open, sync } = start(1);
   await sync([tool("inside"), call("a"), tool("far"), tool("inside too")]);
   expect(seen).toEqual(["tool inside", "tool inside too", "prepared a"]);
@@ -168,7 +168,7 @@ it("holds no slot for a tool that asks no server, and lets it go while all slots
   expect(seen.at(-1)).toBe("tool far");
 });
 
-it("gives back the slot of a tool that ends without a word of headers", async () => {
+it("frees the slot of a tool that ends without headers", async () => {
   const { seen, open, sync } = start(1);
   await sync([tool("far"), tool("farther")]);
   open.get("far")?.end();
@@ -176,7 +176,7 @@ it("gives back the slot of a tool that ends without a word of headers", async ()
   expect(seen).toEqual(["tool far", "tool farther"]);
 });
 
-it("lets go of a tool that waits for a slot and is no longer wanted", async () => {
+it("drops a tool that waits for a slot when it is no longer owed", async () => {
   const { seen, open, sync } = start(1);
   await sync([call("a"), tool("far")]);
   await sync([], ["a"]);
@@ -185,13 +185,13 @@ it("lets go of a tool that waits for a slot and is no longer wanted", async () =
   expect(seen).toEqual(["prepared a", "settled a"]);
 });
 
-it("lists tools beside the calls: that has places of its own to wait in", async () => {
+it("lists tools beside the calls, in separate slots", async () => {
   const { seen, sync } = start(1);
   await sync([call("a"), call("queued"), { type: "tool_listing", id: "listing_1_1", agent: 0 }]);
   expect(seen).toEqual(["listing listing_1_1", "prepared a"]);
 });
 
-it("holds no slot for a call that waits for its backend's limits, and ends the wait with the need", async () => {
+it("holds no slot for a call that waits for its backend's limits, and ends the wait when the call is no longer owed", async () => {
   const { seen, dropped, open, sync } = start(1);
   await sync([call("waiting"), call("b")]);
   expect(seen).toEqual(["waits waiting", "prepared b"]);
@@ -202,13 +202,13 @@ it("holds no slot for a call that waits for its backend's limits, and ends the w
   expect(dropped).toEqual(["waiting", "b"]);
 });
 
-it("gives its slot back when the rules refuse a call", async () => {
+it("frees its slot when the rules refuse a call", async () => {
   const { seen, sync } = start(1, new Set(["refused"]));
   await sync([call("refused"), call("b")]);
   expect(seen).toEqual(["prepared b"]);
 });
 
-it("tells a fault of our own and goes on", async () => {
+it("reports an internal error and continues", async () => {
   const { seen, open, sync } = start(1);
   await sync([call("broken"), call("b")]);
   open.get("b")?.end();
@@ -216,7 +216,7 @@ it("tells a fault of our own and goes on", async () => {
   expect(seen).toEqual(["fault cannot be put together", "prepared b", "settled b"]);
 });
 
-describe("a call that waits for headers while others wait for its slot", () => {
+describe("a call that waits for headers while other calls wait for its slot", () => {
   const GAVE_WAY =
     "ProviderError: No response came for 45 s while other calls waited, so this one gave way to them.";
   const stalled = call("call_1_1_1_1_1_1");
@@ -230,7 +230,7 @@ describe("a call that waits for headers while others wait for its slot", () => {
     return start(slots);
   };
 
-  it("gives way and fails, and the other goes", async () => {
+  it("yields and fails, and the other call starts", async () => {
     const { seen, sync } = startPatiently(1);
     await sync([stalled, other]);
     await vi.advanceTimersByTimeAsync(PATIENCE);
@@ -241,7 +241,7 @@ describe("a call that waits for headers while others wait for its slot", () => {
     ]);
   });
 
-  it("is left alone once its headers have come", async () => {
+  it("is not interrupted once its headers have arrived", async () => {
     const { seen, open, sync } = startPatiently(1);
     await sync([stalled, other]);
     open.get(stalled.id)?.headers();
@@ -267,7 +267,7 @@ describe("a call that waits for headers while others wait for its slot", () => {
     expect(seen).toEqual([`settled ${again.id}`, `prepared ${third.id}`]);
   });
 
-  it("may give way again once all that is over", async () => {
+  it("may yield again after all that", async () => {
     const { seen, open, sync } = startPatiently(1);
     await sync([stalled, other]);
     await vi.advanceTimersByTimeAsync(PATIENCE);

@@ -47,7 +47,7 @@ describe("a cron", () => {
     },
     { name: "not in the next one", cron: "0 6 * * MON", when: "2026-11-30T06:01:00Z", due: false },
     { name: "not on another day", cron: "0 6 * * MON", when: "2026-11-29T06:00:00Z", due: false },
-    { name: "never without one", cron: undefined, when: "2026-11-30T06:00:00Z", due: false },
+    { name: "never without a cron", cron: undefined, when: "2026-11-30T06:00:00Z", due: false },
   ])("is due $name", ({ cron, when, due }) => expect(isDue(cron, at(when))).toBe(due));
 
   it("names its next time in UTC", () => {
@@ -57,14 +57,14 @@ describe("a cron", () => {
 });
 
 describe("the id of a run", () => {
-  it("is one for both rings of a minute", () => {
+  it("is the same for both triggers in a minute", () => {
     expect(scheduledRunId(at("2026-11-30T06:00:01Z"))).toBe(
       scheduledRunId(at("2026-11-30T06:00:59Z")),
     );
     expect(scheduledRunId(at("2026-11-30T06:00:00Z"))).toBe("run_20261130t060000z");
   });
 
-  it("is another for each start by hand", () => {
+  it("is different for each manual start", () => {
     expect(manualRunId(at("2026-11-30T06:00:00Z"), "ABC")).toBe("run_20261130t060000z_abc");
   });
 

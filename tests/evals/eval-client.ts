@@ -56,13 +56,13 @@ export function runOf(
 export const stubOf = ({ tenant, suite, id }: EvalRunStart) =>
   env.EVALS.get(env.EVALS.idFromName(evalRunName(tenant, suite.name, id)));
 
-/** The sessions that the run's cases may have, in order. */
+/** The possible sessions of the run's cases, in order. */
 export const sessionsOf = ({ suite, id, scheduledAt }: EvalRunStart): string[] =>
   suite.cases.map(({ id: caseId }) =>
     evalSessionId({ suite: suite.name, run: id, caseId, scheduledAt }),
   );
 
-/** The run as D1 has it, once it is as wanted. */
+/** The run in D1, once it meets the condition. */
 export async function until(
   run: EvalRunStart,
   wanted: (page: EvalRunPage) => boolean,
@@ -77,7 +77,7 @@ export async function until(
 
 export const isDone = ({ status }: EvalRunPage): boolean => status === "completed";
 
-/** The cases as the run's object has them. */
+/** The cases in the run's object. */
 export const casesOf = (run: EvalRunStart): Promise<string[]> =>
   runInDurableObject(stubOf(run), (_, { storage }) =>
     storage.sql

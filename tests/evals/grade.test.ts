@@ -8,7 +8,7 @@ const passes = (answer: string, written: object) => grade(answer, toGrader(writt
 
 describe("exact", () => {
   it.each([
-    { name: "takes the text itself", answer: "Canberra", value: "Canberra", pass: true },
+    { name: "accepts the text itself", answer: "Canberra", value: "Canberra", pass: true },
     {
       name: "ignores white space around both",
       answer: "\n Canberra\t",
@@ -21,23 +21,23 @@ describe("exact", () => {
       value: "Canberra",
       pass: false,
     },
-    { name: "minds the case", answer: "canberra", value: "Canberra", pass: false },
+    { name: "is case-sensitive", answer: "canberra", value: "Canberra", pass: false },
     {
-      name: "ignores the case where told",
+      name: "ignores the case on request",
       answer: "CANBERRA",
       value: "canberra",
       ignore_case: true,
       pass: true,
     },
     {
-      name: "takes one accent written in two ways",
+      name: "treats two encodings of an accent as equal",
       answer: "Cafe\u0301",
       value: "Caf\u00e9",
       pass: true,
     },
-    { name: "takes no more than the text", answer: "Canberra.", value: "Canberra", pass: false },
+    { name: "refuses a longer text", answer: "Canberra.", value: "Canberra", pass: false },
     { name: "refuses an empty answer", answer: "", value: "x", pass: false },
-    { name: "reads no pattern into the text", answer: "aaa", value: "a+", pass: false },
+    { name: "does not treat the text as a pattern", answer: "aaa", value: "a+", pass: false },
   ])("$name", ({ name: _, answer, pass, ...rest }) =>
     expect(passes(answer, { type: "exact", ...rest })).toBe(pass),
   );
@@ -45,24 +45,24 @@ describe("exact", () => {
 
 describe("contains", () => {
   it.each([
-    { name: "wants all of several", answer: "red and blue", all: ["red", "blue"], pass: true },
-    { name: "misses one of all", answer: "red", all: ["red", "blue"], pass: false },
-    { name: "is content with one of any", answer: "blue", any: ["red", "blue"], pass: true },
-    { name: "finds none of any", answer: "green", any: ["red", "blue"], pass: false },
-    { name: "minds the case", answer: "Red", any: ["red"], pass: false },
+    { name: "requires all of several", answer: "red and blue", all: ["red", "blue"], pass: true },
+    { name: "fails if one of all is missing", answer: "red", all: ["red", "blue"], pass: false },
+    { name: "passes with one of any", answer: "blue", any: ["red", "blue"], pass: true },
+    { name: "fails without any", answer: "green", any: ["red", "blue"], pass: false },
+    { name: "is case-sensitive", answer: "Red", any: ["red"], pass: false },
     {
-      name: "ignores the case where told",
+      name: "ignores the case on request",
       answer: "RED",
       all: ["red"],
       ignore_case: true,
       pass: true,
     },
-    { name: "finds nothing in an empty answer", answer: "", any: ["red"], pass: false },
+    { name: "fails for an empty answer", answer: "", any: ["red"], pass: false },
   ])("$name", ({ name: _, answer, pass, ...rest }) =>
     expect(passes(answer, { type: "contains", ...rest })).toBe(pass),
   );
 
-  it("names what is missing", () => {
+  it("names the missing texts", () => {
     expect(grade("red", toGrader({ type: "contains", all: ["red", "blue"] })).detail).toBe(
       'lacks "blue"',
     );
@@ -94,54 +94,54 @@ describe("the numbers of a text", () => {
 
 describe("number", () => {
   it.each([
-    { name: "takes the last number", answer: "6 times 7 is 42", value: 42, pass: true },
+    { name: "reads the last number", answer: "6 times 7 is 42", value: 42, pass: true },
     {
-      name: "takes the first where told",
+      name: "reads the first number on request",
       answer: "42, for 6 times 7",
       value: 42,
       which: "first",
       pass: true,
     },
-    { name: "takes no other", answer: "42, for 6 times 7", value: 42, pass: false },
+    { name: "reads no other number", answer: "42, for 6 times 7", value: 42, pass: false },
     { name: "is exact without a tolerance", answer: "42.0001", value: 42, pass: false },
-    { name: "takes an integer written with a point", answer: "42.000", value: 42, pass: true },
+    { name: "accepts an integer with a decimal point", answer: "42.000", value: 42, pass: true },
     {
-      name: "takes what is within an absolute tolerance, its edge too",
+      name: "accepts a number within an absolute tolerance, its limit included",
       answer: "1.1",
       value: 1,
       tolerance: { absolute: 0.1 },
       pass: true,
     },
     {
-      name: "refuses what is beyond it",
+      name: "refuses a number beyond it",
       answer: "1.11",
       value: 1,
       tolerance: { absolute: 0.1 },
       pass: false,
     },
     {
-      name: "measures a relative tolerance by what is expected",
+      name: "applies a relative tolerance to the expected number",
       answer: "101",
       value: 100,
       tolerance: { relative: 0.01 },
       pass: true,
     },
     {
-      name: "and so below zero",
+      name: "also below zero",
       answer: "-99",
       value: -100,
       tolerance: { relative: 0.01 },
       pass: true,
     },
     {
-      name: "takes the wider of two",
+      name: "applies the wider of two tolerances",
       answer: "102",
       value: 100,
       tolerance: { relative: 0.01, absolute: 3 },
       pass: true,
     },
     {
-      name: "gives zero no relative tolerance",
+      name: "has no relative tolerance for zero",
       answer: "0.001",
       value: 0,
       tolerance: { relative: 1 },
@@ -151,19 +151,19 @@ describe("number", () => {
     { name: "reads thousands", answer: "1,234.5", value: 1234.5, pass: true },
     { name: "refuses an answer without number", answer: "NaN", value: 0, pass: false },
     {
-      name: "refuses a number too large, however wide the tolerance",
+      name: "refuses an infinite number with any tolerance",
       answer: "1e999",
       value: 1,
       tolerance: { absolute: 1e15 },
       pass: false,
     },
-    { name: "minds the sign", answer: "-42", value: 42, pass: false },
-    { name: "takes minus zero as zero", answer: "-0", value: 0, pass: true },
+    { name: "compares the sign", answer: "-42", value: 42, pass: false },
+    { name: "treats minus zero as zero", answer: "-0", value: 0, pass: true },
   ])("$name", ({ name: _, answer, pass, ...rest }) =>
     expect(passes(answer, { type: "number", ...rest })).toBe(pass),
   );
 
-  it("says what it found and what it wanted", () => {
+  it("names the found and the expected number", () => {
     const grader = toGrader({ type: "number", value: 42, tolerance: { absolute: 1 } });
     expect(grade("It is 40", grader).detail).toBe("its last number is 40, not 42 ± 1");
   });
@@ -174,29 +174,34 @@ describe("json", () => {
   const fenced = (text: string, fence = "```json") =>
     `Here:\n${fence}\n${text}\n${/^(`+|~+)/.exec(fence)?.[0]}\nDone.`;
   it.each([
-    { name: "takes bare JSON", answer: ' {"O": 1, "H": 2}\n', value: water, pass: true },
-    { name: "takes a fenced block", answer: fenced('{"H":2,"O":1}'), value: water, pass: true },
+    { name: "accepts bare JSON", answer: ' {"O": 1, "H": 2}\n', value: water, pass: true },
+    { name: "accepts a fenced block", answer: fenced('{"H":2,"O":1}'), value: water, pass: true },
     {
-      name: "takes a block without language, and tildes",
+      name: "accepts a block without language, and tildes",
       answer: fenced('{"H":2,"O":1}', "~~~"),
       value: water,
       pass: true,
     },
-    { name: "takes a block left open", answer: '```json\n{"H":2,"O":1}', value: water, pass: true },
     {
-      name: "takes the last block that is JSON",
+      name: "accepts an unclosed block",
+      answer: '```json\n{"H":2,"O":1}',
+      value: water,
+      pass: true,
+    },
+    {
+      name: "reads the last block that is JSON",
       answer: `${fenced('{"H":1}')}\n${fenced('{"H":2,"O":1}')}\n${fenced("x = 1", "```py")}`,
       value: water,
       pass: true,
     },
     {
-      name: "takes no earlier one",
+      name: "reads no earlier block",
       answer: `${fenced('{"H":2,"O":1}')}\n${fenced('{"H":1}')}`,
       value: water,
       pass: false,
     },
     {
-      name: "finds no block inside of another",
+      name: "finds no block inside another",
       answer: fenced(fenced('{"H":2,"O":1}'), "````markdown"),
       value: water,
       pass: false,
@@ -213,35 +218,35 @@ describe("json", () => {
       value: water,
       pass: false,
     },
-    { name: "refuses a key too many", answer: '{"H":2,"O":1,"C":0}', value: water, pass: false },
-    { name: "refuses a key too few", answer: '{"H":2}', value: water, pass: false },
+    { name: "refuses an additional key", answer: '{"H":2,"O":1,"C":0}', value: water, pass: false },
+    { name: "refuses a missing key", answer: '{"H":2}', value: water, pass: false },
     {
-      name: "lets the last of two equal keys count",
+      name: "uses the last of two equal keys",
       answer: '{"H":9,"O":1,"H":2}',
       value: water,
       pass: true,
     },
-    { name: "minds the order of a list", answer: "[2,1]", value: [1, 2], pass: false },
-    { name: "minds the length of a list", answer: "[1,2,3]", value: [1, 2], pass: false },
-    { name: "tells a list from an object", answer: '{"0":1}', value: [1], pass: false },
-    { name: "tells a number from its text", answer: '"1"', value: 1, pass: false },
-    { name: "takes 1.0 as 1", answer: "1.0", value: 1, pass: true },
-    { name: "takes null as a value", answer: "null", value: null, pass: true },
+    { name: "compares the order of a list", answer: "[2,1]", value: [1, 2], pass: false },
+    { name: "compares the length of a list", answer: "[1,2,3]", value: [1, 2], pass: false },
+    { name: "distinguishes a list from an object", answer: '{"0":1}', value: [1], pass: false },
+    { name: "distinguishes a number from its text", answer: '"1"', value: 1, pass: false },
+    { name: "treats 1.0 as 1", answer: "1.0", value: 1, pass: true },
+    { name: "accepts null as a value", answer: "null", value: null, pass: true },
     { name: "refuses null for a missing key", answer: '{"a":null}', value: {}, pass: false },
     {
-      name: "finds no prototype equal to a key",
+      name: "treats no prototype member as a key",
       answer: '{"__proto__":{"a":1}}',
       value: { a: 1 },
       pass: false,
     },
-    { name: "refuses a number JSON cannot hold", answer: "1e999", value: 1e15, pass: false },
+    { name: "refuses a number beyond JSON's range", answer: "1e999", value: 1e15, pass: false },
     { name: "refuses broken JSON", answer: '{"H":2,', value: water, pass: false },
     { name: "refuses an empty answer", answer: "", value: "", pass: false },
   ])("$name", ({ answer, value, pass }) =>
     expect(passes(answer, { type: "json", value })).toBe(pass),
   );
 
-  it("says where it differs", () => {
+  it("names the place of the difference", () => {
     expect(
       grade('{"a":{"b/c":[1,2]}}', toGrader({ type: "json", value: { a: { "b/c": [1, 3] } } }))
         .detail,
@@ -256,7 +261,7 @@ describe("json", () => {
   });
 });
 
-describe("whatever a model writes", () => {
+describe("an answer of any kind", () => {
   const long = 256 * 1024;
   const graders = [
     { type: "exact", value: "x" },

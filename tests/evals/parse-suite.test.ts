@@ -31,7 +31,7 @@ const withGrader = (grader: string) =>
   `${HEAD}cases:\n  - id: one\n    question: Q?\n    grader: ${grader}\n`;
 
 describe("a suite", () => {
-  it("has defaults for what is left out", () => {
+  it("has defaults for omitted settings", () => {
     expect(suiteOf(HEAD + CASES)).toMatchObject({ at_once: 2, timeout_seconds: 300 });
     expect(suiteOf(HEAD + CASES).cron).toBeUndefined();
   });
@@ -285,12 +285,12 @@ describe("a suite", () => {
   });
 
   it.each([
-    { name: "C9 a pattern that backtracks for ever", pattern: "(a+)+$" },
+    { name: "C9 a pattern that backtracks forever", pattern: "(a+)+$" },
     { name: "C9 a pattern that looks ahead and back", pattern: "(?=(a))\\1" },
-    { name: "C10 a pattern that is none", pattern: "(" },
+    { name: "C10 an invalid pattern", pattern: "(" },
     { name: "C10 a pattern of 10 kB", pattern: "a?".repeat(5_000) },
     { name: "C10 a pattern that matches nothing written", pattern: "" },
-  ])("$name as a grader is refused, as all patterns are", ({ pattern }) => {
+  ])("$name as a grader is refused, like any pattern", ({ pattern }) => {
     expect(
       errorsOf(withGrader(`{type: regex, pattern: ${JSON.stringify(pattern)}}`)),
     ).toContainEqual(
@@ -309,7 +309,7 @@ describe("a suite", () => {
     expect(lines).toEqual([5, 6, 10]);
   });
 
-  it("is refused where aliases make it too large", () => {
+  it("is refused if aliases make it too large", () => {
     const texts = Array.from(
       { length: 40 },
       (_, nth) => `  - {id: c${nth}, question: *q, grader: {type: exact, value: x}}`,
@@ -319,7 +319,7 @@ describe("a suite", () => {
   });
 });
 
-describe("the suites on offer", () => {
+describe("the included suites", () => {
   const folder = "configs/evals";
   const files = readdirSync(folder);
   const operator = {
@@ -334,11 +334,14 @@ describe("the suites on offer", () => {
     ]),
   );
 
-  it.each(files)("%s is valid, has the file's name, and runs where all keys are there", (file) => {
-    const suite = suiteOf(readFileSync(`${folder}/${file}`, "utf8"));
-    expect(`${suite.name}.yaml`).toBe(file);
-    expect(planRun(suite, { teams, config: operator })).toMatchObject({ ok: true });
-  });
+  it.each(files)(
+    "%s is valid, has the file's name, and is runnable when all keys are set",
+    (file) => {
+      const suite = suiteOf(readFileSync(`${folder}/${file}`, "utf8"));
+      expect(`${suite.name}.yaml`).toBe(file);
+      expect(planRun(suite, { teams, config: operator })).toMatchObject({ ok: true });
+    },
+  );
 });
 
 describe("a suite's team", () => {
@@ -349,7 +352,7 @@ describe("a suite's team", () => {
     );
 
   it.each([
-    { name: "of a name not on offer", suite: suiteOf(HEAD + CASES), code: "unknown_team" },
+    { name: "of an unknown name", suite: suiteOf(HEAD + CASES), code: "unknown_team" },
     {
       name: "named like a member of every object",
       suite: suiteOf(HEAD.replace("demo", "constructor") + CASES),
@@ -361,7 +364,7 @@ describe("a suite's team", () => {
       code: "config_invalid",
     },
     {
-      name: "of a price nobody knows, under a cap in dollars",
+      name: "without a known price, under a cap in dollars",
       suite: {
         ...inline(
           "{type: chatcompletion, model: m, base_url: 'https://api.example.org/v1', api_key: k}",
@@ -370,7 +373,7 @@ describe("a suite's team", () => {
       },
       code: "price_unknown",
     },
-  ])("$name keeps it from running, as $code", ({ suite, code }) => {
+  ])("$name is not runnable, with the code $code", ({ suite, code }) => {
     expect(planRun(suite, none)).toMatchObject({
       ok: false,
       code,

@@ -48,19 +48,19 @@ describe("a case without a result of its session (A4)", () => {
 
 describe("a run", () => {
   it.each([
-    { name: "has places for the first cases", state: run(), next: [0, 1] },
+    { name: "can start the first cases", state: run(), next: [0, 1] },
     {
-      name: "has none while so many are under way",
+      name: "can start none while its limit of cases runs",
       state: fold(run(), claimed(0), claimed(1), started(0)),
       next: [],
     },
     {
-      name: "has one again when a case ended",
+      name: "can start one again when a case ended",
       state: fold(run(), claimed(0), claimed(1), ended(0)),
       next: [2],
     },
     {
-      name: "has none when nothing waits",
+      name: "can start none when no case waits",
       state: fold(run({ cases: 1 }), claimed(0), ended(0)),
       next: [],
     },
@@ -68,56 +68,56 @@ describe("a run", () => {
 
   it.each([
     {
-      name: "starts again what was about to start",
+      name: "starts an interrupted start again",
       state: fold(run(), claimed(0)),
       now: 5,
       effects: [{ type: "create_session", nth: 0 }],
     },
     {
-      name: "asks what runs",
+      name: "polls running cases",
       state: fold(run(), claimed(0), started(0)),
       now: 5,
       effects: [{ type: "ask_session", nth: 0 }],
     },
     {
-      name: "gives up what runs too long",
+      name: "gives up cases that run too long",
       state: fold(run(), claimed(0), started(0)),
       now: 10_001,
       effects: [{ type: "give_up", nth: 0 }],
     },
     {
-      name: "gives up what never could start",
+      name: "gives up cases that could never start",
       state: fold(run(), claimed(0)),
       now: 10_001,
       effects: [{ type: "give_up", nth: 0 }],
     },
     {
-      name: "counts the time of a case from its start, however long it waited for a place",
+      name: "counts the time of a case from its start, not from its wait for a free turn",
       state: fold(run(), claimed(0), started(0, 9_000)),
       now: 19_000,
       effects: [{ type: "ask_session", nth: 0 }],
     },
     {
-      name: "waits on for a place while other cases of the run come to an end",
+      name: "waits on for a free turn while other cases of the run end",
       state: fold(run(), claimed(0), claimed(1), started(1), ended(1, 9_000)),
       now: 19_000,
       effects: [{ type: "create_session", nth: 0 }],
     },
     {
-      name: "waits no longer because others could not start either",
+      name: "ends the wait if others could not start either",
       state: fold(run(), claimed(0), claimed(1), unstarted(1, 9_000)),
       now: 10_001,
       effects: [{ type: "give_up", nth: 0 }],
     },
     {
-      name: "leaves alone what is done",
+      name: "does nothing for ended cases",
       state: fold(run(), claimed(0), ended(0)),
       now: 99_999,
       effects: [],
     },
   ])("$name", ({ state, now, effects }) => expect(owedAt(state, now)).toEqual(effects));
 
-  it("counts what came of its cases", () => {
+  it("counts the outcomes of its cases", () => {
     const state = fold(
       run(),
       claimed(0),
@@ -139,7 +139,7 @@ describe("a run", () => {
     expect(summarize(run()).endedAt).toBeNull();
   });
 
-  it("asks less and less often while nothing happens, and soon after something did", () => {
+  it("polls less and less often without news, and soon after news", () => {
     const state = fold(run(), claimed(0, 100_000), started(0, 100_000));
     expect([100_000, 108_000, 200_000].map((now) => nextAskMs(state, now))).toEqual([
       1_000, 2_000, 15_000,
@@ -148,7 +148,7 @@ describe("a run", () => {
   });
 });
 
-describe("whatever happens in whatever order", () => {
+describe("after any events in any order", () => {
   const event = (cases: number): fc.Arbitrary<RunEvent> =>
     fc
       .record({
@@ -167,7 +167,7 @@ describe("whatever happens in whatever order", () => {
       }),
     );
 
-  /** Claims as the shell does, before each event. */
+  /** Claims cases before each event, like the shell. */
   function* play({
     size,
     events,
@@ -183,7 +183,7 @@ describe("whatever happens in whatever order", () => {
     }
   }
 
-  it("never more than so many are under way, and what is done stays as it was", () => {
+  it("at most the limit of cases runs, and ended cases are unchanged", () => {
     fc.assert(
       fc.property(story, (told) => {
         for (const [before, after] of play(told)) {
@@ -195,7 +195,7 @@ describe("whatever happens in whatever order", () => {
     );
   });
 
-  it("an event told twice is told once", () => {
+  it("a repeated event has no effect", () => {
     fc.assert(
       fc.property(story, (told) => {
         for (const [, after] of play(told))
@@ -205,7 +205,7 @@ describe("whatever happens in whatever order", () => {
     );
   });
 
-  it("each case is claimed once, and a run whose cases all end is over", () => {
+  it("each case is claimed once, and a run whose cases have all ended is over", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 30 }),
@@ -228,7 +228,7 @@ describe("whatever happens in whatever order", () => {
   });
 });
 
-describe("what came of a case", () => {
+describe("the outcome of a case", () => {
   const grader = GraderSchema.parse({ type: "number", value: 42 });
   const turn = (more: Partial<TurnEnd>): TurnEnd => ({
     status: "completed",
@@ -242,19 +242,19 @@ describe("what came of a case", () => {
   });
 
   it.each([
-    { name: "nothing while its turn runs", given: turn({ status: "running" }), result: null },
+    { name: "missing while its turn runs", given: turn({ status: "running" }), result: null },
     {
-      name: "passed with the right answer",
+      name: "passed with the correct answer",
       given: turn({}),
       result: { outcome: "passed", answer: "It is 42.", costUsd: 0.25, durationMs: 1_500 },
     },
     {
-      name: "failed with a wrong one",
+      name: "failed with a wrong answer",
       given: turn({ answer: "41" }),
       result: { outcome: "failed", detail: "its last number is 41, not 42" },
     },
     {
-      name: "errored with the turn's words, and what it cost all the same",
+      name: "errored with the turn's message, and with its cost",
       given: turn({
         status: "failed",
         answer: null,
@@ -268,7 +268,7 @@ describe("what came of a case", () => {
       },
     },
     {
-      name: "errored with each agent's own words, where there are some",
+      name: "errored with each agent's own message, if there are any",
       given: turn({
         status: "failed",
         answer: null,
@@ -287,12 +287,12 @@ describe("what came of a case", () => {
       },
     },
     {
-      name: "errored where someone cancelled it",
+      name: "errored if it was cancelled",
       given: turn({ status: "cancelled", answer: null }),
       result: { outcome: "errored", detail: "its session was cancelled" },
     },
     {
-      name: "graded whole, kept short",
+      name: "graded by the whole answer, and stored in short form",
       given: turn({ answer: `${"x".repeat(30_000)} 42` }),
       result: { outcome: "passed", isCut: true, answer: "x".repeat(20_000) },
     },

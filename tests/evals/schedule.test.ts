@@ -5,7 +5,7 @@ import { parseSuite } from "../../src/evals/parse-suite";
 /** The schedule for sweeping unfinished uploads. */
 const SWEEP = "23 3 * * *";
 
-it("wrangler.toml rings when the suites on offer say, once a day for sweeping, and at no other time", () => {
+it("wrangler.toml has the schedules of the included suites, one daily sweep, and no other", () => {
   const listed =
     /^\[triggers\]\ncrons = \[(.*)\]$/m.exec(readFileSync("wrangler.toml", "utf8"))?.[1] ?? "";
   const crons = readdirSync("configs/evals").flatMap((file) => {

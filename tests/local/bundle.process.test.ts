@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { bundleOf } from "../../local/bundle/worker-bundle";
 import { modulesIn } from "../../local/service-plan";
 
-/** A build of its own, in the working tree, where it finds the packages. */
+/** A separate build in the working tree, where it finds the packages. */
 let folder = "";
 beforeAll(() => {
   folder = mkdtempSync(path.join("node_modules/.cache", "bundle-test-"));
@@ -12,7 +12,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const WORKER = path.resolve("src/worker");
-/** An entry that says `word`, through a file that it imports. */
+/** An entry that prints `word`, through an imported file. */
 function entrySaying(word: string): string {
   const entry = path.join(folder, "entry.ts");
   writeFileSync(path.join(folder, "word.ts"), `export const word = "${word}";`);
@@ -26,7 +26,7 @@ function entrySaying(word: string): string {
 const textIn = async (bundle: string): Promise<string> =>
   (await modulesIn(bundle))[0]?.contents ?? "";
 
-it("a bundle is used again while its files stay the same, and made anew when one that it imports has changed", async () => {
+it("a bundle is reused while its files are unchanged, and rebuilt when an imported file has changed", async () => {
   const first = await bundleOf(entrySaying("a-first-word"));
   expect(await textIn(first)).toContain("a-first-word");
   expect(await bundleOf(entrySaying("a-first-word"))).toBe(first);

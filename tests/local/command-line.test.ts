@@ -2,13 +2,13 @@ import { parseArgs } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { matching, runCommand, runPlain, UsageError, wholeNumber } from "../../local/command-line";
 
-describe("a number behind an option", () => {
+describe("a number after an option", () => {
   it.each([
     { text: "0", least: 0, number: 0 },
     { text: "10000", least: 1, number: 10_000 },
     { text: "007", least: 1, number: 7 },
     { text: undefined, least: 1, number: null },
-  ])("is $number where $text is typed", ({ text, least, number }) => {
+  ])("is $number for $text", ({ text, least, number }) => {
     expect(wholeNumber("seeds", text, least)).toBe(number);
   });
 
@@ -21,14 +21,14 @@ describe("a number behind an option", () => {
     },
   );
 
-  it("is refused below the least that means anything", () => {
+  it("is refused below its minimum", () => {
     expect(() => wholeNumber("jobs", "0", 1)).toThrow(
       new UsageError('--jobs is a whole number from 1, not "0".'),
     );
   });
 });
 
-describe("what is chosen by a text", () => {
+describe("a choice by name", () => {
   const NAMES = ["the clock jumps", "the clock jumps back", "a full disk"];
   const named = (text: string) => matching(NAMES, text, (name) => name);
 
@@ -36,9 +36,9 @@ describe("what is chosen by a text", () => {
     { text: "clock", chosen: ["the clock jumps", "the clock jumps back"] },
     { text: "the clock jumps", chosen: ["the clock jumps"] },
     { text: "", chosen: NAMES },
-  ])('is, by "$text", $chosen', ({ text, chosen }) => expect(named(text)).toEqual(chosen));
+  ])('by "$text" is $chosen', ({ text, chosen }) => expect(named(text)).toEqual(chosen));
 
-  it("is never nothing: then what there is is named, each once", () => {
+  it("is never empty: the error lists each name once", () => {
     const told =
       'Nothing matches "clocks", there are:\n  the clock jumps\n  the clock jumps back\n  a full disk';
     expect(() => named("clocks")).toThrow(new UsageError(told));
@@ -59,24 +59,24 @@ describe("a command", () => {
     return told;
   };
 
-  it("ends with the code that it gives", async () => {
+  it("exits with its code", async () => {
     await runCommand(async () => 7);
     expect(process.exitCode).toBe(7);
   });
 
   it.each([
     {
-      name: "what cannot be meant",
+      name: "an invalid value",
       main: async () => Promise.reject(new UsageError("No.")),
       told: ["No.\n"],
     },
     {
-      name: "an option that there is not",
+      name: "an unknown option",
       main: async () =>
         parseArgs({ args: ["--sedes"], options: { seeds: { type: "string" } } }).positionals.length,
       told: [expect.stringContaining("'--sedes'")],
     },
-  ])("ends with 2 and says so at $name", async ({ main, told }) => {
+  ])("exits with 2 and an error for $name", async ({ main, told }) => {
     const said = complaints();
     await runCommand(main);
     expect(said).toEqual(told);
@@ -84,9 +84,9 @@ describe("a command", () => {
   });
 
   it.each([
-    { name: "does it where nothing is typed", args: [], code: 7, done: 1, told: [] },
+    { name: "runs without arguments", args: [], code: 7, done: 1, told: [] },
     {
-      name: "tells with --help what it does, and does it not",
+      name: "prints its help with --help, and does not run",
       args: ["--help"],
       code: 0,
       done: 0,
@@ -106,7 +106,7 @@ describe("a command", () => {
       done: 0,
       told: [expect.stringContaining("'help'")],
     },
-  ])("that takes nothing $name", async ({ args, code, done, told }) => {
+  ])("without options $name", async ({ args, code, done, told }) => {
     const said = complaints();
     const shown = vi.spyOn(console, "log").mockImplementation(() => {});
     const main = vi.fn(async () => 7);
@@ -115,7 +115,7 @@ describe("a command", () => {
     expect(shown.mock.calls).toEqual(args[0] === "--help" ? [["npm run it"]] : []);
   });
 
-  it("keeps nothing else that is wrong to itself", async () => {
+  it("reports all other errors", async () => {
     await expect(runCommand(async () => Promise.reject(new Error("a bug")))).rejects.toThrow(
       "a bug",
     );

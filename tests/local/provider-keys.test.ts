@@ -5,8 +5,8 @@ import { KEY_NAMES, keyReport } from "../../src/providers/registry";
 
 const told = (variables: string): string => describeKeys(keyReport(keysIn(variables))).join("\n");
 
-describe("what npm start says of provider keys", () => {
-  it("names those that are set, and the types they open", () => {
+describe("the report of npm start on provider keys", () => {
+  it("lists the set keys, and their backend types", () => {
     const text = told('ANTHROPIC_API_KEY="sk-ant-secret"\nGEMINI_API_KEY=secret');
     expect(text).toContain(
       "Provider keys are set for: Anthropic Messages (type: claude), Google Gemini (type: gemini).",
@@ -15,18 +15,18 @@ describe("what npm start says of provider keys", () => {
     expect(text).not.toMatch(/ANTHROPIC_API_KEY|secret"/);
   });
 
-  it("says in two lines that none is set, and in which file to add one", () => {
+  it("is two lines if none is set, with the file to add one", () => {
     expect(told("").split("\n")).toEqual([
       "No provider key is set in .dev.vars: only models on this machine can be asked.",
       'To add one: write a line such as OPENAI_API_KEY="…" into .dev.vars, and start again. All names: docs/reference/providers.md',
     ]);
   });
 
-  it("asks for no key where none is needed", () => {
+  it("requests no key if none is needed", () => {
     expect(told("")).not.toMatch(/ollama|vllm|lmstudio/);
   });
 
-  it("is short when every key is there", () => {
+  it("is short when every key is set", () => {
     expect(told(KEY_NAMES.map((name) => `${name}=x`).join("\n"))).not.toContain("To add one");
   });
 
@@ -35,11 +35,11 @@ describe("what npm start says of provider keys", () => {
     { name: "a comment", variables: '# OPENAI_API_KEY="sk-1"', keys: [] },
     { name: "a variable that is no key", variables: "OPEN_ACCESS=loopback", keys: [] },
     { name: "a key", variables: "OPENAI_API_KEY=sk-1 # mine", keys: ["OPENAI_API_KEY"] },
-  ])("takes $name for what it is", ({ variables, keys }) => {
+  ])("reads $name correctly", ({ variables, keys }) => {
     expect(keysIn(variables)).toEqual(keys);
   });
 
-  it("finds the usual keys in the example that a fresh clone starts with", () => {
+  it("finds the usual keys in the example of a fresh clone", () => {
     const names = [...readFileSync(".dev.vars.example", "utf8").matchAll(/^# ([A-Z_]+)=""$/gm)].map(
       ([, name]) => name,
     );

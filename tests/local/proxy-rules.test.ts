@@ -4,7 +4,7 @@ import { answeredHeaders, forwardedHeaders, refusalOf, requestLine } from "../..
 const asked = (target: string, host = "127.0.0.1:8787", method = "GET") =>
   refusalOf({ method, target, rawHeaders: ["Host", host] })?.status ?? "passes";
 
-describe("what the proxy in front of npm start lets through", () => {
+describe("the proxy in front of npm start", () => {
   it.each(["127.0.0.1:8787", "localhost:8787", "LOCALHOST", "127.0.0.2:1", "[::1]:8787", "[::1]"])(
     "passes Host %s",
     (host) => {
@@ -27,7 +27,7 @@ describe("what the proxy in front of npm start lets through", () => {
     expect(asked("/api/sessions", host)).toBe(421);
   });
 
-  it("refuses a request without a Host, and one with two (H1)", () => {
+  it("refuses a request without a Host header, and with two (H1)", () => {
     expect(refusalOf({ method: "GET", target: "/", rawHeaders: [] })?.status).toBe(421);
     const two = ["Host", "127.0.0.1:8787", "host", "evil.example"];
     expect(refusalOf({ method: "GET", target: "/", rawHeaders: two })?.status).toBe(421);
@@ -45,7 +45,7 @@ describe("what the proxy in front of npm start lets through", () => {
     "/a/%2e%2e/cdn-cgi/local",
     "/../cdn-cgi/local",
     "\\cdn-cgi".replace(/^/, "/"),
-  ])("has nothing at %s (H2, H4)", (target) => {
+  ])("has no route at %s (H2, H4)", (target) => {
     expect(asked(target)).toBe(404);
   });
 
@@ -54,13 +54,15 @@ describe("what the proxy in front of npm start lets through", () => {
     "/api/contexts/site/files/cdn-cgi/notes.md",
     "/cdn-cgi-notes",
     "/docs?next=/cdn-cgi/",
-  ])("passes %s, which is not the platform's", (target) => expect(asked(target)).toBe("passes"));
+  ])("passes %s, which is not a path of the platform", (target) =>
+    expect(asked(target)).toBe("passes"),
+  );
 
   it.each([
     { method: "CONNECT", target: "127.0.0.1:22" },
     { method: "GET", target: "http://evil.example/api/sessions" },
     { method: "OPTIONS", target: "*" },
-  ])("refuses $method $target, which is no path (H1)", ({ method, target }) => {
+  ])("refuses $method $target, which is not a path (H1)", ({ method, target }) => {
     expect(asked(target, "127.0.0.1", method)).toBe(400);
   });
 });
@@ -73,12 +75,12 @@ describe("headers", () => {
     "content-length",
     "transfer-encoding",
     "massgen-hops",
-  ])("a client cannot have %s dropped as its connection's own (H1)", (name) => {
+  ])("a client cannot remove %s as a header of its connection (H1)", (name) => {
     const sent = ["Connection", `x-own, ${name}`, "X-Own", "1", name, "a"];
     expect(forwardedHeaders(sent, undefined)).toEqual([name, "a"]);
   });
 
-  it("drops those by which a client could name another address or another client (H1)", () => {
+  it("drops headers that could name another address or another client (H1)", () => {
     const forged = [
       "MF-Original-URL",
       "CF-Connecting-IP",
@@ -94,7 +96,7 @@ describe("headers", () => {
     ]);
   });
 
-  it("drops those of one connection, also those that a client names as such", () => {
+  it("drops connection headers, also those that a client declares as such", () => {
     const sent = [
       "Connection",
       "keep-alive, X-Hop",
@@ -133,7 +135,7 @@ describe("a request's line in the log", () => {
     },
     { target: "/\u001b[2J/x\nGET /forged", line: "GET /…/…/forged 200 (12 ms)" },
     { target: "/a".repeat(3000), line: `GET ${"/a".repeat(11)} 200 (12 ms)` },
-  ])("for $target holds no key and no control character (L14)", ({ target, line }) => {
+  ])("for $target contains no key and no control character (L14)", ({ target, line }) => {
     expect(requestLine({ method: "GET", target }, 200, 12.3)).toBe(line);
   });
 });

@@ -15,7 +15,7 @@ import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createProxy } from "../../local/proxy";
 
-/** A service of one handler on a Unix socket, and the proxy in front of it. */
+/** A service with one handler on a Unix socket, and the proxy in front of it. */
 let dir = "";
 let servers: Server[] = [];
 let lines: string[] = [];
@@ -39,7 +39,7 @@ const socketPath = () => path.join(dir, "service");
 async function proxyTo(handler: Handler | null): Promise<number> {
   if (handler) {
     const service = createServer(handler);
-    // As workerd does: it asks for a body only once the Worker reads it.
+    // Like workerd, which requests a body only once the Worker reads it.
     service.on("checkContinue", handler);
     servers.push(service);
     service.listen(socketPath());
@@ -58,7 +58,7 @@ async function proxyTo(handler: Handler | null): Promise<number> {
 const url = (port: number, target: string): string => `http://127.0.0.1:${port}${target}`;
 
 describe("the proxy in front of npm start", () => {
-  it("hands over method, path, headers and body, and gives back status, headers and body", async () => {
+  it("forwards method, path, headers and body, and returns status, headers and body", async () => {
     const port = await proxyTo(async (incoming, outgoing) => {
       outgoing.writeContinue();
       const body = await text(incoming);
@@ -86,7 +86,7 @@ describe("the proxy in front of npm start", () => {
     await expect.poll(() => lines).toEqual([expect.stringMatching(/^PATCH \/a 207 \(\d+ ms\)$/)]);
   });
 
-  it("passes each piece on as it comes, in both directions", async () => {
+  it("forwards each chunk on arrival, in both directions", async () => {
     const port = await proxyTo((incoming, outgoing) => {
       outgoing.writeContinue();
       outgoing.writeHead(200);
@@ -109,7 +109,7 @@ describe("the proxy in front of npm start", () => {
     await once(response, "end");
   });
 
-  it("ends the request at the service when the client leaves", async () => {
+  it("ends the request at the service when the client disconnects", async () => {
     const left = Promise.withResolvers<void>();
     const port = await proxyTo((_incoming, outgoing) => {
       outgoing.writeHead(200).write("event: first\n\n");
@@ -122,7 +122,7 @@ describe("the proxy in front of npm start", () => {
     await left.promise;
   });
 
-  it("does not make a cut answer look whole", async () => {
+  it("does not complete a cut response", async () => {
     const port = await proxyTo((_incoming, outgoing) => {
       outgoing.writeHead(200).write("half", () => outgoing.destroy());
     });
@@ -130,7 +130,7 @@ describe("the proxy in front of npm start", () => {
     await expect(response.text()).rejects.toThrow();
   });
 
-  it("gives the answer of a service that refuses a large body unread", async () => {
+  it("returns the response of a service that refuses an unread large body", async () => {
     const port = await proxyTo(
       (_incoming, outgoing) => void outgoing.writeHead(413).end("too large"),
     );
@@ -143,14 +143,14 @@ describe("the proxy in front of npm start", () => {
     }
   });
 
-  it("says that the service is starting while its socket is not there", async () => {
+  it("reports that the service is starting while its socket is missing", async () => {
     const port = await proxyTo(null);
     const response = await fetch(url(port, "/healthz"));
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
     expect(await response.json()).toMatchObject({ code: "service_starting", status: 503 });
   });
 
-  it("never asks the service what it refuses (H1, H2)", async () => {
+  it("never forwards a refused request (H1, H2)", async () => {
     let asked = 0;
     const port = await proxyTo((_incoming, outgoing) => {
       asked += 1;

@@ -7,9 +7,9 @@ import { parseSealingKeys } from "../../src/tenancy/sealing";
 it.each([
   { name: "an empty file", text: "" },
   { name: "the example", text: readFileSync(".dev.vars.example", "utf8") },
-  { name: "a file whose last line does not end", text: 'OPENAI_API_KEY="sk-abc"' },
-  { name: "a file whose line is blank", text: 'SEALING_KEYS=" "\n' },
-])("$name gets sealing keys of its own, and keeps what it has", ({ text }) => {
+  { name: "a file without a final line end", text: 'OPENAI_API_KEY="sk-abc"' },
+  { name: "a file with a blank value", text: 'SEALING_KEYS=" "\n' },
+])("$name gets its own sealing keys, and keeps its contents", ({ text }) => {
   const whole = text + missingSealingKeys(text);
   const { SEALING_KEYS, ...others } = parseEnv(whole);
   expect(parseSealingKeys(SEALING_KEYS).ok).toBe(true);

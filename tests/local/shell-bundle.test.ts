@@ -6,7 +6,7 @@ import { METERED, ORIGINAL } from "../../local/bundle/shell/write";
 const original = readFileSync(ORIGINAL, "utf8");
 
 describe("the metered copy of the shell", () => {
-  it("is derived from the very bundle its edits were written for; a new just-bash needs a look at them", () => {
+  it("is derived from the exact bundle of its edits; a new just-bash requires a review of them", () => {
     expect(hashOfBundle(original)).toBe(KNOWN_BUNDLE);
   });
 
@@ -16,14 +16,14 @@ describe("the metered copy of the shell", () => {
     );
   });
 
-  it("is what lies beside the original, and no other copy of re2js is in it", () => {
+  it("is the file beside the original, and contains no other copy of re2js", () => {
     const written = readFileSync(METERED, "utf8");
     expect(written.slice(written.indexOf("\n") + 1)).toBe(meteredBundle(original));
     expect(written).not.toContain("RUNE_ANY_NOT_NL");
     expect(original).toContain("RUNE_ANY_NOT_NL");
   });
 
-  it("takes the place of just-bash in what the service bundles", () => {
+  it("replaces just-bash in the service's bundle", () => {
     const { alias, build } = wranglerSections();
     expect(alias).toBe(`./${METERED}`);
     expect(build).toBe("node scripts/run.mjs local/bundle/patch-shell.ts");

@@ -11,23 +11,23 @@ const DEFAULTS = {
 
 describe("npm start", () => {
   it.each([
-    { name: "has an address, a port and a place of its own", args: [], takes: {} },
-    { name: "takes another port", args: ["--port", "9000"], takes: { port: 9000 } },
-    { name: "takes another port written with =", args: ["--port=9000"], takes: { port: 9000 } },
+    { name: "has a default address, port and data folder", args: [], takes: {} },
+    { name: "accepts another port", args: ["--port", "9000"], takes: { port: 9000 } },
+    { name: "accepts another port written with =", args: ["--port=9000"], takes: { port: 9000 } },
     {
-      name: "takes another address of this machine",
+      name: "accepts another address of this machine",
       args: ["--ip", "127.0.0.2"],
       takes: { ip: "127.0.0.2" },
     },
-    { name: "takes this machine by name", args: ["--ip=localhost"], takes: { ip: "localhost" } },
-    { name: "takes this machine in IPv6", args: ["--ip", "::1"], takes: { ip: "::1" } },
+    { name: "accepts this machine by name", args: ["--ip=localhost"], takes: { ip: "localhost" } },
+    { name: "accepts this machine in IPv6", args: ["--ip", "::1"], takes: { ip: "::1" } },
     {
-      name: "takes files of variables",
+      name: "accepts files of variables",
       args: ["--env-file", "a", "--env-file=b"],
       takes: { envFiles: ["a", "b"] },
     },
     {
-      name: "takes a place for its data",
+      name: "accepts a folder for its data",
       args: ["--persist-to", "data"],
       takes: { persistTo: "data" },
     },
@@ -40,28 +40,28 @@ describe("npm start", () => {
     { name: "every address", args: ["--ip", "0.0.0.0"], says: "0.0.0.0" },
     { name: "every address, written with =", args: ["--ip=0.0.0.0"], says: "0.0.0.0" },
     { name: "every IPv6 address", args: ["--ip", "::"], says: "--ip ::" },
-    { name: "the word for every address", args: ["--ip", "*"], says: "--ip *" },
+    { name: "the wildcard for every address", args: ["--ip", "*"], says: "--ip *" },
     {
       name: "an address of the network",
       args: ["--port", "9000", "--ip", "192.168.1.5"],
       says: "192.168.1.5",
     },
     {
-      name: "a name that only begins like loopback",
+      name: "a name that only starts like loopback",
       args: ["--ip", "127.0.0.1.example.com"],
       says: "example.com",
     },
     {
-      name: "a second address behind a good one",
+      name: "a second address after a valid one",
       args: ["--ip", "127.0.0.1", "--ip", "0.0.0.0"],
       says: "0.0.0.0",
     },
     {
-      name: "a good address behind another",
+      name: "a valid address after another",
       args: ["--ip", "0.0.0.0", "--ip", "127.0.0.1"],
       says: "0.0.0.0",
     },
-  ])("refuses $name, and says what it serves", ({ args, says }) => {
+  ])("refuses $name, with the addresses that it serves", ({ args, says }) => {
     expect(() => startOptions(args)).toThrow(says);
     expect(() => startOptions(args)).toThrow("this machine only");
   });
@@ -71,7 +71,11 @@ describe("npm start", () => {
     { name: "an empty address", args: ["--ip="], says: "--ip needs a value" },
     { name: "no port", args: ["--port", "http"], says: "--port http is not a port" },
     { name: "port 0", args: ["--port", "0"], says: "--port 0 is not a port" },
-    { name: "a port past the last", args: ["--port", "65536"], says: "--port 65536 is not a port" },
+    {
+      name: "a port above the maximum",
+      args: ["--port", "65536"],
+      says: "--port 65536 is not a port",
+    },
     {
       name: "an inspector",
       args: ["--inspector-port", "9229"],
@@ -92,7 +96,11 @@ describe("npm start", () => {
     { name: "to run on the edge, in short", args: ["-r"], says: "no argument -r" },
     { name: "variables on the command line", args: ["--var", "A:b"], says: "no argument --var" },
     { name: "a word", args: ["dev"], says: "no argument dev" },
-    { name: "what every object has", args: ["--constructor"], says: "no argument --constructor" },
+    {
+      name: "a name of Object.prototype",
+      args: ["--constructor"],
+      says: "no argument --constructor",
+    },
   ])("refuses $name by name (H3)", ({ args, says }) => {
     expect(() => startOptions(args)).toThrow(says);
   });

@@ -3,7 +3,7 @@ import { answerFilesNote } from "../../src/prompts/newer-answers";
 
 it.each([
   {
-    name: "nothing where its workspace goes with the answer",
+    name: "nothing if its workspace belongs to the answer",
     files: "workspace" as const,
     says: null,
   },
@@ -13,19 +13,19 @@ it.each([
     says: /^no file changed: earlier files stay\.$/,
   },
   {
-    name: "nothing where there are no earlier files",
+    name: "nothing if there are no earlier files",
     files: "kept" as const,
     keptFiles: 0,
     says: null,
   },
   {
-    name: "that earlier files stay where there are some",
+    name: "that earlier files stay, if there are any",
     files: "kept" as const,
     keptFiles: 1,
     says: /earlier files stay/,
   },
   {
-    name: "how many files its answer leaves out, and no path",
+    name: "the number of omitted files, and no path",
     files: "workspace" as const,
     leftOut: { count: 3, paths: ["secret.txt"] },
     says: /^3 files are missing .* Copy them from `\/peers`/,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limitNotice } from "../../src/prompts/notices";
 
-/** What becomes of the files of a round at its limit, in the words that an agent reads. */
+/** The fate of a round's files at its limit, in the text for the agent. */
 describe("at the limit of a round (D3)", () => {
   it.each([
     { offers: ["new_answer"], says: /Your files are handed over as they are\.$/ },
@@ -11,7 +11,7 @@ describe("at the limit of a round (D3)", () => {
     },
     { offers: ["vote"], says: /Call `vote` now, for the best of the current answers\.$/ },
     { offers: [], says: /Your files are handed over as they are\.$/ },
-  ])("an agent that is offered $offers is told what becomes of its files", ({ offers, says }) => {
+  ])("an agent that is offered $offers is told the fate of its files", ({ offers, says }) => {
     const notice = limitNotice({ calls_left: 0 }, offers);
     expect(notice).toMatch(says);
     expect(notice).not.toContain("kept as they are");

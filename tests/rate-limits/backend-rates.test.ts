@@ -26,8 +26,8 @@ describe("a call may start", () => {
     now?: number;
     at: number;
   }>([
-    { name: "at once where nothing is spent", limits: { requestsPerMinute: 1 }, at: 0 },
-    { name: "at once where nobody limits", spent: [[0, 1e9]], limits: {}, at: 0 },
+    { name: "at once without usage", limits: { requestsPerMinute: 1 }, at: 0 },
+    { name: "at once without a limit", spent: [[0, 1e9]], limits: {}, at: 0 },
     {
       name: "as the last of its minute",
       spent: [
@@ -38,7 +38,7 @@ describe("a call may start", () => {
       at: 0,
     },
     {
-      name: "when the first of a full minute is out of it",
+      name: "when the first call of a full minute is a minute old",
       spent: [
         [0, 1],
         [5 * SECOND, 1],
@@ -48,7 +48,7 @@ describe("a call may start", () => {
       at: 61 * SECOND,
     },
     {
-      name: "when enough tokens are out of it",
+      name: "when enough tokens are a minute old",
       spent: [
         [0, 60],
         [10 * SECOND, 40],
@@ -70,7 +70,7 @@ describe("a call may start", () => {
       at: 61 * SECOND,
     },
     {
-      name: "when the whole day lets it",
+      name: "when the daily limit allows it",
       spent: [
         [0, 1],
         [HOUR, 1],
@@ -80,7 +80,7 @@ describe("a call may start", () => {
       at: DAY + 300 * SECOND,
     },
     {
-      name: "when both its minute and its day let it",
+      name: "when both its minute and its day allow it",
       spent: [
         [0, 10],
         [HOUR, 10],
@@ -104,21 +104,21 @@ describe("a call may start", () => {
       at: 0,
     },
     {
-      name: "a minute after the clock went back by an hour",
+      name: "a minute after the clock was set back by an hour",
       spent: [[HOUR, 1]],
       limits: { requestsPerMinute: 1 },
       now: 0,
       at: 61 * SECOND,
     },
     {
-      name: "a day after it, where the day is what limits",
+      name: "a day after it, if the daily limit applies",
       spent: [[HOUR, 1]],
       limits: { requestsPerDay: 1 },
       now: 0,
       at: DAY + 300 * SECOND,
     },
     {
-      name: "when what was spent before and after the clock went back lets it",
+      name: "when the usage before and after the clock change allows it",
       spent: [
         [HOUR, 1],
         [20 * SECOND, 1],
@@ -128,7 +128,7 @@ describe("a call may start", () => {
       at: 81 * SECOND,
     },
     {
-      name: "at once after the clock went on by an hour",
+      name: "at once after the clock was set forward by an hour",
       spent: [[0, 1]],
       limits: { requestsPerMinute: 1 },
       now: HOUR,
@@ -138,7 +138,7 @@ describe("a call may start", () => {
     expect(earliestStart(spentBy(...spent), limits, tokens, now)).toBe(at);
   });
 
-  it("earlier, when a call turns out to have taken less", () => {
+  it("earlier, when a call's actual usage is smaller", () => {
     const limits = { tokensPerMinute: 100 };
     const spent = spentBy([0, 90], [SECOND, 10]);
     expect(earliestStart(spent, limits, 50, SECOND)).toBe(61 * SECOND);
@@ -151,30 +151,30 @@ describe("a call may start", () => {
   });
 });
 
-describe("what is spent ahead of a clock that went back", () => {
+describe("usage ahead of a clock that was set back", () => {
   const hourAhead = spentBy([HOUR, 30], [HOUR + 2 * SECOND, 30], [HOUR + MINUTE, 30]);
 
-  it("is spent now, and not any later whoever looks again", () => {
+  it("counts from now on, however often it is read", () => {
     const spent = asOf(hourAhead, 0);
     expect(spent.minute).toEqual([{ start: 0, requests: 3, tokens: 90 }]);
     expect(asOf(spent, 5 * SECOND)).toEqual(spent);
   });
 
-  it("is put right once", () => {
+  it("is corrected once", () => {
     const spent = correct(asOf(hourAhead, 0), { at: 0, tokensMore: -20, requestsMore: -1 });
     expect(spent.minute).toEqual([{ start: 0, requests: 2, tokens: 70 }]);
     expect(spent.day).toEqual([{ start: 0, requests: 2, tokens: 70 }]);
   });
 });
 
-it("what is kept stays small, however many calls there are", () => {
+it("stays small in storage, for any number of calls", () => {
   let spent = NOTHING_SPENT;
   for (let at = 0; at < 2 * DAY; at += 20 * SECOND) spent = spend(spent, 10, at);
   expect(spent.minute.length).toBeLessThanOrEqual(62);
   expect(spent.day.length).toBeLessThanOrEqual(290);
 });
 
-it("calls that start when they may never exceed a limit in any minute, and wait no more than a second too long", () => {
+it("calls that start when allowed never exceed a limit in any minute, and wait at most a second too long", () => {
   const call = fc.record({
     gap: fc.integer({ min: 0, max: 20_000 }),
     tokens: fc.integer({ min: 1, max: 100 }),
@@ -198,7 +198,7 @@ it("calls that start when they may never exceed a limit in any minute, and wait 
   );
 });
 
-/** By trying each moment at which a call leaves the minute: an independent answer. */
+/** Tries each moment at which a call leaves the minute: an independent result. */
 function exactStart(
   made: { at: number; tokens: number }[],
   { tokens, asked }: { tokens: number; asked: number },

@@ -40,7 +40,7 @@ const tpm = { tokensPerMinute: 100 };
 describe("calls to one endpoint", () => {
   it.each<{ name: string; steps: Step[]; told: (number | "start")[] }>([
     {
-      name: "start while there is room, and wait for it after",
+      name: "start while there is room, and then wait for it",
       steps: [
         { ask: a, at: 0 },
         { ask: b, at: 0 },
@@ -58,7 +58,7 @@ describe("calls to one endpoint", () => {
       told: ["start", "start", "start"],
     },
     {
-      name: "start in the order in which they asked",
+      name: "start in the order of their requests",
       steps: [
         { ask: a, at: 0 },
         { ask: b, at: 0 },
@@ -81,7 +81,7 @@ describe("calls to one endpoint", () => {
       ],
     },
     {
-      name: "do not wait for one that has gone without a word",
+      name: "do not wait for a call that disappeared",
       steps: [
         { ask: a, at: 0 },
         { ask: b, at: 0 },
@@ -91,7 +91,7 @@ describe("calls to one endpoint", () => {
       told: ["start", "start", 61 * SECOND, "start"],
     },
     {
-      name: "do not wait for one that left",
+      name: "do not wait for a call that was aborted",
       steps: [
         { ask: a, at: 0 },
         { ask: b, at: 0 },
@@ -102,7 +102,7 @@ describe("calls to one endpoint", () => {
       told: ["start", "start", 61 * SECOND, "start"],
     },
     {
-      name: "are not passed by small ones",
+      name: "are not overtaken by small ones",
       steps: [
         { ask: asker("a", 60, tpm), at: 0 },
         { ask: asker("b", 60, tpm), at: 0 },
@@ -111,7 +111,7 @@ describe("calls to one endpoint", () => {
       told: ["start", 61 * SECOND, 61 * SECOND],
     },
     {
-      name: "are not held up by those who keep to stricter limits",
+      name: "are not delayed by calls with stricter limits",
       steps: [
         { ask: asker("a", 1, { requestsPerMinute: 1 }), at: 0 },
         { ask: asker("b", 1, { requestsPerMinute: 1 }), at: 0 },
@@ -120,7 +120,7 @@ describe("calls to one endpoint", () => {
       told: ["start", 61 * SECOND, "start"],
     },
     {
-      name: "start as soon as another turns out to have taken less",
+      name: "start as soon as another call's actual usage is smaller",
       steps: [
         { ask: asker("a", 90, tpm), at: 0 },
         { ask: asker("b", 90, tpm), at: SECOND },
@@ -130,7 +130,7 @@ describe("calls to one endpoint", () => {
       told: ["start", 61 * SECOND, "start"],
     },
     {
-      name: "count as what they took, whoever says it twice",
+      name: "count with their actual usage, even if it is reported twice",
       steps: [
         { ask: asker("a", 10, tpm), at: 0 },
         { settle: "a", tokens: 80 },
@@ -142,7 +142,7 @@ describe("calls to one endpoint", () => {
       told: ["start", "start", 61 * SECOND],
     },
     {
-      name: "give their request back if they are not made",
+      name: "return their request if they are not sent",
       steps: [
         { ask: a, at: 0 },
         { ask: b, at: 0 },
@@ -153,7 +153,7 @@ describe("calls to one endpoint", () => {
       told: ["start", "start", "start", 61 * SECOND],
     },
     {
-      name: "have made a request although it took no token",
+      name: "count as requests even without tokens",
       steps: [
         { ask: a, at: 0 },
         { ask: b, at: 0 },
@@ -163,7 +163,7 @@ describe("calls to one endpoint", () => {
       told: ["start", "start", 61 * SECOND],
     },
     {
-      name: "give their tokens back if they are not made",
+      name: "return their tokens if they are not sent",
       steps: [
         { ask: asker("a", 90, tpm), at: 0 },
         { leave: "a" },
@@ -173,7 +173,7 @@ describe("calls to one endpoint", () => {
     },
   ])("$name", ({ steps, told }) => expect(play(steps).told).toEqual(told));
 
-  it("leave nothing behind that grows", () => {
+  it("leave no growing state behind", () => {
     const steps = Array.from(
       { length: 500 },
       (_, nth): Step => ({ ask: asker(`c${nth}`, 1, {}), at: nth * 10 * SECOND }),
@@ -187,7 +187,7 @@ describe("calls to one endpoint", () => {
   });
 });
 
-describe("calls to one endpoint whose clock went back by an hour", () => {
+describe("calls to one endpoint whose clock was set back by an hour", () => {
   const one = (id: string) => asker(id, 10, { requestsPerMinute: 1 });
   it.each<{ name: string; steps: Step[]; told: (number | "start")[] }>([
     {
@@ -201,7 +201,7 @@ describe("calls to one endpoint whose clock went back by an hour", () => {
       told: ["start", 61 * SECOND, 61 * SECOND, "start"],
     },
     {
-      name: "start as soon as one of the hour ahead is not made",
+      name: "start as soon as a call of the hour ahead is not sent",
       steps: [
         { ask: one("a"), at: HOUR },
         { ask: one("b"), at: 0 },
@@ -212,7 +212,7 @@ describe("calls to one endpoint whose clock went back by an hour", () => {
       told: ["start", 61 * SECOND, "start", 62 * SECOND],
     },
     {
-      name: "count as what they took, those of the hour ahead too",
+      name: "count with their actual usage, also those of the hour ahead",
       steps: [
         { ask: asker("a", 90, tpm), at: HOUR },
         { ask: asker("b", 90, tpm), at: 0 },
@@ -223,7 +223,7 @@ describe("calls to one endpoint whose clock went back by an hour", () => {
       told: ["start", 61 * SECOND, "start", 61 * SECOND],
     },
     {
-      name: "give their request back although they were let in right after",
+      name: "return their request although they were admitted right afterwards",
       steps: [
         { ask: a, at: HOUR },
         { ask: b, at: 0 },
@@ -234,7 +234,7 @@ describe("calls to one endpoint whose clock went back by an hour", () => {
       told: ["start", "start", "start", 61 * SECOND],
     },
     {
-      name: "do not wait for one of the hour ahead that has gone without a word",
+      name: "do not wait for a call of the hour ahead that disappeared",
       steps: [
         { ask: one("a"), at: HOUR },
         { ask: one("b"), at: HOUR },
@@ -245,7 +245,7 @@ describe("calls to one endpoint whose clock went back by an hour", () => {
     },
   ])("$name", ({ steps, told }) => expect(play(steps).told).toEqual(told));
 
-  it("never exceed the limit in any minute that really passes, nor wait longer than one after it last went back", () => {
+  it("never exceed the limit in any real minute, and wait at most one minute after the last clock change", () => {
     const step = fc.record({
       gap: fc.integer({ min: 0, max: 40_000 }),
       back: fc.constantFrom(0, 0, 1, 10 * SECOND, HOUR),
@@ -273,12 +273,12 @@ describe("calls to one endpoint whose clock went back by an hour", () => {
   });
 });
 
-describe("a queue that nobody asks any more", () => {
+describe("an unused queue", () => {
   const DAY = 86_400_000;
   it.each<{ name: string; steps: Step[]; at: number }>([
-    { name: "says nothing from the beginning, without calls", steps: [], at: 0 },
+    { name: "is empty from the start, without calls", steps: [], at: 0 },
     {
-      name: "is forgotten when its last call has left the day",
+      name: "is dropped when its last call is a day old",
       steps: [
         { ask: a, at: 0 },
         { ask: b, at: SECOND },
@@ -286,7 +286,7 @@ describe("a queue that nobody asks any more", () => {
       at: DAY + 300_000,
     },
     {
-      name: "is forgotten a day after its last call",
+      name: "is dropped a day after its last call",
       steps: [
         { ask: a, at: 0 },
         { ask: b, at: DAY },

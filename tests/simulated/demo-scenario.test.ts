@@ -69,7 +69,7 @@ describe("the demo's story", () => {
       want: answered(THOROUGH),
     },
     {
-      name: "the sprinter votes while there is nothing better",
+      name: "the sprinter votes while there is no better answer",
       model: "gpt-5.6-luna",
       stage: "deciding",
       shown: first,
@@ -83,7 +83,7 @@ describe("the demo's story", () => {
       want: answered(IMPROVED),
     },
     {
-      name: "the judge weighs what it sees",
+      name: "the judge votes for the better answer",
       model: "gemini-3.1-pro-preview",
       stage: "deciding",
       shown: first,
@@ -118,7 +118,7 @@ describe("the demo's story", () => {
       want: voted("agent3"),
     },
     {
-      name: "the sprinter votes where it may not answer",
+      name: "the sprinter votes if it may not answer",
       model: "gpt-5.6-luna",
       stage: "at_limit",
       shown: overtaken,
@@ -135,7 +135,7 @@ describe("the demo's story", () => {
     expect(await reply(model, stage, shown)).toMatchObject(want);
   });
 
-  it("keeps more than a second between events that must not swap, and takes a human's time", async () => {
+  it("keeps more than a second between events that must not swap, at a pace that people can follow", async () => {
     const rough = durationMs(await reply("gpt-5.6-luna", "first_answer"));
     const largest = durationMs(await reply("gemini-3.1-pro-preview", "first_answer"));
     // the team waits a grace after its second answer

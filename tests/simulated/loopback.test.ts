@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { describe, expect, it } from "vitest";
 import { freePort, isHealthy } from "../../simulated/service/loopback";
 
-/** A server on a port of 127.0.0.1 that answers everything with `status`. */
+/** A server on a port of 127.0.0.1 that returns `status` for every request. */
 async function serving(status: number, port = 0) {
   const server = createServer((_, response) => response.writeHead(status).end()).listen(
     port,
@@ -16,12 +16,12 @@ async function serving(status: number, port = 0) {
 }
 
 describe("freePort", () => {
-  it("gives a port that one can listen on", async () => {
+  it("returns a free port", async () => {
     await using server = await serving(200, await freePort());
     expect(server.port).toBeGreaterThan(0);
   });
 
-  it("gives the wanted port while it is free, and refuses it while somebody holds it", async () => {
+  it("returns the requested port while it is free, and refuses it while it is in use", async () => {
     const port = await freePort();
     expect(await freePort(port)).toBe(port);
     await using _ = await serving(200, port);
@@ -30,13 +30,13 @@ describe("freePort", () => {
 });
 
 it.each([
-  { name: "well when it says so", status: 200, well: true },
-  { name: "not well when it answers otherwise", status: 503, well: false },
+  { name: "healthy if its response is 200", status: 200, well: true },
+  { name: "unhealthy with another status", status: 503, well: false },
 ])("a service is $name", async ({ status, well }) => {
   await using server = await serving(status);
   expect(await isHealthy(`http://127.0.0.1:${server.port}`)).toBe(well);
 });
 
-it("a service that is not there is not well", async () => {
+it("a missing service is unhealthy", async () => {
   expect(await isHealthy(`http://127.0.0.1:${await freePort()}`)).toBe(false);
 });

@@ -20,7 +20,7 @@ const entry = (nth: number): AuditEntry => ({
 type Key = Uint8Array | null;
 const KEY = auditKey("the master key", "object");
 
-/** Each row is written where there was the key that its number has here. */
+/** Each row is written with the key that its number has here. */
 function chain(count: number, keyAt: (seq: number) => Key = () => KEY): AuditRow[] {
   const rows: AuditRow[] = [];
   for (let seq = 1; seq <= count; seq += 1) {
@@ -58,15 +58,15 @@ describe.each<{ name: string; key: Key }>([
       broken: 3,
     },
     {
-      name: "shows who was changed",
+      name: "shows a changed actor",
       rows: changed(2, { keyId: "other" }),
       from: AUDIT_START,
       broken: 2,
     },
-    { name: "shows a row that is missing", rows: without(3), from: AUDIT_START, broken: 4 },
-    { name: "shows that its beginning is missing", rows: without(1), from: AUDIT_START, broken: 2 },
+    { name: "shows a missing row", rows: without(3), from: AUDIT_START, broken: 4 },
+    { name: "shows a missing start", rows: without(1), from: AUDIT_START, broken: 2 },
     {
-      name: "shows a row with a new hash by the row after it",
+      name: "shows a row with a new hash by the next row",
       rows: forged(rows, key),
       from: AUDIT_START,
       broken: 4,
@@ -76,7 +76,7 @@ describe.each<{ name: string; key: Key }>([
   });
 });
 
-/** The third row says something else, under a hash that fits it. */
+/** The third row has other contents with a matching hash. */
 function forged(rows: readonly AuditRow[], key: Key): AuditRow[] {
   return rows.map((row) =>
     row.seq === 3
@@ -90,7 +90,7 @@ function forged(rows: readonly AuditRow[], key: Key): AuditRow[] {
 }
 
 describe("an audit log under a key (L18)", () => {
-  it("is whole although its first rows were written before there was one", () => {
+  it("is whole although its first rows were written without a key", () => {
     const rows = chain(5, (seq) => (seq < 3 ? null : KEY));
     expect(firstBroken(rows, AUDIT_START, KEY)).toBeNull();
     expect(firstBroken(rows.slice(2), rows[1]?.hash ?? "", KEY)).toBeNull();
@@ -98,26 +98,26 @@ describe("an audit log under a key (L18)", () => {
 
   it.each<{ name: string; rows: AuditRow[]; broken: number }>([
     {
-      name: "by who has another key",
+      name: "with another key",
       rows: chain(5, () => auditKey("another", "object")),
       broken: 1,
     },
     {
-      name: "by who has another log's key",
+      name: "with another log's key",
       rows: chain(5, () => auditKey("the master key", "other")),
       broken: 1,
     },
     {
-      name: "from a row on by who has none",
+      name: "without a key from a row on",
       rows: chain(5, (seq) => (seq < 3 ? KEY : null)),
       broken: 3,
     },
     {
-      name: "up to its last row by who has none",
+      name: "without a key up to its last row",
       rows: [...chain(4, () => null), ...chain(5).slice(4)],
       broken: 5,
     },
-  ])("shows that it was written anew $name", ({ rows, broken }) => {
+  ])("shows that it was rewritten $name", ({ rows, broken }) => {
     expect(firstBroken(rows, AUDIT_START, KEY)).toBe(broken);
   });
 });

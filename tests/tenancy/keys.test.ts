@@ -27,7 +27,7 @@ const row = (more: Partial<KeyRow> = {}): KeyRow => ({
 });
 
 describe("a key", () => {
-  it("is made of a prefix, its id and 256 bits, and is read back to the same parts", () => {
+  it("is made of a prefix, its id and 256 bits, and is parsed to the same parts", () => {
     expect(made.key).toMatch(/^mge_01jd0000000000000000000abc_[\w-]{43}$/);
     expect(parseKey(made.key)).toEqual({ id: ID, secret: made.secret });
   });
@@ -54,56 +54,66 @@ describe("a key", () => {
   });
 });
 
-describe("judging a key", () => {
+describe("a check of a key", () => {
   it.each([
     {
-      name: "its own secret: its tenant and scopes",
+      name: "with its own secret returns its tenant and scopes",
       row: row(),
       secret: made.secret,
       scopes: ["read", "run"],
     },
     {
-      name: "a key to read: no more",
+      name: "for reading returns only that scope",
       row: row({ scopes: "read" }),
       secret: made.secret,
       scopes: ["read"],
     },
     {
-      name: "a key for all",
+      name: "with all scopes returns them",
       row: row({ scopes: "admin" }),
       secret: made.secret,
       scopes: ["read", "run", "admin"],
     },
     {
-      name: "a scope nobody knows: it opens nothing",
+      name: "with an unknown scope returns none",
       row: row({ scopes: "root" }),
       secret: made.secret,
       scopes: [],
     },
     {
-      name: "one that ends later",
+      name: "that expires later returns its scopes",
       row: row({ expires_at: NOW + 1 }),
       secret: made.secret,
       scopes: ["read", "run"],
     },
-    { name: "one that ends now", row: row({ expires_at: NOW }), secret: made.secret, scopes: null },
     {
-      name: "one that was revoked",
+      name: "that expires now returns none",
+      row: row({ expires_at: NOW }),
+      secret: made.secret,
+      scopes: null,
+    },
+    {
+      name: "that was revoked returns none",
       row: row({ revoked_at: NOW - 1 }),
       secret: made.secret,
       scopes: null,
     },
-    { name: "another secret", row: row(), secret: made.secret.replace(/.$/, "!"), scopes: null },
-    { name: "no secret", row: row(), secret: "", scopes: null },
     {
-      name: "a row without a hash",
+      name: "with another secret returns none",
+      row: row(),
+      secret: made.secret.replace(/.$/, "!"),
+      scopes: null,
+    },
+    { name: "without a secret returns none", row: row(), secret: "", scopes: null },
+    {
+      name: "with a row without a hash returns none",
       row: row({ secret_hash: "" }),
       secret: made.secret,
       scopes: null,
     },
-    { name: "no row", row: null, secret: made.secret, scopes: null },
+    { name: "without a row returns none", row: null, secret: made.secret, scopes: null },
     {
-      name: "no row, and the secret that stands in for one",
+      name: "without a row, with the placeholder secret, returns none",
       row: null,
       secret: "nobody",
       scopes: null,
@@ -116,9 +126,9 @@ describe("judging a key", () => {
 
   it.each([
     { name: "the first", last: null, noted: true },
-    { name: "one within the minute", last: NOW - 59_999, noted: false },
-    { name: "one a minute later", last: NOW - 60_000, noted: true },
-  ])("writes down $name use: $noted", ({ last, noted }) => {
+    { name: "a second within the minute", last: NOW - 59_999, noted: false },
+    { name: "a second a minute later", last: NOW - 60_000, noted: true },
+  ])("records $name use: $noted", ({ last, noted }) => {
     expect(isUseToNote(row({ last_used_at: last }), NOW)).toBe(noted);
   });
 });

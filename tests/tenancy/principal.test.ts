@@ -13,7 +13,7 @@ it.each<{ given: Scope[]; then: Scope[] }>([
   { given: ["run"], then: ["read", "run"] },
   { given: ["admin"], then: ["read", "run", "admin"] },
   { given: ["read", "admin"], then: ["read", "run", "admin"] },
-])("who has $given may $then", ({ given, then }) => {
+])("a principal with $given may $then", ({ given, then }) => {
   expect([...withIncluded(given)]).toEqual(then);
 });
 
@@ -27,11 +27,11 @@ it.each([
   ["a".repeat(40), true],
   ["a".repeat(41), false],
   ["acme\n", false],
-])("a tenant may be called %j: %s", (text, may) => {
+])("a tenant may be named %j: %s", (text, may) => {
   expect(isTenant(text)).toBe(may);
 });
 
-it("the machine itself may do everything as the local tenant", () => {
+it("this machine may do everything as the local tenant", () => {
   expect(LOCAL_PRINCIPAL).toMatchObject({ tenant: "local", keyId: null });
   expect(LOCAL_PRINCIPAL.scopes.has("admin")).toBe(true);
   expect([isScope("run"), isScope("root"), isScope("toString")]).toEqual([true, false, false]);

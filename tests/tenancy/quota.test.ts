@@ -32,7 +32,7 @@ const dollars = (usdPerDay: number): Quota => ({ ...UNLIMITED, usdPerDay });
 describe("a turn starts", () => {
   it.each([
     {
-      name: "without limits, with the budget it asks for",
+      name: "without limits, with its requested budget",
       quota: UNLIMITED,
       leases: [],
       spent: 900,
@@ -40,7 +40,7 @@ describe("a turn starts", () => {
       gets: 5,
     },
     {
-      name: "without limits and budget, as far as it goes",
+      name: "without limits and budget, without a cap",
       quota: UNLIMITED,
       leases: [],
       spent: 900,
@@ -48,7 +48,7 @@ describe("a turn starts", () => {
       gets: null,
     },
     {
-      name: "beside fewer turns than may run",
+      name: "beside fewer turns than the limit",
       quota: turns(2),
       leases: [lease(1)],
       spent: 0,
@@ -72,7 +72,7 @@ describe("a turn starts", () => {
       gets: null,
     },
     {
-      name: "with all that is left of the day",
+      name: "with the whole rest of the day",
       quota: dollars(10),
       leases: [],
       spent: 4,
@@ -80,7 +80,7 @@ describe("a turn starts", () => {
       gets: 6,
     },
     {
-      name: "with its budget, where that is less",
+      name: "with its budget, if that is less",
       quota: dollars(10),
       leases: [],
       spent: 4,
@@ -88,7 +88,7 @@ describe("a turn starts", () => {
       gets: 1,
     },
     {
-      name: "with less than its budget, where less is left",
+      name: "with less than its budget, if less is left",
       quota: dollars(10),
       leases: [lease(1, 3)],
       spent: 4,
@@ -96,7 +96,7 @@ describe("a turn starts", () => {
       gets: 3,
     },
     {
-      name: "again, with what it had reserved itself",
+      name: "again, with its own reservation",
       quota: dollars(10),
       leases: [lease(9, 6)],
       spent: 4,
@@ -112,7 +112,7 @@ describe("a turn starts", () => {
       gets: 2,
     },
     {
-      name: "with a budget of nothing, though nothing is left",
+      name: "with a budget of zero, though nothing is left",
       quota: dollars(10),
       leases: [],
       spent: 11,
@@ -132,14 +132,14 @@ describe("a turn starts", () => {
 describe("a turn is refused", () => {
   it.each([
     {
-      name: "beside as many turns as may run",
+      name: "beside as many turns as the limit",
       quota: turns(1),
       leases: [lease(1)],
       spent: 0,
       code: "quota_exceeded",
     },
     {
-      name: "when the day's money is spent",
+      name: "when the daily budget is spent",
       quota: dollars(10),
       leases: [],
       spent: 10,
@@ -153,7 +153,7 @@ describe("a turn is refused", () => {
       code: "spend_exceeded",
     },
     {
-      name: "when more was spent than was allowed",
+      name: "when more than the limit was spent",
       quota: dollars(10),
       leases: [],
       spent: 12,
@@ -167,10 +167,10 @@ describe("a turn is refused", () => {
   });
 
   it.each([
-    { name: "and it names no budget", asks: null, least: 0.02, then: "spend_exceeded" },
-    { name: "and its budget is more than is left", asks: 1, least: 0.02, then: "spend_exceeded" },
+    { name: "and it has no budget", asks: null, least: 0.02, then: "spend_exceeded" },
+    { name: "and its budget exceeds the rest", asks: 1, least: 0.02, then: "spend_exceeded" },
     { name: "but not when its own budget is as small", asks: 0.005, least: 0.02, then: true },
-    { name: "but not when what is left is enough", asks: null, least: 0.01, then: true },
+    { name: "but not when the rest is enough", asks: null, least: 0.01, then: true },
   ])(
     "when a cent is left of the day and its first call costs more, $name",
     ({ asks, least, then }) => {
@@ -184,7 +184,7 @@ describe("a turn is refused", () => {
     },
   );
 
-  it("when money is capped and nobody knows what its agents cost", () => {
+  it("when money is capped and its agents have no known price", () => {
     const unpriced = { ...wish(), unpriced: ["a"] };
     expect(judgeTurn(dollars(10), { leases: [], spentUsd: 0 }, unpriced, NOW)).toEqual({
       ok: false,
@@ -198,7 +198,7 @@ describe("a turn is refused", () => {
   });
 });
 
-it("never reserves more than the cap, whatever starts and ends in between", () => {
+it("never reserves more than the cap, for any starts and ends", () => {
   const quota = dollars(10);
   let leases: Lease[] = [];
   let spentUsd = 0;
@@ -235,7 +235,7 @@ it.each([
   expect(parseLimit(text)).toBe(limit);
 });
 
-it.each(["many", "-1", "Infinity"])("%s is no limit", (text) => {
+it.each(["%s is not a limit", "-1", "Infinity"])("%s is no limit", (text) => {
   expect(() => parseLimit(text)).toThrow("is no limit");
 });
 
@@ -256,49 +256,49 @@ it.each([
     variables: { TENANT_CONCURRENT_TURNS: "20", TENANT_USD_PER_DAY: "$5" },
     bad: "TENANT_USD_PER_DAY",
   },
-])("of the variables with limits, $name: $bad is wrong", ({ variables, bad }) => {
+])("of the variables with limits, $name: $bad is invalid", ({ variables, bad }) => {
   expect(badLimit(variables)).toBe(bad);
 });
 
 describe("the deployment's variables limit (F2)", () => {
   it.each([
     {
-      name: "a tenant with keys to 20 turns, where nothing is set",
+      name: "a tenant with keys to 20 turns by default",
       isLocal: false,
       variables: {},
       turns: 20,
       usd: null,
     },
     {
-      name: "open local access by nothing, where nothing is set",
+      name: "open local access by nothing by default",
       isLocal: true,
       variables: {},
       turns: null,
       usd: null,
     },
     {
-      name: "open local access by what is set",
+      name: "open local access to their values",
       isLocal: true,
       variables: { turns: "1", usd: "0.00001" },
       turns: 1,
       usd: 0.00001,
     },
     {
-      name: "a tenant with keys by what is set",
+      name: "a tenant with keys to their values",
       isLocal: false,
       variables: { turns: "3", usd: "5" },
       turns: 3,
       usd: 5,
     },
     {
-      name: "nobody, where 0 is set",
+      name: "nothing if they are 0",
       isLocal: false,
       variables: { turns: "0", usd: "0" },
       turns: null,
       usd: null,
     },
     {
-      name: "as if unset, where a variable is empty",
+      name: "by their defaults if they are empty",
       isLocal: false,
       variables: { turns: " ", usd: "" },
       turns: 20,

@@ -29,21 +29,22 @@ const [OLD, BOTH, NEW] = [keysOf(entryOf(1)), keysOf(entryOf(2), entryOf(1)), ke
 const sealed = seal(OLD, SECRET, HERE, nonce(7));
 
 describe("a sealed key", () => {
-  it("opens for what it was sealed for, and shows nothing of itself", () => {
+  it("opens with its own binding, and contains none of the secret", () => {
     expect(open(OLD, sealed, HERE)).toEqual({ ok: true, secret: SECRET });
     const bytes = Buffer.from(sealed.split(":")[1] ?? "", "base64url").toString("latin1");
     expect([sealed.includes(SECRET), bytes.includes("sk-caller")]).toEqual([false, false]);
   });
 
-  it("is another text each time", () => expect(seal(OLD, SECRET, HERE, nonce(8))).not.toBe(sealed));
+  it("is a different text each time", () =>
+    expect(seal(OLD, SECRET, HERE, nonce(8))).not.toBe(sealed));
 
-  it("is sealed with the first version, and opened with whichever it was sealed with", () => {
+  it("is sealed with the first version, and opened with the version that sealed it", () => {
     expect(versionOf(seal(BOTH, SECRET, HERE, nonce(7)))).toBe(2);
     expect(versionOf(sealed)).toBe(1);
     expect(open(BOTH, sealed, HERE)).toEqual({ ok: true, secret: SECRET });
   });
 
-  it("does not open once its version is gone", () => {
+  it("does not open once its version is removed", () => {
     expect(open(NEW, sealed, HERE)).toEqual({ ok: false, why: "unknown_version", version: 1 });
   });
 
@@ -58,7 +59,7 @@ describe("a sealed key", () => {
     { name: "another agent", binding: { ...HERE, agent: "b" } },
     { name: "another origin", binding: { ...HERE, origin: "https://evil.example.org" } },
     {
-      name: "names that only together read alike",
+      name: "names with the same concatenation",
       binding: { ...HERE, tenant: "acmes", session: "ession_one" },
     },
   ])("does not open for $name", ({ binding }) => {
@@ -67,7 +68,7 @@ describe("a sealed key", () => {
 
   it.each([
     {
-      name: "said to be of another version",
+      name: "declared with another version",
       text: sealed.replace("1:", "2:"),
       keys: BOTH,
       why: "not_opened",
@@ -79,8 +80,8 @@ describe("a sealed key", () => {
       why: "not_opened",
     },
     { name: "that was cut", text: sealed.slice(0, 30), keys: OLD, why: "not_opened" },
-    { name: "without anything behind its version", text: "1:", keys: OLD, why: "unknown_version" },
-    { name: "that is none", text: SECRET, keys: OLD, why: "unknown_version" },
+    { name: "without contents after its version", text: "1:", keys: OLD, why: "unknown_version" },
+    { name: "that is not sealed", text: SECRET, keys: OLD, why: "unknown_version" },
   ])("does not open $name", ({ text, keys, why }) => {
     expect(open(keys, text, HERE)).toMatchObject({ ok: false, why });
   });
@@ -91,7 +92,7 @@ describe("a sealed key", () => {
 });
 
 describe("SEALING_KEYS", () => {
-  it("is read with spaces, in base64 of either alphabet, with and without its end", () => {
+  it("is read with spaces, in base64 of either alphabet, with and without padding", () => {
     const bytes = Buffer.alloc(32, 0xfb);
     const text = ` 3:${bytes.toString("base64url")} , 1:${bytes.toString("base64")} `;
     expect(keysOf(text).all.map(({ version, key }) => [version, key.equals(bytes)])).toEqual([
@@ -118,7 +119,7 @@ describe("SEALING_KEYS", () => {
     },
     { name: "a comma at the end", text: `1:${key},`, problem: "entry 2" },
     { name: "one version twice", text: `1:${key},1:${key}`, problem: "version 1 twice" },
-  ])("of $name is refused without being told back", ({ text, problem }) => {
+  ])("of $name is refused without being repeated", ({ text, problem }) => {
     const parsed = parseSealingKeys(text);
     expect(parsed).toEqual({ ok: false, problem: expect.stringContaining(problem) });
     expect(JSON.stringify(parsed)).not.toContain(key.slice(0, 8));

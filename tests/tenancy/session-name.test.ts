@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { sessionName } from "../../src/tenancy/principal";
 
-it("is the same for the same tenant, session and master key, and says nothing of any", () => {
+it("is the same for the same tenant, session and master key, and reveals none of them", () => {
   const name = sessionName("master", "acme", "session_1");
   expect(name).toBe(sessionName("master", "acme", "session_1"));
   expect(name).toMatch(/^[0-9a-f]{64}$/);
@@ -16,11 +16,11 @@ it.each([
     other: sessionName("master", "acmes", "ession_1"),
   },
   { name: "no master key", other: sessionName(null, "acme", "session_1") },
-])("is another for $name", ({ other }) => {
+])("is different for $name", ({ other }) => {
   expect(other).not.toBe(sessionName("master", "acme", "session_1"));
 });
 
-it("tells tenant and session apart without a master key too", () => {
+it("separates tenant and session without a master key, too", () => {
   expect(sessionName(null, "ab1", "c")).not.toBe(sessionName(null, "ab", "1c"));
   expect(sessionName(null, "acme", "session_1")).toBe("4:acme9:session_1");
 });

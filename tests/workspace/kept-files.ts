@@ -13,7 +13,7 @@ import { Disk } from "../../simulated/disk";
 
 export type Contents = Readonly<Record<string, string>>;
 const [TURN, ATTEMPT] = [2, 1];
-/** Nothing here is large enough for R2: what is looked for there was not kept. */
+/** Nothing here is large enough for R2: a read from R2 means that the contents were lost. */
 const NO_OBJECTS = { blob: async () => null } as Partial<SessionObjects> as SessionObjects;
 
 /**
@@ -85,7 +85,7 @@ export class KeptFiles {
     return applyChanges(snapshots.baseOf(TURN), changes.of(place));
   }
 
-  /** As it was pinned, with what the round has made of it. */
+  /** The pinned version with the changes of the round. */
   context(place: RoundPlace, name: string): Tree {
     return applyChanges(this.#pinned(name), this.#stores.changes.ofContext(place, name));
   }
@@ -119,8 +119,8 @@ export class KeptFiles {
   }
 
   /**
-   * A call ends with what it has staged; `writable`: the contexts it may change. "crashed": the
-   * process is gone before that is on disk.
+   * A call ends with its staged changes; `writable`: the contexts it may change. "crashed": the
+   * process ends before they are on disk.
    */
   settle(
     place: RoundPlace,
@@ -144,7 +144,7 @@ export class KeptFiles {
     this.restart();
   }
 
-  /** What an agent has is its latest snapshot from now on. */
+  /** The agent's files become its latest snapshot. */
   freeze(place: RoundPlace, alias: string): void {
     const { storage, snapshots } = this.#stores;
     const { peers, toDisk } = this.#lasting;
@@ -155,12 +155,12 @@ export class KeptFiles {
     peers.set(alias, label);
   }
 
-  /** Nothing is in memory any more. */
+  /** Drops everything in memory. */
   restart(): void {
     this.#stores = storesOn(this.#lasting.disk);
   }
 
-  /** The same as somebody finds it who has nothing in memory. */
+  /** A new instance over the same storage. */
   restarted(): KeptFiles {
     return new KeptFiles(this.#lasting);
   }

@@ -3,7 +3,7 @@ import type { AgentFiles } from "../../src/workspace/agent-files";
 import { StagedFiles } from "../../src/workspace/staged-files";
 import { KeptFiles } from "./kept-files";
 
-/** What an agent knows of files when its next call begins, with what the session has kept. */
+/** The files that an agent has read, at the start of its next call, from the stored session. */
 const PLACE = { turn: 2, attempt: 1, agent: 0, round: 1 };
 
 function openOn(kept: KeptFiles): StagedFiles {

@@ -6,14 +6,14 @@ import { bytes, HOME, table } from "./staged-files-table";
 describe("reading", () => {
   table([
     {
-      name: "gives the bytes and marks the file as read",
+      name: "returns the bytes and marks the file as read",
       given: HOME,
       does: async (f) => expect(await f.read("a.txt")).toEqual(bytes("A")),
       changes: { read: ["/workspace/a.txt"] },
       lines: ["read /workspace/a.txt"],
     },
     {
-      name: "gives what the call itself wrote",
+      name: "returns the contents that the call itself wrote",
       does: async (f) => {
         await f.write("x", bytes("X"));
         expect(await f.read("x")).toEqual(bytes("X"));
@@ -22,21 +22,21 @@ describe("reading", () => {
       lines: ["write /workspace/x", "read /workspace/x"],
     },
     {
-      name: "gives a peer's files",
+      name: "returns a peer's files",
       given: { peers: { agent1: { "p.txt": "P" } } },
       does: async (f) => expect(await f.read("peers/agent1/p.txt")).toEqual(bytes("P")),
       changes: { read: ["/peers/agent1/p.txt"] },
       lines: ["read /peers/agent1/p.txt"],
     },
     {
-      name: "gives an empty file without asking for its bytes",
+      name: "returns an empty file without requesting its bytes",
       given: { workspace: { empty: "" } },
       does: async (f) => expect(await f.read("empty")).toEqual(new Uint8Array()),
       changes: { read: ["/workspace/empty"] },
       lines: ["read /workspace/empty"],
     },
     {
-      name: "fails for what is not there",
+      name: "fails for a missing file",
       given: HOME,
       does: (f) => f.read("b.txt"),
       lines: ["read /workspace/b.txt: not_found"],
@@ -96,7 +96,7 @@ describe("looking", () => {
       lines: ["list /workspace"],
     },
     {
-      name: "lists what there is to see",
+      name: "lists all visible directories",
       given: NESTED,
       does: (f) =>
         expect(f.list("/").map(({ name }) => name)).toEqual(["contexts", "peers", "workspace"]),
@@ -126,7 +126,7 @@ describe("looking", () => {
       lines: ["list /workspace"],
     },
     {
-      name: "walks no farther than asked",
+      name: "walks only to the requested depth",
       given: NESTED,
       does: (f) =>
         expect(f.walk("", 2)).toEqual({ paths: ["/workspace/a-b", "/workspace/a.b"], more: true }),
@@ -173,7 +173,7 @@ describe("looking", () => {
       lines: ["list /workspace/src"],
     },
     {
-      name: "fails where nothing is",
+      name: "fails for a missing path",
       given: HOME,
       does: (f) => f.stat("x/y"),
       lines: ["list /workspace/x/y: not_found"],
@@ -196,7 +196,7 @@ describe("looking", () => {
       ],
     },
     {
-      name: "again and again is one line",
+      name: "repeated is one line",
       given: HOME,
       does: (f) => Array.from({ length: 50 }, () => f.list("src")),
       lines: ["list /workspace/src"],

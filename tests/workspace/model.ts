@@ -1,6 +1,6 @@
 /**
- * An agent's files in the plainest way there is: texts by absolute path, a set of directories, a
- * set of paths it knows. It shares no code with what it is compared to, and takes no care of speed.
+ * A minimal model of an agent's files: texts by absolute path, a set of directories, a set of read
+ * paths. It shares no code with the implementation that it is compared to, and ignores speed.
  */
 export type Limits = { fileBytes: number; files: number; treeBytes: number };
 
@@ -25,7 +25,7 @@ export type Rights = {
   limits: Limits;
 };
 
-/** Paths that lead nowhere, and why. */
+/** Invalid paths and their error codes. */
 export const ODD: Readonly<Record<string, { code: string; shown: string }>> = {
   "/etc/passwd": { code: "path_outside", shown: "/etc/passwd" },
   "../../x": { code: "path_outside", shown: "../../x" },
@@ -160,7 +160,7 @@ export class Model {
     this.drop(path);
   }
 
-  /** The part of a copy or move that is asked of the source. */
+  /** The checks of a copy or move on its source. */
   mayLeave(way: "copy" | "move", from: string): void {
     if (way === "copy") this.mayRead(from);
     else this.mayWrite(from);
@@ -202,7 +202,7 @@ export class Model {
     if (way === "move") this.drop(from);
   }
 
-  /** A file that leaves its root, or what is handed over of it, is deleted there. */
+  /** A file that leaves its root, or its extracted part, counts as deleted there. */
   private mayTakeAway(from: string, to: string): void {
     const isKept = (path: string): boolean => !isIn(path, "/workspace/.tool_results");
     for (const path of this.filesAt(from)) {

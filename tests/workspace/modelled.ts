@@ -1,7 +1,7 @@
 import { FileError } from "../../src/workspace/types";
 import { type Model, ODD, Refusal } from "./model";
 
-/** Those that change something, and reading, are done more often. */
+/** Changing operations and reads are more frequent. */
 const OFTEN = ["read", "write", "copy", "move", "remove"] as const;
 export const KINDS = [
   ...OFTEN,
@@ -17,7 +17,7 @@ export const KINDS = [
 ] as const;
 export type Operation = { kind: (typeof KINDS)[number]; path: string; to: string; text: string };
 
-/** The model, with the methods of the real thing, and the lines that each owes. */
+/** The model with the interface of the implementation, and the lines that each operation adds. */
 export class ModelActions implements Actions {
   readonly #model: Model;
   readonly #lines: Set<string>;
@@ -130,7 +130,7 @@ export type Actions = {
   exists(path: string): boolean;
 };
 
-/** What an operation answers, or the code it fails with. */
+/** The result of an operation, or the code of its error. */
 export async function perform(
   files: Actions,
   operation: Operation,

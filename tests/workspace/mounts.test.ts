@@ -4,7 +4,7 @@ import { answers, changedNothing, tool, uses, votes, wrote } from "../coordinati
 import { allAnswer } from "../coordination/rule-table";
 import { World } from "../coordination/world";
 
-/** What the agent sees, by the ids that it does not know. */
+/** The files that the agent sees, by the labels of their snapshots. */
 function sees(world: World, id: string): Record<string, string> {
   const peers = peersOf(world.turn, world.ids.indexOf(id));
   return Object.fromEntries(
@@ -33,12 +33,12 @@ describe("an agent's peers", () => {
       sees: { a: {}, b: {} },
     },
     {
-      name: "are all that answered when its next round begins, itself among them",
+      name: "are all agents with answers when its next round starts, itself included",
       given: allAnswer,
       sees: { a: FIRST, b: FIRST, c: FIRST },
     },
     {
-      name: "stay as they are while others answer",
+      name: "stay unchanged while others answer",
       given: (world) => {
         allAnswer(world);
         world.does("a", uses(["search"]));
@@ -48,7 +48,7 @@ describe("an agent's peers", () => {
       sees: { a: FIRST },
     },
     {
-      name: "are the newest once it was shown them",
+      name: "are the newest once their answers were shown",
       given: (world) => {
         allAnswer(world);
         world.does("a", uses(["search"]));
@@ -58,7 +58,7 @@ describe("an agent's peers", () => {
       sees: { a: { ...FIRST, b: "agent2.2" }, b: { ...FIRST, b: "agent2.2" }, c: FIRST },
     },
     {
-      name: "are, after an update was left out, what it was shown before",
+      name: "are the previously shown ones after an omitted update",
       world: { every, rules: { max_midstream_injections_per_round: 0 } },
       given: (world) => {
         allAnswer(world);
@@ -69,7 +69,7 @@ describe("an agent's peers", () => {
       sees: { a: FIRST },
     },
     {
-      name: "are without those that have no files",
+      name: "exclude agents without files",
       world: { every, each: { c: { workspace: false } } },
       given: allAnswer,
       sees: { a: { a: "agent1.1", b: "agent2.1" } },
@@ -89,7 +89,7 @@ describe("an agent's peers", () => {
       sees: { c: FIRST },
     },
     {
-      name: "are what the turn began with where an author changed nothing",
+      name: "are the turn's initial files if an author changed nothing",
       given: (world) => {
         world.does("a", answers("A"), changedNothing());
         world.does("b", answers("B"), wrote(1));
@@ -125,50 +125,50 @@ describe("an agent's peers", () => {
   });
 });
 
-describe("an answer as it is shown", () => {
+describe("the text of a shown answer", () => {
   it.each([
     {
-      name: "leads to its author's snapshot",
+      name: "has the path of its author's snapshot",
       says: "See /workspace/src/a.py.",
       reads: "See /peers/agent2/src/a.py.",
     },
     {
-      name: "leads there from the workspace itself",
+      name: "has that path for absolute workspace paths",
       says: "All is in /workspace.",
       reads: "All is in /peers/agent2.",
     },
     {
-      name: "leads there in quotes and lists",
+      name: "has that path in quotes and lists",
       says: "`/workspace/a`, (/workspace/b)",
       reads: "`/peers/agent2/a`, (/peers/agent2/b)",
     },
     {
-      name: "leads there at the end of an assignment",
+      name: "has that path at the end of an assignment",
       says: "DIR=/workspace\ncd $DIR",
       reads: "DIR=/peers/agent2\ncd $DIR",
     },
     {
-      name: "leaves addresses alone",
+      name: "keeps URLs",
       says: "https://x.test/workspace/a",
       reads: "https://x.test/workspace/a",
     },
     {
-      name: "leaves longer paths alone",
+      name: "keeps longer paths",
       says: "/home/me/workspace/a ../workspace/b",
       reads: "/home/me/workspace/a ../workspace/b",
     },
     {
-      name: "leaves longer names alone",
+      name: "keeps longer names",
       says: "/workspaces/a /workspace.json /workspace-2",
       reads: "/workspaces/a /workspace.json /workspace-2",
     },
     {
-      name: "leaves what leads to others alone",
+      name: "keeps paths of other agents",
       says: "/peers/agent1/a",
       reads: "/peers/agent1/a",
     },
     {
-      name: "leaves what reads like a replacement alone",
+      name: "keeps replacement patterns",
       says: "$& /workspace/$1",
       reads: "$& /peers/agent2/$1",
     },

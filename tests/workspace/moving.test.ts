@@ -23,7 +23,7 @@ describe("deleting", () => {
       fails: "not_read",
     },
     {
-      name: "takes it once it is read",
+      name: "succeeds once the file was read",
       given: HOME,
       does: async (f) => {
         await f.read("a.txt");
@@ -33,7 +33,7 @@ describe("deleting", () => {
       lines: ["read /workspace/a.txt", "delete /workspace/a.txt"],
     },
     {
-      name: "takes a file that the agent wrote",
+      name: "succeeds for a file that the agent wrote",
       does: async (f) => {
         await f.write("x", bytes("X"));
         f.remove("x");
@@ -42,14 +42,14 @@ describe("deleting", () => {
       lines: ["write /workspace/x", "delete /workspace/x"],
     },
     {
-      name: "takes anything where reading is not asked for",
+      name: "succeeds for any file if reading is not required",
       given: { ...HOME, readBeforeDelete: false },
       does: (f) => f.remove("src"),
       changes: { workspace: { "src/b.txt": null, "src/lib/c.txt": null } },
       lines: ["delete /workspace/src"],
     },
     {
-      name: "takes a directory with all in it",
+      name: "deletes a directory with all its files",
       given: READ,
       does: (f) => {
         f.remove("src");
@@ -73,7 +73,7 @@ describe("deleting", () => {
       fails: "is_root",
     },
     {
-      name: "fails for what is not there",
+      name: "fails for a missing file",
       given: READ,
       does: (f) => f.remove("x"),
       lines: ["delete /workspace/x: not_found"],
@@ -87,7 +87,7 @@ describe("deleting", () => {
       fails: "read_only",
     },
     {
-      name: "refuses a directory with something protected in it",
+      name: "refuses a directory with a protected file in it",
       given: {
         contexts: {
           site: {
@@ -115,7 +115,7 @@ describe("copying", () => {
       lines: ["write /workspace/d.txt", "read /workspace/a.txt"],
     },
     {
-      name: "takes a peer's snapshot into the workspace",
+      name: "copies a peer's snapshot into the workspace",
       given: { peers: { agent1: { "p/q": "Q", r: "R" } } },
       does: (f) => f.copy("/peers/agent1", "base"),
       changes: {
@@ -132,7 +132,7 @@ describe("copying", () => {
       lines: ["write /workspace", "read /peers/agent1"],
     },
     {
-      name: "takes empty directories along",
+      name: "copies empty directories too",
       given: { directories: ["/workspace/a/e"] },
       does: (f) => f.copy("a", "b"),
       changes: {
@@ -175,14 +175,14 @@ describe("copying", () => {
       fails: "read_only",
     },
     {
-      name: "of what is not there fails before anything is written",
+      name: "of a missing file fails before any write",
       given: HOME,
       does: (f) => f.copy("x", "y"),
       lines: ["read /workspace/x: not_found"],
       fails: "not_found",
     },
     {
-      name: "keeps to the limits, or does nothing",
+      name: "keeps the limits, or does nothing",
       given: {
         workspace: { "a/1": "1", "a/2": "2" },
         limits: { fileBytes: 9, files: 3, treeBytes: 99 },
@@ -192,14 +192,14 @@ describe("copying", () => {
       fails: "too_many_files",
     },
     {
-      name: "brings its directories, which count",
+      name: "creates its directories, which count",
       given: { workspace: { "a/b/1": "1" }, limits: { fileBytes: 9, files: 3, treeBytes: 99 } },
       does: (f) => f.copy("a", "c"),
       lines: ["write /workspace/c: too_many_files", "read /workspace/a: too_many_files"],
       fails: "too_many_files",
     },
     {
-      name: "makes no path that is too long",
+      name: "makes no path above the length limit",
       given: { workspace: { [`${"d/".repeat(38)}x`]: "X" } },
       does: (f) => f.copy("d", "a/b/c/d"),
       lines: ["write /workspace/a/b/c/d: path_too_long", "read /workspace/d: path_too_long"],
@@ -207,7 +207,7 @@ describe("copying", () => {
     },
   ]);
 
-  it("never asks for the bytes", async () => {
+  it("never requests the bytes", async () => {
     const rig = await Rig.of(HOME);
     const files = rig.open();
     files.copy("src", "copy");
@@ -220,14 +220,14 @@ describe("copying", () => {
 describe("moving", () => {
   table([
     {
-      name: "takes a file to another name",
+      name: "renames a file",
       given: HOME,
       does: (f) => f.move("a.txt", "d.txt"),
       changes: { workspace: { "a.txt": null, "d.txt": "A" }, foreign: ["/workspace/d.txt"] },
       lines: ["write /workspace/d.txt", "delete /workspace/a.txt"],
     },
     {
-      name: "takes a directory along with all in it",
+      name: "moves a directory with all its files",
       given: HOME,
       does: (f) => {
         f.move("src", "lib/src");
@@ -245,7 +245,7 @@ describe("moving", () => {
       lines: ["write /workspace/lib/src", "delete /workspace/src", "list /workspace"],
     },
     {
-      name: "takes new contents along",
+      name: "moves new contents too",
       does: async (f) => {
         await f.write("a", bytes("X"));
         f.move("a", "b");
@@ -260,7 +260,7 @@ describe("moving", () => {
       ],
     },
     {
-      name: "does not make an unread file one's own",
+      name: "does not mark an unread file as the agent's own",
       given: HOME,
       does: (f) => {
         f.move("a.txt", "b");
@@ -271,7 +271,7 @@ describe("moving", () => {
       fails: "not_read",
     },
     {
-      name: "does not make it one's own where one's own was",
+      name: "does not mark it as own if an own file was there",
       given: { ...HOME, own: ["/workspace/b"] },
       does: (f) => {
         f.move("a.txt", "b");
@@ -282,7 +282,7 @@ describe("moving", () => {
       fails: "not_read",
     },
     {
-      name: "leaves a file read that was read",
+      name: "keeps a read file marked as read",
       given: { ...HOME, read: ["/workspace/a.txt"] },
       does: (f) => {
         f.move("a.txt", "b");
@@ -292,21 +292,21 @@ describe("moving", () => {
       lines: ["write /workspace/b", "delete /workspace/a.txt", "delete /workspace/b"],
     },
     {
-      name: "refuses an unread file out of its tree, where it would be gone",
+      name: "refuses to move an unread file out of its tree, where it would be lost",
       given: { contexts: { site: { files: { a: "A" }, writable: true } } },
       does: (f) => f.move("/contexts/site/a", "/workspace/a"),
       lines: ["write /workspace/a: not_read", "delete /contexts/site/a: not_read"],
       fails: "not_read",
     },
     {
-      name: "refuses to move an unread file to the folder of results, which is never handed over",
+      name: "refuses to move an unread file to the folder of results, which is never returned",
       given: HOME,
       does: (f) => f.move("src", ".tool_results"),
       lines: ["write /workspace/.tool_results: not_read", "delete /workspace/src: not_read"],
       fails: "not_read",
     },
     {
-      name: "takes a file out of its tree that was read",
+      name: "moves a read file out of its tree",
       given: {
         contexts: { site: { files: { a: "A" }, writable: true } },
         read: ["/contexts/site/a"],
@@ -320,7 +320,7 @@ describe("moving", () => {
       lines: ["write /workspace/.tool_results/a", "delete /contexts/site/a"],
     },
     {
-      name: "takes unread results to other names among them",
+      name: "renames unread results within their folder",
       given: { workspace: { ".tool_results/a": "A" } },
       does: (f) => f.move(".tool_results/a", ".tool_results/b"),
       changes: {
@@ -337,7 +337,7 @@ describe("moving", () => {
       fails: "is_root",
     },
     {
-      name: "refuses a directory onto one that is not empty",
+      name: "refuses a directory onto a non-empty directory",
       given: HOME,
       does: (f) => f.move("src/lib", "src"),
       lines: ["write /workspace/src: exists", "delete /workspace/src/lib: exists"],
@@ -362,7 +362,7 @@ describe("moving", () => {
       fails: "protected",
     },
     {
-      name: "refuses to take anything to a protected place",
+      name: "refuses to move a file to a protected path",
       given: {
         ...HOME,
         contexts: { site: { files: {}, writable: true, protectedPaths: ["src/lib/"] } },

@@ -23,7 +23,7 @@ describe("of packs", () => {
   it.each([
     { name: "one file is read by its place", reads: ["a"], mostKept: 1, asks: ["a 2+3"] },
     {
-      name: "the second file of a pack brings all of it",
+      name: "the second file of a pack reads the whole pack",
       reads: ["a", "a", "a", "a"],
       mostKept: 1,
       asks: ["a 2+3", "a"],
@@ -35,19 +35,19 @@ describe("of packs", () => {
       asks: ["a 2+3", "a", "b 2+3"],
     },
     {
-      name: "two files of another pack do, where one is kept",
+      name: "two files of another pack do, if one pack is cached",
       reads: ["a", "a", "b", "b", "a", "a"],
       mostKept: 1,
       asks: ["a 2+3", "a", "b 2+3", "b", "a 2+3", "a"],
     },
     {
-      name: "two files of another pack do not, where two are kept",
+      name: "two files of another pack do not, if two packs are cached",
       reads: ["a", "a", "b", "b", "a", "a", "b"],
       mostKept: 2,
       asks: ["a 2+3", "a", "b 2+3", "b"],
     },
     {
-      name: "of three the one that was not read longest goes, where two are kept",
+      name: "the least recently read of three packs is dropped, if two are cached",
       reads: ["a", "a", "b", "b", "a", "c", "c", "a", "b"],
       mostKept: 2,
       asks: ["a 2+3", "a", "b 2+3", "b", "c 2+3", "c", "b 2+3"],
@@ -60,7 +60,7 @@ describe("of packs", () => {
     expect(store.asked).toEqual(asks);
   });
 
-  it("those who want files of the same one at the same time wait for one read", async () => {
+  it("concurrent readers of the same pack wait for one read", async () => {
     const store = new Store();
     const reader = new PackReader(store);
     const found = await Promise.all(
@@ -72,7 +72,7 @@ describe("of packs", () => {
     ]);
   });
 
-  it("one that is not there is nothing, and one that is too short is a fault", async () => {
+  it("a missing pack returns nothing, and a too short pack is an error", async () => {
     const reader = new PackReader(new Store());
     for (let time = 0; time < 2; time += 1)
       expect(await reader.read({ pack: "none", at: 0, size: 1 })).toBeNull();

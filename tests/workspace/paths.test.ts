@@ -27,7 +27,7 @@ const levels = (count: number): string => Array.from({ length: count }, () => "a
 
 type Row = { name: string; typed: string; leads: string };
 
-describe("E9 a path an agent types", () => {
+describe("E9 a path typed by an agent", () => {
   it.each<Row>([
     { name: "is relative to the workspace", typed: "src/a.py", leads: "/workspace/src/a.py" },
     { name: "may be absolute", typed: "/workspace/src/a.py", leads: "/workspace/src/a.py" },
@@ -65,7 +65,7 @@ describe("E9 a path an agent types", () => {
     { name: "resolves .. by its text", typed: "a/../b", leads: "/workspace/b" },
     { name: "resolves .. before reserved names", typed: "peers/../x", leads: "/workspace/x" },
     {
-      name: "may go from one place to another",
+      name: "may go from one directory to another",
       typed: "../peers/agent1/x",
       leads: "/peers/agent1/x",
     },
@@ -75,24 +75,24 @@ describe("E9 a path an agent types", () => {
       leads: "/contexts/b/x",
     },
     {
-      name: "is taken literally: nothing is decoded",
+      name: "is literal: nothing is decoded",
       typed: "%2e%2e/x",
       leads: "/workspace/%2e%2e/x",
     },
     { name: "keeps the case", typed: "README.md", leads: "/workspace/README.md" },
     { name: "keeps the other case", typed: "readme.md", leads: "/workspace/readme.md" },
     {
-      name: "may hold any script",
+      name: "may contain any script",
       typed: "文档/résumé 😀.txt",
       leads: "/workspace/文档/résumé 😀.txt",
     },
-    { name: "may begin with a tilde", typed: "~notes", leads: "/workspace/~notes" },
+    { name: "may start with a tilde", typed: "~notes", leads: "/workspace/~notes" },
     {
-      name: "may hold an emoji of several (L16)",
+      name: "may contain an emoji of several code points (L16)",
       typed: "👩🏽‍💻/🏳️‍🌈/❤️‍🔥.md",
       leads: "/workspace/👩🏽‍💻/🏳️‍🌈/❤️‍🔥.md",
     },
-    { name: "may hold an emoji of a digit (L16)", typed: "1️⃣.md", leads: "/workspace/1️⃣.md" },
+    { name: "may contain an emoji of a digit (L16)", typed: "1️⃣.md", leads: "/workspace/1️⃣.md" },
     { name: "may have 40 levels", typed: levels(40), leads: `/workspace/${levels(40)}` },
     { name: "may be hidden", typed: ".env.example", leads: "/workspace/.env.example" },
     { name: "may only look like git", typed: ".gitignore", leads: "/workspace/.gitignore" },
@@ -122,7 +122,7 @@ describe("E9 a path an agent types", () => {
     { name: "with a line break", typed: "a\nb", leads: "path_invalid" },
     { name: "with an escape sequence", typed: "\u001b[2Ja", leads: "path_invalid" },
     { name: "with a line separator", typed: "a\u2028b", leads: "path_invalid" },
-    { name: "that is turned round", typed: "exe.\u202etxt", leads: "path_invalid" },
+    { name: "with reversed direction", typed: "exe.\u202etxt", leads: "path_invalid" },
     { name: "with a mark of width zero (L16)", typed: "a\u200bb.txt", leads: "path_invalid" },
     { name: "with a soft hyphen (L16)", typed: "x\u00adsoft", leads: "path_invalid" },
     { name: "with a byte order mark (L16)", typed: "\ufeffbom", leads: "path_invalid" },
@@ -179,11 +179,11 @@ describe("E9 a path an agent types", () => {
     expect(leads(typed)).toBe(code);
   });
 
-  it("is the same whether its accents are composed or not", () => {
+  it("is the same with composed and decomposed accents", () => {
     expect(leads("re\u0301sume\u0301.txt")).toBe(leads("r\u00e9sum\u00e9.txt"));
   });
 
-  it("is never the same in other letters", () => {
+  it("is never the same in another case", () => {
     expect(leads("README.md")).not.toBe(leads("readme.md"));
     expect(leads("%2e%2e/x")).not.toBe(leads("../x"));
   });
@@ -230,14 +230,14 @@ describe("E9 a path an agent types", () => {
 describe("E9 a path inside a tree", () => {
   it.each<Row>([
     { name: "is kept", typed: "src/a.py", leads: "src/a.py" },
-    { name: "loses what archives put before it", typed: "./src//a.py", leads: "src/a.py" },
+    { name: "loses the prefix of archives", typed: "./src//a.py", leads: "src/a.py" },
     { name: "may be below a name reserved in the workspace", typed: "peers/x", leads: "peers/x" },
     { name: "may not be absolute", typed: "/etc/passwd", leads: "path_outside" },
     { name: "may not go up, not even inside", typed: "a/../b", leads: "path_outside" },
     { name: "may not go up", typed: "../../x", leads: "path_outside" },
     { name: "may not be empty", typed: "", leads: "path_invalid" },
     { name: "may not be the root", typed: "./", leads: "path_invalid" },
-    { name: "may not hold backslashes", typed: "..\\x", leads: "path_invalid" },
+    { name: "may not contain backslashes", typed: "..\\x", leads: "path_invalid" },
     { name: "may not be git's", typed: "sub/.git/config", leads: "path_invalid" },
   ])("$name: $typed", ({ typed, leads: expected }) => {
     expect(names(typed)).toBe(expected);
@@ -257,7 +257,7 @@ describe("parts of a path", () => {
 });
 
 describe("a refusal", () => {
-  it("shows what was typed without passing on what cannot be seen", () => {
+  it("shows the typed path with invisible characters escaped", () => {
     const message = outcome(() => {
       try {
         return formatPlace(parsePath("a\u001b[2J"));
@@ -268,7 +268,7 @@ describe("a refusal", () => {
     expect(message).toContain("a\\u{1b}[2J");
   });
 
-  it("shows the beginning of what is too long", () => {
+  it("shows the start of a too long path", () => {
     expect(visiblePath("a".repeat(5_000)).length).toBeLessThan(210);
   });
 });

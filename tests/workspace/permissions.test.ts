@@ -13,8 +13,8 @@ import type { FileOperation } from "../../src/workspace/types";
 import { cpuMs } from "../fakes/cpu-time";
 
 /**
- * An agent that sees two peers, may read `docs`, may write `site` but not its secrets, and has read
- * what is called `known`.
+ * An agent that sees two peers, may read `docs`, may write `site` except its secrets, and has read
+ * the files named `known`.
  */
 const ACCESS: Access = {
   peers: new Set(["agent1", "agent2"]),
@@ -39,7 +39,7 @@ describe("an agent", () => {
       is: "allowed",
     },
     {
-      name: "may delete what it knows",
+      name: "may delete files that it has read",
       does: ["delete"],
       to: ["known", "/contexts/site/known"],
       is: "allowed",
@@ -81,19 +81,19 @@ describe("an agent", () => {
       is: "allowed",
     },
     {
-      name: "may not change a context given for reading",
+      name: "may not change a read-only context",
       does: ["write", "delete"],
       to: ["/contexts/docs/known"],
       is: "read_only",
     },
     {
-      name: "may change a context it was granted",
+      name: "may change a writable context",
       does: ["write"],
       to: ["/contexts/site/a"],
       is: "allowed",
     },
     {
-      name: "may not change what is protected in it",
+      name: "may not change its protected files",
       does: ["write", "delete"],
       to: [
         "/contexts/site/secrets/known",
@@ -155,13 +155,13 @@ describe("a protected path", () => {
       leaves: ["secrets.txt"],
     },
     {
-      name: "may begin with ./",
+      name: "may start with ./",
       entries: ["./src/a.ts"],
       keeps: ["src/a.ts"],
       leaves: ["src/b.ts"],
     },
     {
-      name: "may begin with a slash",
+      name: "may start with a slash",
       entries: ["/src/a.ts", "/lib"],
       keeps: ["src/a.ts", "lib/b"],
       leaves: ["x/lib/b"],
@@ -191,25 +191,25 @@ describe("a protected path", () => {
       leaves: ["notes.md"],
     },
     {
-      name: "holds in other letters",
+      name: "applies in another case",
       entries: ["Secret.txt"],
       keeps: ["secret.TXT", "SECRET.txt"],
       leaves: ["secrets.txt"],
     },
     {
-      name: "holds however its accents are written",
+      name: "applies with any encoding of its accents",
       entries: ["re\u0301sume\u0301"],
       keeps: ["r\u00e9sum\u00e9/a"],
       leaves: ["resume"],
     },
     {
-      name: "holds all if one is no good",
+      name: "protects everything if one entry is invalid",
       entries: ["*".concat("/a*".repeat(5))],
       keeps: ["anything"],
       leaves: [],
     },
     {
-      name: "holds all if they are too many",
+      name: "protects everything if there are too many entries",
       entries: Array.from({ length: 201 }, (_, n) => `f${n}`),
       keeps: ["anything"],
       leaves: [],
@@ -221,7 +221,7 @@ describe("a protected path", () => {
     expect(leaves.filter(isProtected)).toEqual([]);
   });
 
-  it("is shown once, what the team protects first", () => {
+  it("is listed once, the team's entries first", () => {
     expect(entriesOf({ protectedPaths: ["a", "b"], teamProtectedPaths: ["*.pem", "b"] })).toEqual([
       "*.pem",
       "b",
@@ -230,7 +230,7 @@ describe("a protected path", () => {
     expect(entriesOf({ protectedPaths: ["a"] })).toEqual(["a"]);
   });
 
-  it("of a session from before an agent's and its team's were kept apart is protected as it was", () => {
+  it("of a session from before the separation of agent and team entries is still protected", () => {
     const isProtected = protectionOf({ protectedPaths: ["*.pem", "!keep.pem"] });
     expect(["a.pem", "keep.pem"].filter(isProtected)).toEqual(["a.pem"]);
   });
@@ -247,7 +247,7 @@ describe("a protected path", () => {
     expect(protectedPathProblem(entry)).toBe(problem);
   });
 
-  it("is found in bounded time, however often its wildcards could match", () => {
+  it("is found in bounded time, for any wildcards", () => {
     const isProtected = protection([`${"**/a/".repeat(PROTECTION_LIMITS.wildcards)}b`]);
     const before = cpuMs();
     expect(isProtected(`${"a/".repeat(39)}c`)).toBe(false);

@@ -13,7 +13,7 @@ import { KINDS, ModelActions, type Operation, perform } from "./modelled";
  */
 const OPERATIONS = Number(process.env["FILE_OPERATIONS"] ?? countOf("file_operations"));
 const AGENTS = ["agent1", "agent2", "agent3"];
-/** By context, the agent that may write it. */
+/** The agent that may write each context. */
 const WRITERS: Readonly<Record<string, number>> = { site: 0, vault: 1 };
 const CALLS = { least: 12, most: 20 };
 const OPERATIONS_OF_CALL = { least: 4, most: 7 };
@@ -25,7 +25,7 @@ const CONTEXTS = {
   kit: { b: "k", "contexts/a": "c" },
 };
 const NAMES_OF_CONTEXTS = Object.keys(CONTEXTS);
-/** What every round begins with: the result of the turn before. */
+/** The start of every round: the result of the previous turn. */
 const BASE = { b: "B", "c/a": "C" };
 /**
  * A folder, a file and patterns; an exception, and another case. No operation may change these
@@ -41,9 +41,9 @@ const UNTOUCHED = {
 };
 
 /**
- * One tool call. `ends`: what was staged is kept, or not, as the call was cut off before it was
- * written or before that was on disk;
- * `then`: what the agent does next; `restarts`: whether nothing is in memory any more after it.
+ * One tool call. `ends`: the staged changes are kept, or dropped because the call was interrupted
+ * before or after they were written. `then`: the agent's next action. `restarts`: whether the
+ * memory is lost afterwards.
  */
 type Call = {
   agent: number;
@@ -53,10 +53,7 @@ type Call = {
   restarts: boolean;
 };
 
-/**
- * Few names, so that operations meet; the workspace and the context that may be written more often
- * than others.
- */
+/** Few names, so that operations meet. The workspace and the writable context are more frequent. */
 const PREFIXES = [
   ...[
     "",
@@ -101,7 +98,7 @@ const NAMES = [
   "peers",
 ];
 const names = fc.array(fc.constantFrom(...NAMES), { minLength: 0, maxLength: 2 });
-/** Where calls of the same round meet often. */
+/** Paths at which calls of the same round often meet. */
 const MET = [
   "a",
   "b",
@@ -124,7 +121,7 @@ const anyPath = fc.oneof(
   },
   { weight: 1, arbitrary: fc.constantFrom(...Object.keys(ODD)) },
 );
-/** Most are new, so that contents that were not kept are missed. */
+/** Most contents are new, so that a lost one is detected. */
 const anyText = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom("", "x", "éé", "longer!") },
   { weight: 4, arbitrary: fc.string({ minLength: 1, maxLength: 6 }) },
@@ -146,10 +143,7 @@ const anyCall: fc.Arbitrary<Call> = fc.record({
   restarts: fc.boolean(),
 });
 
-/**
- * A team on the real code, with everything kept as a session keeps it, beside one model for each
- * agent.
- */
+/** A team on the real code with real storage, beside one model for each agent. */
 class Team {
   readonly #kept: KeptFiles;
   readonly #rounds = AGENTS.map(() => 1);
@@ -258,7 +252,7 @@ class Team {
     this.#startRound(index);
   }
 
-  /** Nothing of the round before is left. */
+  /** The previous round leaves nothing. */
   #startRound(index: number): void {
     const model = this.#modelOf(index);
     model.replace("/workspace", Object.entries(BASE));
@@ -267,7 +261,7 @@ class Team {
     model.known.clear();
   }
 
-  /** Everybody sees the snapshot from now on. */
+  /** All agents see the snapshot from now on. */
   #show(index: number): void {
     const alias = AGENTS[index] ?? "";
     this.#kept.freeze(this.#placeOf(index), alias);
@@ -313,7 +307,7 @@ it(`keeps agents apart and everything on record in ${OPERATIONS} random operatio
     numRuns: Math.ceil(OPERATIONS / (CALLS.least * OPERATIONS_OF_CALL.least)),
   });
   expect(counts.attempted).toBeGreaterThanOrEqual(OPERATIONS);
-  // Both what is allowed and what is not was tried often.
+  // Both allowed and refused operations occur often.
   expect(counts.refused / counts.attempted).toBeGreaterThan(0.2);
   expect(counts.refused / counts.attempted).toBeLessThan(0.8);
 });

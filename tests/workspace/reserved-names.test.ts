@@ -9,10 +9,10 @@ const context = (files: Record<string, string>, writable = false): Setup => ({
 });
 
 /** Names in the workspace that lead to peers and contexts, so no file may have them. */
-describe("names that lead elsewhere", () => {
+describe("reserved names", () => {
   table([
     {
-      name: "are refused where a whole context is copied into the workspace",
+      name: "are refused if a whole context is copied into the workspace",
       given: context({ a: "A", "peers/p": "P" }),
       does: (f) => f.copy("/contexts/site", "/workspace"),
       lines: ["write /workspace: reserved_name", "read /contexts/site: reserved_name"],
@@ -26,7 +26,7 @@ describe("names that lead elsewhere", () => {
       fails: "reserved_name",
     },
     {
-      name: "are refused as directories with nothing in them",
+      name: "are refused as empty directories",
       given: { ...context({}, true), directories: ["/contexts/site/contexts"] },
       does: (f) => f.copy("/contexts/site", "/workspace"),
       changes: { directories: ["/contexts/site/contexts"] },
@@ -34,14 +34,14 @@ describe("names that lead elsewhere", () => {
       fails: "reserved_name",
     },
     {
-      name: "are refused where a peer's directory is copied",
+      name: "are refused if a peer's directory is copied",
       given: { peers: { agent1: { "src/peers/p": "P" } } },
       does: (f) => f.copy("/peers/agent1/src", "/workspace"),
       lines: ["write /workspace: reserved_name", "read /peers/agent1/src: reserved_name"],
       fails: "reserved_name",
     },
     {
-      name: "are refused where a directory is moved to an empty workspace",
+      name: "are refused if a directory is moved to an empty workspace",
       given: { ...context({ "src/peers/p": "P" }, true), readBeforeDelete: false },
       does: (f) => f.move("/contexts/site/src", "/workspace"),
       lines: ["write /workspace: reserved_name", "delete /contexts/site/src: reserved_name"],
@@ -58,7 +58,7 @@ describe("names that lead elsewhere", () => {
       lines: ["write /workspace/site", "read /contexts/site"],
     },
     {
-      name: "may begin another name",
+      name: "may be the start of another name",
       given: context({ "peers.md": "P", "contexts2/c": "C" }),
       does: (f) => f.copy("/contexts/site", "/workspace"),
       changes: {
@@ -76,7 +76,7 @@ describe("names that lead elsewhere", () => {
     },
   ]);
 
-  it("says what is in the way and what to do", async () => {
+  it("have an error with the obstacle and a remedy", async () => {
     const files = (await Rig.of(context({ a: "A", "peers/p": "P" }))).open();
     expect(() => files.copy("/contexts/site", "/workspace")).toThrow(
       "/workspace/peers leads to /peers, so nothing can be put there. Take a directory in the workspace for all of it, e.g. /workspace/copy.",
@@ -84,7 +84,7 @@ describe("names that lead elsewhere", () => {
   });
 });
 
-/** As trees may hold that were kept before such names were refused. */
+/** Trees from before such names were refused may contain them. */
 describe("a workspace with a file at a reserved name", () => {
   const OLD: Setup = {
     workspace: { "a.txt": "hello\n", "peers/p.txt": "hello\n", contexts: "hello\n" },
@@ -105,14 +105,14 @@ describe("a workspace with a file at a reserved name", () => {
     });
   });
 
-  it("gives only paths that lead to what they are of", async () => {
+  it("returns only paths of its own files", async () => {
     const files = (await Rig.of(OLD)).open();
     const { paths } = files.walk("/", 100);
     expect(paths.map((path) => files.stat(path).kind)).toEqual(["file"]);
     expect(files.staged().directories).toEqual(["/workspace/peers/empty"]);
   });
 
-  it("keeps what it holds there as it is", async () => {
+  it("keeps its contents there unchanged", async () => {
     const rig = await Rig.of(OLD);
     const files = rig.open();
     files.copy("/workspace/a.txt", "/workspace/b.txt");

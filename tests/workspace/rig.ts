@@ -25,7 +25,7 @@ export type Setup = {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Texts by their real hashes, and what is read of them. */
+/** Texts by their real hashes, and a record of reads. */
 export class Rig {
   readonly #given: Setup;
   readonly #texts = new Map<string, string>();
@@ -85,8 +85,8 @@ export class Rig {
   }
 
   /**
-   * What is staged, in words: contents by their text, `*` for what may be run; without what is
-   * empty, and what is as before.
+   * The staged changes as text: contents by their text, `*` for executable files; without empty and
+   * unchanged parts.
    */
   told(files: StagedFiles): Record<string, unknown> {
     const { workspace, contexts, blobs, read, own, foreign, directories } = files.staged();

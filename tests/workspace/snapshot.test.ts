@@ -17,13 +17,13 @@ describe("what is new in a snapshot", () => {
       then: ["two"],
     },
     {
-      name: "is stored once, however many files have it",
+      name: "is stored once, for any number of files",
       files: { a: "one", b: "one" },
       stored: [],
       then: ["one"],
     },
-    { name: "is nothing for what is deleted", files: { a: null }, stored: [], then: [] },
-    { name: "is nothing for an empty file", files: { a: "" }, stored: [], then: [] },
+    { name: "is empty for a deleted file", files: { a: null }, stored: [], then: [] },
+    { name: "is empty for an empty file", files: { a: "" }, stored: [], then: [] },
   ])("$name", ({ files, stored, then }) => {
     const empty: FileEntry = { hash: "e".repeat(64), size: 0 };
     const made = new Map(
@@ -50,15 +50,20 @@ describe("the blobs of a snapshot", () => {
       packs: ["a@0+10 b@10+20 c@30+30"],
       single: [],
     },
-    { name: "are stored alone if there is one", blobs: [blob("a", 10)], packs: [], single: ["a"] },
     {
-      name: "are stored alone if they are large",
+      name: "are stored separately if there is one",
+      blobs: [blob("a", 10)],
+      packs: [],
+      single: ["a"],
+    },
+    {
+      name: "are stored separately if they are large",
       blobs: [blob("a", 100), blob("b", 10), blob("c", 99)],
       packs: ["b@0+10 c@10+99"],
       single: ["a"],
     },
     {
-      name: "need another pack if they are more than one may hold",
+      name: "need another pack if they exceed one",
       blobs: [blob("a", 99), blob("b", 99), blob("c", 99), blob("d", 99)],
       packs: ["a@0+99 b@99+99", "c@0+99 d@99+99"],
       single: [],
@@ -121,7 +126,7 @@ describe("a snapshot of a tree of 2,000 files", () => {
     expect([plan.packs.map(({ size }) => size), plan.single]).toEqual([[2_000_000], []]);
   });
 
-  it("is one pack after three changed, with what changed only", () => {
+  it("is one pack after three changes, with the changed contents only", () => {
     const stored = new Set([...files(0).values()].map(({ hash }) => hash));
     const changed = diffTrees(files(0), files(3));
     const plan = planBlobs(newBlobs(changed, (hash) => stored.has(hash)));

@@ -8,11 +8,11 @@ import { PATH_LIMITS } from "../../src/workspace/paths";
 import { FileError } from "../../src/workspace/types";
 
 const { nameBytes, pathBytes, typed } = PATH_LIMITS;
-/** Four names and what is left, in quotes, each of which JSON makes two bytes of. */
+/** Four names and the rest, in quotes, each of which is two bytes in JSON. */
 const name = '"'.repeat(nameBytes);
 const longest = [name, name, name, name].join("/").slice(0, pathBytes);
 
-/** The line that an operation on this path leaves, refused or not. */
+/** The line of an operation on this path, allowed or refused. */
 function lineOf(path: string): FileAccess {
   const trail = new AuditTrail();
   try {
@@ -39,7 +39,7 @@ describe("an event of the audit trail", () => {
       path: "\u{202e}".repeat(typed),
       bytes: 8 * 200,
     },
-  ])("fits into its row with all the lines it may have, $name", ({ path, bytes }) => {
+  ])("fits into its row with the maximum of lines, $name", ({ path, bytes }) => {
     const line = lineOf(path);
     expect(byteLength(JSON.stringify(line.path))).toBeGreaterThan(bytes);
     const event = {

@@ -34,7 +34,7 @@ describe("changes to a tree", () => {
       then: tree({ "a.txt": "new", "b/c.txt": "two" }),
     },
     { name: "remove a file", made: changes({ "a.txt": null }), then: tree({ "b/c.txt": "two" }) },
-    { name: "may remove what is not there", made: changes({ x: null }), then: BASE },
+    { name: "may remove a missing file", made: changes({ x: null }), then: BASE },
   ])("$name", ({ made, then }) => {
     expect([...applyChanges(BASE, made)]).toEqual([...then]);
   });
@@ -46,7 +46,7 @@ describe("changes to a tree", () => {
       then: { "a.txt": "new", "b/c.txt": null, d: "three" },
     },
     {
-      name: "are none between equal trees",
+      name: "are empty between equal trees",
       to: tree({ "b/c.txt": "two", "a.txt": "one" }),
       then: {},
     },
@@ -59,7 +59,7 @@ describe("changes to a tree", () => {
     expect([...diffTrees(before, after)]).toEqual([["run", entry("x", true)]]);
   });
 
-  it("make of one tree any other, and no more than needed", () => {
+  it("turn one tree into any other, with the fewest changes", () => {
     fc.assert(
       fc.property(anyTree, anyTree, (from, to) => {
         const made = diffTrees(from, to);
@@ -73,7 +73,7 @@ describe("changes to a tree", () => {
     );
   });
 
-  it("are one change when merged, and none where the base is back", () => {
+  it("are one change when merged, and empty if the base is restored", () => {
     fc.assert(
       fc.property(anyTree, anyTree, anyTree, (base, middle, end) => {
         const merged = mergeChanges(base, diffTrees(base, middle), diffTrees(middle, end));
@@ -90,7 +90,7 @@ describe("a tree", () => {
   });
 
   it.each([
-    { name: "is proper", paths: { a: "1", "a.b": "2", "c/d": "3" }, then: null },
+    { name: "is valid", paths: { a: "1", "a.b": "2", "c/d": "3" }, then: null },
     {
       name: "may not have a file that is also a directory",
       paths: { a: "1", "a/b/c": "2" },
@@ -115,7 +115,7 @@ describe("a manifest", () => {
     });
   });
 
-  it("comes back as it was", () => {
+  it("is read as it was written", () => {
     fc.assert(
       fc.property(anyTree, anyTree, (from, to) => {
         const manifest = { base: "base", changes: diffTrees(from, to) };
@@ -147,7 +147,7 @@ describe("a manifest", () => {
       problem: /version/,
     },
     {
-      name: "that leads out of its tree",
+      name: "with a path outside of its tree",
       says: { version: 1, base: null, changes: [file("../x")] },
       problem: /changes\.0/,
     },
@@ -157,7 +157,7 @@ describe("a manifest", () => {
       problem: /changes\.0/,
     },
     {
-      name: "with git's folder behind marks",
+      name: "with git's folder after invisible marks",
       says: { version: 1, base: null, changes: [file(".g\u200bit/config")] },
       problem: /changes\.0/,
     },
@@ -167,7 +167,7 @@ describe("a manifest", () => {
       problem: /changes\.0/,
     },
     {
-      name: "with a size below nothing",
+      name: "with a negative size",
       says: { version: 1, base: null, changes: [file("x", { size: -1 })] },
       problem: /changes\.0/,
     },
@@ -182,7 +182,7 @@ describe("a manifest", () => {
       problem: /x is a file and/,
     },
     {
-      name: "that deletes of nothing",
+      name: "that deletes without a base",
       says: { version: 1, base: null, changes: [{ path: "x", deleted: true }] },
       problem: /deleted of nothing/,
     },

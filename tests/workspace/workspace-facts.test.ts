@@ -99,42 +99,42 @@ describe("a round has changed its workspace", () => {
   });
 });
 
-describe("an answer leaves out", () => {
+describe("the list of omitted files", () => {
   const entry = { hash: "new", size: 1 };
 
   it.each([
     {
-      name: "nothing if it has all of the answer before",
+      name: "is empty if the answer has all files of the previous answer",
       touched: new Map([["c.txt", entry]]),
       previous: tree("a.txt"),
       leftOut: undefined,
     },
     {
-      name: "the files of the answer before that are missing",
+      name: "contains the missing files of the previous answer",
       touched: new Map([["c.txt", entry]]),
       previous: tree("a.txt", "x.txt", "y.txt"),
       leftOut: { count: 2, paths: ["x.txt", "y.txt"] },
     },
     {
-      name: "nothing that the round deleted",
+      name: "excludes files that the round deleted",
       touched: new Map([["x.txt", null]]),
       previous: tree("x.txt", "y.txt"),
       leftOut: { count: 1, paths: ["y.txt"] },
     },
     {
-      name: "nothing if the round changed no file, since the files of before stay",
+      name: "is empty if the round changed no file, because the previous files stay",
       touched: new Map([[".tool_results/r.txt", entry]]),
       previous: tree("x.txt"),
       leftOut: undefined,
     },
     {
-      name: "nothing with a first answer",
+      name: "is empty for a first answer",
       touched: new Map([["c.txt", entry]]),
       previous: null,
       leftOut: undefined,
     },
     {
-      name: "so many files that only the first are named",
+      name: "is limited to the first files",
       touched: new Map([["c.txt", entry]]),
       previous: tree(
         ...Array.from({ length: 5_000 }, (_, nth) => `f${String(nth).padStart(4, "0")}`),
@@ -151,21 +151,21 @@ describe("an answer leaves out", () => {
   });
 });
 
-describe("if a round changed nothing, the facts count", () => {
+describe("the facts of a round without changes count", () => {
   it.each([
     {
-      name: "the files of the answer before",
+      name: "the files of the previous answer",
       base: tree("a.txt"),
       previous: tree("x.txt", "y.txt"),
       kept: 2,
     },
     {
-      name: "the files that the turn began with",
+      name: "the turn's initial files",
       base: tree("a.txt", ".tool_results/r.txt"),
       previous: null,
       kept: 1,
     },
-    { name: "no files where there are none", base: tree(), previous: null, kept: 0 },
+    { name: "no files of an empty workspace", base: tree(), previous: null, kept: 0 },
   ])("$name (D1)", ({ base, previous, kept }) => {
     expect(workspaceFacts({ base, touched: new Map(), previous, contexts: new Map() }).kept).toBe(
       kept,
@@ -202,7 +202,7 @@ describe("the facts list the changes of a round by path and number", () => {
       facts: { written: ["c.txt"], edits: 2 },
     },
     {
-      name: "files of contexts, which are no change of the workspace",
+      name: "files of contexts, which are not changes of the workspace",
       touched: new Map(),
       contexts: site,
       facts: { written: ["/contexts/site/b.html"], edits: 2 },

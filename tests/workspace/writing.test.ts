@@ -23,7 +23,7 @@ describe("writing", () => {
       lines: ["write /workspace/a.txt"],
     },
     {
-      name: "the same again is no change",
+      name: "of equal contents is no change",
       given: HOME,
       does: (f) => f.write("a.txt", bytes("A")),
       changes: { own: ["/workspace/a.txt"] },
@@ -39,7 +39,7 @@ describe("writing", () => {
       lines: ["write /workspace/a"],
     },
     {
-      name: "may make a file that can be run, and keeps it so",
+      name: "may make an executable file, and keeps it executable",
       does: async (f) => {
         await f.write("run", bytes("1"), true);
         await f.write("run", bytes("2"));
@@ -49,7 +49,7 @@ describe("writing", () => {
       lines: ["write /workspace/run", "list /workspace"],
     },
     {
-      name: "does not put a file where a directory is",
+      name: "does not replace a directory by a file",
       given: HOME,
       does: (f) => f.write("src", bytes("X")),
       lines: ["write /workspace/src: is_directory"],
@@ -76,28 +76,28 @@ describe("writing", () => {
       fails: "read_only",
     },
     {
-      name: "does not change a context given for reading",
+      name: "does not change a read-only context",
       given: { contexts: { site: { files: { i: "I" } } } },
       does: (f) => f.write("/contexts/site/i", bytes("X")),
       lines: ["write /contexts/site/i: read_only"],
       fails: "read_only",
     },
     {
-      name: "changes a context that was granted",
+      name: "changes a writable context",
       given: { contexts: { site: { files: { i: "I" }, writable: true } } },
       does: (f) => f.write("/contexts/site/i", bytes("X")),
       changes: { site: { i: "X" }, own: ["/contexts/site/i"] },
       lines: ["write /contexts/site/i"],
     },
     {
-      name: "does not change what is protected there",
+      name: "does not change its protected files",
       given: { contexts: { site: { files: {}, writable: true, protectedPaths: ["*.pem"] } } },
       does: (f) => f.write("/contexts/site/a/key.pem", bytes("X")),
       lines: ["write /contexts/site/a/key.pem: protected"],
       fails: "protected",
     },
     {
-      name: "does not change what the team protects there, despite exceptions in its own entries",
+      name: "does not change the team's protected files, despite exceptions in the agent's entries",
       given: {
         contexts: {
           site: {
@@ -120,7 +120,7 @@ describe("writing", () => {
       lines: ["write /workspace/a"],
     },
     {
-      name: "may not go beyond it",
+      name: "may not exceed the limit of a file",
       given: { limits: LIMITS },
       does: (f) => f.write("a", bytes("12345")),
       lines: ["write /workspace/a: file_too_large"],
@@ -134,13 +134,13 @@ describe("writing", () => {
       fails: "file_too_large",
     },
     {
-      name: "leaves no line by asking whether it may be made",
+      name: "logs no line for a permission check",
       given: { limits: LIMITS },
       does: (f) => f.checkWrite("a", 4),
       lines: [],
     },
     {
-      name: "may not hold more new contents in one call than it has memory for",
+      name: "is limited in one call by the memory for new contents",
       given: { stagedBytes: 5 },
       does: async (f) => {
         await f.write("a", bytes("123"));
@@ -151,7 +151,7 @@ describe("writing", () => {
       fails: "too_much_at_once",
     },
     {
-      name: "may hold the same contents in as many files as it likes",
+      name: "may write the same contents to any number of files",
       given: { stagedBytes: 5 },
       does: async (f) => {
         await f.write("a", bytes("123"));
@@ -170,7 +170,7 @@ describe("writing", () => {
       ],
     },
     {
-      name: "releases contents that no file has any longer",
+      name: "releases contents without a file",
       given: { workspace: { base: "B" }, stagedBytes: 5 },
       does: async (f) => {
         await f.write("a", bytes("123"));
@@ -193,21 +193,21 @@ describe("writing", () => {
       ],
     },
     {
-      name: "may not make one file too many",
+      name: "may not exceed the number of files",
       given: { workspace: { a: "1", b: "2" }, limits: LIMITS },
       does: (f) => f.write("c", bytes("3")),
       lines: ["write /workspace/c: too_many_files"],
       fails: "too_many_files",
     },
     {
-      name: "may not make the tree too large",
+      name: "may not exceed the size of the tree",
       given: { workspace: { a: "1234" }, limits: LIMITS },
       does: (f) => f.write("b", bytes("123")),
       lines: ["write /workspace/b: tree_too_large"],
       fails: "tree_too_large",
     },
     {
-      name: "may make a tree smaller that is too large",
+      name: "may shrink a tree above the limit",
       given: { workspace: { a: "1234", b: "1234", c: "12" }, limits: LIMITS },
       does: (f) => f.write("a", bytes("12")),
       changes: { workspace: { a: "12" }, own: ["/workspace/a"] },
@@ -215,7 +215,7 @@ describe("writing", () => {
     },
   ]);
 
-  it("takes the bytes as they are when it is called", async () => {
+  it("copies the bytes at the call", async () => {
     const files = (await Rig.of({})).open();
     const mine = bytes("before");
     const written = files.write("a", mine);
@@ -226,7 +226,7 @@ describe("writing", () => {
     expect(await files.read("a")).toEqual(bytes("before"));
   });
 
-  it("keeps bytes that are no text", async () => {
+  it("keeps binary contents", async () => {
     const files = (await Rig.of({})).open();
     const all = Uint8Array.from({ length: 256 }, (_, at) => at);
     await files.write("a.bin", all);
@@ -234,7 +234,7 @@ describe("writing", () => {
     expect(files.staged().blobs.get(await hashOf(all))).toEqual(all);
   });
 
-  it("says how large it would be, and what to do", async () => {
+  it("is refused with the size and a remedy", async () => {
     const files = (await Rig.of({ limits: LIMITS })).open();
     await expect(files.write("a", new Uint8Array(2_000))).rejects.toThrow(
       "/workspace/a would have 2,000 bytes; a file may have 4 bytes. Split it.",
@@ -254,14 +254,14 @@ describe("directories", () => {
       lines: ["write /workspace/a/b", "list /workspace/a"],
     },
     {
-      name: "of earlier calls are there",
+      name: "of earlier calls exist",
       given: { directories: ["/workspace/old"] },
       does: (f) => expect(f.stat("old").kind).toBe("directory"),
       changes: { directories: ["/workspace/old"] },
       lines: ["list /workspace"],
     },
     {
-      name: "stay when their last file goes",
+      name: "stay when their last file is deleted",
       given: { workspace: { "a/b": "B" }, own: ["/workspace/a/b"] },
       does: (f) => {
         f.remove("a/b");
@@ -271,27 +271,27 @@ describe("directories", () => {
       lines: ["delete /workspace/a/b", "list /workspace"],
     },
     {
-      name: "may be made where they are",
+      name: "may be created again",
       given: HOME,
       does: (f) => f.makeDirectory("src"),
       lines: ["write /workspace/src"],
     },
     {
-      name: "may not be made where a file is",
+      name: "may not replace a file",
       given: HOME,
       does: (f) => f.makeDirectory("a.txt"),
       lines: ["write /workspace/a.txt: not_a_directory"],
       fails: "not_a_directory",
     },
     {
-      name: "may not be made in a file",
+      name: "may not be created in a file",
       given: HOME,
       does: (f) => f.makeDirectory("a.txt/x"),
       lines: ["write /workspace/a.txt/x: not_a_directory"],
       fails: "not_a_directory",
     },
     {
-      name: "may not be too many",
+      name: "are limited in number",
       given: { directories: ["/workspace/a"], limits: { fileBytes: 9, files: 1, treeBytes: 9 } },
       does: (f) => f.makeDirectory("b"),
       changes: { directories: ["/workspace/a"] },
@@ -299,14 +299,14 @@ describe("directories", () => {
       fails: "too_many_files",
     },
     {
-      name: "above a file count as those that are made",
+      name: "above a file count like created ones",
       given: { limits: { fileBytes: 9, files: 2, treeBytes: 9 } },
       does: (f) => f.write("a/b/c/x", bytes("1")),
       lines: ["write /workspace/a/b/c/x: too_many_files"],
       fails: "too_many_files",
     },
     {
-      name: "that deleted files leave behind count, until they are deleted too",
+      name: "of deleted files count until they are deleted too",
       given: { limits: { fileBytes: 9, files: 2, treeBytes: 9 } },
       does: async (f) => {
         await f.write("a/b/x", bytes("1"));
@@ -329,7 +329,7 @@ describe("directories", () => {
       ],
     },
     {
-      name: "of mounts that no call read are kept",
+      name: "of unread mounts are kept",
       given: { directories: ["/workspace/old"] },
       does: (f) => f.list("/"),
       changes: { directories: ["/workspace/old"] },

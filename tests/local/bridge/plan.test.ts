@@ -51,7 +51,7 @@ describe("the plan of a bridge", () => {
     ]);
   });
 
-  it("keeps comments, filters and servers that have an address", () => {
+  it("keeps comments, filters and servers with an address", () => {
     expect(config).toContain("# my team");
     expect(config).toContain("# the good one");
     expect(config).toContain("exclude_tools: [ storm ]");
@@ -59,7 +59,7 @@ describe("the plan of a bridge", () => {
     expect(config).not.toMatch(/command|k1|security/);
   });
 
-  it("gives a config that the service runs, once it may send the token", () => {
+  it("returns a config that the service runs, once it may send the token", () => {
     const context = {
       ...FULL_CONTEXT,
       allowedToolOrigins: ["http://127.0.0.1:9000", "http://127.0.0.1:9001"],
@@ -79,7 +79,7 @@ describe("the plan of a bridge", () => {
     { host: "192.168.0.7", url: "http://192.168.0.7:9000/mcp" },
     { host: "0.0.0.0", url: "http://127.0.0.1:9000/mcp" },
     { host: "::", url: "http://[::1]:9000/mcp" },
-  ])("names an address that can be called where it listens at $host", ({ host, url }) => {
+  ])("names a usable address if it listens at $host", ({ host, url }) => {
     expect(planBridge(TEAM, { ...OPTIONS, host }).programs[0]?.url).toBe(url);
   });
 
@@ -106,25 +106,25 @@ describe("the plan of a bridge", () => {
       name: "odd",
       said: "--url odd=… fits 2 different programs: give their servers names of their own in the config.",
     },
-  ])("says of an address for $name: $said", ({ name, said }) => {
+  ])("reports for the URL of $name: $said", ({ name, said }) => {
     const urls = new Map([[name, "https://me.tunnel.example.com/mcp"]]);
     expect(planBridge(SHARED, { ...OPTIONS, urls }).problems).toEqual(said === null ? [] : [said]);
   });
 
-  it("says of an address for a team without programs that it fits none", () => {
+  it("reports that a URL fits no server of a team without programs", () => {
     const urls = new Map([["files", "https://me.tunnel.example.com/mcp"]]);
     expect(planBridge("agents: []", { ...OPTIONS, urls }).problems).toEqual([
       "--url files=… fits no server that is started here.",
     ]);
   });
 
-  describe("of servers that are on the user's machine or network already", () => {
+  describe("servers on the user's machine or network", () => {
     const local = (entry: string) =>
       `agent: {id: a, backend: {type: claude, mcp_servers: [${entry}]}}\n`;
     const HOME =
       '{name: home, type: streamable-http, url: "http://localhost:8000/mcp", headers: {X-Key: "${HOME_KEY}"}, security: {level: low}}';
 
-    it("hands them on, with their own headers, and shows the service the token only", () => {
+    it("are forwarded with their own headers, and the service sends only the token", () => {
       const { programs, config, problems } = planBridge(local(HOME), OPTIONS);
       expect(problems).toEqual([]);
       const handedOn = {
@@ -153,14 +153,14 @@ describe("the plan of a bridge", () => {
       { url: "http://nas.local/mcp", speaks: ["http"] },
       { url: "https://mcp.example.com/mcp", speaks: [] },
       { url: "https://mcp.example.com/localhost", speaks: [] },
-    ])("hands $url on: $speaks", ({ url, speaks }) => {
+    ])("are forwarded at $url: $speaks", ({ url, speaks }) => {
       const { programs } = planBridge(local(`{name: home, url: "${url}"}`), OPTIONS);
       expect(programs.map((one) => (one.type === "server" ? one.speaks : one.type))).toEqual(
         speaks,
       );
     });
 
-    it("speaks to them as they are said to speak", () => {
+    it("are called in their declared protocol version", () => {
       const { programs } = planBridge(
         local('{name: home, type: sse, url: "http://localhost:8000/sse"}'),
         OPTIONS,
@@ -181,12 +181,12 @@ describe("the plan of a bridge", () => {
         entry: '{name: home, url: "http://localhost:1/mcp", command: []}',
         said: "has a command that cannot be started",
       },
-    ])("says what is wrong with $entry", ({ entry, said }) => {
+    ])("with the error $entry are reported", ({ entry, said }) => {
       expect(planBridge(local(entry), OPTIONS).problems).toEqual([expect.stringContaining(said)]);
     });
   });
 
-  it("says which variable is not set", () => {
+  it("with a missing variable are reported with its name", () => {
     expect(planBridge(TEAM, { ...OPTIONS, variables: {} }).problems).toEqual([
       expect.stringContaining("${HOME_KEY} is not set"),
     ]);

@@ -118,7 +118,7 @@ function requestOf({ model, params = {}, hosted = false }: Row, messages: Messag
   return { model, params, messages, hostedTools, toolChoice: "auto", ...rest };
 }
 
-/** What the client says after a reply: a result for each call, or a word. */
+/** The client's part after a reply: a result for each call, or a text. */
 function answerTo(items: Extract<Message, { role: "assistant" }>["items"]): Message[] {
   const results = items.flatMap((item): Message[] =>
     item.type === "tool_call"
@@ -137,7 +137,7 @@ function answerTo(items: Extract<Message, { role: "assistant" }>["items"]): Mess
 }
 
 describe.each(ROWS)("$format with $model", (row) => {
-  it("goes through a round without losing anything the provider gave", async () => {
+  it("completes a round without losing any part of the provider's replies", async () => {
     const provider = createProvider(
       row.format,
       endpointAt(providers.baseUrls[row.format], { host: hostById(row.host) }),

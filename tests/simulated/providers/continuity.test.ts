@@ -9,12 +9,12 @@ const cut = callItem("call_2", "read", '{"path":');
 const repeated = callItem("call_3", "read", '{"path":"c"}');
 const GIVEN = [sealed("seal"), text("Let me look."), read, cut];
 
-describe("what a provider finds wrong with its own turn", () => {
+describe("the errors that a provider finds in its own turn are", () => {
   it.each<{ name: string; turn: readonly Item[]; wrong: object | null }>([
-    { name: "nothing, if it comes back as it was", turn: GIVEN, wrong: null },
-    { name: "nothing, if it comes back empty", turn: [], wrong: null },
+    { name: "none, if it is unchanged", turn: GIVEN, wrong: null },
+    { name: "none, if it is empty", turn: [], wrong: null },
     {
-      name: "nothing in a call with arguments that were not JSON",
+      name: "none for a call with arguments that were not JSON",
       turn: GIVEN.with(3, callItem("call_2", "read", "{}")),
       wrong: null,
     },
@@ -40,7 +40,7 @@ describe("what a provider finds wrong with its own turn", () => {
     },
     { name: "a call lost", turn: GIVEN.slice(0, 3), wrong: { kind: "missing", item: cut } },
     {
-      name: "a call more",
+      name: "an additional call",
       turn: [...GIVEN, callItem("call_9", "read", "{}")],
       wrong: { kind: "added", item: { id: "call_9" } },
     },
@@ -50,16 +50,16 @@ describe("what a provider finds wrong with its own turn", () => {
       wrong: { kind: "missing", item: sealed("seal") },
     },
     {
-      name: "nothing in the second of two calls with one id, if it has another now",
+      name: "none for the second of two calls with one id, if its id changed",
       turn: [repeated, { ...repeated, id: "call_4" }],
       wrong: null,
     },
     {
-      name: "the first of two calls with one id, if it has another now",
+      name: "the first of two calls with one id, if its id changed",
       turn: [{ ...repeated, id: "call_4" }, repeated],
       wrong: { kind: "changed", item: repeated },
     },
-    { name: "nothing of its own", turn: [text("I said so.")], wrong: { kind: "unknown" } },
+    { name: "an unknown text", turn: [text("I said so.")], wrong: { kind: "unknown" } },
   ])("$name", ({ turn, wrong }) => {
     const memory = new Continuity();
     memory.keep(GIVEN);
@@ -70,7 +70,7 @@ describe("what a provider finds wrong with its own turn", () => {
     else expect(found).toMatchObject({ turn: 1, ...wrong });
   });
 
-  it("takes text in pieces for one text, and no text for none", () => {
+  it("treats divided text as one text, and an empty text as none", () => {
     expect(joined([text("a"), text(""), text("b"), read, text("")])).toEqual([text("ab"), read]);
   });
 });
@@ -78,7 +78,7 @@ describe("what a provider finds wrong with its own turn", () => {
 describe("results of calls", () => {
   it.each([
     {
-      name: "one for each are right, in any order",
+      name: "are correct with one for each call, in any order",
       calls: ["a", "b"],
       results: ["b", "a"],
       problem: null,

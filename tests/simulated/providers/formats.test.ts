@@ -52,7 +52,7 @@ const calling: Reply = {
 };
 
 describe.each(FORMATS)("%s", (format) => {
-  it("streams reasoning, text and several calls with ids of their own", async () => {
+  it("streams reasoning, text and several calls with unique ids", async () => {
     const heard = await (await client(format, [calling], { tools: ["read"] })).ask();
     expect(heard).toMatchObject({ reasoning: "Well, well.", text: "Let me look.", pieces: 3 });
     expect(heard.calls.map(({ name, arguments: args }) => [name, args])).toEqual([
@@ -72,7 +72,7 @@ describe.each(FORMATS)("%s", (format) => {
     });
   });
 
-  it("takes back what it gave, with the results of its calls", async () => {
+  it("accepts its own reply with the results of its calls", async () => {
     const asking = await client(format, [calling, { text: "So it is." }, { text: "Still." }], {
       tools: ["read"],
     });
@@ -146,7 +146,7 @@ describe.each(FORMATS)("%s", (format) => {
       },
       says: /changed|text/,
     },
-  ])("refuses a turn of its own that comes back $name", async ({ change, says }) => {
+  ])("refuses its own reply $name", async ({ change, says }) => {
     const asking = await client(format, [calling], { tools: ["read"] });
     await asking.ask();
     change(asking);
@@ -155,7 +155,7 @@ describe.each(FORMATS)("%s", (format) => {
     expect(situations).toHaveLength(1);
   });
 
-  it("refuses a turn that it never gave", async () => {
+  it("refuses a reply that it never sent", async () => {
     const asking = await client(format, [{ text: "Yes." }]);
     await asking.ask();
     asking.say("Sure?");
@@ -168,14 +168,14 @@ describe.each(FORMATS)("%s", (format) => {
     expect(refusals()).toHaveLength(1);
   });
 
-  it("refuses what it does not know", async () => {
+  it("refuses unknown fields", async () => {
     const asking = await client(format, []);
     asking.extra = { enable_web_search: true };
     await expect(asking.ask()).rejects.toMatchObject({ status: 400 });
     expect(refusals()).toEqual([expect.stringContaining("enable_web_search")]);
   });
 
-  it("runs tools for its model and names its sources, where the request offers that", async () => {
+  it("runs tools for its model and names its sources, if the request offers tools", async () => {
     const reply: Reply = {
       hosted: [
         { name: "web_search", input: "boiling point", output: "found" },
@@ -207,7 +207,7 @@ describe.each(FORMATS)("%s", (format) => {
     expect(heard).toMatchObject({ text: "100 °C.", hosted: [], sources: [] });
   });
 
-  it("fails in its own words, and says when to come back", async () => {
+  it("fails with its own error format, and a time to retry", async () => {
     const asking = await client(format, [
       { fail: { status: 429, message: "Too fast.", retryAfter: 7 } },
     ]);
@@ -217,7 +217,7 @@ describe.each(FORMATS)("%s", (format) => {
   });
 });
 
-describe("what only one format says", () => {
+describe("features of only one format", () => {
   const usage = {
     inputTokens: 100,
     outputTokens: 30,
@@ -266,7 +266,7 @@ describe("what only one format says", () => {
     { format: "openai-responses", finish: ["completed", "completed", "max_output_tokens"] },
     { format: "anthropic", finish: ["end_turn", "tool_use", "max_tokens"] },
     { format: "gemini", finish: ["STOP", "STOP", "MAX_TOKENS"] },
-  ])("$format says why a reply ended", async ({ format, finish }) => {
+  ])("$format reports the reason of a reply's end", async ({ format, finish }) => {
     const replies: Reply[] = [
       { text: "Yes." },
       { calls: [{ name: "read", arguments: {} }] },
@@ -311,14 +311,14 @@ describe("what only one format says", () => {
       change: (asking) => (asking.extra = { max_tokens: 1_000 }),
       says: "must be greater",
     },
-  ])("$format refuses what its rules do not allow: $says", async ({ format, change, says }) => {
+  ])("$format refuses requests against its rules: $says", async ({ format, change, says }) => {
     const asking = await client(format, [], { tools: ["read"] });
     change(asking);
     await expect(asking.ask()).rejects.toMatchObject({ status: 400 });
     expect(refusals()).toEqual([expect.stringContaining(says)]);
   });
 
-  it("anthropic seals its thinking even where it shows none", async () => {
+  it("anthropic signs its thinking even without showing it", async () => {
     const asking = await client(
       "anthropic",
       [{ calls: [{ name: "read", arguments: {} }] }, { text: "Yes." }],
@@ -332,7 +332,7 @@ describe("what only one format says", () => {
     await expect(asking.ask()).rejects.toMatchObject({ status: 400 });
   });
 
-  it("records the path, the key in its header and the model in its place", async () => {
+  it("records the path, the key in its header and the model in its field", async () => {
     await (await client("gemini", [{ text: "Yes." }])).ask();
     const [request] = providers?.requests() ?? [];
     expect(request).toMatchObject({

@@ -49,11 +49,11 @@ it.each<{ host: string; format: keyof typeof ASKS & Format; takes: object; is: n
   { host: "openai", format: "openai-chat", takes: { top_k: 50 }, is: 400 },
   { host: "openai", format: "openai-responses", takes: { max_turns: 3 }, is: 400 },
   { host: "vllm", format: "openai-chat", takes: { enable_web_search: true }, is: 400 },
-])("$host answers $takes in $format with $is", async ({ host, format, takes, is }) => {
+])("$host accepts $takes in $format with $is", async ({ host, format, takes, is }) => {
   expect(await ask(format, providers.baseUrlAs(host, format), takes)).toBe(is);
 });
 
-it("Azure's API has another path than all others", async () => {
+it("Azure's API has a different path", async () => {
   const base = providers.baseUrlAs("azure_openai", "openai-chat");
   expect(base).toMatch(/\/openai\/v1$/);
   expect(await ask("openai-chat", base.replace("/openai/v1", "/v1"), {})).toBe(404);

@@ -37,7 +37,7 @@ describe("scripted agents", () => {
   it.each<{ name: string; script: Script; situation: Situation; want: object }>([
     { name: "answer first", script: simple, situation: at("first_answer"), want: answered("Ten.") },
     {
-      name: "vote for the best, wherever it is shown",
+      name: "vote for the best, at any position",
       script: simple,
       situation: at("deciding", [short, long]),
       want: voted("agent2"),
@@ -85,13 +85,13 @@ describe("scripted agents", () => {
       want: answered(improved.text),
     },
     {
-      name: "vote for the improved answer once it is there",
+      name: "vote for the improved answer once it is shown",
       script: improver,
       situation: at("deciding", [long, improved]),
       want: voted("agent3"),
     },
     {
-      name: "vote where they may not improve",
+      name: "vote if they may not improve",
       script: improver,
       situation: at("at_limit", [short, long]),
       want: voted("agent2"),
@@ -133,13 +133,13 @@ describe("scripted agents", () => {
       want: { hang: "body", cutAfterChunks: 2 },
     },
     {
-      name: "take their time",
+      name: "respond slowly",
       script: scripts.paced({ ttftMs: 5 }, simple),
       situation: at("first_answer"),
       want: { pace: { ttftMs: 5 } },
     },
     {
-      name: "break off",
+      name: "break the connection",
       script: scripts.cutAfter(3, simple),
       situation: at("first_answer"),
       want: { cutAfterChunks: 3, ...answered("Ten.") },
@@ -148,7 +148,7 @@ describe("scripted agents", () => {
     expect(await script(situation)).toMatchObject(want);
   });
 
-  it("write something new every time, if never content", async () => {
+  it("write a new text every time, if they never stop improving", async () => {
     const script = scripts.improvesForever({ topic: "Pools" });
     const [first, second] = [
       await script(at("first_answer")),
@@ -161,7 +161,7 @@ describe("scripted agents", () => {
     expect(words(second).length).toBeGreaterThan(20);
   });
 
-  it("give every agent a persona that fits the tool's schema", async () => {
+  it("assign every agent a persona, by the tool's schema", async () => {
     const persona = {
       type: "object",
       properties: {
@@ -227,7 +227,7 @@ describe("the output cap of a request", () => {
       want: { calls: [{ name: "new_answer", arguments: '{"content":"' }] },
     },
     {
-      name: "drops a call that no token is left for",
+      name: "drops a call without a token left",
       reply: { text: "1234", calls: [call] },
       cap: 1,
       want: { text: "1234", calls: [] },

@@ -13,8 +13,8 @@ import {
 } from "../../../simulated/providers/server";
 
 /**
- * Real sockets, the official SDK: what a client of the simulated providers gets, and what they know
- * about it afterwards.
+ * Real sockets and the official SDK: a client's view of the simulated providers, and their records
+ * afterwards.
  */
 let providers: SimulatedProviders | undefined;
 
@@ -76,8 +76,8 @@ const recorded = (): RecordedRequest[] => [...(providers?.requests() ?? [])];
 const eventually = (check: () => void): Promise<void> =>
   vi.waitFor(check, { interval: 10, timeout: 10_000 });
 
-describe("what a client gets", () => {
-  it("streams reasoning, text and several calls in pieces, with usage at the end", async () => {
+describe("a simulated provider", () => {
+  it("streams reasoning, text and several calls in chunks, with usage at the end", async () => {
     const calls = [
       { name: "read_file", arguments: { path: "notes.txt" } },
       { name: "vote", arguments: '{"agent_id":"agent2","reason":"✓ “right” 🎉🎉🎉"}' },
@@ -129,7 +129,7 @@ describe("what a client gets", () => {
     expect(performance.now() - start).toBeGreaterThan(110);
   });
 
-  it("answers without streaming too, after the time it takes", async () => {
+  it("responds without streaming too, after the duration of its reply", async () => {
     const client = await serving({
       text: "abcd".repeat(10),
       pace: { ttftMs: 50, tokensPerSecond: 100 },
@@ -182,7 +182,7 @@ describe("what a client gets", () => {
       retryAfter: "7",
     },
     {
-      name: "an overload that says when to come back",
+      name: "an overload with a time to retry",
       reply: { fail: { status: 503, retryAfter: 2 } },
       status: 503,
       code: null,
@@ -252,8 +252,8 @@ describe("when all connections are cut", () => {
   });
 });
 
-describe("what the providers know", () => {
-  it("records each request with its key, its body and its times", async () => {
+describe("the record of a request of the simulated providers", () => {
+  it("contains the key, the body and the times", async () => {
     const client = await serving({ text: "abcdefgh", pace: { ttftMs: 40, tokensPerSecond: 50 } });
     await collect(client);
     const [request] = recorded();
@@ -300,7 +300,7 @@ describe("what the providers know", () => {
     },
     { name: "with nothing to say", reply: { hang: "body" }, tokens: 0, headers: true },
   ])(
-    "hangs $name until the client leaves, and notices that",
+    "covers a reply that hangs $name until the client disconnects",
     async ({ reply, tokens, headers }) => {
       const client = await serving(reply);
       const leave = new AbortController();
@@ -312,7 +312,7 @@ describe("what the providers know", () => {
         firstByteAt: headers ? expect.any(Number) : null,
       };
       await eventually(() => expect(recorded()).toMatchObject([soFar]));
-      await new Promise((later) => setTimeout(later, 150)); // in which nothing more comes
+      await new Promise((later) => setTimeout(later, 150)); // no further data arrives
       expect(recorded()).toMatchObject([soFar]);
       leave.abort();
       await eventually(() =>
@@ -323,7 +323,7 @@ describe("what the providers know", () => {
     },
   );
 
-  it("stops writing to a client that left in the middle", async () => {
+  it("ends when its client disconnects in the middle", async () => {
     const client = await serving({
       text: "abcd".repeat(500),
       pace: { ttftMs: 0, tokensPerSecond: 100 },
