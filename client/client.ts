@@ -11,7 +11,7 @@ import { type FollowedEvent, type FollowOptions, followTurn, type TurnPlace } fr
 import { type Call, type HttpAnswer, Transport, type TransportOptions } from "./transport";
 import type {
   Answer,
-  Cancelled,
+  CancelledTurn,
   EventList,
   RunRequest,
   RunResponse,
@@ -153,9 +153,9 @@ class Turns {
   }
 
   /** Cancels the running turn of a session. Cancelling twice is the same as once. */
-  cancel(session: string, { signal }: Cancellable = {}): Promise<Cancelled> {
+  cancel(session: string, { signal }: Cancellable = {}): Promise<CancelledTurn> {
     const path = cancelPath(session);
-    return this.#transport.json<Cancelled>({ method: "POST", path, json: {}, signal });
+    return this.#transport.json<CancelledTurn>({ method: "POST", path, json: {}, signal });
   }
 }
 

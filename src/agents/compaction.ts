@@ -1,5 +1,5 @@
 import { summaryNote, summaryRequest } from "../prompts/compaction";
-import type { Dropped } from "../protocol/events";
+import type { CompactedPart } from "../protocol/events";
 import type { ReplyItem } from "../providers/provider";
 import { bytesWithin, estimateTokens } from "../tools/results";
 import type { CallRecord } from "./records";
@@ -39,7 +39,7 @@ const BYTES_PER_TOKEN = 4;
 export type CompactionPlan = {
   keepFrom: number;
   keepsNotes: boolean;
-  dropped: Dropped;
+  dropped: CompactedPart;
   calibration: number;
 };
 
@@ -157,7 +157,7 @@ function droppedOf(
   records: readonly CallRecord[],
   { keepFrom, keepsNotes }: Cut,
   tokens: number,
-): Dropped {
+): CompactedPart {
   const gone = records.slice(compactedFrom(records), keepFrom);
   const count = (kind: CallRecord["kind"]) => gone.filter((record) => record.kind === kind).length;
   const calls = gone.flatMap((record) =>
@@ -215,7 +215,7 @@ export function toSummary(
   plan: CompactionPlan,
   nonce: string,
   text: string,
-): { record: Summary; dropped: Dropped } {
+): { record: Summary; dropped: CompactedPart } {
   const { keepFrom, keepsNotes, calibration } = plan;
   const planned = plan.dropped.tokens;
   const most = Math.min(LONGEST_SUMMARY, SUMMARY_TOKENS + Math.floor(planned / 2));

@@ -1,6 +1,6 @@
 import type {
   Decision,
-  Dropped,
+  CompactedPart,
   FailureClass,
   FileAccess,
   LeftOut,
@@ -98,7 +98,7 @@ export type Reply = {
    * Of a summary call: which part of the conversation the text replaces. Omitted if there is no
    * summary.
    */
-  dropped?: Dropped;
+  dropped?: CompactedPart;
 };
 
 /**

@@ -2,19 +2,20 @@ import { z } from "zod";
 import { INVISIBLE } from "./invisible";
 
 /**
- * Images and files that come with a question: what a request may bring, and how the log names it. The bytes lie elsewhere, by
- * their hash; no event holds any.
+ * Images and files of a question, in requests and in the log. Events hold no bytes: those are
+ * stored by hash.
  */
 
-/** What one question may bring. Bytes as they are, not as base64. */
+/** Limits of one question. Sizes are those of the decoded bytes, not of base64. */
 export const ATTACHMENT_LIMITS = {
   count: 16,
   /**
-   * Of all together, and so of one: every call of a turn sends all of it, several at a time, and an object has 128 MB for
-   * everything (documentation, autumn 2026). `docs/explain/attachments.md` has what was measured.
+   * Limit of all attachments together. Every call of a turn sends all of them, and several calls
+   * run at a time, but a Durable Object has 128 MB of memory (documentation, autumn 2026). See
+   * `docs/explain/attachments.md` for measurements.
    */
   bytes: 3_000_000,
-  /** Of all text files together: they are read as part of the prompt. */
+  /** Limit of all text files together: they become part of the prompt. */
   textBytes: 400_000,
   nameChars: 200,
 } as const;
@@ -23,10 +24,10 @@ export const ATTACHMENT_KINDS = ["image", "pdf", "audio", "text"] as const;
 export const AttachmentKindSchema = z.enum(ATTACHMENT_KINDS);
 export type AttachmentKind = z.infer<typeof AttachmentKindSchema>;
 
-/** Which limit of a question is passed, and what it is. */
+/** A limit of a question that is exceeded. `most`: its value. */
 export type Excess = { limit: "count" | "bytes" | "textBytes"; most: number };
 
-/** Everything counts each time it comes, whether its bytes are brought or an earlier turn's are named. null: all may come. */
+/** Every attachment counts, also if it names bytes of an earlier turn. `null` if within limits. */
 export function excessOf(attachments: readonly Pick<Attachment, "kind" | "size">[]): Excess | null {
   const { count, bytes, textBytes } = ATTACHMENT_LIMITS;
   const sizeOf = (some: typeof attachments) => some.reduce((sum, { size }) => sum + size, 0);
@@ -39,15 +40,16 @@ export function excessOf(attachments: readonly Pick<Attachment, "kind" | "size">
 
 const SHA256 = /^[0-9a-f]{64}$/;
 
-/** As the log names it. */
+/** An attachment in the log. */
 export const AttachmentSchema = z
   .object({
-    kind: AttachmentKindSchema,
-    name: z.string(),
-    /** By what the bytes are, not by what was said of them. */
-    media_type: z.string(),
-    size: z.int(),
-    sha256: z.string(),
+    kind: AttachmentKindSchema.describe("Kind of the content"),
+    name: z.string().describe("File name; generated if the request gave none"),
+    media_type: z
+      .string()
+      .describe("Media type, detected from the bytes. For text, the type that the request gave"),
+    size: z.int().describe("Size in bytes"),
+    sha256: z.string().describe("SHA-256 of the bytes, in lower-case hex"),
   })
   .meta({ id: "Attachment" });
 export type Attachment = z.infer<typeof AttachmentSchema>;
@@ -56,14 +58,19 @@ export type Attachment = z.infer<typeof AttachmentSchema>;
 const MAX_DATA_CHARS = Math.ceil(ATTACHMENT_LIMITS.bytes / 3) * 4;
 
 const content = {
-  /** Base64, without `data:` before it. */
   data: z
     .string()
     .min(1, "is empty")
     .max(MAX_DATA_CHARS, `is over ${ATTACHMENT_LIMITS.bytes} bytes`)
-    .optional(),
-  /** In place of `data`: something that an earlier turn of the session brought. */
-  sha256: z.string().regex(SHA256, "is not a SHA-256 in lower-case hex").optional(),
+    .optional()
+    .describe("The bytes in base64, without a `data:` prefix. Required unless `sha256` is given"),
+  sha256: z
+    .string()
+    .regex(SHA256, "is not a SHA-256 in lower-case hex")
+    .optional()
+    .describe(
+      "SHA-256 of an attachment of an earlier turn of this session, in lower-case hex. Replaces `data`",
+    ),
   name: z
     .string()
     .min(1, "is empty")
@@ -72,9 +79,14 @@ const content = {
       (name) => name.isWellFormed() && !INVISIBLE.test(name),
       "has control characters, line breaks or marks that cannot be seen",
     )
-    .optional(),
-  /** Checked against the bytes. */
-  media_type: z.string().min(1).max(100).optional(),
+    .optional()
+    .describe("File name. Omitted: a name is generated"),
+  media_type: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe("Media type. It must fit the bytes. Omitted: detected from the bytes"),
 };
 
 const hasOneSource = ({
@@ -87,17 +99,19 @@ const hasOneSource = ({
 const ONE_SOURCE =
   "needs either data (base64) or sha256 (of something an earlier turn of the session brought)";
 
-/** A part of a question. `text` is said, the others are looked at. */
+const type = <Type extends string>(name: Type) => z.literal(name).describe("Kind of the part");
+
+/** A part of a question: text, or an attachment. */
 export const QuestionPartSchema = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("text"), text: z.string() }),
-  z.strictObject({ type: z.literal("image"), ...content }).refine(hasOneSource, ONE_SOURCE),
-  z.strictObject({ type: z.literal("file"), ...content }).refine(hasOneSource, ONE_SOURCE),
+  z.strictObject({ type: type("text"), text: z.string().describe("Text of the question") }),
+  z.strictObject({ type: type("image"), ...content }).refine(hasOneSource, ONE_SOURCE),
+  z.strictObject({ type: type("file"), ...content }).refine(hasOneSource, ONE_SOURCE),
 ]);
 export type QuestionPart = z.infer<typeof QuestionPartSchema>;
 export type AttachedPart = Exclude<QuestionPart, { type: "text" }>;
 
 export const MOST_PARTS = 2 * ATTACHMENT_LIMITS.count;
 
-/** The text of a question in parts: what its text parts say, a paragraph each. */
+/** The text of a question in parts: one paragraph per text part. */
 export const textOfParts = (parts: readonly QuestionPart[]): string =>
   parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");

@@ -1,7 +1,10 @@
-/** Limits of contexts, for the service and its clients. Bytes are decimal megabytes, as people count them. */
+/** Limits of contexts, for the service and its clients. In decimal megabytes. */
 const MB = 1_000_000;
 
-/** What one version may hold, and how much larger than its upload it may be. The service refuses more; clients check before. */
+/**
+ * Limits of one version. `ratio`: maximum size of the contents divided by the size of the upload.
+ * The service enforces the limits; clients check them before an upload.
+ */
 export const CONTEXT_LIMITS = {
   bytes: 100 * MB,
   files: 10_000,
@@ -9,5 +12,5 @@ export const CONTEXT_LIMITS = {
   ratio: 100,
 } as const;
 
-/** Blobs sent together in one tar: the largest blob in bytes, the most blobs, the most bytes. */
+/** Limits of blobs that a client sends together in one tar. */
 export const PACK_LIMITS = { blobBytes: 1 * MB, blobs: 500, bytes: 8 * MB } as const;

@@ -2,16 +2,24 @@ import { z } from "zod";
 import type { AgentRules } from "./team";
 import type { Usage } from "./usage";
 
-/** US dollars where some prices are not known. One meaning in events, in the views and in the API. */
+/** Costs in US dollars with unknown prices. Events, views and the API use the same meaning. */
 
-/** The fields of an event that costs something. `cost_usd`: `null` if any part has no known price; then `cost_usd_known` is the sum of the rest. */
+/** Fields of an event that has a cost. */
 export const COST_FIELDS = {
-  cost_usd: z.number().nullable(),
-  cost_usd_known: z.number().optional(),
+  cost_usd: z
+    .number()
+    .nullable()
+    .describe("Cost in US dollars; `null` if the price of any part is unknown"),
+  cost_usd_known: z
+    .number()
+    .optional()
+    .describe(
+      "If `cost_usd` is `null`: cost in US dollars of the parts with a known price. Omitted otherwise",
+    ),
 };
 export type CostFields = { cost_usd: number | null; cost_usd_known?: number | undefined };
 
-/** `usd`: the sum of all parts with a known price. `isWhole`: there is no other part. */
+/** `usd`: sum of the parts with a known price. `isWhole`: no part has an unknown price. */
 export type Cost = { usd: number; isWhole: boolean };
 
 export const FREE: Cost = { usd: 0, isWhole: true };
@@ -33,10 +41,13 @@ export const costOfFields = (fields: CostFields): Cost => ({
   isWhole: fields.cost_usd !== null,
 });
 
-/** An amount as people read it: four decimals below a dollar, as calls cost fractions of a cent. */
+/** An amount for people. Below one dollar with four decimals: calls cost fractions of a cent. */
 export const formatUsd = (usd: number): string => `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 
-/** What a call was charged. Earlier logs wrote 0 where no price was known: there the price in `session.created` decides. */
+/**
+ * Cost charged for a call. Older logs recorded 0 for an unknown price, so the price in
+ * `session.created` decides whether the cost is whole.
+ */
 export function chargedCost(
   agent: AgentRules | undefined,
   charge: CostFields & { tokens: number; usage: Usage | null },
@@ -47,7 +58,7 @@ export function chargedCost(
     : cost;
 }
 
-/** Whether every part of a usage has a known price; `null`: nobody reported what hosted tools did. */
+/** Whether every part of a usage has a known price. `usage`: `null` if none was reported. */
 export function isPriced({ price, hosted_tools = [] }: AgentRules, usage: Usage | null): boolean {
   const isUnpricedUse = ({ name, usd_per_use }: (typeof hosted_tools)[number]) =>
     usd_per_use === null && (usage?.hosted_uses?.[name] ?? 0) > 0;

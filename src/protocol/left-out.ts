@@ -1,18 +1,21 @@
 import type { HandedFiles, LeftOut } from "./events";
 
-/** Files that an answer does not have. API and command line say it with the same words. */
+/** Files that an answer lacks. The API and the command line use the same words. */
 
-/** `kept_files`: how many stay; absent: not known. */
+/** `kept_files`: number of earlier files that stay; omitted if unknown. */
 type Files = {
   files?: HandedFiles | undefined;
   kept_files?: number | undefined;
   left_out?: LeftOut | undefined;
 };
 
-/** Said of an answer whose round changed no file, if there are earlier ones. */
+/** Note for an answer whose round changed no file, if there are earlier files. */
 export const FILES_KEPT = "no file changed: earlier files stay";
 
-/** The files of an answer in words, as the end of a clause; `null` if the answer has its workspace whole. */
+/**
+ * Note about the files of an answer, as the end of a clause; `null` if the answer has all files of
+ * its workspace.
+ */
 export function filesNote({ files, kept_files, left_out }: Files): string | null {
   if (files === "kept") return kept_files === 0 ? null : FILES_KEPT;
   const cleared = files === "workspace_cleared" ? ["workspace emptied"] : [];

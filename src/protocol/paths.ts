@@ -1,4 +1,4 @@
-/** Paths of the service's routes. Without schemas, so that a client can use them without a schema library. */
+/** Paths of the service's routes. Has no schemas, so clients need no schema library. */
 
 export const RUNS_PATH = "/api/runs";
 export const SESSIONS_PATH = "/api/sessions";
@@ -9,19 +9,19 @@ export const CONTEXTS_PATH = "/api/contexts";
 export const sessionPath = (sessionId: string): string =>
   `${SESSIONS_PATH}/${encodeURIComponent(sessionId)}`;
 export const cancelPath = (sessionId: string): string => `${sessionPath(sessionId)}/cancel`;
-/** The next turn of a session is started here. */
+/** Route that starts the next turn of a session. */
 export const turnsPath = (sessionId: string): string => `${sessionPath(sessionId)}/turns`;
 const turnPath = (sessionId: string, turn: number): string => `${turnsPath(sessionId)}/${turn}`;
 export const eventsPath = (sessionId: string, turn: number): string =>
   `${turnPath(sessionId, turn)}/events`;
-/** What a turn changed in contexts. */
+/** Changes of a turn in contexts. */
 export const turnChangesPath = (sessionId: string, turn: number): string =>
   `${turnPath(sessionId, turn)}/changes`;
-/** The new contents of a file of a turn's change set. */
+/** New contents of a file that a turn changed. */
 export const turnChangeBlobPath = (sessionId: string, turn: number, hash: string): string =>
   `${turnChangesPath(sessionId, turn)}/blobs/${hash}`;
 
-/** Where the files of one answer are listed. */
+/** List of an answer's files. */
 export const answerFilesPath = (at: {
   sessionId: string;
   turn: number;
@@ -30,7 +30,7 @@ export const answerFilesPath = (at: {
 }): string =>
   `${turnPath(at.sessionId, at.turn)}/answers/${encodeURIComponent(at.label)}/files?attempt=${at.attempt}`;
 
-/** Links in the answer to a started turn. */
+/** Links in the response for a started turn. */
 export const runLinks = (
   sessionId: string,
   turn: number,

@@ -1,8 +1,8 @@
-/** How the API asks a session's object for its event stream, and what the object answers. */
+/** Request of the API to a session object for an event stream, and the reply's status. */
 
-/** Header of the object's stream response that says why there is no stream; the API knows what status that is. */
+/** Header of the object's response with a `StreamCode`. The API maps the code to a status. */
 export const STREAM_CODE_HEADER = "x-stream-code";
-/** Why there is a stream, or none. */
+/** `open`: the stream follows. Other codes: why there is no stream. */
 export type StreamCode =
   | "open"
   | "over"
@@ -11,10 +11,10 @@ export type StreamCode =
   | "event_id_ahead"
   | "too_many_readers";
 
-/** Everything after a number, of one turn or of the session, with or without deltas. */
+/** `after`: number of the last event that the reader has. `turn`: `null` for the whole session. */
 export type StreamRequest = { after: number; turn: number | null; deltas: boolean };
 
-/** The address of a session's stream, as its object understands it. */
+/** URL of a session's stream, in the form that its object parses. */
 export function streamUrl(request: StreamRequest): string {
   const url = new URL("https://session/stream");
   url.searchParams.set("after", String(request.after));
@@ -23,7 +23,7 @@ export function streamUrl(request: StreamRequest): string {
   return url.toString();
 }
 
-/** What such an address asks for. */
+/** Inverse of `streamUrl`. */
 export function parseStreamUrl(url: string): StreamRequest {
   const { searchParams } = new URL(url);
   const turn = searchParams.get("turn");

@@ -2,114 +2,180 @@ import { z } from "zod";
 import { HostedToolNameSchema } from "./hosted-tools";
 
 /**
- * What the coordination rules need to know about a team, as plain data: it lies in `session.created`, so a log can be folded
- * without anything else. Prompts, keys and addresses are private and live elsewhere (`config/team.ts`).
+ * The data about a team that the coordination rules need. Stored in `session.created`, so that a
+ * log can be folded on its own. Prompts, keys and addresses are private: see `config/team.ts`.
  */
 
-/** US dollars per million tokens; `cache_write` where writing into the provider's cache has a price of its own. */
+const usdPerMillion = (what: string) => z.number().describe(`US dollars per million ${what}`);
+const int = z.number().int();
+
 const RatesSchema = z.object({
-  input: z.number(),
-  cached_input: z.number(),
-  cache_write: z.number().optional(),
-  output: z.number(),
+  input: usdPerMillion("input tokens"),
+  cached_input: usdPerMillion("input tokens read from the provider's cache"),
+  cache_write: usdPerMillion("input tokens written to the provider's cache")
+    .optional()
+    .describe(
+      "US dollars per million input tokens written to the provider's cache. Omitted: the price of `input`",
+    ),
+  output: usdPerMillion("output tokens"),
 });
 const PriceSchema = RatesSchema.extend({
-  /** Rates of all tokens of a call whose input is longer than `above` tokens; absent: the length does not matter. */
-  long_prompt: RatesSchema.extend({ above: z.number().int() }).optional(),
-  /** Input that is sound; absent: it costs what text costs. */
-  sound: z.number().optional(),
+  long_prompt: RatesSchema.extend({
+    above: int.describe("Number of input tokens above which these prices apply"),
+  })
+    .optional()
+    .describe(
+      "Prices of all tokens of a call with a long input. Omitted: the prices do not depend on the length",
+    ),
+  sound: z
+    .number()
+    .optional()
+    .describe("US dollars per million input tokens of audio. Omitted: the price of `input`"),
 });
 export type Price = z.infer<typeof PriceSchema>;
 
-/** One of an agent's own tools, as far as the rules care. `idempotent` comes from the operator's allow-list, never from a server. */
+/** One of an agent's own tools, as far as the rules use it. */
 export const ToolRuleSchema = z.object({
-  name: z.string(),
-  acts_outside: z.boolean(),
-  idempotent: z.boolean(),
-  /** Whether the config says that it only reads: it runs in planning mode too, and nothing else follows. Absent: it does not. */
-  runs_in_planning: z.boolean().optional(),
+  name: z.string().describe("Name of the tool, as the agent calls it"),
+  acts_outside: z.boolean().describe("Whether the tool can act outside the session"),
+  idempotent: z
+    .boolean()
+    .describe(
+      "Whether the tool is safe to repeat. Set by the operator's allow-list, never by a tool server",
+    ),
+  runs_in_planning: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether the config declares that the tool only reads, so that it also runs in planning mode. Omitted: `false`",
+    ),
 });
 export type ToolRule = z.infer<typeof ToolRuleSchema>;
 
-/** A hosted tool an agent may use, as far as budgets care. */
+/** A hosted tool that an agent may use, as far as budgets use it. */
 const HostedToolRuleSchema = z.object({
-  name: HostedToolNameSchema,
-  /** Most uses in one call. */
-  max_uses: z.number().int(),
-  /** US dollars of one use; null: unknown, so that only `max_tokens` can cap a run. */
-  usd_per_use: z.number().nullable(),
-  /** Input tokens that the results of one use may add to the call. */
-  tokens_per_use: z.number().int(),
+  name: HostedToolNameSchema.describe("Name of the hosted tool"),
+  max_uses: int.describe("Maximum number of uses in one call"),
+  usd_per_use: z
+    .number()
+    .nullable()
+    .describe("US dollars per use; `null` if unknown: then only `max_tokens` can limit a run"),
+  tokens_per_use: int.describe(
+    "Maximum number of input tokens that the results of one use add to the call",
+  ),
 });
 export type HostedToolRule = z.infer<typeof HostedToolRuleSchema>;
 
 const AgentRulesSchema = z.object({
-  id: z.string(),
-  provider: z.string(),
-  model: z.string(),
-  /** Tokens the model's window holds, input and output together. */
-  context_window: z.number().int(),
-  /** Most output tokens one call may ask for. */
-  max_output_tokens: z.number().int(),
-  /** null: unknown price, so that only `max_tokens` can cap a run. */
-  price: PriceSchema.nullable(),
-  /** Whether the provider can be told to answer with a tool call. */
-  forces_tools: z.boolean(),
-  /** Whether the agent has a workspace, so that its answers carry snapshots. */
-  workspace: z.boolean(),
-  tools: z.array(ToolRuleSchema),
-  /** Names of its tool servers. What they have is known when they have been asked (`tools.listed`). Absent: none. */
-  tool_servers: z.array(z.string()).optional(),
-  /** Absent: none. */
-  hosted_tools: z.array(HostedToolRuleSchema).optional(),
-  /**
-   * Whether its hosted tools run only where no functions are offered, so that each coordination round begins with a research
-   * call: hosted tools, no functions, no decision. Absent: they run beside functions.
-   */
-  hosted_alone: z.boolean().optional(),
+  id: z.string().describe("Id of the agent in the config"),
+  provider: z.string().describe("Type of the backend"),
+  model: z.string().describe("Name of the model"),
+  context_window: int.describe("Size of the model's window in tokens, input and output together"),
+  max_output_tokens: int.describe("Maximum number of output tokens of one call"),
+  price: PriceSchema.nullable().describe(
+    "Prices of the model; `null` if unknown: then only `max_tokens` can limit a run",
+  ),
+  forces_tools: z.boolean().describe("Whether the provider can force a tool call"),
+  workspace: z
+    .boolean()
+    .describe("Whether the agent has a workspace, so that its answers have snapshots"),
+  tools: z.array(ToolRuleSchema).describe("The agent's own tools"),
+  tool_servers: z
+    .array(z.string())
+    .optional()
+    .describe("Names of the agent's tool servers; `tools.listed` has their tools. Omitted: none"),
+  hosted_tools: z
+    .array(HostedToolRuleSchema)
+    .optional()
+    .describe("Hosted tools that the agent may use. Omitted: none"),
+  hosted_alone: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether the provider runs hosted tools only in calls without functions. Then each coordination round begins with a research call: hosted tools, no functions, no decision. Omitted: `false`",
+    ),
 });
 export type AgentRules = z.infer<typeof AgentRulesSchema>;
 
-const NoveltySchema = z.enum(["lenient", "balanced", "strict"]);
+const NoveltySchema = z
+  .enum(["lenient", "balanced", "strict"])
+  .describe("How much a new answer must differ from the earlier answers");
 
 export const TeamRulesSchema = z.object({
-  agents: z.array(AgentRulesSchema),
-  max_new_answers_per_agent: z.number().int(),
-  max_new_answers_global: z.number().int().nullable(),
-  /** null: no lead limit. */
-  fairness_lead_cap_answers: z.number().int().nullable(),
+  agents: z.array(AgentRulesSchema).describe("The agents, in the order of the config"),
+  max_new_answers_per_agent: int.describe("Maximum number of answers per agent and attempt"),
+  max_new_answers_global: int
+    .nullable()
+    .describe("Maximum number of answers per attempt, over all agents; `null`: no limit"),
+  fairness_lead_cap_answers: int
+    .nullable()
+    .describe(
+      "Maximum number of answers by which an agent may be ahead of the others; `null`: no limit",
+    ),
   answer_novelty_requirement: NoveltySchema,
-  max_midstream_injections_per_round: z.number().int(),
-  defer_voting_until_all_answered: z.boolean(),
-  /** Absent or false: agents are shown newer answers while they work. True: only where a vote needs them, or was voided. */
-  disable_injection: z.boolean().optional(),
-  /** Whether the winning answer is the final text, so that nobody is called for one. Absent: not. */
-  reuse_winning_answer: z.boolean().optional(),
-  /** Straight to the presentation: one agent without the full protocol, or `skip_coordination_rounds`. */
-  skip_coordination: z.boolean(),
-  max_orchestration_restarts: z.number().int(),
-  planning_mode: z.boolean(),
-  personas: z.boolean(),
-  orchestrator_timeout_ms: z.number().int(),
-  /** Most calls of one round; then only its decision is asked for. Absent: 50. */
-  max_calls_per_round: z.number().int().optional(),
-  /** Time for a first answer; null: no limit. */
-  initial_round_timeout_ms: z.number().int().nullable(),
-  /** Time of each later round; null or absent: no limit. */
-  subsequent_round_timeout_ms: z.number().int().nullable().optional(),
-  /** How long after either of the two an agent may still use its tools; absent: 0. */
-  round_timeout_grace_ms: z.number().int().optional(),
+  max_midstream_injections_per_round: int.describe(
+    "Maximum number of times that a round shows newer answers with tool results",
+  ),
+  defer_voting_until_all_answered: z
+    .boolean()
+    .describe("Whether agents may vote only after every agent has answered"),
+  disable_injection: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether newer answers are shown only if a vote needs them or was voided. Omitted or `false`: they are also shown while an agent works",
+    ),
+  reuse_winning_answer: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether the winning answer is the final text, without a presentation call. Omitted: `false`",
+    ),
+  skip_coordination: z
+    .boolean()
+    .describe(
+      "Whether the turn starts with the presentation: one agent without the full protocol, or `skip_coordination_rounds`",
+    ),
+  max_orchestration_restarts: int.describe("Maximum number of further attempts per turn"),
+  planning_mode: z
+    .boolean()
+    .describe("Whether tools that act outside run only in the presentation"),
+  personas: z.boolean().describe("Whether each agent gets a generated persona"),
+  orchestrator_timeout_ms: int.describe(
+    "Time limit of a whole turn in milliseconds, if its request sets none",
+  ),
+  max_calls_per_round: int
+    .optional()
+    .describe(
+      "Maximum number of calls per round; the last call requests only the decision. Omitted: 50",
+    ),
+  initial_round_timeout_ms: int
+    .nullable()
+    .describe("Time limit of a first answer in milliseconds; `null`: no limit"),
+  subsequent_round_timeout_ms: int
+    .nullable()
+    .optional()
+    .describe("Time limit of each later round in milliseconds; `null` or omitted: no limit"),
+  round_timeout_grace_ms: int
+    .optional()
+    .describe(
+      "Milliseconds after a round's time limit during which the agent may still use tools. Omitted: 0",
+    ),
 });
 export type TeamRules = z.infer<typeof TeamRulesSchema>;
 
-/** What a turn may spend; an absent field is no limit. Tokens are input plus output, over all calls of the turn. */
+/** Limits of what a turn may spend, over all its calls. */
 export const BudgetSchema = z.object({
-  max_cost_usd: z.number().optional(),
-  max_tokens: z.number().int().optional(),
+  max_cost_usd: z.number().optional().describe("Maximum cost in US dollars. Omitted: no limit"),
+  max_tokens: int
+    .optional()
+    .describe("Maximum number of tokens, input plus output. Omitted: no limit"),
 });
 export type Budget = z.infer<typeof BudgetSchema>;
 
-/** Ids of agents whose model or hosted tool has no known price: a cap in dollars cannot hold them. */
+/**
+ * Ids of agents whose model or hosted tool has no known price: a cost cap cannot limit them.
+ */
 export const unpricedAgents = (rules: TeamRules): string[] =>
   rules.agents
     .filter((agent) => agent.price === null || agent.hosted_tools?.some(isUnpriced))

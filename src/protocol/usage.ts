@@ -1,21 +1,30 @@
 import { z } from "zod";
 import { HostedToolNameSchema } from "./hosted-tools";
 
-/**
- * `cached_tokens` and `cache_write_tokens` are parts of `input_tokens`, `reasoning_tokens` of `output_tokens`. The optional
- * fields are absent where they would be 0.
- */
+/** Optional fields are omitted if they would be 0. */
 export const UsageSchema = z.object({
-  input_tokens: z.number().int(),
-  output_tokens: z.number().int(),
-  reasoning_tokens: z.number().int(),
-  cached_tokens: z.number().int(),
-  /** Input that was written into the provider's cache, where that costs more than reading it. */
-  cache_write_tokens: z.number().int().optional(),
-  /** Uses of hosted tools that are charged each. */
-  hosted_uses: z.partialRecord(HostedToolNameSchema, z.number().int()).optional(),
-  /** How many requests one reply took, where it took several: each read again what came before it. Never of a sum of replies. */
-  requests: z.number().int().optional(),
+  input_tokens: z.number().int().describe("Input tokens, the cached ones included"),
+  output_tokens: z.number().int().describe("Output tokens, the reasoning included"),
+  reasoning_tokens: z.number().int().describe("Output tokens that are reasoning"),
+  cached_tokens: z.number().int().describe("Input tokens read from the provider's cache"),
+  cache_write_tokens: z
+    .number()
+    .int()
+    .optional()
+    .describe(
+      "Input tokens written to the provider's cache, if writing has its own price. Omitted: 0",
+    ),
+  hosted_uses: z
+    .partialRecord(HostedToolNameSchema, z.number().int())
+    .optional()
+    .describe("Number of charged uses by hosted tool. Omitted: none"),
+  requests: z
+    .number()
+    .int()
+    .optional()
+    .describe(
+      "Number of requests for one reply, if more than one; each request reads the earlier input again. Omitted otherwise, and in a sum of replies",
+    ),
 });
 export type Usage = z.infer<typeof UsageSchema>;
 
@@ -26,7 +35,7 @@ export const NO_USAGE: Readonly<Usage> = {
   cached_tokens: 0,
 };
 
-/** The sum of two usages. Fields that may be absent are, where they would be 0. */
+/** The sum of two usages. Optional fields are omitted if they would be 0. */
 export function addUsage(a: Usage, b: Usage): Usage {
   return {
     input_tokens: a.input_tokens + b.input_tokens,
@@ -52,12 +61,12 @@ function addHostedUses(a: Usage, b: Usage): Pick<Usage, "hosted_uses"> {
   return Object.keys(sums).length > 0 ? { hosted_uses: sums } : {};
 }
 
-/** All tokens of a usage; the other fields that count tokens are parts of these. */
+/** All tokens of a usage. The other token counts are parts of these two. */
 export const totalTokens = (usage: Usage): number => usage.input_tokens + usage.output_tokens;
 
 /**
- * Whether the usage of one reply tells how long its conversation is. It does not where nobody counted (its reservation stands as
- * output then), where hosted tools read meanwhile what they had found, or where several requests are counted together.
+ * Whether the usage of one reply measures the length of its conversation. It does not if the usage
+ * is a reservation, if hosted tools read their results meanwhile, or if it sums several requests.
  */
 export const tellsLength = (usage: Usage | null): usage is Usage =>
   usage !== null && usage.input_tokens > 0 && !usage.hosted_uses && !usage.requests;

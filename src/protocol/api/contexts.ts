@@ -1,9 +1,14 @@
 import { z } from "zod";
 import { CONTEXT_LIMITS } from "../context-limits";
+import { seconds } from "./figures";
+import { listOf } from "./listing";
 
-/** Contexts: trees of files that a user uploads, names in a config, and gets changes of back. */
+/**
+ * Contexts: trees of files that a user uploads and names in a config. A turn returns its changes of
+ * them.
+ */
 
-/** Names stand in paths that models type: short and plain, and no device's on any disk. */
+/** Names are part of paths that models write: short, plain, and no device name of any system. */
 export const CONTEXT_NAME = /^(?!(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$)[a-z0-9][a-z0-9_-]{0,62}$/;
 export const ContextNameSchema = z
   .string()
@@ -12,7 +17,7 @@ export const ContextNameSchema = z
     "is 1 to 63 lower-case letters, digits, dashes and underscores, a letter or digit first, and no name of a device",
   );
 
-/** The name for what lies at a path of somebody's machine: its last part, as far as it can be one. null if none can be made of it. */
+/** A context name from the last part of a local path; `null` if no valid name remains. */
 export function contextNameFrom(path: string): string | null {
   const last = path.split(/[/\\]/).findLast((part) => part !== "") ?? "";
   const name = last
@@ -23,7 +28,7 @@ export function contextNameFrom(path: string): string | null {
   return CONTEXT_NAME.test(name) ? name : null;
 }
 
-/** A version's id sorts by the time its upload began. */
+/** Ids of versions sort by the time at which the upload began. */
 export const VERSION_ID = /^[0-9a-z]{26}$/;
 export const VersionIdSchema = z.string().regex(VERSION_ID, "is no id of a version");
 
@@ -31,7 +36,11 @@ export const VersionIdSchema = z.string().regex(VERSION_ID, "is no id of a versi
 export const BLOB_HASH = /^[0-9a-f]{64}$/;
 const HashSchema = z.string().regex(BLOB_HASH, "is no SHA-256 in lower-case hex");
 
-const seconds = z.number().describe("Unix time in seconds");
+const executable = z
+  .literal(true)
+  .optional()
+  .describe("Whether the file is executable. Omitted if it is not");
+const contextName = ContextNameSchema.describe("Name of the context");
 
 export const ContextFileSchema = z
   .strictObject({
@@ -39,10 +48,10 @@ export const ContextFileSchema = z
       .string()
       .min(1)
       .max(4_096)
-      .describe("Relative to the context's root, parts joined by `/`"),
-    sha256: HashSchema,
-    size: z.int().min(0).describe("Bytes"),
-    executable: z.literal(true).optional(),
+      .describe("Path relative to the root of the context, with `/` as separator"),
+    sha256: HashSchema.describe("SHA-256 of the contents, in lower-case hex"),
+    size: z.int().min(0).describe("Size in bytes"),
+    executable,
   })
   .meta({ id: "ContextFile" });
 export type ContextFile = z.infer<typeof ContextFileSchema>;
@@ -51,11 +60,12 @@ export const ContextManifestSchema = z
   .strictObject({
     files: z
       .array(ContextFileSchema)
-      .max(CONTEXT_LIMITS.files, `has more than ${CONTEXT_LIMITS.files} files`),
+      .max(CONTEXT_LIMITS.files, `has more than ${CONTEXT_LIMITS.files} files`)
+      .describe("All files of the version"),
     base_version: VersionIdSchema.nullable()
       .optional()
       .describe(
-        "The version this was made from, null for none: refused where another is the newest by now",
+        "Id of the version that this one is based on; the upload is refused if another version is the newest. `null`: there must be no version yet. Omitted: not checked",
       ),
   })
   .meta({ id: "ContextManifest" });
@@ -63,88 +73,102 @@ export type ContextManifest = z.infer<typeof ContextManifestSchema>;
 
 export const SkippedEntrySchema = z
   .object({
-    path: z.string(),
-    reason: z.string().describe("What it is: `symlink`, `hard link`, `device`, `setuid`, …"),
+    path: z.string().describe("Path of the entry in the archive"),
+    reason: z
+      .string()
+      .describe("Kind of the entry, such as `symlink`, `hard link`, `device` or `setuid`"),
   })
   .meta({ id: "SkippedEntry" });
 export type SkippedEntry = z.infer<typeof SkippedEntrySchema>;
 
 export const ContextUploadSchema = z
   .object({
-    name: ContextNameSchema,
-    version: VersionIdSchema,
+    name: contextName,
+    version: VersionIdSchema.describe("Id of the version"),
     status: z
       .enum(["committed", "unchanged", "uploading"])
       .describe(
-        "`uploading`: send what is missing, then the same manifest again; `unchanged`: the newest version is this one",
+        "`committed`: the version was created. `unchanged`: the newest version has the same contents. `uploading`: send the missing blobs, then the same manifest again",
       ),
-    files: z.int(),
-    bytes: z.int(),
-    missing: z.array(HashSchema).describe("Hashes of the blobs that are still to be sent"),
+    files: z.int().describe("Number of files"),
+    bytes: z.int().describe("Total size of the files in bytes"),
+    missing: z.array(HashSchema).describe("SHA-256 hashes of the blobs that must be sent"),
     skipped: z
       .array(SkippedEntrySchema)
-      .describe("Entries of an archive that were left out, the first thousand"),
-    skipped_more: z.int().optional().describe("How many were left out beyond those; absent: none"),
-    links: z.object({ context: z.string(), blobs: z.string() }),
+      .describe("Entries of the archive that were skipped; at most 1,000 are listed"),
+    skipped_more: z
+      .int()
+      .optional()
+      .describe("Number of skipped entries that are not listed. Omitted if all are listed"),
+    links: z
+      .object({
+        context: z.string().describe("Path of the context"),
+        blobs: z.string().describe("Path for sending the missing blobs"),
+      })
+      .describe("Paths on the same host"),
   })
   .meta({ id: "ContextUpload" });
 export type ContextUpload = z.infer<typeof ContextUploadSchema>;
 
 export const BlobsStoredSchema = z
-  .object({ stored: z.int().describe("How many were sent and are there now") })
+  .object({ stored: z.int().describe("Number of blobs that were sent and are stored") })
   .meta({ id: "BlobsStored" });
 export type BlobsStored = z.infer<typeof BlobsStoredSchema>;
 
 const entry = {
-  name: ContextNameSchema,
-  version: VersionIdSchema,
-  files: z.int(),
-  bytes: z.int(),
-  created_at: seconds,
-  links: z.object({ context: z.string(), archive: z.string() }),
+  name: contextName,
+  version: VersionIdSchema.describe("Id of the version"),
+  files: z.int().describe("Number of files"),
+  bytes: z.int().describe("Total size of the files in bytes"),
+  created_at: seconds.describe("Time at which the version was created, in Unix seconds"),
+  links: z
+    .object({
+      context: z.string().describe("Path of the context"),
+      archive: z.string().describe("Path of the files as a zip"),
+    })
+    .describe("Paths on the same host"),
 };
 export const ContextEntrySchema = z.object(entry).meta({ id: "ContextEntry" });
 export type ContextEntry = z.infer<typeof ContextEntrySchema>;
 
-/** One version, whole. `tree`: its files by path, sorted. */
+/** One version with its files. */
 export const ContextSchema = z
-  .object({ ...entry, tree: z.array(ContextFileSchema) })
+  .object({ ...entry, tree: z.array(ContextFileSchema).describe("The files, sorted by path") })
   .meta({ id: "Context" });
 export type Context = z.infer<typeof ContextSchema>;
 
-export const ContextListSchema = z
-  .object({
-    object: z.literal("list"),
-    data: z.array(ContextEntrySchema),
-    first_id: ContextNameSchema.nullable(),
-    last_id: ContextNameSchema.nullable(),
-    has_more: z.boolean(),
-  })
-  .meta({ id: "ContextList" });
+export const ContextListSchema = listOf(ContextEntrySchema, ContextNameSchema).meta({
+  id: "ContextList",
+});
 export type ContextList = z.infer<typeof ContextListSchema>;
 
-/** What became of a file of a context: its new contents, or null where it is gone. */
+/** The change of one file of a context. */
 export const ContextChangeSchema = z
   .object({
-    path: z.string(),
-    hash: HashSchema.nullable(),
-    size: z.int().min(0).describe("Bytes; 0 where it is gone"),
-    executable: z.literal(true).optional(),
+    path: z.string().describe("Path relative to the root of the context"),
+    hash: HashSchema.nullable().describe(
+      "SHA-256 of the new contents, in lower-case hex; `null` if the file was deleted",
+    ),
+    size: z.int().min(0).describe("Size of the new contents in bytes; 0 if the file was deleted"),
+    executable,
   })
   .meta({ id: "ContextChange" });
 
-/** What a turn's presenter changed in one context, against the version that was uploaded. */
+/** Changes of a turn's presenter in one context. */
 export const ContextChangesSchema = z
   .object({
-    context: ContextNameSchema,
-    base_version: VersionIdSchema,
-    changes: z.array(ContextChangeSchema),
+    context: contextName,
+    base_version: VersionIdSchema.describe("Id of the version that the turn started from"),
+    changes: z.array(ContextChangeSchema).describe("The changed and deleted files"),
   })
   .meta({ id: "ContextChanges" });
 export type ContextChanges = z.infer<typeof ContextChangesSchema>;
 
-/** Of all contexts that a turn changed. */
+/** Changes of a turn in all its contexts. */
 export const TurnChangesSchema = z
-  .object({ object: z.literal("list"), data: z.array(ContextChangesSchema) })
+  .object({
+    object: z.literal("list").describe("Always `list`"),
+    data: z.array(ContextChangesSchema).describe("One entry per changed context"),
+  })
   .meta({ id: "TurnChanges" });
 export type TurnChanges = z.infer<typeof TurnChangesSchema>;

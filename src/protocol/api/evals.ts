@@ -1,90 +1,95 @@
 import { z } from "zod";
+import { costFields, seconds } from "./figures";
 import { IdSchema } from "./ids";
+import { listOf } from "./listing";
 
-/** What the service says of evaluations. Times are Unix seconds. What goes out may gain fields. */
-
-const seconds = z.number().describe("Unix time in seconds");
+/** Responses of the routes for evaluations. Responses may gain fields. */
 
 export const EvalRunSchema = z
   .object({
-    id: z.string().describe("Sorts by time"),
-    suite: z.string(),
-    status: z.enum(["running", "completed"]),
-    origin: z.enum(["cron", "manual"]).describe("Who started it"),
-    scheduled_at: seconds.describe("The minute its cron named, or when it was asked for"),
-    started_at: seconds,
-    ended_at: seconds.nullable(),
-    cases: z.int(),
-    passed: z.int(),
-    failed: z.int().describe("Answered, but not rightly"),
-    errored: z.int().describe("Not answered"),
-    cost_usd: z.number().nullable().describe("null if any part has no known price"),
-    cost_usd_known: z.number().describe("The sum of the parts with a known price"),
+    id: z.string().describe("Id of the run. Ids sort by time"),
+    suite: z.string().describe("Name of the suite"),
+    status: z.enum(["running", "completed"]).describe("`completed`: every case has a result"),
+    origin: z
+      .enum(["cron", "manual"])
+      .describe("`cron`: started by schedule. `manual`: started by a request"),
+    scheduled_at: seconds.describe("Scheduled minute, or the time of the request, in Unix seconds"),
+    started_at: seconds.describe("Time of the start in Unix seconds"),
+    ended_at: seconds
+      .nullable()
+      .describe("Time of the end in Unix seconds; `null` while the run is running"),
+    cases: z.int().describe("Number of cases"),
+    passed: z.int().describe("Number of cases with a correct answer"),
+    failed: z.int().describe("Number of cases with a wrong answer"),
+    errored: z.int().describe("Number of cases without an answer"),
+    ...costFields,
   })
   .meta({ id: "EvalRun" });
 export type EvalRun = z.infer<typeof EvalRunSchema>;
 
 export const EvalCaseResultSchema = z
   .object({
-    case: z.string(),
-    question: z.string().describe("Its beginning"),
+    case: z.string().describe("Name of the case"),
+    question: z.string().describe("Start of the question"),
     session_id: IdSchema.describe(
-      "The session it ran in; of a case that could not start there is none",
+      "Id of the case's session. If the case could not start, no session has this id",
     ),
-    outcome: z.enum(["passed", "failed", "errored"]),
-    pass: z.boolean(),
-    detail: z.string().describe("Why"),
-    answer: z.string().nullable().describe("Its beginning; null without one"),
-    answer_is_cut: z.boolean(),
+    outcome: z
+      .enum(["passed", "failed", "errored"])
+      .describe("`failed`: the answer is wrong. `errored`: there is no answer"),
+    pass: z.boolean().describe("Whether `outcome` is `passed`"),
+    detail: z.string().describe("Reason for the outcome"),
+    answer: z.string().nullable().describe("Start of the answer; `null` if there is none"),
+    answer_is_cut: z.boolean().describe("Whether `answer` is only the start of the answer"),
     erased: z
       .boolean()
-      .describe(
-        "Its session has been erased since, and with it the answer and what was said of it",
-      ),
-    cost_usd: z.number().nullable().describe("null if any part has no known price"),
-    cost_usd_known: z.number().describe("The sum of the parts with a known price"),
-    duration_ms: z.number(),
-    ended_at: seconds,
+      .describe("Whether the session was erased since; then answer and reason are erased too"),
+    ...costFields,
+    duration_ms: z.number().describe("Duration of the case in milliseconds"),
+    ended_at: seconds.describe("Time of the end in Unix seconds"),
   })
   .meta({ id: "EvalCaseResult" });
 export type EvalCaseResult = z.infer<typeof EvalCaseResultSchema>;
 
-/** A run with the results there are so far, in the order of the suite. */
+/** A run with its results. */
 export const EvalRunPageSchema = EvalRunSchema.extend({
-  results: z.array(EvalCaseResultSchema),
+  results: z
+    .array(EvalCaseResultSchema)
+    .describe("Results of the cases that have ended, in the order of the suite"),
 }).meta({ id: "EvalRunPage" });
 export type EvalRunPage = z.infer<typeof EvalRunPageSchema>;
 
 export const EvalSuiteSchema = z
   .object({
-    name: z.string(),
-    description: z.string(),
-    cases: z.int(),
-    at_once: z.int().describe("Cases under way at a time"),
-    cron: z.string().nullable().describe("When it runs by itself, UTC; null: by hand only"),
-    next_run_at: seconds.nullable(),
-    last_run: EvalRunSchema.nullable(),
+    name: z.string().describe("Name of the suite"),
+    description: z.string().describe("Description of the suite, for people"),
+    cases: z.int().describe("Number of cases"),
+    at_once: z.int().describe("Maximum number of cases that run at a time"),
+    cron: z
+      .string()
+      .nullable()
+      .describe("Schedule as a cron expression in UTC; `null` if runs start only by request"),
+    next_run_at: seconds
+      .nullable()
+      .describe("Time of the next scheduled run in Unix seconds; `null` without a schedule"),
+    last_run: EvalRunSchema.nullable().describe("The latest run; `null` if there is none"),
   })
   .meta({ id: "EvalSuite" });
 export type EvalSuite = z.infer<typeof EvalSuiteSchema>;
 
-const listOf = <Item extends z.ZodType>(item: Item) =>
-  z.object({
-    object: z.literal("list"),
-    data: z.array(item),
-    first_id: z.string().nullable(),
-    last_id: z.string().nullable(),
-    has_more: z.boolean(),
-  });
-export const EvalSuiteListSchema = listOf(EvalSuiteSchema).meta({ id: "EvalSuiteList" });
-export const EvalRunListSchema = listOf(EvalRunSchema).meta({ id: "EvalRunList" });
+export const EvalSuiteListSchema = listOf(EvalSuiteSchema, z.string()).meta({
+  id: "EvalSuiteList",
+});
+export const EvalRunListSchema = listOf(EvalRunSchema, z.string()).meta({ id: "EvalRunList" });
 
 export const EvalStartedSchema = z
   .object({
-    id: z.string(),
-    suite: z.string(),
-    status: z.literal("running"),
-    links: z.object({ run: z.string() }),
+    id: z.string().describe("Id of the run"),
+    suite: z.string().describe("Name of the suite"),
+    status: z.literal("running").describe("Always `running`"),
+    links: z
+      .object({ run: z.string().describe("Path of the run") })
+      .describe("Paths on the same host"),
   })
   .meta({ id: "EvalStarted" });
 export type EvalStarted = z.infer<typeof EvalStartedSchema>;

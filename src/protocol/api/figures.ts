@@ -2,16 +2,18 @@ import { z } from "zod";
 import { EndedBySchema } from "../events";
 import { HostedToolNameSchema } from "../hosted-tools";
 
-/** Fields that the status of a session and its turns share. */
+/** Schemas that several responses share. */
 
 export const seconds = z.number().describe("Unix time in seconds");
 
-export const TurnStatusSchema = z.enum(["running", "completed", "failed", "cancelled"]);
+export const TurnStatusSchema = z
+  .enum(["running", "completed", "failed", "cancelled"])
+  .describe("Status of the turn");
 
 export const FinishReasonSchema = z
   .enum([...EndedBySchema.options, "error", "in_progress"])
   .describe(
-    "`in_progress` while the turn runs, `error` if it failed. `consensus`: every agent that did not drop out has voted; `vote_result` says whether they agree",
+    "Why the turn ended; `in_progress` while it runs, `error` if it failed. `consensus`: every agent that did not drop out has voted; `vote_result` shows whether they agree",
   );
 
 export const AgentStatusSchema = z
@@ -26,37 +28,46 @@ export const AgentStatusSchema = z
     "completed",
   ])
   .describe(
-    "`error`: it failed, or the attempt ended or the turn was cancelled before it took part. `timeout`: time ran out first",
+    "Status of the agent. `error`: it failed, or the attempt or the turn ended before it took part. `timeout`: it reached a time limit",
   );
 
-/** How often tools that the provider runs were used, by tool; those never used are left out. */
-export const HostedUsesSchema = z.partialRecord(HostedToolNameSchema, z.int());
+export const HostedUsesSchema = z
+  .partialRecord(HostedToolNameSchema, z.int())
+  .describe("Number of uses by hosted tool; unused tools are omitted");
 
-/** How far the winning answer won. `null` before the attempt is settled and where no answer won. */
+/** How clearly the winning answer won. `null` before the attempt is settled, or if no answer won. */
 export const VoteResultSchema = z
   .object({
-    /** Votes for the winning answer. */
-    votes: z.int(),
-    /** All votes that were counted. */
-    of: z.int(),
-    /** Agents whose vote was counted. */
-    voters: z.array(z.string()),
-    /** Whether every agent of the team voted, all for the winning answer. `finish_reason` is `consensus` also where they disagree. */
-    unanimous: z.boolean(),
+    votes: z.int().describe("Number of votes for the winning answer"),
+    of: z.int().describe("Number of counted votes"),
+    voters: z.array(z.string()).describe("Ids of the agents whose vote was counted"),
+    unanimous: z
+      .boolean()
+      .describe(
+        "Whether every agent of the team voted for the winning answer. `finish_reason` is `consensus` also if votes differ",
+      ),
   })
   .meta({ id: "VoteResult" });
+export const voteResultField = VoteResultSchema.nullable().describe(
+  "How clearly the winning answer won; `null` before the attempt is settled, or if no answer won",
+);
 
 export const tokenFields = {
-  tokens: z.int().describe("Input and output: `reported_tokens` and `reserved_tokens` together"),
-  reported_tokens: z.int().describe("As providers reported them"),
+  tokens: z
+    .int()
+    .describe("Input and output tokens: sum of `reported_tokens` and `reserved_tokens`"),
+  reported_tokens: z.int().describe("Tokens that providers reported"),
   reserved_tokens: z
     .int()
     .describe(
-      "Of calls that reported no usage: what they had reserved, the most they can have taken",
+      "Tokens reserved by calls without a usage report: the maximum that they can have used",
     ),
 };
 
 export const costFields = {
-  cost_usd: z.number().nullable().describe("null if any part has no known price"),
-  cost_usd_known: z.number().describe("The sum of the parts with a known price"),
+  cost_usd: z
+    .number()
+    .nullable()
+    .describe("Cost in US dollars; `null` if the price of any part is unknown"),
+  cost_usd_known: z.number().describe("Cost in US dollars of the parts with a known price"),
 };

@@ -1,6 +1,6 @@
 /**
- * Requests and responses of the service's own routes, shared by the API, its OpenAPI page and the clients. Strict with what
- * comes in; what goes out may gain fields.
+ * Requests and responses of the service's own routes, shared by the API, its OpenAPI page and the
+ * clients. Requests are strict; responses may gain fields.
  */
 export { FinishReasonSchema, TurnStatusSchema } from "./figures";
 export { IdSchema, LabelSchema } from "./ids";

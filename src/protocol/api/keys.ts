@@ -1,15 +1,16 @@
 import { z } from "zod";
+import { seconds } from "./figures";
+import { listOf } from "./listing";
 
-/** The service's own keys, their tickets and the audit log, as the API speaks of them. */
+/** API keys, tickets and the audit log in requests and responses. */
 
 export const ScopeSchema = z.enum(["read", "run", "admin"]);
 
-/** Far enough for any key that is meant to end. */
+/** Longest lifetime of a key that expires. */
 const MOST_DAYS = 3_650;
 
 export const KeyRequestSchema = z
   .strictObject({
-    /** For people: whose it is, or where. Lists show it, and so do terminals. */
     name: z
       .string()
       .trim()
@@ -18,79 +19,86 @@ export const KeyRequestSchema = z
       .refine(
         (name) => !/\p{Cc}/u.test(name),
         "A name has no line breaks or other control characters",
+      )
+      .describe("Name for people, such as the owner or the place of use. Lists show it"),
+    scopes: z
+      .array(ScopeSchema)
+      .min(1)
+      .max(3)
+      .describe("Scopes of the key. `admin` includes `run`, and `run` includes `read`"),
+    expires_in_days: z
+      .int()
+      .min(1)
+      .max(MOST_DAYS)
+      .optional()
+      .describe(
+        "Lifetime in days. Omitted: the key expires together with the key that creates it, if that one expires",
       ),
-    /** Each includes the lesser ones: `admin`, `run`, `read`. */
-    scopes: z.array(ScopeSchema).min(1).max(3),
-    /** Absent: it ends with the key that makes it, or never. */
-    expires_in_days: z.int().min(1).max(MOST_DAYS).optional(),
   })
   .meta({ id: "KeyRequest" });
 
-const seconds = z.number().describe("Unix time in seconds");
-
 export const KeySchema = z
   .object({
-    id: z.string(),
-    tenant: z.string(),
-    name: z.string(),
-    scopes: z.array(ScopeSchema),
-    created_at: seconds,
-    expires_at: seconds.nullable(),
-    revoked_at: seconds.nullable(),
-    /** To the minute. */
-    last_used_at: seconds.nullable(),
+    id: z.string().describe("Id of the key. It is not secret"),
+    tenant: z.string().describe("Name of the tenant"),
+    name: z.string().describe("Name for people"),
+    scopes: z.array(ScopeSchema).describe("Scopes of the key"),
+    created_at: seconds.describe("Time of creation in Unix seconds"),
+    expires_at: seconds
+      .nullable()
+      .describe("Time of expiry in Unix seconds; `null` if the key does not expire"),
+    revoked_at: seconds
+      .nullable()
+      .describe("Time of revocation in Unix seconds; `null` if the key is not revoked"),
+    last_used_at: seconds
+      .nullable()
+      .describe("Time of the latest use in Unix seconds, to the minute; `null` if never used"),
   })
   .meta({ id: "Key" });
 export type Key = z.infer<typeof KeySchema>;
 
-/** The only time the key itself is shown. */
-export const NewKeySchema = KeySchema.extend({ key: z.string() }).meta({ id: "NewKey" });
+export const NewKeySchema = KeySchema.extend({
+  key: z.string().describe("The key itself. Only this response shows it"),
+}).meta({ id: "NewKey" });
 
-export const KeyListSchema = z
-  .object({
-    object: z.literal("list"),
-    data: z.array(KeySchema),
-    first_id: z.string().nullable(),
-    last_id: z.string().nullable(),
-    has_more: z.boolean(),
-  })
-  .meta({ id: "KeyList" });
+export const KeyListSchema = listOf(KeySchema, z.string()).meta({ id: "KeyList" });
 
 export const TicketSchema = z
   .object({
-    /** For `?ticket=` of one of the session's event streams, once. */
-    ticket: z.string(),
-    expires_at: seconds,
+    ticket: z
+      .string()
+      .describe("Value for `?ticket=` of one event stream of the session. Valid once"),
+    expires_at: seconds.describe("Time of expiry in Unix seconds"),
   })
   .meta({ id: "Ticket" });
 
 export const AuditRowSchema = z
   .object({
-    seq: z.int(),
+    seq: z.int().describe("Number of the row, from 1 without gaps"),
     at: z.int().describe("Unix time in milliseconds"),
-    key_id: z.string().nullable(),
-    action: z.string(),
-    from: z.string().nullable(),
-    request_id: z.string(),
-    result: z.int(),
-    /**
-     * Of the JSON list [hash before, seq, at, key_id, action, from, request_id, result]: `hmac:` and HMAC-SHA-256 under a key that is
-     * derived from the master key; SHA-256 alone where there was none.
-     */
-    hash: z.string(),
+    key_id: z
+      .string()
+      .nullable()
+      .describe("Id of the key; `null` for a request without a key from this machine"),
+    action: z.string().describe("Method and path of the request"),
+    from: z.string().nullable().describe("IP address of the client; `null` if unknown"),
+    request_id: z.string().describe("Id of the request"),
+    result: z.int().describe("HTTP status of the response"),
+    hash: z
+      .string()
+      .describe(
+        "Hash of the JSON list [previous hash, seq, at, key_id, action, from, request_id, result]: `hmac:` and the HMAC-SHA-256 with a key derived from MASTER_KEY, or the SHA-256 if there was no MASTER_KEY",
+      ),
   })
   .meta({ id: "AuditRow" });
 
-export const AuditListSchema = z
-  .object({
-    object: z.literal("list"),
-    data: z.array(AuditRowSchema),
-    first_id: z.int().nullable(),
-    last_id: z.int().nullable(),
-    has_more: z.boolean(),
+export const AuditListSchema = listOf(AuditRowSchema, z.int())
+  .extend({
     broken_at: z
       .int()
       .nullable()
-      .describe("The first row of this page that does not fit the row before it; null: all do"),
+      .describe(
+        "Number of the first row of this page whose hash does not fit the previous row; `null` if all fit",
+      ),
   })
   .meta({ id: "AuditList" });

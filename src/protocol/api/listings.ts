@@ -1,31 +1,27 @@
 import { z } from "zod";
 import { ATTACHMENT_LIMITS } from "../attachments";
-import { TurnStatusSchema } from "./figures";
+import { seconds, TurnStatusSchema } from "./figures";
 import { IdSchema } from "./ids";
+import { listOf } from "./listing";
 import { FaultSchema } from "./problem";
 import { ConfigObjectSchema } from "./run";
 import { WireEventSchema } from "../events";
 import { HandedFilesSchema, LeftOutSchema } from "../events/file";
 
-/** Responses beside those of runs: lists, single answers, teams on offer. What goes out may gain fields. */
+/** Lists, single answers and included teams. Responses may gain fields. */
 
-/** A page of anything; `after=last_id` asks for the next one. */
-const listOf = <Item extends z.ZodType, Key extends z.ZodType>(item: Item, key: Key) =>
-  z.object({
-    object: z.literal("list"),
-    data: z.array(item),
-    first_id: key.nullable(),
-    last_id: key.nullable(),
-    has_more: z.boolean(),
-  });
-
-/** A session in a list. How it stands is asked of the session itself. */
+/** A session in a list. Its status is a request of its own. */
 export const SessionEntrySchema = z
   .object({
-    id: IdSchema,
-    created_at: z.number().describe("Unix time in seconds"),
-    question_preview: z.string().describe("The start of its first question"),
-    links: z.object({ session: z.string(), events: z.string() }),
+    id: IdSchema.describe("Id of the session"),
+    created_at: seconds.describe("Time of creation in Unix seconds"),
+    question_preview: z.string().describe("Start of the first question"),
+    links: z
+      .object({
+        session: z.string().describe("Path of the session's status"),
+        events: z.string().describe("Path of the session's events"),
+      })
+      .describe("Paths on the same host"),
   })
   .meta({ id: "SessionEntry" });
 export const SessionListSchema = listOf(SessionEntrySchema, IdSchema).meta({ id: "SessionList" });
@@ -37,28 +33,39 @@ export const EventListSchema = listOf(WireEventSchema.meta({ id: "Event" }), z.i
 export type EventList = z.infer<typeof EventListSchema>;
 
 export const CancelledSchema = z
-  .object({ session_id: IdSchema, turn: z.int().min(1), status: TurnStatusSchema })
+  .object({
+    session_id: IdSchema.describe("Id of the session"),
+    turn: z.int().min(1).describe("Number of the latest turn, from 1"),
+    status: TurnStatusSchema,
+  })
   .meta({ id: "Cancelled" });
-export type Cancelled = z.infer<typeof CancelledSchema>;
+export type CancelledTurn = z.infer<typeof CancelledSchema>;
 
 export const AnswerSchema = z
   .object({
-    label: z.string(),
-    attempt: z.int(),
-    agent: z.string(),
-    revision: z.int().nullable(),
-    content: z.string(),
-    origin: z.enum(["tool", "partial", "presentation", "answer"]),
+    label: z.string().describe("Label of the answer or of the final text"),
+    attempt: z.int().describe("Number of the attempt in the turn, from 1"),
+    agent: z.string().describe("Id of the author"),
+    revision: z
+      .int()
+      .nullable()
+      .describe("Number of the answer in the attempt, over all agents; `null` for a final text"),
+    content: z.string().describe("The whole text"),
+    origin: z
+      .enum(["tool", "partial", "presentation", "answer"])
+      .describe(
+        "`tool`: a call of `new_answer`. `partial`: text of a reply that was cut. `presentation`: the final text as the presenter wrote it. `answer`: the winning answer's text in place of a final text",
+      ),
     at: z.number().describe("Unix time in milliseconds"),
     files: z
       .string()
       .nullable()
-      .describe("Where the list of its files is; null: its author has none"),
+      .describe("Path of the list of files; `null` if the author has no workspace"),
     handed_files: HandedFilesSchema.optional().describe(
-      "Whose files go with it, as `files` of its event",
+      "Which files belong to the text, as in `files` of its event. Omitted if unknown",
     ),
     left_out: LeftOutSchema.optional().describe(
-      "Files of its author's previous answer that it lacks and that were not deleted",
+      "Files of the author's previous answer that this answer lacks and that were not deleted. Omitted if none",
     ),
   })
   .meta({ id: "Answer" });
@@ -66,22 +73,26 @@ export type Answer = z.infer<typeof AnswerSchema>;
 
 export const HealthSchema = z
   .object({
-    status: z.literal("ok"),
-    version: z.string().describe("Of the service's code"),
+    status: z.literal("ok").describe("Always `ok`"),
+    version: z.string().describe("Version of the service's code"),
     deployment: z
       .string()
       .nullable()
-      .describe("The platform's id of what is deployed; null where it gives none"),
+      .describe("Id of the deployment on the platform; `null` if the platform gives none"),
   })
   .meta({ id: "Health" });
 
-/** What would keep a config from running, or run otherwise than its author may think. */
+/** Result of checking a config. */
 export const ConfigCheckSchema = z
   .object({
-    runnable: z.boolean(),
-    errors: z.array(FaultSchema).describe("What is wrong"),
-    refusals: z.array(FaultSchema).describe("What is right, but not served here, with the way out"),
-    warnings: z.array(FaultSchema).describe("What runs, but not as its author may think"),
+    runnable: z.boolean().describe("Whether the config can run on this service"),
+    errors: z.array(FaultSchema).describe("Errors of the config"),
+    refusals: z
+      .array(FaultSchema)
+      .describe("Valid settings that are not supported here, each with a remedy"),
+    warnings: z
+      .array(FaultSchema)
+      .describe("Settings that have no effect, or another effect than expected"),
   })
   .meta({ id: "ConfigCheck" });
 export type ConfigCheck = z.infer<typeof ConfigCheckSchema>;
@@ -91,18 +102,22 @@ export const ConfigCheckRequestSchema = z
     config: z
       .union([z.string().min(1).max(200), ConfigObjectSchema])
       .optional()
-      .describe("The name of a team on offer or of a model, or a team's config as an object"),
+      .describe(
+        "Name of an included team or of a model, or a team's config as an object. Required unless `config_yaml` is given",
+      ),
     config_yaml: z
       .string()
       .min(1)
       .optional()
-      .describe("The same as YAML text: what is found then has line and column"),
+      .describe(
+        "A team's config as YAML text; findings then have line and column. Replaces `config`",
+      ),
     attached: z
       .array(z.string().min(1).max(ATTACHMENT_LIMITS.nameChars))
       .max(ATTACHMENT_LIMITS.count)
       .optional()
       .describe(
-        "Names of the images and files that are to come with the question, which a config may name in `upload_files`",
+        "Names of the question's images and files, to which `upload_files` of a config can refer. Omitted: none",
       ),
   })
   .refine(({ config, config_yaml }) => (config === undefined) !== (config_yaml === undefined), {
@@ -110,23 +125,35 @@ export const ConfigCheckRequestSchema = z
   })
   .meta({ id: "ConfigCheckRequest" });
 
-/** A team on offer. */
+/** An included team. */
 export const ConfigEntrySchema = z
   .object({
-    name: z.string(),
-    title: z.string(),
-    agents: z.array(
-      z.object({ id: z.string(), type: z.string(), provider: z.string(), model: z.string() }),
-    ),
+    name: z.string().describe("Name of the team"),
+    title: z.string().describe("Description of the team, for people"),
+    agents: z
+      .array(
+        z.object({
+          id: z.string().describe("Id of the agent in the config"),
+          type: z.string().describe("Type of the backend"),
+          provider: z.string().describe("Name of the provider"),
+          model: z.string().describe("Name of the model"),
+        }),
+      )
+      .describe("The agents of the team"),
     keys: z
-      .array(z.object({ names: z.array(z.string()), set: z.boolean() }))
-      .describe(
-        "Keys it needs, each by the names it may have, and whether the operator has set one of them",
-      ),
-    default: z.boolean().describe("Whether it is asked where a run names no team"),
-    runnable: z.boolean(),
-    missing: z.array(FaultSchema).describe("What keeps it from running here"),
-    links: z.object({ config: z.string() }),
+      .array(
+        z.object({
+          names: z.array(z.string()).describe("Names of the settings that can hold the key"),
+          set: z.boolean().describe("Whether the operator has set one of them"),
+        }),
+      )
+      .describe("Provider keys that the team needs"),
+    default: z.boolean().describe("Whether the team is used for a run that names no team"),
+    runnable: z.boolean().describe("Whether the team can run on this service"),
+    missing: z.array(FaultSchema).describe("Why the team cannot run here. Empty if it can"),
+    links: z
+      .object({ config: z.string().describe("Path of the team's config as YAML") })
+      .describe("Paths on the same host"),
   })
   .meta({ id: "ConfigEntry" });
 export const ConfigListSchema = listOf(ConfigEntrySchema, z.string()).meta({ id: "ConfigList" });

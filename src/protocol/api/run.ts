@@ -13,8 +13,8 @@ export const QuestionSchema = z
   .refine((text) => text.trim() !== "", "is blank")
   .refine((text) => text.isWellFormed(), "is not well-formed Unicode");
 
-/** A question as text, or in parts of which at least one says something. */
-const AskedSchema = z.union([
+/** A question as text, or as parts of which at least one is text. */
+const QuestionInputSchema = z.union([
   QuestionSchema,
   z
     .array(QuestionPartSchema)
@@ -31,29 +31,50 @@ const AskedSchema = z.union([
         context.addIssue(`has over ${ATTACHMENT_LIMITS.count} images and files`);
     }),
 ]);
-export type AskedQuestion = z.infer<typeof AskedSchema>;
+export type AskedQuestion = z.infer<typeof QuestionInputSchema>;
 
-/** What a question says, whatever comes with it. */
+/** The text of a question, without its attachments. */
 export const textOfQuestion = (asked: AskedQuestion): string =>
   typeof asked === "string" ? asked : textOfParts(asked);
 
-/** Far beyond any run, near enough that sums stay exact. */
+/** Far above the cost of any run, and small enough that sums stay exact. */
 const MAX_BUDGET_USD = 1_000_000;
 const MAX_BUDGET_TOKENS = 1_000_000_000_000;
 const MAX_TIMEOUT_SECONDS = 86_400;
 
-/** A budget below the cheapest first call is refused; so is 0, unless a call costs nothing. */
 const BudgetRequestSchema = z.strictObject({
-  max_cost_usd: z.number().min(0).max(MAX_BUDGET_USD).optional(),
-  max_tokens: z.int().min(0).max(MAX_BUDGET_TOKENS).optional(),
+  max_cost_usd: z
+    .number()
+    .min(0)
+    .max(MAX_BUDGET_USD)
+    .optional()
+    .describe("Maximum cost of the turn in US dollars. Omitted: no limit"),
+  max_tokens: z
+    .int()
+    .min(0)
+    .max(MAX_BUDGET_TOKENS)
+    .optional()
+    .describe("Maximum number of tokens of the turn, input plus output. Omitted: no limit"),
 });
 
+const question = QuestionInputSchema.describe(
+  "The question as text, or as parts with images and files",
+);
 const limits = {
-  budget: BudgetRequestSchema.optional(),
-  timeout_seconds: z.number().min(1).max(MAX_TIMEOUT_SECONDS).optional(),
+  budget: BudgetRequestSchema.optional().describe(
+    "Limits of what the turn may spend. A budget below the cheapest first call is refused. Omitted: no limit",
+  ),
+  timeout_seconds: z
+    .number()
+    .min(1)
+    .max(MAX_TIMEOUT_SECONDS)
+    .optional()
+    .describe(
+      "Time limit of the turn in seconds. Omitted: `orchestrator_timeout_seconds` of the config",
+    ),
 };
 
-/** As it was sent: a copy made key by key would lose `__proto__`, which the config check refuses. */
+/** The object as parsed: a copy made key by key would lose `__proto__`, which the check refuses. */
 export const ConfigObjectSchema = z
   .custom<Record<string, unknown>>(
     (value) => typeof value === "object" && value !== null && !Array.isArray(value),
@@ -65,11 +86,21 @@ export const ConfigObjectSchema = z
 
 export const RunRequestSchema = z
   .strictObject({
-    /** The name of a team on offer or of a model, or a team's config as an object. */
-    config: z.union([z.string().min(1).max(200), ConfigObjectSchema]).optional(),
-    /** A team's config as YAML text: errors then carry line and column. How long it may be is for who reads configs to say. */
-    config_yaml: z.string().min(1).optional(),
-    question: AskedSchema,
+    config: z
+      .union([z.string().min(1).max(200), ConfigObjectSchema])
+      .optional()
+      .describe(
+        "Name of an included team or of a model, or a team's config as an object. Omitted: `config_yaml`, or else the default team",
+      ),
+    // The length is checked where configs are read.
+    config_yaml: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "A team's config as YAML text; errors then have line and column. Replaces `config`",
+      ),
+    question,
     ...limits,
   })
   .refine(({ config, config_yaml }) => config === undefined || config_yaml === undefined, {
@@ -81,30 +112,38 @@ export type RunRequest = z.infer<typeof RunRequestSchema>;
 
 export const TurnRequestSchema = z
   .strictObject({
-    question: AskedSchema,
-    /** The turn this one follows; absent: the latest. */
-    parent_turn: z.int().min(1).optional(),
+    question,
+    parent_turn: z
+      .int()
+      .min(1)
+      .optional()
+      .describe("Number of the turn that this one follows. Omitted: the latest turn"),
     ...limits,
   })
   .meta({ id: "TurnRequest" });
 export type TurnRequest = z.infer<typeof TurnRequestSchema>;
 
-/** Paths on the same host. */
-const LinksSchema = z.object({
-  session: z.string(),
-  turn: z.string(),
-  events: z.string(),
-  cancel: z.string(),
-});
+const LinksSchema = z
+  .object({
+    session: z.string().describe("Path of the session's status"),
+    turn: z.string().describe("Path of the turn"),
+    events: z.string().describe("Path of the turn's events"),
+    cancel: z.string().describe("Path that cancels the running turn"),
+  })
+  .describe("Paths on the same host");
 
 export const RunResponseSchema = z
   .object({
-    session_id: IdSchema,
-    turn: z.int().min(1),
+    session_id: IdSchema.describe("Id of the session"),
+    turn: z.int().min(1).describe("Number of the turn, from 1"),
     status: TurnStatusSchema,
     links: LinksSchema,
-    /** What in the config runs, but not as its author may think. */
-    warnings: z.array(FaultSchema).optional(),
+    warnings: z
+      .array(FaultSchema)
+      .optional()
+      .describe(
+        "Settings of the config that have no effect, or another effect than expected. Omitted if none",
+      ),
   })
   .meta({ id: "Run" });
 export type RunResponse = z.infer<typeof RunResponseSchema>;

@@ -1,10 +1,12 @@
 import { z } from "zod";
+import { seconds } from "./figures";
+import { listOf } from "./listing";
 
-/** A tenant's secrets for tools and tool servers, as the API speaks of them. */
+/** A tenant's secrets for tools and tool servers in requests and responses. */
 
 export const SECRETS_PATH = "/api/secrets";
 
-/** What the service may hold for one tenant. */
+/** Limits per tenant. */
 export const SECRET_LIMITS = {
   secrets: 100,
   bindings: 16,
@@ -14,11 +16,11 @@ export const SECRET_LIMITS = {
   nameChars: 100,
 } as const;
 
-/** Shorter values could not be hidden in texts without tearing holes into ordinary words. */
+/** Minimum length. Redacting shorter values in texts would remove parts of ordinary words. */
 export const SHORTEST_VALUE = 6;
 
 const NAME = /^[A-Za-z_]\w*$/;
-/** As configs write it in `${NAME}`. */
+/** Whether a config can refer to a secret of this name as `${NAME}`. */
 export const isSecretName = (text: string): boolean =>
   NAME.test(text) && text.length <= SECRET_LIMITS.nameChars;
 
@@ -30,24 +32,26 @@ export const SecretBindingSchema = z
       .string()
       .min(1)
       .max(500)
-      .describe("Scheme and host, such as `https://api.example.com`"),
+      .describe(
+        "Origin that may receive the secret: scheme and host, such as `https://api.example.com`",
+      ),
     paths: z
       .array(z.string().startsWith("/", "A path begins with a slash").max(SECRET_LIMITS.pathChars))
       .min(1)
       .max(SECRET_LIMITS.paths)
       .optional()
       .describe(
-        "Paths that the secret is sent to, each with all that lies below it. Absent: every path",
+        "Paths that may receive the secret, each with all paths below it. Omitted: every path",
       ),
     methods: z
       .array(z.enum(SECRET_METHODS))
       .min(1)
       .max(SECRET_METHODS.length)
       .optional()
-      .describe("Absent: every method"),
+      .describe("HTTP methods of requests that may carry the secret. Omitted: every method"),
   })
   .meta({ id: "SecretBinding" });
-/** Where a secret may be sent: to one origin, there to these paths and by these methods only, where it names any. */
+/** A destination of a secret: one origin, optionally limited to paths and methods. */
 export type SecretBinding = z.infer<typeof SecretBindingSchema>;
 
 export const SecretRequestSchema = z
@@ -63,33 +67,28 @@ export const SecretRequestSchema = z
         /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,
         "A value has printable ASCII characters only, without space around them",
       )
-      .describe("The secret; no answer repeats it"),
-    bindings: z.array(SecretBindingSchema).min(1).max(SECRET_LIMITS.bindings),
+      .describe("The secret itself. No response contains it"),
+    bindings: z
+      .array(SecretBindingSchema)
+      .min(1)
+      .max(SECRET_LIMITS.bindings)
+      .describe("Destinations that may receive the secret"),
   })
   .meta({ id: "SecretRequest" });
 
-const seconds = z.number().describe("Unix time in seconds");
-
 export const SecretSchema = z
   .object({
-    name: z.string(),
-    bindings: z.array(SecretBindingSchema),
-    created_at: seconds,
-    /** When the value or the bindings were last set. */
-    updated_at: seconds,
+    name: z.string().describe("Name of the secret. Configs refer to it as `${NAME}`"),
+    bindings: z.array(SecretBindingSchema).describe("Destinations that may receive the secret"),
+    created_at: seconds.describe("Time of creation in Unix seconds"),
+    updated_at: seconds.describe(
+      "Time at which the value or the bindings were last set, in Unix seconds",
+    ),
   })
   .meta({ id: "Secret" });
 export type Secret = z.infer<typeof SecretSchema>;
 
-export const SecretListSchema = z
-  .object({
-    object: z.literal("list"),
-    data: z.array(SecretSchema),
-    first_id: z.string().nullable(),
-    last_id: z.string().nullable(),
-    has_more: z.boolean(),
-  })
-  .meta({ id: "SecretList" });
+export const SecretListSchema = listOf(SecretSchema, z.string()).meta({ id: "SecretList" });
 
-/** The address of one secret. */
+/** Path of one secret. */
 export const secretPath = (name: string): string => `${SECRETS_PATH}/${encodeURIComponent(name)}`;

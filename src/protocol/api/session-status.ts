@@ -8,35 +8,63 @@ import {
   HostedUsesSchema,
   seconds,
   tokenFields,
-  VoteResultSchema,
+  voteResultField,
 } from "./figures";
 import { TurnSummarySchema } from "./turn";
 
-const PhaseSchema = z.enum(["initial_answer", "enforcement", "presentation", "done"]);
+const PhaseSchema = z
+  .enum(["initial_answer", "enforcement", "presentation", "done"])
+  .describe(
+    "Phase of the turn. `initial_answer`: first answers. `enforcement`: voting and improved answers. `presentation`: the final text",
+  );
 
 export const AgentStateSchema = z
   .object({
     status: AgentStatusSchema,
-    answer_count: z.int(),
-    latest_answer_label: z.string().nullable(),
-    /** How many files the latest answer leaves out of the agent's answer before; see `left_out` of `answer.submitted`. */
-    left_out: z.int(),
+    answer_count: z.int().describe("Number of answers in the latest attempt"),
+    latest_answer_label: z
+      .string()
+      .nullable()
+      .describe("Label of the latest answer; `null` if the agent has not answered"),
+    left_out: z
+      .int()
+      .describe(
+        "Number of files of the previous answer that the latest answer lacks; see `left_out` of `answer.submitted`",
+      ),
     vote_cast: z
       .object({
-        voted_for_agent: z.string(),
-        voted_for_label: z.string(),
-        reason_preview: z.string(),
+        voted_for_agent: z.string().describe("Id of the agent whose answer the vote is for"),
+        voted_for_label: z.string().describe("Label of the answer that the vote is for"),
+        reason_preview: z.string().describe("Start of the reason"),
       })
-      .nullable(),
-    times_restarted: z.int(),
-    last_activity: seconds,
-    error: z.object({ type: z.string(), message: z.string(), timestamp: seconds }).nullable(),
-    /** What one of its tool servers wanted of a person, the latest; nobody has answered it. */
-    input_required: InputRequiredSchema.extend({ tool: z.string(), timestamp: seconds }).nullable(),
-    provider: z.string(),
-    model: z.string(),
-    round: z.int(),
-    stale_votes: z.int(),
+      .nullable()
+      .describe("The vote that counts now; `null` if there is none"),
+    times_restarted: z
+      .int()
+      .describe("Number of times that the agent was shown newer answers or began another round"),
+    last_activity: seconds.describe("Time of the agent's latest event in Unix seconds"),
+    error: z
+      .object({
+        type: z.string().describe("Stable code of the error"),
+        message: z.string().describe("The error, for people"),
+        timestamp: seconds.describe("Time of the error in Unix seconds"),
+      })
+      .nullable()
+      .describe("The latest error; `null` if there is none"),
+    input_required: InputRequiredSchema.extend({
+      tool: z.string().describe("Name of the tool"),
+      timestamp: seconds.describe("Time of the request in Unix seconds"),
+    })
+      .nullable()
+      .describe(
+        "Latest request of one of the agent's tool servers for input by a person; the service does not answer it. `null` if there is none",
+      ),
+    provider: z.string().describe("Type of the backend; empty until known"),
+    model: z.string().describe("Name of the model; empty until known"),
+    round: z.int().describe("Number of the agent's round, from 1; 0 before the first"),
+    stale_votes: z
+      .int()
+      .describe("Number of votes that did not count, because the voter had not seen newer answers"),
     ...tokenFields,
     ...costFields,
     hosted_uses: HostedUsesSchema,
@@ -46,32 +74,53 @@ export const AgentStateSchema = z
 /** MassGen's `status.json` of the latest turn, with the session's turns, usage and cost. */
 export const SessionStatusSchema = z
   .object({
-    meta: z.object({
-      session_id: z.string(),
-      turn: z.int(),
-      question: z.string(),
-      start_time: seconds,
-      last_updated: seconds,
-      elapsed_seconds: z.number(),
-      last_sequence: z.int(),
-    }),
-    coordination: z.object({
-      phase: PhaseSchema,
-      attempt: z.int(),
-      active_agent: z.string().nullable(),
-      completion_percentage: z.int(),
-      is_final_presentation: z.boolean(),
-    }),
-    agents: z.record(z.string(), AgentStateSchema),
-    results: z.object({
-      votes: z.record(z.string(), z.int()),
-      vote_result: VoteResultSchema.nullable(),
-      winner: z.string().nullable(),
-      final_answer_preview: z.string().nullable(),
-      finish_reason: FinishReasonSchema,
-    }),
-    turns: z.array(TurnSummarySchema),
-    usage: UsageSchema,
+    meta: z
+      .object({
+        session_id: z.string().describe("Id of the session"),
+        turn: z.int().describe("Number of the latest turn, from 1"),
+        question: z.string().describe("Question of the latest turn"),
+        start_time: seconds.describe("Start of the latest turn in Unix seconds"),
+        last_updated: seconds.describe("Time of the latest event in Unix seconds"),
+        elapsed_seconds: z.number().describe("Duration of the latest turn so far in seconds"),
+        last_sequence: z.int().describe("Number of the latest event"),
+      })
+      .describe("The session and its latest turn"),
+    coordination: z
+      .object({
+        phase: PhaseSchema,
+        attempt: z.int().describe("Number of the latest attempt, from 1"),
+        active_agent: z
+          .string()
+          .nullable()
+          .describe("Id of the first agent that is streaming; `null` if none is"),
+        completion_percentage: z
+          .int()
+          .describe("Rough progress from 0 to 100: answers and votes are half each"),
+        is_final_presentation: z.boolean().describe("Whether the phase is `presentation`"),
+      })
+      .describe("Progress of the latest turn"),
+    agents: z
+      .record(z.string(), AgentStateSchema)
+      .describe("State of each agent in the latest attempt, by agent id"),
+    results: z
+      .object({
+        votes: z
+          .record(z.string(), z.int())
+          .describe("Number of counted votes by answer label, in the latest attempt"),
+        vote_result: voteResultField,
+        winner: z
+          .string()
+          .nullable()
+          .describe("Id of the agent whose answer won; `null` if undecided"),
+        final_answer_preview: z
+          .string()
+          .nullable()
+          .describe("Start of the final answer; `null` if there is none"),
+        finish_reason: FinishReasonSchema,
+      })
+      .describe("Results of the latest turn"),
+    turns: z.array(TurnSummarySchema).describe("All turns, the first one first"),
+    usage: UsageSchema.describe("Tokens of all turns, as providers reported them"),
     ...tokenFields,
     ...costFields,
   })

@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { AttachmentSchema } from "../attachments";
 import { EndedBySchema } from "../events";
+import { reasonFields } from "../events/fields";
 import { HandedFilesSchema, LeftOutSchema } from "../events/file";
+import { AgentFailureSchema, PartialResultSchema } from "../events/turn";
 import { CitationSchema } from "../hosted-tools";
 import { UsageSchema } from "../usage";
 import {
@@ -12,132 +14,190 @@ import {
   seconds,
   tokenFields,
   TurnStatusSchema,
-  VoteResultSchema,
+  voteResultField,
 } from "./figures";
+
+const agentId = z.string().describe("Id of the agent");
 
 export const TurnSummarySchema = z
   .object({
-    turn: z.int(),
-    parent_turn: z.int().nullable(),
+    turn: z.int().describe("Number of the turn, from 1"),
+    parent_turn: z
+      .int()
+      .nullable()
+      .describe("Number of the turn that this one follows; `null` for the first turn"),
     status: TurnStatusSchema,
-    question_preview: z.string(),
-    started_at: seconds,
-    ended_at: seconds.nullable(),
+    question_preview: z.string().describe("Start of the question"),
+    started_at: seconds.describe("Time of the start in Unix seconds"),
+    ended_at: seconds
+      .nullable()
+      .describe("Time of the end in Unix seconds; `null` while the turn is running"),
     finish_reason: FinishReasonSchema,
-    usage: UsageSchema,
+    usage: UsageSchema.describe("Tokens of the turn, as providers reported them"),
     ...tokenFields,
     ...costFields,
     unreported_cost_usd: z
       .number()
       .nullable()
       .describe(
-        "The part of the cost that calls without a report had reserved, the most they can have cost; null if one of them has no known price",
+        "Part of the cost in US dollars that calls without a usage report had reserved: the maximum that they can have cost. `null` if the price of any of them is unknown",
       ),
   })
   .meta({ id: "TurnSummary" });
 
 export const VoteSchema = z
   .object({
-    agent: z.string(),
-    label: z.string(),
-    voted_for_agent: z.string(),
-    reason: z.string(),
-    valid: z.boolean(),
-    voided_by: z.string().nullable(),
+    agent: z.string().describe("Id of the voter"),
+    label: z.string().describe("Label of the answer that the vote is for"),
+    voted_for_agent: z.string().describe("Id of the author of that answer"),
+    reason: z.string().describe("The reason that the voter gave"),
+    valid: z.boolean().describe("Whether the vote still counts"),
+    voided_by: z
+      .string()
+      .nullable()
+      .describe(
+        "Label of the new answer that voided the vote; `null` if it is valid, or if the voter voted again",
+      ),
   })
   .meta({ id: "Vote" });
 
-/** How an agent stands in an attempt. It took part if it has an accepted answer or a valid vote there. */
+/** An agent in an attempt. */
 export const ParticipantSchema = z
   .object({
-    agent: z.string(),
+    agent: agentId,
     status: AgentStatusSchema,
-    took_part: z.boolean(),
-    /** Why it dropped out or has no part; `null` if it stayed to the end. */
-    error: z.object({ code: z.string(), message: z.string() }).nullable(),
+    took_part: z
+      .boolean()
+      .describe(
+        "Whether the agent has an accepted answer or a valid vote in the attempt; without coordination, whether it presents",
+      ),
+    error: z
+      .object(reasonFields)
+      .nullable()
+      .describe("Why the agent dropped out or did not take part; `null` if it stayed to the end"),
   })
   .meta({ id: "Participant" });
 
 export const AnswerSummarySchema = z
   .object({
-    agent: z.string(),
-    label: z.string(),
-    revision: z.int(),
-    origin: z.enum(["tool", "partial"]),
-    /** Whose files go with the answer, as in `answer.submitted`; absent: its author has no files. */
-    files: HandedFilesSchema.optional(),
-    /** Files of its author's previous answer that are missing and that were not deleted; absent: none. */
-    left_out: LeftOutSchema.optional(),
+    agent: z.string().describe("Id of the author"),
+    label: z.string().describe("Label of the answer"),
+    revision: z.int().describe("Number of the answer in the attempt, over all agents, from 1"),
+    origin: z
+      .enum(["tool", "partial"])
+      .describe("`tool`: a call of `new_answer`. `partial`: text of a reply that was cut"),
+    files: HandedFilesSchema.optional().describe(
+      "Which files belong to the answer, as in `answer.submitted`. Omitted if its author has no workspace",
+    ),
+    left_out: LeftOutSchema.optional().describe(
+      "Files of the author's previous answer that this answer lacks and that were not deleted. Omitted if none",
+    ),
   })
   .meta({ id: "AnswerSummary" });
 
 export const AttemptSchema = z
   .object({
-    attempt: z.int(),
-    /** All agents of the team, in the config's order. */
-    agents: z.array(ParticipantSchema),
-    winner: z.string().nullable(),
-    label: z.string().nullable(),
-    tally: z.record(z.string(), z.int()),
-    tie: z.boolean(),
-    vote_result: VoteResultSchema.nullable(),
-    finish_reason: EndedBySchema.nullable(),
-    answers: z.array(AnswerSummarySchema),
-    votes: z.array(VoteSchema),
+    attempt: z.int().describe("Number of the attempt in the turn, from 1"),
+    agents: z
+      .array(ParticipantSchema)
+      .describe("All agents of the team, in the order of the config"),
+    winner: z
+      .string()
+      .nullable()
+      .describe(
+        "Id of the agent that presents; `null` before the attempt is settled, or if none can",
+      ),
+    label: z
+      .string()
+      .nullable()
+      .describe(
+        "Label of the winning answer; `null` before the attempt is settled, or if no answer won",
+      ),
+    tally: z.record(z.string(), z.int()).describe("Number of counted votes by answer label"),
+    tie: z.boolean().describe("Whether several answers had the most votes"),
+    vote_result: voteResultField,
+    finish_reason: EndedBySchema.nullable().describe(
+      "Why coordination ended; `null` before the attempt is settled",
+    ),
+    answers: z.array(AnswerSummarySchema).describe("All answers, in order, without their texts"),
+    votes: z.array(VoteSchema).describe("All votes, in order, voided ones included"),
     presentation: z
       .object({
-        agent: z.string(),
-        label: z.string(),
-        source: z.enum(["presentation", "answer", "partial"]),
-        fallback: z.string().nullable(),
-        /** How many files the presenter had changed when it was cut off; they are handed over. Absent: none. */
-        changed_files: z.int().optional(),
+        agent: z.string().describe("Id of the presenter"),
+        label: z.string().describe("Label of the final text"),
+        source: z
+          .enum(["presentation", "answer", "partial"])
+          .describe(
+            "`presentation`: written by the presenter. `answer`: the winning answer's text. `partial`: the unfinished text of the presenter",
+          ),
+        fallback: z
+          .string()
+          .nullable()
+          .describe(
+            "Stable code of the reason why the presentation failed; `null` if it did not fail",
+          ),
+        changed_files: z
+          .int()
+          .optional()
+          .describe(
+            "Number of files that the presenter had changed when it was cut off; they are part of the result. Omitted if it was not cut off",
+          ),
       })
-      .nullable(),
+      .nullable()
+      .describe("The final text, without its content; `null` if there is none yet"),
     restart: z
-      .object({ agent: z.string(), reason: z.string(), instructions: z.string() })
-      .nullable(),
+      .object({
+        agent: z.string().describe("Id of the presenter"),
+        reason: z.string().describe("Why the presenter rejected the final answer"),
+        instructions: z.string().describe("What the next attempt should do differently"),
+      })
+      .nullable()
+      .describe("Why another attempt follows; `null` if none does"),
   })
   .meta({ id: "Attempt" });
 
 export const TurnResponseSchema = TurnSummarySchema.omit({ question_preview: true })
   .extend({
-    session_id: z.string(),
-    question: z.string(),
-    /** Images and files that came with the question; absent: none. */
-    attachments: z.array(AttachmentSchema).optional(),
-    /** The final answer; null while there is none. */
-    answer: z.string().nullable(),
-    winner: z.string().nullable(),
-    label: z.string().nullable(),
-    /** Sources of the final answer, each address once; none where an answer stands in for its presentation. */
-    citations: z.array(CitationSchema),
-    /** All agents of the team, as the latest attempt left them. */
-    agents: z.array(
-      ParticipantSchema.extend({ provider: z.string(), model: z.string() }).meta({
-        id: "TurnAgent",
-      }),
-    ),
-    /** By agent. */
-    hosted_uses: z.record(z.string(), HostedUsesSchema),
-    /** Of the latest attempt, voided ones among them. */
-    votes: z.array(VoteSchema),
-    attempts: z.array(AttemptSchema),
+    session_id: z.string().describe("Id of the session"),
+    question: z.string().describe("The user's text"),
+    attachments: z
+      .array(AttachmentSchema)
+      .optional()
+      .describe("Images and files of the question. Omitted if none"),
+    answer: z.string().nullable().describe("The final answer; `null` if there is none"),
+    winner: z.string().nullable().describe("Id of the agent whose answer won; `null` if undecided"),
+    label: z
+      .string()
+      .nullable()
+      .describe("Label of the final text, such as `agent2.final`; `null` if there is none"),
+    citations: z
+      .array(CitationSchema)
+      .describe(
+        "Sources of the final answer, each address once. Empty if the presenter did not write it",
+      ),
+    agents: z
+      .array(
+        ParticipantSchema.extend({
+          provider: z.string().describe("Type of the backend"),
+          model: z.string().describe("Name of the model"),
+        }).meta({ id: "TurnAgent" }),
+      )
+      .describe("All agents of the team, as of the latest attempt"),
+    hosted_uses: z
+      .record(z.string(), HostedUsesSchema)
+      .describe("Number of uses of hosted tools, by agent id and tool"),
+    votes: z.array(VoteSchema).describe("Votes of the latest attempt, voided ones included"),
+    attempts: z.array(AttemptSchema).describe("All attempts, the first one first"),
     error: z
       .object({
-        code: z.string(),
-        message: z.string(),
-        agents: z.array(z.object({ agent: z.string(), code: z.string(), message: z.string() })),
+        ...reasonFields,
+        agents: z.array(AgentFailureSchema).describe("The reason for each agent"),
       })
-      .nullable(),
-    /** What a cancelled turn leaves. */
-    partial: z
-      .object({
-        winner: z.string().nullable(),
-        answer: z.string().nullable(),
-        text: z.string().nullable(),
-      })
-      .nullable(),
+      .nullable()
+      .describe("Why the turn failed; `null` if it did not fail"),
+    partial: PartialResultSchema.nullable().describe(
+      "The leading answer and the unfinished text of a cancelled turn; `null` for other turns",
+    ),
   })
   .meta({ id: "Turn" });
 export type TurnResponse = z.infer<typeof TurnResponseSchema>;

@@ -1,8 +1,12 @@
 import { z } from "zod";
-import { agent, inAttempt, label, ofAgent, ofRound } from "./fields";
+import { agent, count, inAttempt, label, ofAgent, ofRound, reasonFields } from "./fields";
 import { HandedFilesSchema, LeftOutSchema } from "./file";
 
-const LabelledVoteSchema = z.object({ agent, label });
+const LabelledVoteSchema = z.object({
+  agent: agent.describe("Id of the voter"),
+  label: label.describe("Label of the answer that the vote was for"),
+});
+const tool_call = z.string().describe("Id of the tool call with the decision");
 
 /** Events of answers and votes. */
 export const ANSWER_EVENTS = [
@@ -10,57 +14,56 @@ export const ANSWER_EVENTS = [
     type: z.literal("answer.submitted"),
     ...ofAgent,
     label,
-    revision: z.number().int(),
-    content: z.string(),
-    /** `partial`: taken from a reply that was cut, because time, tries or calls ran out. */
-    origin: z.enum(["tool", "partial"]),
-    /** The call of `new_answer`. Absent: there was none, or the log is from before this field. */
-    tool_call: z.string().optional(),
-    /**
-     * Whose files go with it: by its own label its own; else, as its author changed none, the label of the author's earlier snapshot,
-     * or `base` for what the turn began with. null: the agent has no files.
-     */
-    snapshot: z.string().nullable(),
-    /** Absent: the agent has no files, or the log is from before this field. */
-    files: HandedFilesSchema.optional(),
-    /** How many files stay, if its author changed none. Absent: it did, or the log is from before this field. */
-    kept_files: z.number().int().optional(),
-    /** Absent: none. */
-    left_out: LeftOutSchema.optional(),
+    revision: count.describe("Number of the answer in the attempt, over all agents, from 1"),
+    content: z.string().describe("Text of the answer"),
+    origin: z
+      .enum(["tool", "partial"])
+      .describe(
+        "`tool`: a call of `new_answer`. `partial`: text of a reply that was cut, because time, tries or calls ran out",
+      ),
+    tool_call: z
+      .string()
+      .optional()
+      .describe("Id of the `new_answer` call. Omitted for a partial answer and in older logs"),
+    snapshot: z
+      .string()
+      .nullable()
+      .describe(
+        "Label of the snapshot with the answer's files. If the author changed no file, the label of its earlier snapshot, or `base` for the files at the start of the turn. `null` if the agent has no workspace",
+      ),
+    files: HandedFilesSchema.optional().describe(
+      "Which files belong to the answer. Omitted if the agent has no workspace, and in older logs",
+    ),
+    kept_files: count
+      .optional()
+      .describe(
+        "Number of earlier files that stay, if the author changed none. Omitted otherwise, and in older logs",
+      ),
+    left_out: LeftOutSchema.optional().describe(
+      "Files of the author's previous answer that this answer lacks and that were not deleted. Omitted if none",
+    ),
   }),
-  z.object({
-    type: z.literal("answer.refused"),
-    ...ofRound,
-    tool_call: z.string(),
-    code: z.string(),
-    message: z.string(),
-  }),
+  z.object({ type: z.literal("answer.refused"), ...ofRound, tool_call, ...reasonFields }),
   z.object({
     type: z.literal("votes.cleared"),
     ...inAttempt,
-    by: label,
-    votes: z.array(LabelledVoteSchema),
+    by: label.describe("Label of the new answer that voids the votes"),
+    votes: z.array(LabelledVoteSchema).describe("The votes that no longer count"),
   }),
   z.object({
     type: z.literal("vote.cast"),
     ...ofRound,
-    tool_call: z.string(),
+    tool_call,
     label,
-    revision: z.number().int(),
-    reason: z.string(),
+    revision: count.describe("Number of the answer in the attempt, over all agents"),
+    reason: z.string().describe("The reason that the agent gave"),
   }),
   z.object({
     type: z.literal("vote.stale"),
     ...ofRound,
-    tool_call: z.string(),
+    tool_call,
     label,
-    missing: z.array(label),
+    missing: z.array(label).describe("Labels of the answers that the voter had not seen"),
   }),
-  z.object({
-    type: z.literal("vote.refused"),
-    ...ofRound,
-    tool_call: z.string(),
-    code: z.string(),
-    message: z.string(),
-  }),
+  z.object({ type: z.literal("vote.refused"), ...ofRound, tool_call, ...reasonFields }),
 ] as const;

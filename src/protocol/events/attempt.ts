@@ -1,52 +1,52 @@
 import { z } from "zod";
-import { agent, inAttempt, label, ofAgent, ofRound } from "./fields";
+import { agent, count, inAttempt, label, ofAgent, ofRound, reasonFields } from "./fields";
 import { HandedFilesSchema } from "./file";
 
-export const EndedBySchema = z.enum([
-  "consensus",
-  "deadline",
-  "budget",
-  "no_agents",
-  "cancelled",
-  "skipped",
-]);
+export const EndedBySchema = z
+  .enum(["consensus", "deadline", "budget", "no_agents", "cancelled", "skipped"])
+  .describe(
+    "Why coordination ended. `consensus`: every remaining agent has a valid vote. `no_agents`: every agent failed or abstained. `skipped`: the config skips coordination",
+  );
 export type EndedBy = z.infer<typeof EndedBySchema>;
+
+const restartFields = {
+  reason: z.string().describe("Why the presenter rejected the final answer"),
+  instructions: z.string().describe("What the next attempt should do differently"),
+};
 
 /** Events of an attempt and of its agents' part in it. */
 export const ATTEMPT_EVENTS = [
   z.object({
     type: z.literal("attempt.started"),
     ...inAttempt,
-    /** Why the previous attempt's final answer was rejected; null in the first attempt. */
-    feedback: z.object({ reason: z.string(), instructions: z.string() }).nullable(),
+    feedback: z
+      .object(restartFields)
+      .nullable()
+      .describe(
+        "Why the previous attempt's final answer was rejected; `null` in the first attempt",
+      ),
   }),
   z.object({
     type: z.literal("personas.assigned"),
     ...inAttempt,
-    personas: z.record(z.string(), z.string()),
+    personas: z
+      .record(z.string(), z.string())
+      .describe("Persona by agent id. Empty if none could be written"),
   }),
-  z.object({ type: z.literal("agent.failed"), ...ofAgent, code: z.string(), message: z.string() }),
-  z.object({
-    type: z.literal("agent.abstained"),
-    ...ofAgent,
-    code: z.string(),
-    message: z.string(),
-  }),
+  z.object({ type: z.literal("agent.failed"), ...ofAgent, ...reasonFields }),
+  z.object({ type: z.literal("agent.abstained"), ...ofAgent, ...reasonFields }),
   z.object({
     type: z.literal("attempt.settled"),
     ...inAttempt,
-    winner: agent.nullable(),
-    label: label.nullable(),
-    tally: z.record(z.string(), z.number().int()),
-    tie: z.boolean(),
+    winner: agent
+      .nullable()
+      .describe("Id of the agent that presents the final text; `null` if there is no agent left"),
+    label: label.nullable().describe("Label of the winning answer; `null` if no answer won"),
+    tally: z.record(z.string(), count).describe("Number of counted votes by answer label"),
+    tie: z.boolean().describe("Whether several answers had the most votes"),
     ended_by: EndedBySchema,
   }),
-  z.object({
-    type: z.literal("attempt.restarted"),
-    ...ofAgent,
-    reason: z.string(),
-    instructions: z.string(),
-  }),
+  z.object({ type: z.literal("attempt.restarted"), ...ofAgent, ...restartFields }),
 ] as const;
 
 /** Events of the final text. */
@@ -54,44 +54,76 @@ export const PRESENTATION_EVENTS = [
   z.object({
     type: z.literal("presentation.started"),
     ...ofRound,
-    label: label.nullable(),
-    workspace: z.string().nullable(),
+    label: label.nullable().describe("Label of the winning answer; `null` if no answer won"),
+    workspace: z
+      .string()
+      .nullable()
+      .describe(
+        "Label of the snapshot that the presenter starts from; `base` for the files at the start of the turn. `null` if it has no workspace",
+      ),
   }),
   z.object({
     type: z.literal("presentation.completed"),
     ...ofAgent,
-    label,
-    content: z.string(),
-    source: z.enum(["presentation", "answer", "partial"]),
-    /** Why it is not the presenter's own text; null if it is. */
-    fallback: z.string().nullable(),
-    /** Tools the presenter executed, which a fallen or rejected presentation cannot take back. */
-    tools: z.array(z.string()),
-    /**
-     * Whose files go with it: by its own label its own; else what the presenter began with, as it changed none: the label of the
-     * winning answer's snapshot, or `base` for what the turn began with. null: the presenter has no files; absent: not told.
-     */
-    snapshot: z.string().nullable().optional(),
-    /** Absent: the presenter has no files, or the log is from before this field. */
-    files: HandedFilesSchema.optional(),
-    /** The file of `snapshot` that holds the whole text, of which `content` is only the beginning. Absent: there is none. */
-    text_file: z.string().optional(),
-    /** How many files, those of contexts too, its presenter had changed when it was cut off; they go with it. Absent: none. */
-    changed_files: z.number().int().optional(),
+    label: label.describe("Label of the final text, such as `agent2.final`"),
+    content: z.string().describe("The final text"),
+    source: z
+      .enum(["presentation", "answer", "partial"])
+      .describe(
+        "`presentation`: written by the presenter. `answer`: the winning answer's text. `partial`: the unfinished text of the presenter",
+      ),
+    fallback: z
+      .string()
+      .nullable()
+      .describe(
+        "Stable code of the reason why the presentation failed and another text takes its place; `null` if it did not fail",
+      ),
+    tools: z
+      .array(z.string())
+      .describe(
+        "Names of the tools that the presenter has run. Their effects remain, even if the text is rejected",
+      ),
+    snapshot: z
+      .string()
+      .nullable()
+      .optional()
+      .describe(
+        "Label of the snapshot with the final files. If the presenter changed no file, the winning answer's snapshot, or `base` for the files at the start of the turn. `null` if it has no workspace. Omitted in older logs",
+      ),
+    files: HandedFilesSchema.optional().describe(
+      "Which files belong to the final text. Omitted if the presenter has no workspace, and in older logs",
+    ),
+    text_file: z
+      .string()
+      .optional()
+      .describe(
+        "Path in `snapshot` of the file with the whole text, if `content` holds only its start. Omitted otherwise",
+      ),
+    changed_files: count
+      .optional()
+      .describe(
+        "Number of files, those of contexts included, that the presenter had changed when it was cut off. They are part of the result. Omitted if it was not cut off",
+      ),
   }),
 ] as const;
 
-/** What a call is for: a round's work, the final text, the presenter's verdict on it, or writing the personas. */
-export const PurposeSchema = z.enum(["coordination", "presentation", "judgement", "personas"]);
+/** What a call is for. */
+export const PurposeSchema = z
+  .enum(["coordination", "presentation", "judgement", "personas"])
+  .describe(
+    "`coordination`: a round's work. `presentation`: the final text. `judgement`: the presenter's verdict on it. `personas`: writing the personas",
+  );
 export type Purpose = z.infer<typeof PurposeSchema>;
 
 /**
- * A round's limits that are near or reached, as a call says so to its agent: calls left, this one included, and seconds left. At 0
- * the call offers no tools and asks for the decision, or the final text, alone.
+ * Limits of a round that are near or reached, as the call states them to its agent. At 0 the call
+ * offers no tools and requests only the decision or the final text.
  */
 export const RoundLimitSchema = z.object({
-  calls_left: z.number().int().optional(),
-  seconds_left: z.number().int().optional(),
+  calls_left: count
+    .optional()
+    .describe("Number of calls left, this call included. Omitted if the limit is not near"),
+  seconds_left: count.optional().describe("Seconds left. Omitted if the limit is not near"),
 });
 export type RoundLimit = z.infer<typeof RoundLimitSchema>;
 
@@ -101,20 +133,38 @@ export const ROUND_EVENTS = [
     type: z.literal("round.started"),
     ...ofRound,
     purpose: PurposeSchema,
-    /** The answers shown, in the order shown. */
-    labels: z.array(label),
-    cause: z.enum(["first", "answered", "failed", "context_full"]),
-    /** The tree the round starts from; a presenter starts from its winning snapshot, null where agents have no files. */
-    workspace: z.string().nullable(),
-    /** The failed round whose file changes this one keeps; absent: the round starts without changes. */
-    carries: z.number().int().optional(),
+    labels: z.array(label).describe("Labels of the answers shown, in the order shown"),
+    cause: z
+      .enum(["first", "answered", "failed", "context_full"])
+      .describe(
+        "Why the round began. `first`: the agent's first round. `answered`: after the agent's own answer. `failed`: the previous round failed. `context_full`: new answers did not fit into the conversation",
+      ),
+    workspace: z
+      .string()
+      .nullable()
+      .describe(
+        "Label of the snapshot that the round starts from; `base` for the files at the start of the turn. `null` if the agent has no workspace",
+      ),
+    carries: count
+      .optional()
+      .describe(
+        "Number of the failed round whose file changes this round keeps. Omitted if the round starts without changes",
+      ),
   }),
-  z.object({ type: z.literal("round.failed"), ...ofRound, code: z.string(), message: z.string() }),
-  z.object({ type: z.literal("round.nudged"), ...ofRound, nudge: z.number().int() }),
+  z.object({ type: z.literal("round.failed"), ...ofRound, ...reasonFields }),
+  z.object({
+    type: z.literal("round.nudged"),
+    ...ofRound,
+    nudge: count.describe("Number of this nudge in the round, from 1"),
+  }),
   z.object({
     type: z.literal("answers.injected"),
     ...ofRound,
-    labels: z.array(label),
-    via: z.enum(["tool_result", "message", "reopened"]),
+    labels: z.array(label).describe("Labels of the answers shown, in the order shown"),
+    via: z
+      .enum(["tool_result", "message", "reopened"])
+      .describe(
+        "Where the answers were shown. `tool_result`: with the results of tools. `message`: in a message. `reopened`: to an agent whose vote was voided, in its finished conversation",
+      ),
   }),
 ] as const;

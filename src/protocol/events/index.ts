@@ -7,7 +7,14 @@ import { TOOL_EVENTS } from "./tool";
 import { TURN_EVENTS } from "./turn";
 
 export { type EndedBy, EndedBySchema } from "./attempt";
-export type { Decision, DeltaItem, DeltaKind, Dropped, FailureClass, StopReason } from "./call";
+export type {
+  Decision,
+  DeltaItem,
+  DeltaKind,
+  CompactedPart,
+  FailureClass,
+  StopReason,
+} from "./call";
 export type { FileAccess, HandedFiles, LeftOut } from "./file";
 export type { Purpose, RoundLimit } from "./attempt";
 export type { ListedTool, ToolsListing } from "./tool";
@@ -15,8 +22,10 @@ export { isTerminal, LOG_VERSION, type PinnedContext } from "./turn";
 export { type Usage, UsageSchema } from "../usage";
 
 /**
- * The session's event log: one union for the rules, the stored log, the wire and every client. Field names are the same
- * everywhere. Adding a field is compatible; renaming or removing one breaks recorded logs (`proof/golden/`).
+ * The session's event log: one union for the rules, the stored log, the wire and every client.
+ * Field names are the same everywhere. Adding a field is compatible; renaming or removing a field
+ * breaks recorded logs (`proof/golden/`). The descriptions of the fields are public: the OpenAPI
+ * document and the reference show them.
  */
 export const SessionEventSchema = z.discriminatedUnion("type", [
   ...TURN_EVENTS,
@@ -30,7 +39,7 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
   ...PRESENTATION_EVENTS,
 ]);
 
-/** Any event as the rules make it and the log stores it, before it has a number. */
+/** Any event as the rules create it and the log stores it, before it has a number. */
 export type SessionEvent = z.infer<typeof SessionEventSchema>;
 export type EventType = SessionEvent["type"];
 /** The event of one type: `EventOf<"vote.cast">`. */
@@ -38,7 +47,7 @@ export type EventOf<T extends EventType> = Extract<SessionEvent, { type: T }>;
 export type CallEvent = EventOf<
   "call.started" | "call.deferred" | "call.waiting" | "call.completed" | "call.failed"
 >;
-/** Of an agent's own tool. */
+/** An event of an agent's own tool. */
 export type ToolEvent = EventOf<
   | "tool.started"
   | "tool.progressed"
@@ -48,9 +57,15 @@ export type ToolEvent = EventOf<
   | "tool.unknown"
 >;
 
-/** An event as clients get it. */
+/** An event as clients receive it. */
 export const WireEventSchema = z.intersection(
   SessionEventSchema,
-  z.object({ sequence_number: z.number().int(), session_id: z.string() }),
+  z.object({
+    sequence_number: z
+      .number()
+      .int()
+      .describe("Number of the event in the session, from 1 without gaps. It is also the SSE id"),
+    session_id: z.string().describe("Id of the session"),
+  }),
 );
 export type WireEvent = z.infer<typeof WireEventSchema>;

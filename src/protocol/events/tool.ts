@@ -1,42 +1,45 @@
 import { z } from "zod";
 import { ToolRuleSchema } from "../team";
-import { ofAgent, ofTool } from "./fields";
+import { count, ofAgent, ofTool } from "./fields";
 
 /**
- * What a tool server sends to people while one of its tools runs. The texts are untrusted and
- * already sanitized for display.
+ * Notifications of a tool server for people, sent while one of its tools runs. The texts are
+ * untrusted and already sanitized for display.
  */
 
-/** Origin of the tool server: scheme, host and port. */
-const origin = z.string();
+const origin = z.string().describe("Origin of the tool server: scheme, host and port");
 
 /** One request of a tool server to a person. */
 const RequestToPersonSchema = z.object({
-  /** To fill in a form, to open an address, or something else that `message` names. */
-  kind: z.enum(["form", "url", "other"]),
-  /** The server's text. */
-  message: z.string(),
-  /** https address for the person to open; `null` if there is none or it is not shown. */
-  url: z.string().nullable(),
-  /** Why the address is not shown, as a clause; `null` if there is none or it is shown. */
-  refused: z.string().nullable(),
+  kind: z
+    .enum(["form", "url", "other"])
+    .describe("`form`: fill in a form. `url`: open an address. `other`: see `message`"),
+  message: z.string().describe("Text from the tool server"),
+  url: z
+    .string()
+    .nullable()
+    .describe("https address for the person to open; `null` if there is none or it is not shown"),
+  refused: z
+    .string()
+    .nullable()
+    .describe("Why the address is not shown, as a clause; `null` if there is none or it is shown"),
 });
 export type RequestToPerson = z.infer<typeof RequestToPersonSchema>;
 
 export const InputRequiredSchema = z.object({
   origin,
-  requests: z.array(RequestToPersonSchema),
-  /** Number of further requests that are not listed. */
-  more: z.number().int().optional(),
+  requests: z.array(RequestToPersonSchema).describe("The requests of the tool server"),
+  more: count
+    .optional()
+    .describe("Number of further requests that are not listed. Omitted if all are listed"),
 });
 export type InputRequired = z.infer<typeof InputRequiredSchema>;
 
 export const ToolProgressSchema = z.object({
   origin,
-  progress: z.number(),
-  /** Final value of `progress`; `null` if unknown. */
-  total: z.number().nullable(),
-  message: z.string().nullable(),
+  progress: z.number().describe("Progress so far, in the tool server's unit"),
+  total: z.number().nullable().describe("Final value of `progress`; `null` if unknown"),
+  message: z.string().nullable().describe("Text from the tool server; `null` if there is no text"),
 });
 export type ToolProgress = z.infer<typeof ToolProgressSchema>;
 
@@ -47,48 +50,69 @@ export type ToolNotification =
 
 /** A tool of a tool server, as an agent is offered it. */
 const ListedToolSchema = ToolRuleSchema.extend({
-  /** As the server calls it; `name` is what the agent knows it by. */
-  tool: z.string(),
-  /** SHA-256 of its name, title, description and schemas, in hex. */
-  hash: z.string(),
+  tool: z.string().describe("Name of the tool on the server; `name` is the agent's name for it"),
+  hash: z
+    .string()
+    .describe("SHA-256 of the tool's name, title, description and schemas, in lower-case hex"),
 });
 export type ListedTool = z.infer<typeof ListedToolSchema>;
 
-/** What one tool server has for one agent. */
+const RefusedToolSchema = z.object({
+  tool: z.string().describe("Name of the tool on the server"),
+  why: z.string().describe("Why the tool is not offered, as a clause"),
+  changed: z
+    .boolean()
+    .describe("Whether the tool differs from the one that the session first listed"),
+});
+
+/** The tools of one tool server for one agent. */
 const ToolsListingSchema = z.object({
-  /** By its name in the config. */
-  server: z.string(),
-  /** The revision of the protocol that it speaks; null: nobody knows. */
-  version: z.string().nullable(),
-  /** Why it cannot be used, as a sentence; null: it can. */
-  problem: z.string().nullable(),
-  tools: z.array(ListedToolSchema),
-  /** Tools that are not offered, and why, as a clause. `changed`: not what it was when the session first saw it. */
-  refused: z.array(z.object({ tool: z.string(), why: z.string(), changed: z.boolean() })),
-  /** Tools that are not offered, beyond those listed. */
-  more_refused: z.number().int().optional(),
+  server: z.string().describe("Name of the tool server in the config"),
+  version: z
+    .string()
+    .nullable()
+    .describe("Revision of MCP that the server uses; `null` if it is not known"),
+  problem: z
+    .string()
+    .nullable()
+    .describe("Why the server cannot be used, as a sentence; `null` if it can be used"),
+  tools: z.array(ListedToolSchema).describe("The tools that the agent is offered"),
+  refused: z.array(RefusedToolSchema).describe("The tools that are not offered"),
+  more_refused: count
+    .optional()
+    .describe("Number of refused tools that are not listed. Omitted if all are listed"),
 });
 export type ToolsListing = z.infer<typeof ToolsListingSchema>;
 
 /** Events of agents' own tools and of their servers. */
 export const TOOL_EVENTS = [
   /**
-   * What a tool server has for an agent, from now on: in the turn it takes the place of what was listed before. A tool is pinned
-   * for the session by the first event that names it.
+   * Replaces the server's earlier listing in this turn. The first event that names a tool pins it
+   * for the session.
    */
   z.object({ type: z.literal("tools.listed"), ...ofAgent, ...ToolsListingSchema.shape }),
   z.object({ type: z.literal("tool.started"), ...ofTool }),
-  /** How far a running tool is, by its server; now and then, not each time the server says so. */
+  /** Recorded at intervals, not for each notification of the server. */
   z.object({ type: z.literal("tool.progressed"), ...ofTool, ...ToolProgressSchema.shape }),
-  /** What a tool's server wants of a person. Nobody is asked and nothing is answered: it is shown. */
+  /** For display only: no person is asked and the server gets no answer. */
   z.object({ type: z.literal("tool.input_required"), ...ofTool, ...InputRequiredSchema.shape }),
   z.object({
     type: z.literal("tool.completed"),
     ...ofTool,
-    outcome: z.enum(["ok", "error", "planned", "refused"]),
+    outcome: z
+      .enum(["ok", "error", "planned", "refused"])
+      .describe(
+        "`planned`: not run, because the tool acts outside and the team is in planning mode. `refused`: not run, because a limit of the reply or of the turn is reached",
+      ),
   }),
-  /** Cut off by a restart and safe to repeat: it is owed again. */
+  /** Interrupted by a restart and safe to repeat: the call is owed again. */
   z.object({ type: z.literal("tool.interrupted"), ...ofTool }),
-  /** Whether it did its work is not known. `message`: what it said, the beginning; absent where it said nothing. */
-  z.object({ type: z.literal("tool.unknown"), ...ofTool, message: z.string().optional() }),
+  z.object({
+    type: z.literal("tool.unknown"),
+    ...ofTool,
+    message: z
+      .string()
+      .optional()
+      .describe("Start of the tool's output. Omitted if there is no output"),
+  }),
 ] as const;

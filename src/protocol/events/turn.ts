@@ -4,77 +4,109 @@ import { COST_FIELDS } from "../cost";
 import { BudgetSchema, TeamRulesSchema } from "../team";
 import { UsageSchema } from "../usage";
 import { EndedBySchema } from "./attempt";
-import { agent, base, label } from "./fields";
+import { agent, base, count, label, reasonFields } from "./fields";
 
 /**
- * Version of a turn's facts, stored in its `turn.started` (absent there: 1). Raise it when the fold of an older log would give
- * another state; `evolve` then keeps the fold of the older version.
+ * Version of a turn's facts, stored in its `turn.started` (omitted there: 1). Raise it if the fold
+ * of an older log would give another state; `evolve` then keeps the fold of the older version.
  *
- * 1: turns without this field. 2: turns with it.
+ * 1: turns without this field. 2: turns with this field.
  */
 export const LOG_VERSION = 2;
 
-/** A context as it was uploaded when the turn began: what is uploaded later changes nothing for the turn. */
+/** A version of a context, fixed at the start of the turn. Later uploads do not change the turn. */
 const PinnedContextSchema = z.object({
-  name: z.string(),
-  version: z.string(),
-  /** agent id → what it may do; `write`: once it presents. Agents that are not named do not see it. */
-  permissions: z.record(z.string(), z.enum(["read", "write"])),
+  name: z.string().describe("Name of the context"),
+  version: z.string().describe("Id of the version"),
+  permissions: z
+    .record(z.string(), z.enum(["read", "write"]))
+    .describe(
+      "Access by agent id. `write`: the agent may change files when it presents; until then it may only read. Other agents do not see the context",
+    ),
 });
 export type PinnedContext = z.infer<typeof PinnedContextSchema>;
 
+/** Reasons for each agent, and the result of a cancelled turn. The API shows both unchanged. */
+export const AgentFailureSchema = z.object({ agent, ...reasonFields });
+export const PartialResultSchema = z.object({
+  winner: agent
+    .nullable()
+    .describe("Id of the agent whose answer was leading; `null` if there was no answer"),
+  answer: z
+    .string()
+    .nullable()
+    .describe("Text of the leading answer; `null` if there was no answer"),
+  text: z
+    .string()
+    .nullable()
+    .describe("Unfinished final text of the presenter; `null` if none was written"),
+});
+
+const spendingFields = {
+  usage: UsageSchema.describe("Tokens that the turn used"),
+  ...COST_FIELDS,
+};
+
 /** Events of a session and of its turns. */
 export const TURN_EVENTS = [
-  z.object({ type: z.literal("session.created"), ...base, rules: TeamRulesSchema }),
+  z.object({
+    type: z.literal("session.created"),
+    ...base,
+    rules: TeamRulesSchema.describe("The team, as far as the coordination rules use it"),
+  }),
   z.object({
     type: z.literal("turn.started"),
     ...base,
-    question: z.string(),
-    /** Images and files that came with the question; absent: none. */
-    attachments: z.array(AttachmentSchema).optional(),
-    /** No agent of the team reads more input tokens for the attachments in one call; absent: 0. */
-    attachment_tokens: z.number().int().optional(),
-    parent_turn: z.number().int().nullable(),
-    /** agent id → alias, drawn once per turn. */
-    aliases: z.record(z.string(), z.string()),
-    budget: BudgetSchema,
-    /** Unix ms; the whole turn, presentation included, ends by then. */
-    deadline_at: z.number(),
-    /** What the user uploaded and the agents see; absent: nothing. */
-    contexts: z.array(PinnedContextSchema).optional(),
-    /** `LOG_VERSION` when the turn began. Absent: 1. */
-    log_version: z.number().int().optional(),
+    question: z.string().describe("The user's text"),
+    attachments: z
+      .array(AttachmentSchema)
+      .optional()
+      .describe("Images and files of the question. Omitted if none"),
+    attachment_tokens: count
+      .optional()
+      .describe(
+        "Upper bound of the input tokens that one call of any agent needs for the attachments. Omitted: 0",
+      ),
+    parent_turn: count
+      .nullable()
+      .describe("Number of the turn that this one follows; `null` for the first turn"),
+    aliases: z
+      .record(z.string(), z.string())
+      .describe("Alias by agent id. Aliases are drawn once per turn"),
+    budget: BudgetSchema.describe("Limits of what the turn may spend"),
+    deadline_at: z
+      .number()
+      .describe("Time limit of the whole turn, presentation included, in Unix milliseconds"),
+    contexts: z
+      .array(PinnedContextSchema)
+      .optional()
+      .describe("Uploaded contexts that the agents see. Omitted if none"),
+    log_version: count
+      .optional()
+      .describe("Version of the log format at the start of the turn. Omitted: 1"),
   }),
   z.object({
     type: z.literal("turn.completed"),
     ...base,
-    winner: agent,
-    label,
-    attempt: z.number().int(),
-    answer: z.string(),
+    winner: agent.describe("Id of the agent whose answer won"),
+    label: label.describe("Label of the final text, such as `agent2.final`"),
+    attempt: count.describe("Number of the attempt that the final text is from"),
+    answer: z.string().describe("The final answer"),
     finish_reason: EndedBySchema,
-    usage: UsageSchema,
-    ...COST_FIELDS,
+    ...spendingFields,
   }),
   z.object({
     type: z.literal("turn.failed"),
     ...base,
-    code: z.string(),
-    message: z.string(),
-    agents: z.array(z.object({ agent, code: z.string(), message: z.string() })),
-    usage: UsageSchema,
-    ...COST_FIELDS,
+    ...reasonFields,
+    agents: z.array(AgentFailureSchema).describe("The reason for each agent"),
+    ...spendingFields,
   }),
   z.object({
     type: z.literal("turn.cancelled"),
     ...base,
-    partial: z.object({
-      winner: agent.nullable(),
-      answer: z.string().nullable(),
-      text: z.string().nullable(),
-    }),
-    usage: UsageSchema,
-    ...COST_FIELDS,
+    partial: PartialResultSchema.describe("The leading answer and the unfinished text"),
+    ...spendingFields,
   }),
 ] as const;
 

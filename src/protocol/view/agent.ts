@@ -3,7 +3,7 @@ import type { CallEvent, EventOf, ToolEvent } from "../events";
 import { emptyStream } from "./stream";
 import type { AgentView } from "./types";
 
-/** Facts about one agent's work that touch nothing but the agent. */
+/** Events that change only one agent's view. */
 export type WorkEvent =
   | CallEvent
   | ToolEvent
@@ -50,7 +50,7 @@ export const newAgent = (id: string, alias: string, at: number): AgentView => ({
   lastActivityAt: at,
 });
 
-/** A new attempt: the agent is fresh, only what it has used stays. */
+/** Resets an agent for a new attempt. Only its usage and cost stay. */
 export function resetAgent(agent: AgentView, at: number): void {
   const {
     id,
@@ -120,7 +120,7 @@ export function applyWork(agent: AgentView, event: WorkEvent): void {
     case "round.nudged":
     case "answer.refused":
     case "vote.refused":
-      return; // the call that follows shows it
+      return; // the next call makes it visible
     default:
       event satisfies never;
   }
@@ -182,7 +182,7 @@ function applyCall(agent: AgentView, event: CallEvent): void {
       agent.call = null;
       agent.retryAt = event.retry_at;
       if (event.class !== "cancelled") {
-        // A call that nobody needs any more is no error of the agent's.
+        // A call that is no longer needed is not an error of the agent.
         agent.lastError = { code: event.code, message: event.message, at: event.at };
         agent.callError = agent.lastError;
       }

@@ -4,7 +4,7 @@ import { endOf, hasPart } from "./participation";
 import { resetAgent } from "./agent";
 import type { AgentStatus, AgentView, AttemptView, TurnView } from "./types";
 
-/** Facts of an attempt that touch more than one agent's work: answers, votes, the settlement, the presentation. */
+/** Events of an attempt that concern more than one agent: answers, votes, settlement, presentation. */
 export type AttemptEvent = EventOf<
   | "attempt.started"
   | "personas.assigned"
@@ -17,7 +17,7 @@ export type AttemptEvent = EventOf<
   | "attempt.restarted"
 >;
 
-/** Most sources of one final text. */
+/** Maximum number of sources of one final text. */
 const MOST_CITATIONS = 100;
 
 /** Changes `turn`. */
@@ -62,7 +62,7 @@ export function applyAttempt(turn: TurnView, event: AttemptEvent): void {
   }
 }
 
-/** Votes that count now by label; once settled, what the log counted. */
+/** Number of valid votes by label; for a settled attempt, the tally in the log. */
 export function tallyOf(attempt: AttemptView): Record<string, number> {
   if (attempt.settlement) return attempt.settlement.tally;
   const counts = new Map<string, number>();
@@ -71,17 +71,20 @@ export function tallyOf(attempt: AttemptView): Record<string, number> {
   return Object.fromEntries(counts);
 }
 
-/** Sources of the turn's final text; none where an answer stands in for a presentation. */
+/** Sources of the turn's final text. Empty if the presenter did not write it. */
 export function citationsOf({ attempts, final }: TurnView): readonly Citation[] {
   const attempt = attempts.findLast(({ number }) => number === final?.attempt);
   return attempt?.presentation?.source === "presentation" ? attempt.citations : [];
 }
 
-/** The status of an agent that was stopped before its work was done: one that has no part yet did not complete. */
+/**
+ * Status of an agent that was stopped before its work was done: `error` if it had not taken part
+ * yet.
+ */
 export const stoppedStatus = (attempt: AttemptView | undefined, { id }: AgentView): AgentStatus =>
   attempt && hasPart(attempt, id) ? "completed" : "error";
 
-/** Ends an agent's open work: what it was doing is over, what it had decided stays visible. */
+/** Ends an agent's open work. Its decisions stay visible. */
 export function retire(agent: AgentView, status: AgentStatus): void {
   agent.call = null;
   agent.retryAt = null;
@@ -180,8 +183,9 @@ function attemptSettled(
 }
 
 /**
- * Whose unfinished answers came with the end of coordination, and for no other reason. An agent that the budget stops has a call put
- * off; without one it used up its own calls at that moment.
+ * Ids of agents whose partial answers were taken because coordination ended, and for no other
+ * reason. An agent stopped by the budget has a deferred call; otherwise it used up its own calls at
+ * that moment.
  */
 function cutAt(
   turn: TurnView,
@@ -235,6 +239,6 @@ function presentationCompleted(
   if (agent.out === null) agent.status = "completed";
 }
 
-/** Teams are small (64 at most), so a search is as good as an index, and order and plain data stay. */
+/** A linear search: teams have at most 64 agents, and an array keeps order and plain data. */
 export const agentById = (turn: TurnView, id: string): AgentView | undefined =>
   turn.agents.find((agent) => agent.id === id);

@@ -11,10 +11,11 @@ export type * from "./types";
 export { citationsOf, tallyOf } from "./attempt";
 
 /**
- * The one reducer from the log to what people see. API, command line, page and tests share it.
+ * The only reducer from the log to the view of a session. The API, the command line, the page and
+ * tests share it.
  *
- * It works in place: the view belongs to whoever made it with `emptyView`, and an event costs what it changes, however long
- * the session is. `structuredClone` makes a copy that stands still.
+ * `apply` changes the view in place, so an event costs the same however long the session is. The
+ * creator of the view owns it; use `structuredClone` for a copy that does not change.
  */
 export const emptyView = (): SessionView => ({
   sessionId: "",
@@ -26,8 +27,9 @@ export const emptyView = (): SessionView => ({
 });
 
 /**
- * Folds one event into `view` and returns the same `view`. Events must come in order; one that is already in it changes
- * nothing, so a client may apply again whatever it gets twice. Events may be left out (deltas, earlier turns).
+ * Folds one event into `view` and returns the same `view`. Apply events in order. An event that is
+ * already in the view has no effect, so repeated delivery is safe. Events may be missing (deltas,
+ * earlier turns).
  */
 export function apply(view: SessionView, event: WireEvent): SessionView {
   if (event.sequence_number <= view.lastSequence) return view;
@@ -46,7 +48,7 @@ export function apply(view: SessionView, event: WireEvent): SessionView {
   return view;
 }
 
-/** The turn of this number, or the latest. */
+/** The turn with this number; without a number, the latest. */
 export const turnOf = (view: SessionView, number?: number): TurnView | undefined =>
   number === undefined ? view.turns.at(-1) : view.turns.findLast((turn) => turn.number === number);
 
@@ -100,9 +102,9 @@ function applyToTurn(turn: TurnView, event: TurnEvent, view: SessionView): void 
     case "files.accessed":
     case "tools.listed":
     case "conversation.compacted":
-      return; // for those who read the log
+      return; // not part of the view
     default:
-      event satisfies never; // of a later version: what it means is not known, so it changes nothing
+      event satisfies never; // an unknown type of a later version has no effect
   }
 }
 
@@ -123,7 +125,7 @@ function work(turn: TurnView, event: WorkEvent, view: SessionView): void {
   if (event.type === "agent.failed" || event.type === "agent.abstained") advancePhase(turn);
 }
 
-/** Voting is on once answers are shown; at the latest when no one who takes part is without an answer. */
+/** Voting begins once answers are shown, at the latest when every remaining agent has answered. */
 function advancePhase(turn: TurnView): void {
   const taking = turn.agents.filter(({ out }) => out === null);
   if (taking.length > 0 && taking.every(({ answers }) => answers > 0)) beginVoting(turn);
@@ -133,7 +135,7 @@ function beginVoting(turn: TurnView): void {
   if (turn.phase === "initial_answer") turn.phase = "enforcement";
 }
 
-/** The team's agents in the config's order; without the rules in the order of the aliases. */
+/** Agents are in the order of the config; without the rules, in the order of the aliases. */
 function newTurn(view: SessionView, event: EventOf<"turn.started">): TurnView {
   const aliases = new Map(Object.entries(event.aliases));
   const ids = view.rules?.agents.map(({ id }) => id) ?? [...aliases.keys()];
@@ -173,7 +175,7 @@ function modelOf(view: SessionView, id: string): { provider: string; model: stri
   return rules && { provider: rules.provider, model: rules.model };
 }
 
-/** An agent the turn did not announce joins at the end: an odd log is shown, not lost. */
+/** Appends an agent that the turn did not announce, so that an incomplete log can be shown. */
 function agentIn(turn: TurnView, id: string, at: number): AgentView {
   const known = agentById(turn, id);
   if (known) return known;
@@ -184,7 +186,7 @@ function agentIn(turn: TurnView, id: string, at: number): AgentView {
 
 type EndEvent = EventOf<"turn.completed" | "turn.failed" | "turn.cancelled">;
 
-/** The terminal event's usage and cost are the bill: they also hold what was still in flight, which nobody reported. */
+/** The terminal event has the final usage and cost. They include calls still in flight. */
 function turnEnded(turn: TurnView, event: EndEvent): void {
   for (const agent of turn.agents)
     if (agent.call) addCharge(turn, agent, { ...agent.call.reserved, usage: null });
@@ -227,10 +229,10 @@ function turnEnded(turn: TurnView, event: EndEvent): void {
   }
 }
 
-/** What one call was charged. `usage`: `null` if its provider reported none; `tokens` are then what it had reserved. */
+/** Charge of one call. `usage`: `null` if not reported; `tokens` is then the reservation. */
 type Charge = Cost & { tokens: number; usage: Usage | null };
 
-/** `agent`: the rules of the agent whose call it was, if they are known. */
+/** `agent`: the rules of the call's agent, if known. */
 function chargeIn(
   event: EventOf<"call.completed" | "call.failed">,
   agent: AgentRules | undefined,
@@ -240,7 +242,7 @@ function chargeIn(
   return { ...chargedCost(agent, { ...event, tokens }), tokens, usage };
 }
 
-/** Books a charge for the agent and for the turn alike, so that the agents' figures add up to the turn's. Changes both. */
+/** Adds a charge to the agent and to the turn, so that the agents' sums equal the turn's. */
 function addCharge(
   turn: TurnView,
   agent: AgentView,

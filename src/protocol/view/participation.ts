@@ -1,6 +1,6 @@
 import type { AgentEnd, AttemptView, TurnView } from "./types";
 
-/** Who took part in an attempt, and why the others did not. */
+/** Agents that took part in an attempt, and why the others did not. */
 
 /** One agent's part in one attempt. */
 export type Participant = {
@@ -12,9 +12,9 @@ export type Participant = {
 };
 
 /**
- * All agents of the turn, in the config's order, as they stand in `attempt` or stood when it ended. An agent took part if it has
- * an accepted answer or a valid vote there; without coordination, if it presents. Empty for an earlier attempt of a turn that was
- * stored before attempts kept their agents.
+ * All agents of the turn, in the order of the config, as of `attempt` or its end. An agent took part
+ * if it has an accepted answer or a valid vote there; without coordination, if it presents. Empty
+ * for an earlier attempt of a turn that was stored before attempts kept their agents.
  */
 export function participantsOf(turn: TurnView, attempt: AttemptView): Participant[] {
   const isLatest = attempt === turn.attempts.at(-1);
@@ -37,7 +37,7 @@ export function participantsOf(turn: TurnView, attempt: AttemptView): Participan
   });
 }
 
-/** Those of the turn: of its latest attempt. */
+/** The participants of the turn's latest attempt. */
 export function participantsOfTurn(turn: TurnView): Participant[] {
   const attempt = turn.attempts.at(-1);
   if (attempt) return participantsOf(turn, attempt);
@@ -50,7 +50,7 @@ export function participantsOfTurn(turn: TurnView): Participant[] {
   }));
 }
 
-/** What is kept of an agent when the next attempt makes it fresh. */
+/** The data kept of an agent when the next attempt resets it. */
 export function endOf({
   id,
   status,
@@ -73,7 +73,7 @@ export function endOf({
 }
 const withoutTime = ({ code, message }: { code: string; message: string }) => ({ code, message });
 
-/** Whether an agent has a part in an attempt as it stands now. */
+/** Whether an agent has taken part in an attempt so far. */
 export function hasPart(
   { answers, votes, settlement, presentation }: AttemptView,
   id: string,
@@ -85,18 +85,21 @@ export function hasPart(
   );
 }
 
-/** Whether the end stopped it before its answer was whole, and it had no say after that. */
+/** Whether the end of the attempt cut the agent's answer, and the agent did not vote after that. */
 const isUnfinished = ({ cut }: AttemptView, { id, status }: AgentEnd): boolean =>
   cut?.includes(id) === true && status === "answered";
 
-/** Ends of an attempt that come before an agent that still works has answered. */
+/** Reasons for the end of an attempt that can stop an agent before it has answered. */
 export const TOO_LATE: ReadonlyMap<string, string> = new Map([
   ["deadline", "Time ran out"],
   ["budget", "The budget ran out"],
   ["cancelled", "The turn was cancelled"],
 ]);
 
-/** Why an agent stopped working in an attempt; null: nothing stopped it. Without coordination, only the presenter works. */
+/**
+ * Why an agent stopped working in an attempt; `null` if it was not stopped. Without coordination,
+ * only the presenter works.
+ */
 function cutBy(
   { answers, settlement }: AttemptView,
   id: string,

@@ -26,15 +26,15 @@ import {
 } from "./index";
 import { voteResult } from "./vote-result";
 
-/** Views as the API shows them: MassGen's field names, times in seconds as MassGen writes them. */
+/** Converts views to API responses: MassGen's field names, times in seconds as in MassGen. */
 
 const FINAL_PREVIEW_CHARS = 200;
 const REASON_PREVIEW_CHARS = 100;
 
-/** What the view cannot know. `now` is unix ms. */
+/** Data that is not part of the view. `now`: Unix time in milliseconds. */
 export type StatusMeta = { now: number };
 
-/** Status of a session by its latest turn; null before its first turn. */
+/** Status of a session, based on its latest turn; `null` before the first turn. */
 export function toStatus(view: SessionView, meta: StatusMeta): SessionStatus | null {
   const turn = turnOf(view);
   if (!turn) return null;
@@ -62,7 +62,7 @@ export function toStatus(view: SessionView, meta: StatusMeta): SessionStatus | n
   };
 }
 
-/** One turn in full, without the answers' texts; null if there is no such turn. */
+/** One turn in full, without the answers' texts; `null` if there is no such turn. */
 export function toTurn(view: SessionView, number: number): TurnResponse | null {
   const turn = turnOf(view, number);
   if (!turn) return null;
@@ -91,7 +91,7 @@ export function toTurn(view: SessionView, number: number): TurnResponse | null {
   };
 }
 
-/** First answers and votes are half the way each; a finished turn is all of it, whoever fell out. */
+/** First answers and votes count half each. A completed turn is at 100, also if agents failed. */
 function completionPercentage({ status, agents }: TurnView): number {
   if (status === "completed") return 100;
   const done = agents.reduce(
@@ -101,7 +101,7 @@ function completionPercentage({ status, agents }: TurnView): number {
   return agents.length === 0 ? 0 : Math.floor((100 * done) / (2 * agents.length));
 }
 
-/** How the turn ended, or that it has not. */
+/** Why the turn ended; `in_progress` while it runs. */
 export function finishReason(turn: TurnView): z.infer<typeof FinishReasonSchema> {
   if (turn.status === "failed") return "error";
   return turn.finishReason ?? "in_progress";
@@ -279,7 +279,7 @@ const toCost = ({ usd, isWhole }: Cost) => ({
   cost_usd_known: usd,
 });
 
-/** By characters, not code units, so that no surrogate pair is cut. */
+/** At most `chars` UTF-16 code units. Does not cut a surrogate pair. */
 const preview = (text: string, chars: number): string => {
   if (text.length <= chars) return text;
   const kept = text.slice(0, chars - 1);

@@ -2,12 +2,12 @@ import type { DeltaItem } from "../events";
 import type { AgentView, StreamedText, StreamView } from "./types";
 
 /**
- * How much of a running call's text a view keeps, in UTF-16 code units. Whoever wants all of it reads the deltas; the final
- * text comes whole with its own event.
+ * Maximum length of a running call's text in a view, in UTF-16 code units. The deltas have the
+ * whole text, and the final text has its own event.
  */
 export const STREAM_TAIL = 16 * 1024;
 
-/** The stream of a call that has begun; what an earlier try wrote is superseded. */
+/** The stream of a call that has started. It replaces the output of an earlier try. */
 export const emptyStream = (call: string): StreamView => ({
   call,
   latest: null,
@@ -20,21 +20,24 @@ export const emptyStream = (call: string): StreamView => ({
   final: { text: "", length: 0 },
 });
 
-/** Adds a piece to its call's stream; pieces of calls that are no longer the agent's latest are dropped. */
+/** Appends a piece to its call's stream. Ignores pieces of calls before the agent's latest. */
 export function appendDelta(agent: AgentView, item: DeltaItem): void {
   const { stream } = agent;
   if (!stream || stream.call !== item.call) return;
   stream.latest = item.kind;
   stream.tool = item.name ?? null;
   const source = `${item.tool_index ?? ""} ${item.name ?? ""}`;
-  // Offsets count within one tool call: what another one streams is another text, shown from here on.
+  // Offsets count within one tool call, so another tool call starts a new text.
   if ((stream.shown[item.kind] ?? source) !== source)
     stream[item.kind] = { text: "", length: item.offset };
   stream.shown[item.kind] = source;
   append(stream[item.kind], item);
 }
 
-/** Only the new part of a piece that overlaps is added. The tail is cut seldom, so that a piece costs its own length. */
+/**
+ * Appends the part of a piece that is new. Cuts the text only at twice the limit, so that a piece
+ * costs its own length.
+ */
 function append(streamed: StreamedText, { offset, text }: DeltaItem): void {
   const end = offset + text.length;
   if (end <= streamed.length) return;
@@ -43,7 +46,7 @@ function append(streamed: StreamedText, { offset, text }: DeltaItem): void {
   if (streamed.text.length > 2 * STREAM_TAIL) streamed.text = tail(streamed.text);
 }
 
-/** Never begins with the second half of a surrogate pair. */
+/** The last `STREAM_TAIL` code units. Does not start with the second half of a surrogate pair. */
 function tail(text: string): string {
   const kept = text.slice(-STREAM_TAIL);
   const first = kept.charCodeAt(0);

@@ -6,17 +6,17 @@ import type { Budget, TeamRules } from "../team";
 import type { InputRequired, ToolProgress } from "../events/tool";
 
 /**
- * What people and programs see of a session: a projection of the log, plain data (`structuredClone` and JSON keep it whole).
- * `index.ts` and the folds beside it are the only writers; everything else reads.
+ * The public view of a session: a projection of the log as plain data (safe for `structuredClone`
+ * and JSON). Only `index.ts` and the folds beside it write to it.
  */
 export type SessionView = {
   /** Empty until the first event. */
   sessionId: string;
-  /** Everything up to here is in the view; events up to it are ignored. */
+  /** Number of the latest event in the view. Events up to this number are ignored. */
   lastSequence: number;
   createdAt: number | null;
   updatedAt: number;
-  /** null where the events began after `session.created`. */
+  /** `null` if `session.created` is not among the events. */
   rules: TeamRules | null;
   turns: TurnView[];
 };
@@ -28,7 +28,7 @@ export type TurnView = {
   number: number;
   parentTurn: number | null;
   question: string;
-  /** Absent: none. */
+  /** Omitted if none. */
   attachments?: readonly Attachment[];
   budget: Budget;
   startedAt: number;
@@ -37,12 +37,12 @@ export type TurnView = {
   status: TurnStatus;
   phase: Phase;
   /**
-   * In the order of the config. Answers, votes and status are those of the latest attempt; tokens, cost and uses of hosted tools
-   * those of the turn.
+   * In the order of the config. Answers, votes and status are of the latest attempt; tokens, cost
+   * and uses of hosted tools are of the whole turn.
    */
   agents: AgentView[];
   attempts: AttemptView[];
-  /** The agent whose answer won the latest attempt that settled. */
+  /** Id of the agent whose answer won the latest settled attempt. */
   winner: string | null;
   final: FinalView | null;
   finishReason: EndedBy | null;
@@ -52,17 +52,20 @@ export type TurnView = {
     agents: { agent: string; code: string; message: string }[];
   } | null;
   partial: { winner: string | null; answer: string | null; text: string | null } | null;
-  /** As providers reported it. */
+  /** Usage that providers reported. */
   usage: Usage;
-  /** Of calls that reported no usage: what they had reserved, the most they can have taken. */
+  /** Tokens reserved by calls without a usage report: the maximum that they can have used. */
   reservedTokens: number;
-  /** The sum of all parts with a known price. */
+  /** Cost of the parts with a known price. */
   costUsd: number;
-  /** Whether there is no part without a known price. */
+  /** Whether every part has a known price. */
   isCostWhole: boolean;
-  /** The part of `costUsd` nobody reported: reservations of calls that were cut off, so the most they can have cost. */
+  /**
+   * Part of `costUsd` without a usage report: reservations of calls that were cut off, so the
+   * maximum that they can have cost.
+   */
   unreportedUsd: number;
-  /** A call that reported nothing has no known price, so `unreportedUsd` is not all; absent: each has one. */
+  /** Set if a call without a usage report has no known price: `unreportedUsd` is then too low. */
   isUnreportedUnpriced?: true;
 };
 
@@ -72,25 +75,31 @@ export type AttemptView = {
   number: number;
   startedAt: number;
   feedback: { reason: string; instructions: string } | null;
-  /** Agent → persona. */
+  /** Persona by agent id. */
   personas: Record<string, string>;
-  /** Revision n lies at n − 1. */
+  /** Revision n has index n − 1. */
   answers: AnswerView[];
   /** Every vote that counted when it was cast, in order. */
   votes: VoteView[];
   settlement: Settlement | null;
   presentation: PresentationView | null;
-  /** Sources of what its presenter wrote, each address once. */
+  /** Sources of the presenter's text, each address once. */
   citations: Citation[];
-  /** Why its presenter rejected it. */
+  /** Why the presenter rejected its final text. */
   restart: { agent: string; reason: string; instructions: string } | null;
-  /** Agents that the end of coordination stopped before an answer of theirs was whole; absent: none. */
+  /** Ids of agents whose answer was cut by the end of coordination. Omitted if none. */
   cut?: string[];
-  /** The agents as the attempt left them, set when the next attempt begins; `turn.agents` has those of the latest attempt. */
+  /**
+   * State of the agents at the end of the attempt, set when the next attempt begins. `turn.agents`
+   * has the state in the latest attempt.
+   */
   agentEnds?: AgentEnd[];
 };
 
-/** An agent at the end of an attempt. `error`: why it failed, `callError`: why its latest call failed though it did not. */
+/**
+ * An agent at the end of an attempt. `error`: why the agent failed. `callError`: why its latest call
+ * failed, if the agent itself did not.
+ */
 export type AgentEnd = {
   id: string;
   status: AgentStatus;
@@ -105,7 +114,7 @@ export type AnswerView = {
   content: string;
   origin: "tool" | "partial";
   snapshot: string | null;
-  /** As in its event. */
+  /** As in `answer.submitted`. */
   files?: HandedFiles;
   left_out?: LeftOut;
   at: number;
@@ -118,7 +127,7 @@ export type VoteView = {
   reason: string;
   at: number;
   valid: boolean;
-  /** The answer that voided it. */
+  /** Label of the answer that voided the vote. */
   voidedBy: string | null;
 };
 
@@ -136,7 +145,7 @@ export type PresentationView = {
   content: string;
   source: "presentation" | "answer" | "partial";
   fallback: string | null;
-  /** Absent: none. */
+  /** Omitted if none. */
   changed_files?: number;
   tools: string[];
 };
@@ -158,43 +167,43 @@ export type AgentView = {
   provider: string;
   model: string;
   status: AgentStatus;
-  /** Counts from 1; 0 before the first. */
+  /** From 1; 0 before the first round. */
   round: number;
   answers: number;
   latestLabel: string | null;
-  /** How many files its latest answer leaves out of the one before; absent: stored before this field. */
+  /** Number of files of its previous answer that the latest one lacks. Omitted in older data. */
   leftOut?: number;
   /** The vote that counts now. */
   vote: { label: string; reason: string } | null;
   staleVotes: number;
-  /** How often it was given newer answers or began a fresh round. */
+  /** Number of times that it was shown newer answers or began another round. */
   restarts: number;
-  /** Input and output, as providers reported them. */
+  /** Input and output tokens that providers reported. */
   reportedTokens: number;
-  /** Of calls that reported no usage: what they had reserved, the most they can have taken. */
+  /** Tokens reserved by calls without a usage report: the maximum that they can have used. */
   reservedTokens: number;
-  /** The sum of all parts with a known price. */
+  /** Cost of the parts with a known price. */
   costUsd: number;
-  /** Whether there is no part without a known price. */
+  /** Whether every part has a known price. */
   isCostWhole: boolean;
-  /** How often it used tools that its provider runs. */
+  /** Number of uses by hosted tool. */
   hostedUses: Partial<Record<HostedToolName, number>>;
   /** The call in flight. */
   call: CallView | null;
-  /** Whether its next call waits for budget, or for room within its backend's limits; absent: no call ever did. */
+  /** Whether its next call waits for the budget or the backend's rate limits. Omitted: never did. */
   isPutOff?: boolean;
-  /** Unix ms of the next try of a failed call. */
+  /** Time of the next try of a failed call, in Unix milliseconds. */
   retryAt: number | null;
-  /** The agent's own tools that are running, and how far they are by their servers' word; absent: nobody has said. */
+  /** Running calls of the agent's own tools. `progress`: omitted if the server reported none. */
   tools: { toolCall: string; name: string; progress?: ToolProgress }[];
-  /** What a tool's server wanted of a person, the latest of the attempt. */
+  /** Latest request of a tool server for input by a person, in the attempt. */
   inputRequired: (InputRequired & { tool: string; at: number }) | null;
-  /** What its latest call has written so far. */
+  /** Output of its latest call so far. */
   stream: StreamView | null;
   lastError: { code: string; message: string; at: number } | null;
-  /** Why its latest call failed, if it did; kept when the agent is out for another reason, such as time or money. */
+  /** Why its latest call failed. Kept if the agent drops out for another reason, such as time. */
   callError: { code: string; message: string; at: number } | null;
-  /** Why it takes no further part: failed, or abstained at a cap. */
+  /** Set if the agent dropped out: it failed, or it reached a cap and abstained. */
   out: "failed" | "abstained" | null;
   lastActivityAt: number;
 };
@@ -204,18 +213,18 @@ export type CallView = {
   purpose: Purpose;
   try: number;
   startedAt: number;
-  /** What it is charged if its fate stays unknown. */
+  /** Charge if the outcome of the call stays unknown. */
   reserved: Cost & { tokens: number };
 };
 
-/** `latest` is the kind of the newest piece, `tool` the name of the tool it is for. */
+/** `latest`: kind of the newest piece. `tool`: name of its tool. */
 export type StreamView = {
   call: string;
   latest: DeltaKind | null;
   tool: string | null;
-  /** Which tool call the arguments are of, or which hosted tool its input, that the view shows. */
+  /** For each kind: the tool call or hosted tool whose text is shown. */
   shown: Partial<Record<DeltaKind, string>>;
 } & Record<DeltaKind, StreamedText>;
 
-/** `text` is the tail of it; `length` all that was written, in UTF-16 code units. */
+/** `text`: end of the output. `length`: length of all output, in UTF-16 code units. */
 export type StreamedText = { text: string; length: number };

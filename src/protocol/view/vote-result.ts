@@ -1,19 +1,22 @@
 import { tallyOf } from "./attempt";
 import type { AttemptView } from "./types";
 
-/** What the count of an attempt's votes says of its winner. */
+/** How clearly the winning answer of an attempt won. */
 export type VoteResult = {
-  /** Votes for the winning answer. */
+  /** Number of votes for the winning answer. */
   votes: number;
-  /** All votes that were counted. */
+  /** Number of counted votes. */
   of: number;
-  /** Agents whose vote was counted, in the order of their votes. */
+  /** Ids of the agents whose vote was counted, in the order of their votes. */
   voters: string[];
-  /** Every agent of the team voted, all for the winning answer. Never of an agent alone. */
+  /** Whether every agent voted for the winning answer. Always `false` for a team of one. */
   unanimous: boolean;
 };
 
-/** `null` before the attempt is settled and where no answer won. `teamSize` counts agents that dropped out too. */
+/**
+ * `null` before the attempt is settled, or if no answer won. `teamSize` includes agents that dropped
+ * out.
+ */
 export function voteResult(attempt: AttemptView, teamSize: number): VoteResult | null {
   const label = attempt.settlement?.label;
   if (label == null) return null;
@@ -25,7 +28,7 @@ export function voteResult(attempt: AttemptView, teamSize: number): VoteResult |
   return { votes, of, voters: votersOf(attempt, tally), unanimous: isUnanimous };
 }
 
-/** Without a valid vote the rules count last votes whose answer is still the newest of its author. */
+/** Without valid votes, the rules count last votes for answers that are still candidates. */
 function votersOf({ votes }: AttemptView, tally: Readonly<Record<string, number>>): string[] {
   const valid = votes.filter(({ valid }) => valid);
   if (valid.length > 0) return valid.map(({ voter }) => voter);
