@@ -21,4 +21,4 @@ export type {
 } from "../src/protocol/api/contexts";
 export type { WireEvent } from "../src/protocol/events";
 export type { SessionFiles } from "../src/protocol/api/files";
-export type { Answer, Cancelled, EventList, SessionList } from "../src/protocol/api/listings";
+export type { Answer, CancelledTurn, EventList, SessionList } from "../src/protocol/api/listings";

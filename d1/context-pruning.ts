@@ -39,8 +39,8 @@ export const createPruneIndex = (db: D1Database): PruneIndex => ({
     const { results } = await db
       .prepare(sql)
       .bind(tenant, name)
-      .all<Omit<PastVersion, "stands"> & { stands: number }>();
-    return results.map(({ stands, ...past }) => ({ ...past, stands: stands === 1 }));
+      .all<Omit<PastVersion, "isReadable"> & { stands: number }>();
+    return results.map(({ stands, ...past }) => ({ ...past, isReadable: stands === 1 }));
   },
   async leaveRest({ tenant, name, id, retiredAt }, bytes) {
     const sql =

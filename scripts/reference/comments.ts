@@ -14,17 +14,6 @@ export function commentsOf(source: string): ReadonlyMap<string, string> {
   return found;
 }
 
-/** The comments of the fields of each event, by its type. */
-export function eventComments(source: string): ReadonlyMap<string, ReadonlyMap<string, string>> {
-  const starts = [...source.matchAll(/type: z\.literal\("([a-z_]+\.[a-z_]+)"\)/g)];
-  return new Map(
-    starts.map((start, nth) => [
-      start[1] ?? "",
-      commentsOf(source.slice(start.index, starts[nth + 1]?.index ?? source.length)),
-    ]),
-  );
-}
-
 const textOf = (comment: string): string =>
   comment
     .split("\n")

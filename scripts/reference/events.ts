@@ -1,8 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import { type EventType, SessionEventSchema } from "../../src/protocol/events";
-import { eventComments } from "./comments";
-import { EVENT_MEANINGS, FIELD_MEANINGS } from "./event-meanings";
+import { EVENT_MEANINGS } from "./event-meanings";
 import { code, page, sentence, table } from "./markdown";
 import { type Shape, ShapeSchema } from "./schema";
 import { typeText } from "./shape-text";
@@ -12,10 +10,7 @@ same route carry exactly these. On the wire each event also has \`sequence_numbe
 and \`session_id\`. Clients must ignore fields and types that they do not know: both are added over time, and neither is
 renamed or removed.`;
 
-const FOLDER = "src/protocol";
-
 export function eventsPage(): string {
-  const comments = eventComments(sources());
   const root = shapeOf(SessionEventSchema);
   const shapes = new Map(
     SessionEventSchema.options.map((of) => [of.shape.type.value, shapeOf(of)]),
@@ -31,25 +26,15 @@ export function eventsPage(): string {
     ...types.flatMap((type) => [
       `<a id="${anchor(type)}"></a>\n\n### ${code(type)}`,
       EVENT_MEANINGS[type],
-      fieldTable(
-        shapes.get(type) ?? {},
-        (name) => comments.get(type)?.get(name) ?? FIELD_MEANINGS[name],
-      ),
+      fieldTable(shapes.get(type) ?? {}),
     ]),
     "## Shared types",
     ...Object.entries(root.$defs ?? {}).flatMap(([name, shape]) => [
       `<a id="type-${name.toLowerCase()}"></a>\n\n### ${name}`,
-      shape.properties ? fieldTable(shape, () => undefined) : `Type: ${typeText(shape, link)}.`,
+      shape.properties ? fieldTable(shape) : `Type: ${typeText(shape, link)}.`,
     ]),
   );
 }
-
-const sources = (): string =>
-  readdirSync(FOLDER, { recursive: true, encoding: "utf8" })
-    .filter((file) => /^events?([./\\]|-)/.test(file) && file.endsWith(".ts"))
-    .sort()
-    .map((file) => readFileSync(`${FOLDER}/${file}`, "utf8"))
-    .join("\n");
 
 const isType = (text: string): text is EventType => text in EVENT_MEANINGS;
 const anchor = (type: string): string => type.replace(/[._]/g, "-");
@@ -58,14 +43,14 @@ const link = (name: string): string =>
 const shapeOf = (schema: z.ZodType): Shape =>
   ShapeSchema.parse(z.toJSONSchema(schema, { io: "output", unrepresentable: "any" }));
 
-function fieldTable(shape: Shape, meaningOf: (name: string) => string | undefined): string {
+function fieldTable(shape: Shape): string {
   const required = shape.required ?? [];
   const rows = Object.entries(shape.properties ?? {})
     .filter(([name]) => name !== "type")
     .map(([name, field]) => [
       `${code(name)}${required.includes(name) ? "" : ", optional"}`,
       typeText(inlined(field, shape), link),
-      sentence(field.description ?? meaningOf(name) ?? ""),
+      sentence(field.description ?? ""),
     ]);
   return table(["Field", "Type", "Meaning"], rows);
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "../../src/providers/registry";
-import { commentsOf, eventComments } from "./comments";
+import { commentsOf } from "./comments";
 import { sentence, table } from "./markdown";
 import { GENERATED } from "./pages";
 import { PROVIDER_MEANINGS } from "./settings-table";
@@ -37,14 +37,6 @@ export const LIMITS = {
       ["AGENTS", "Most agents."],
       ["idleMs", "How long a call may be silent; in ms."],
     ]);
-  });
-
-  it("of events are kept apart by type", () => {
-    const events = `z.object({ type: z.literal("vote.cast"), /** Why. */ reason: z.string() }),
-      z.object({ type: z.literal("vote.stale"), /** What. */ reason: z.string() }),`;
-    const found = eventComments(events);
-    expect(found.get("vote.cast")?.get("reason")).toBe("Why.");
-    expect(found.get("vote.stale")?.get("reason")).toBe("What.");
   });
 });
 

@@ -203,11 +203,11 @@ const startContext = ({ input, turn, agent, nonce }: Scene): StartContext => ({
 
 type ToolText = { name: string; text: string; isError: boolean };
 
-/** `told.text` is clean: our own text, or already quoted. */
-const result = (toolCall: string, told: ToolText): CallRecord => ({
+/** `tool.text` must be safe: a text of the service, or already quoted. */
+const result = (toolCall: string, tool: ToolText): CallRecord => ({
   kind: "result",
   toolCall,
-  ...told,
+  ...tool,
 });
 
 function toolResult(scene: Scene, event: EventOf<"tool.completed">): CallRecord {

@@ -20,15 +20,15 @@ import type { ApiEnv, Call } from "./api-env";
 import { ApiError } from "./errors";
 import { knownSession } from "./routes";
 
-/** Host names of this machine. */
+/** Host names of the local machine. */
 export const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 const MAX_ACTION_CHARS = 200;
 const MAX_FROM_CHARS = 64;
 
 /**
- * Lets in who may: a key in the header, a ticket for one stream, or anyone on this machine where the service is open to it, and
- * only under a loopback name, so that a page of another site that points its own name at this machine does not get in. No
- * other header says who somebody is.
+ * Authenticates a request: by a key in the header, by a ticket for one stream, or without a key if
+ * the service is open on loopback. The last needs a loopback host name, so that a page of another
+ * site whose name resolves to this machine has no access. No other header identifies a client.
  */
 export const requireAccess = createMiddleware<ApiEnv>(async (context, next) => {
   context.set("requestId", crypto.randomUUID());
@@ -38,34 +38,34 @@ export const requireAccess = createMiddleware<ApiEnv>(async (context, next) => {
   await next();
 });
 
-/** A request that a service of this kind sent comes from a team that asks the service which runs it, or another that asks back. */
+/** Refuses requests that such a service sent: a team that calls its own service would loop. */
 export const refuseLoops = createMiddleware<ApiEnv>(async (context, next) => {
   if (context.req.header(HOPS_HEADER) !== undefined) throw new ApiError("loop_detected", LOOP);
   await next();
 });
 
-/** What holds nobody's data is open to everybody, but only of a service that has its master key and its first key. */
+/** For routes without data of a tenant. They need no key, but the service must be set up. */
 export const requireSetUp = createMiddleware<ApiEnv>(async (context, next) => {
   await refuseUnlessSetUp(context);
   await next();
 });
 
-/** Throws `access_closed`, with what is left to do, for a deployment that nobody has set up yet. */
+/** Throws `access_closed` with the next step if the deployment is not set up. */
 export async function refuseUnlessSetUp(context: Call): Promise<void> {
   const { openOnLoopback, tenancy } = context.env;
   requireSettings(context);
   if (!openOnLoopback && (await tenancy.keys.isEmpty())) throw closed(NO_KEYS);
 }
 
-/** What a key may not do is refused, and told in the audit log with all that was done, before the answer leaves. */
+/** Refuses requests beyond the key's scopes. Writes the audit log before the response is sent. */
 export const requireScope = createMiddleware<ApiEnv>(async (context, next) => {
   const { method, path } = context.req;
   const { principal } = context.var;
   const scope = neededScope(method, path);
-  // What no route serves ends with 404 or 405 whatever the key may do: the scope is not what is wrong.
+  // A request without a route gets 404 or 405, independent of the key's scopes.
   if (isServed(context) && !principal.scopes.has(scope)) {
     await note(context, 403);
-    const message = `This key may not do that: it needs the scope \`${scope}\`, and has ${[...principal.scopes].join(", ") || "none"}.`;
+    const message = `This request requires the scope \`${scope}\`. The key has ${[...principal.scopes].join(", ") || "no scope"}.`;
     const headers = { "www-authenticate": `Bearer error="insufficient_scope", scope="${scope}"` };
     throw new ApiError("insufficient_scope", message, { scope, headers });
   }
@@ -73,7 +73,7 @@ export const requireScope = createMiddleware<ApiEnv>(async (context, next) => {
   if (isAudited(method, path)) await note(context, context.res.status);
 });
 
-/** Whether a route takes the request's method. Middleware and the refusals of other methods are routes for ALL methods. */
+/** Whether a route serves the method. Middleware and method refusals are routes for ALL methods. */
 const isServed = (context: Call): boolean =>
   matchedRoutes(context).some(({ method }) => method !== METHOD_NAME_ALL);
 
@@ -88,7 +88,7 @@ async function note(context: Call, result: number): Promise<void> {
   const head = await context.env.tenancy
     .tenant(principal.tenant)
     .audit({ at: Date.now(), keyId: principal.keyId, action, from, requestId, result });
-  // Rows that are dropped from the end of the log leave their trace here. A machine of one's own keeps no such secret from itself.
+  // Makes rows that were removed from the end of the log detectable. Not needed on a local machine.
   if (principal.keyId !== null) logInfo("audit", principal.tenant, head.seq, head.hash);
 }
 
@@ -108,13 +108,13 @@ async function identify(context: Call): Promise<Principal> {
   return refuse(context);
 }
 
-/** What no request can do without: a master key, where others can reach the service, and limits that can be read. */
+/** Throws `access_closed` for a public service without a master key, or for an invalid limit. */
 function requireSettings({ env: { openOnLoopback, tenancy } }: Call): void {
   if (!openOnLoopback && !tenancy.hasMasterKey) throw closed(NO_MASTER_KEY);
   if (tenancy.badLimit !== null) throw closed(noLimit(tenancy.badLimit));
 }
 
-/** Whatever is wrong with a key, the same work is done and the same is said of it. */
+/** Every invalid key takes the same work and gets the same response. */
 async function ofKey(context: Call, authorization: string): Promise<Principal> {
   const { keys, later } = context.env.tenancy;
   const parsed = parseKey(bearerOf(authorization) ?? "");
@@ -126,10 +126,13 @@ async function ofKey(context: Call, authorization: string): Promise<Principal> {
   return principal;
 }
 
-type Shown = { ticket: string; session: string; isOpen: boolean };
+type PresentedTicket = { ticket: string; session: string; isOpen: boolean };
 
-/** A ticket is its key's, to read one stream; it opens nothing once that key does not. */
-async function ofTicket(context: Call, { ticket, session, isOpen }: Shown): Promise<Principal> {
+/** A ticket allows to read one stream, as long as the key that issued it is valid. */
+async function ofTicket(
+  context: Call,
+  { ticket, session, isOpen }: PresentedTicket,
+): Promise<Principal> {
   const tenant = tenantOfTicket(ticket);
   if (tenant === null) return refuse(context);
   const principal = { tenant, keyId: null, scopes: withIncluded(["read"]) };
@@ -141,46 +144,48 @@ async function ofTicket(context: Call, { ticket, session, isOpen }: Shown): Prom
   return row && isLive(row, Date.now()) ? { ...principal, keyId: row.id } : refuse(context);
 }
 
-/** Refusals are counted by where they come from, as far as the platform tells: guessing is no way to keep the service busy. */
+/**
+ * Refusals are limited per client address, if known, so that guessing keys cannot load the service.
+ */
 async function refuse({ env, req }: Call): Promise<never> {
   const from = req.header("cf-connecting-ip")?.slice(0, MAX_FROM_CHARS);
   if (from !== undefined && !(await env.tenancy.withinRate(`refused ${from}`)))
-    throw tooOften("Too many requests without a good key.");
+    throw tooOften("Too many requests without a valid key.");
   throw (await env.tenancy.keys.isEmpty()) ? closed(NO_KEYS) : unauthorized(NO_KEY);
 }
 
-/** By key first: a key that asks too often does not use up what its tenant's other keys have. */
+/** Checks the key's limit first, so that one key cannot use up the limit of its tenant. */
 async function requireRate({ env }: Call, { keyId, tenant }: Principal): Promise<void> {
   if (keyId === null) return;
-  if (!(await env.tenancy.withinRate(keyId))) throw tooOften("This key asks too often.");
+  if (!(await env.tenancy.withinRate(keyId))) throw tooOften("Too many requests with this key.");
   if (!(await env.tenancy.withinTenantRate(tenant)))
-    throw tooOften("The keys of this tenant together ask too often.");
+    throw tooOften("Too many requests with the keys of this tenant.");
 }
 
 const tooOften = (what: string): ApiError =>
-  new ApiError("rate_limited", `${what} Ask again in some seconds.`, {
+  new ApiError("rate_limited", `${what} Retry in some seconds.`, {
     headers: { "retry-after": "10" },
   });
 
 const LOOP =
-  "This request comes from a team of a service of this kind, which would start runs without end. Take this address out of the team's `base_url`s, tools and MCP servers.";
+  "This request was sent by a team of a massgen-edge service and would start runs in a loop. Remove this address from the team's `base_url`s, tools and MCP servers.";
 const NO_KEY =
-  "Send a key of this service that is good: `Authorization: Bearer mge_…`. `npm run keys -- create` makes one.";
+  "Invalid or missing API key. Send `Authorization: Bearer mge_…`. `npm run keys -- create` creates a key.";
 const KEY_IN_ADDRESS =
-  "A key in an address is not taken, because addresses are kept in logs and histories. Take this one as lost and revoke it; send keys as `Authorization: Bearer …`.";
+  "Keys in addresses are refused, because logs and histories store addresses. Treat this key as leaked: revoke it. Send keys as `Authorization: Bearer …`.";
 const NO_KEYS =
-  "This service takes no requests: it has no keys yet. Whoever deployed it makes the first with `npm run keys -- create --tenant NAME --scopes admin --name NAME --remote`. Open access is for loopback only.";
+  "The service is not set up: it has no keys. Its operator creates the first key with `npm run keys -- create --tenant NAME --scopes admin --name NAME --remote`. Access without a key works only on loopback.";
 const NO_MASTER_KEY =
-  "This service takes no requests: its secret MASTER_KEY is missing. Whoever deployed it sets it, once and for ever, with `npx wrangler secret put MASTER_KEY` (32 random bytes in base64 will do).";
+  "The service is not set up: its secret MASTER_KEY is missing. Its operator sets it with `npx wrangler secret put MASTER_KEY` (for example 32 random bytes in base64), and never changes it.";
 const noLimit = (name: string): string =>
-  `This service takes no requests: its variable ${name} is no limit. Whoever deployed it writes a number there, or 0 for no limit, in wrangler.toml (for local use in .dev.vars), and deploys or starts it anew.`;
+  `The service is not set up: its variable ${name} is not a valid limit. Its operator sets a number, or 0 for no limit, in wrangler.toml (for local use in .dev.vars), and deploys or restarts the service.`;
 
 const unauthorized = (message: string): ApiError =>
   new ApiError("unauthorized", message, { headers: { "www-authenticate": "Bearer" } });
 const closed = (message: string): ApiError =>
   new ApiError("access_closed", message, { headers: { "www-authenticate": "Bearer" } });
 
-/** Pages of other sites may not make a browser start or cancel runs here. */
+/** Refuses requests by which a page of another site makes a browser start or cancel runs. */
 export const refuseCrossSite = createMiddleware<ApiEnv>(async (context, next) => {
   const { method, url } = context.req;
   if (

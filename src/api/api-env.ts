@@ -3,13 +3,13 @@ import type { Context } from "hono";
 import type { Principal } from "../tenancy/principal";
 import type { Services } from "./services";
 
-/** What runs before a route leaves for it. */
+/** Bindings, and the variables that middleware sets for routes. */
 export type ApiEnv = {
   Bindings: Services;
   Variables: {
     principal: Principal;
     requestId: string;
-    /** The session that the index was asked for, so that it is asked once. */
+    /** Id of the session that the index has confirmed, so that one query is enough. */
     knownSession?: string;
   };
 };

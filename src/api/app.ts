@@ -24,15 +24,18 @@ import { sessionRoutes } from "./sessions/sessions";
 import { ticketRoutes } from "./keys/tickets";
 import { turnChangeRoutes } from "./sessions/turn-changes";
 
-/** Nothing here is a page to be framed, or an answer to be kept, unless it says so. */
-const UNLESS_SAID = {
+/** Headers of responses that do not set their own: no caching, no framing, no content. */
+const DEFAULT_HEADERS = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   "cross-origin-resource-policy": "same-origin",
   "referrer-policy": "no-referrer",
 };
 
-/** Browsers keep to https from now on, for a year. Not for names of this machine, whose other services may have only http. */
+/**
+ * Requires https for one year. Not sent for loopback names: other local services may have only
+ * http.
+ */
 const HTTPS_ONLY = "max-age=31536000";
 
 /** The service's HTTP surface. `app.fetch(request, services)`. */
@@ -44,12 +47,12 @@ export function createApp(): App {
     const { protocol, hostname } = new URL(context.req.url);
     if (protocol === "https:" && !LOOPBACK.test(hostname))
       context.res.headers.set("strict-transport-security", HTTPS_ONLY);
-    for (const [name, value] of Object.entries(UNLESS_SAID)) {
+    for (const [name, value] of Object.entries(DEFAULT_HEADERS)) {
       if (!context.res.headers.has(name)) context.res.headers.set(name, value);
     }
   });
   app.onError(toProblem);
-  // What this handler threw would pass by the middleware above, and its answer would lack the headers.
+  // An error thrown here would bypass the middleware above, and the response would lack headers.
   app.notFound((context) =>
     refusalHere(context).catch((error: Error) => toProblem(error, context)),
   );
@@ -74,5 +77,5 @@ export function createApp(): App {
 
 async function refusalHere(context: Call): Promise<never> {
   await refuseUnlessSetUp(context);
-  throw new ApiError("not_found", "There is nothing at this address.");
+  throw new ApiError("not_found", "Not found: no such route. See /docs.");
 }

@@ -2,7 +2,7 @@ import { makeZip } from "client-zip";
 import type { Tree } from "../workspace/types";
 import type { Call } from "./api-env";
 
-/** Files of users and agents as they leave the service: to be kept, never to be shown or run in its name. */
+/** Responses with files of users and agents. Browsers must save them, never show or run them. */
 const NEVER_SHOWN = {
   "content-security-policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
   "x-content-type-options": "nosniff",
@@ -11,7 +11,7 @@ const NEVER_SHOWN = {
 export const OCTETS = "application/octet-stream";
 export const ZIP = "application/zip";
 
-/** One file. `name`: what it is called, its path's last part. */
+/** One file. `name`: file name, the last part of its path. */
 export const attachment = (
   context: Call,
   name: string,
@@ -24,7 +24,7 @@ export const attachment = (
     "content-disposition": dispositionOf(name),
   });
 
-/** RFC 6266: a plain name for old programs, the name itself for others. */
+/** RFC 6266: an ASCII name for old clients, and the full name for others. */
 function dispositionOf(name: string): string {
   const plain = name.replaceAll(/[^\w.-]/g, "_").slice(-100);
   const whole = encodeURIComponent(name).replaceAll(
@@ -34,14 +34,14 @@ function dispositionOf(name: string): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${whole}`;
 }
 
-/** The same moment for every file: when it was written is nobody's business, and the same tree gives the same bytes. */
-const NO_MOMENT = new Date(Date.UTC(1980, 0, 1));
+/** The same time for every file: times are private, and equal trees give equal archives. */
+const FIXED_TIME = new Date(Date.UTC(1980, 0, 1));
 const EXECUTABLE = 0o755;
 const PLAIN = 0o644;
-/** How many files are asked for before the one before them is sent, and how large they may be together. */
+/** Limits of prefetching: number of files and their total size. */
 const AHEAD = { files: 4, bytes: 4_000_000 };
 
-/** A tree as a zip, made while it is sent. `read`: a file's contents by its hash, as a stream. */
+/** A tree as a zip, created while it is sent. `read`: returns a file's contents by hash. */
 export function treeArchive(
   context: Call,
   name: string,
@@ -65,7 +65,7 @@ async function* entriesOf(tree: Tree, read: (hash: string) => Promise<ReadableSt
     if (next.done) return false;
     const [path, { hash, size, executable = false }] = next.value;
     const input = read(hash);
-    input.catch(() => undefined); // told when its turn comes
+    input.catch(() => undefined); // thrown when the file's turn comes
     asked.push({ path, size, executable, input });
     bytes += size;
     return true;
@@ -76,7 +76,7 @@ async function* entriesOf(tree: Tree, read: (hash: string) => Promise<ReadableSt
     if (!first) return;
     yield {
       name: first.path,
-      lastModified: NO_MOMENT,
+      lastModified: FIXED_TIME,
       size: first.size,
       mode: first.executable ? EXECUTABLE : PLAIN,
       input: await first.input,

@@ -5,7 +5,7 @@ import type { ApiEnv } from "./api-env";
 import { redactShapes } from "../redaction/redact";
 import { logError } from "../redaction/log";
 
-/** The only place that knows HTTP statuses. A new code does not compile until it has one. */
+/** The only place with HTTP statuses. A new code does not compile until it has a status. */
 const HTTP_STATUS = {
   bad_json: 400,
   bad_id: 400,
@@ -67,7 +67,7 @@ export type ErrorCode = keyof typeof HTTP_STATUS;
 /** The HTTP status of a code. */
 export const statusOf = (code: ErrorCode): number => HTTP_STATUS[code];
 
-/** One place in what the client sent, as RFC 9457 problems list them. */
+/** A finding about one place in the request, as in `FaultSchema`. */
 export type Fault = {
   pointer: string;
   detail: string;
@@ -77,7 +77,7 @@ export type Fault = {
   need?: string;
 };
 
-/** A refusal: `message` is for people, says what went wrong and what to do. */
+/** A refusal. `message` is for people: what happened and what to do. */
 export class ApiError extends Error {
   constructor(
     readonly code: ErrorCode,
@@ -94,11 +94,11 @@ export class ApiError extends Error {
 }
 
 const TITLES: Partial<Record<ErrorCode, string>> = {
-  config_invalid: "The config cannot be run",
-  internal: "Internal fault",
+  config_invalid: "The config cannot run",
+  internal: "Internal error",
 };
 
-/** The answer to any error: what we expected keeps its words, anything else says nothing of the inside. */
+/** The response to any error. Unexpected errors reveal nothing about the service. */
 export function toProblem(error: Error, context: Context<ApiEnv>): Response {
   const known = toApiError(error);
   if (!(error instanceof ApiError) || known.code === "internal")
@@ -121,85 +121,83 @@ export function toProblem(error: Error, context: Context<ApiEnv>): Response {
   });
 }
 
-/** What clients wrote may be told back to them in an error, but no key: errors end up in logs. */
+/** Errors may quote the request, but never keys: clients write errors to logs. */
 const withoutKeys = (_: string, value: unknown): unknown =>
   typeof value === "string" ? redactShapes(value) : value;
 
-/** A session whose object is taken down in the middle of a request, by a deploy for one, is back at the next. */
+/** An object that stops during a request, for example at a deploy, is back at the next request. */
 function toApiError(error: Error): ApiError {
   if (error instanceof ApiError) return error;
-  if (!isPassing(error))
-    return new ApiError("internal", "The service met a fault of its own. Try again.");
+  if (!isTemporary(error)) return new ApiError("internal", "Internal error. Please retry.");
   const message =
-    "The service was interrupted before it answered. Ask again; what this request was to start may have begun.";
+    "The service was interrupted before it responded. Retry; work that the request starts may have started.";
   return new ApiError("interrupted", message, { headers: { "retry-after": "1" } });
 }
 
-/** By the platform's words, or by the marks it puts on what it throws to who asks an object. */
-const isPassing = (error: Error): boolean =>
+/** By the platform's message, or by properties that the platform sets on errors of objects. */
+const isTemporary = (error: Error): boolean =>
   UNAVAILABLE.test(error.message) || isMarked(error, "retryable") || isMarked(error, "overloaded");
 
 const isMarked = (error: Error, mark: string): boolean =>
   Object.entries(error).some(([name, value]) => name === mark && value === true);
 
-/** What each code says, for the documentation. */
+/** Meaning of each code, for the documentation. */
 export const CODE_MEANINGS: Record<ErrorCode, string> = {
   bad_json: "the body is not strict JSON",
-  bad_id: "an id in the address cannot be one",
+  bad_id: "an id in the path is invalid",
   bad_event_id: "`Last-Event-ID` or `after` is not the number of an event",
-  bad_query: "a query parameter has no such value",
+  bad_query: "a query parameter has an invalid value",
   bad_idempotency_key: "`Idempotency-Key` is not 1 to 255 printable ASCII characters",
-  upload_broken: "the body broke off before its end",
-  loop_detected: "the request was sent by a team of a service of this kind, and would loop",
-  access_closed: "the service takes no requests from here",
-  unauthorized: "the key, or the ticket, is missing or opens nothing",
+  upload_broken: "the body ended too early",
+  loop_detected: "the request was sent by a team of a massgen-edge service and would loop",
+  access_closed: "the service is not set up",
+  unauthorized: "the key or ticket is missing or invalid",
   spend_exceeded:
-    "the tenant's money of the day is spent or reserved; `retry-after` is the end of the day (UTC)",
-  insufficient_scope: "the key may not do this",
+    "the daily budget of the tenant is exhausted; retry after the end of the day (UTC), see `retry-after`",
+  insufficient_scope: "the key lacks the required scope",
   cross_site_refused: "the request comes from a page of another site",
-  not_found: "there is nothing at this address",
+  not_found: "there is no such route",
   session_not_found: "there is no such session",
   turn_not_found: "the session has no such turn",
   answer_not_found: "the turn has no such answer",
   key_not_found: "there is no such key",
   secret_not_found: "there is no such secret",
-  too_many_secrets: "the tenant has as many secrets as it may have; delete one first",
-  secret_not_kept: "the service has nothing to seal secrets with; its operator sets SEALING_KEYS",
-  too_many_keys: "the tenant has as many keys as it may have; revoke one first",
-  config_not_found: "no team of that name is on offer",
-  context_not_found: "there is no such context, or no such version of it any more",
-  file_not_found: "there is no file of that path",
-  upload_not_found: "no such upload is open",
-  context_changed: "another version of the context has become the newest",
-  context_too_large: "more bytes, files or expansion than a context may have",
-  archive_invalid: "the archive cannot be read, or could be read in two ways",
-  path_invalid: "a path cannot stand in a tree of files",
-  blob_mismatch: "the bytes are not those that the manifest asks for",
+  too_many_secrets: "the tenant has the maximum number of secrets; delete one first",
+  secret_not_kept: "the service has no key to encrypt secrets; its operator sets SEALING_KEYS",
+  too_many_keys: "the tenant has the maximum number of keys; revoke one first",
+  config_not_found: "there is no included team of this name",
+  context_not_found: "there is no such context, or its version no longer exists",
+  file_not_found: "there is no file at this path",
+  upload_not_found: "there is no such open upload",
+  context_changed: "another version of the context is the newest now",
+  context_too_large: "the context exceeds a limit: bytes, files or expansion",
+  archive_invalid: "the archive is invalid or ambiguous",
+  path_invalid: "a path is invalid in a tree of files",
+  blob_mismatch: "the bytes do not match the hash in the manifest",
   eval_not_found: "there is no such suite, or no such run of it",
-  method_not_allowed: "the address takes other methods, named in `allow`",
+  method_not_allowed: "the route does not support the method; `allow` has those it supports",
   turn_running: "a turn is running; `turn` is its number",
-  event_id_ahead: "the session has no event of that number yet",
+  event_id_ahead: "the session has no event with this number yet",
   body_too_large: "the body is too large",
-  unsupported_media_type: "the body's type is not taken",
-  request_invalid: "the body breaks its schema; `errors` name the places",
-  config_invalid: "the config cannot run; `errors` name the places",
-  context_missing: "the team is given contexts that are not uploaded; `contexts` names them",
-  unknown_team: "no team of that name is on offer",
-  price_unknown: "a cap in dollars cannot hold for models without a known price",
+  unsupported_media_type: "the type of the body is not supported",
+  request_invalid: "the body does not match its schema; `errors` has the places",
+  config_invalid: "the config cannot run; `errors` has the places",
+  context_missing: "contexts of the config are not uploaded; `contexts` has their names",
+  unknown_team: "there is no included team of this name",
+  price_unknown: "a cost limit needs models with a known price",
   budget_too_small:
-    "the budget is below the cheapest first call; `enough` is the least sensible one",
-  attachment_refused: "an agent's model does not take an image or a file; `errors` name each",
-  attachments_too_large: "more images and files than a question may bring, or more bytes of them",
-  attachment_not_found: "no earlier turn of the session brought anything with this hash",
-  idempotency_key_reused: "the key came with another body before",
+    "the budget is below the cheapest first call; `enough` is the recommended minimum",
+  attachment_refused: "a model of the team does not support an image or file; `errors` has each",
+  attachments_too_large: "the images and files of the question exceed a limit",
+  attachment_not_found: "no earlier turn of the session has an attachment with this hash",
+  idempotency_key_reused: "the idempotency key was used with another body",
   rate_limited:
-    "too many requests with this key, or with all keys of the tenant together; ask again after `retry-after`",
-  quota_exceeded: "as many turns run as the tenant may run at once; ask again after `retry-after`",
-  too_many_readers: "too many follow this session's streams; ask again after `retry-after`",
+    "too many requests with this key or with the keys of the tenant; retry after `retry-after`",
+  quota_exceeded: "the tenant runs the maximum number of turns; retry after `retry-after`",
+  too_many_readers: "too many readers of the session's streams; retry after `retry-after`",
   storage_exceeded:
-    "the tenant stores as much as it may; erase sessions or contexts, or have the limit raised",
-  internal: "a fault of the service's own",
-  uploads_busy:
-    "as many uploads are taken in as there is room for; send it again after `retry-after`",
-  interrupted: "a deploy or a move in the middle; ask again after `retry-after`",
+    "the tenant's storage is full; erase sessions or contexts, or have the limit raised",
+  internal: "internal error; please retry",
+  uploads_busy: "too many uploads are in progress; retry after `retry-after`",
+  interrupted: "the service is restarting; retry after `retry-after`",
 };

@@ -21,19 +21,19 @@ type Answer = {
   headers?: Headers;
 };
 
-/** One method of a path: what the document says of it, and what is done. Handlers read and check what they take themselves. */
+/** One method of a path: its documentation and its handler. Handlers validate their own input. */
 export type Operation = {
-  /** Its name in generated clients. */
+  /** Name of the operation in generated clients. */
   id: string;
   tag: Tag;
   summary: string;
   description?: string;
   request?: { params?: z.ZodObject; query?: z.ZodObject; headers?: z.ZodObject; body?: Content };
-  /** By status. */
+  /** Responses by status. */
   answers: Record<number, Answer>;
-  /** Who may ask, where it is not whoever has a key: each entry is one way in. */
+  /** Alternative authentication schemes. Omitted: a key is required. */
   security?: Record<string, string[]>[];
-  /** Refusals beside those of every address below `/api`. */
+  /** Error codes in addition to those of every route below `/api`. */
   codes?: readonly ErrorCode[];
   handle: Handler;
 };
@@ -48,21 +48,21 @@ const EVERYWHERE: readonly ErrorCode[] = [
   "interrupted",
 ];
 const WRITING: readonly ErrorCode[] = ["cross_site_refused"];
-/** Statuses of refusals that pass by themselves. */
+/** Statuses of temporary errors. Their responses have `retry-after`. */
 const PASSING: readonly number[] = [402, 429, 503];
 
-/** A header of an answer. */
+/** A header of a response. */
 export const header = <Name extends string>(name: Name, description: string) =>
   ({ [name]: { description, schema: { type: "string" } } }) satisfies Headers;
-const RETRY_AFTER = header("retry-after", "In how many seconds it is worth asking again");
+const RETRY_AFTER = header("retry-after", "Seconds to wait before a retry");
 
-/** JSON of a schema, with an example. */
+/** A JSON response with its schema and an example. */
 export const json = (description: string, schema: z.ZodType, example: unknown): Answer => ({
   description,
   content: { "application/json": { schema, example } },
 });
 
-/** The route as OpenAPI has it; `path` is written with `{name}`. */
+/** The route as an OpenAPI operation. Parameters of `path` are written as `{name}`. */
 export function toRoute(
   path: string,
   method: Method,
@@ -83,7 +83,7 @@ export function toRoute(
   });
 }
 
-/** One response for each status, with all codes that have it. */
+/** One response per status, with all codes of that status. */
 function problems(codes: readonly ErrorCode[]): Record<number, Answer> {
   const statuses = [...new Set(codes.map(statusOf))].sort((one, other) => one - other);
   return Object.fromEntries(
@@ -109,13 +109,18 @@ function problems(codes: readonly ErrorCode[]): Record<number, Answer> {
 
 const EXAMPLE_REQUEST = "0f8fad5b-d9cb-469f-a165-70867728950e";
 
-/** What addresses and headers hold, as the document tells of it. `routes.ts` and its neighbours read it, in their own words. */
+/**
+ * Parameters and headers as the OpenAPI document shows them. `routes.ts` and the handlers validate
+ * the values.
+ */
 
-export const ID = z.object({ id: IdSchema.describe("The session's id") });
-const turn = z.int().min(1).describe("The turn's number, from 1");
+export const ID = z.object({ id: IdSchema.describe("Id of the session") });
+const turn = z.int().min(1).describe("Number of the turn, from 1");
 export const ID_TURN = ID.extend({ turn });
 export const ID_TURN_LABEL = ID_TURN.extend({
-  label: LabelSchema.describe("The answer's label: `agent2.1`, `agent2.final`"),
+  label: LabelSchema.describe(
+    "Label of the answer or final text, such as `agent2.1` or `agent2.final`",
+  ),
 });
 
 export const ATTEMPT = z.object({
@@ -123,12 +128,12 @@ export const ATTEMPT = z.object({
     .int()
     .min(1)
     .optional()
-    .describe("The attempt the answer is of; the last unless given"),
+    .describe("Number of the attempt, from 1. Default: the latest attempt"),
 });
 
-/** A page's size. */
+/** Query parameter for the page size. */
 export const limit = (usual: number, most: number) =>
-  z.int().min(1).max(most).default(usual).describe("How many to give at most");
+  z.int().min(1).max(most).default(usual).describe("Maximum number of entries");
 
 export const IDEMPOTENCY = z.object({
   "idempotency-key": z
@@ -136,9 +141,13 @@ export const IDEMPOTENCY = z.object({
     .regex(/^[ -~]{1,255}$/)
     .optional()
     .describe(
-      "Makes starting twice the same as once: for a day the same key with the same body gives the same run, and with another body is refused.",
+      "Makes a repeated start safe: for 24 hours the same key with the same body returns the same run; with another body it is refused. Default: every request starts a run",
     ),
 });
 export const LAST_EVENT = z.object({
-  "last-event-id": z.int().min(0).optional().describe("The last event you have; wins over `after`"),
+  "last-event-id": z
+    .int()
+    .min(0)
+    .optional()
+    .describe("Number of the last event that you have. Takes precedence over `after`"),
 });

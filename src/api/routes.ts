@@ -8,12 +8,12 @@ import type { Principal } from "../tenancy/principal";
 
 const METHODS: readonly Method[] = ["get", "post", "put", "delete"];
 
-/** The name that stands for all that is left of an address, slashes and all. */
+/** Name of the path parameter that matches the rest of a path, slashes included. */
 const REST = "path";
 
 /**
- * One path, written with `{name}`, with its methods: served, and told of in the OpenAPI document. Any other method is refused by
- * naming those it has. HEAD is served where GET is.
+ * Registers a path with its methods, in the app and in the OpenAPI document. Parameters are written
+ * as `{name}`. Other methods are refused with `allow`. GET also serves HEAD.
  */
 export function route(
   app: App,
@@ -35,23 +35,27 @@ export function route(
     .flatMap((method) => (method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()]))
     .join(", ");
   app.all(pattern, () => {
-    throw new ApiError("method_not_allowed", `This address takes ${allowed}.`, {
-      headers: { allow: allowed },
-    });
+    throw new ApiError(
+      "method_not_allowed",
+      `Method not allowed. This route supports ${allowed}.`,
+      {
+        headers: { allow: allowed },
+      },
+    );
   });
 }
 
-/** The session named in the path. Throws `bad_id` for what cannot be one, `session_not_found` for one that the index lacks. */
+/** The session in the path. Throws `bad_id`, or `session_not_found` if the index lacks it. */
 export async function sessionOf(context: Call): Promise<{ id: string; stub: SessionStub }> {
   const id = sessionIdOf(context);
-  // What is wrong with the rest of the address is said first, of every session in the same words.
+  // Check the rest of the path first, so that the response does not depend on the session.
   turnOf(context);
   if (context.req.param("label") !== undefined) labelOf(context);
   const stub = await knownSession(context, context.var.principal, id);
   return stub ? { id, stub } : refuse("session_not_found");
 }
 
-/** The session's id in the path. Throws `bad_id` for what cannot be one. */
+/** The session id in the path. Throws `bad_id` if it is invalid. */
 export function sessionIdOf(context: Call): string {
   const id = context.req.param("id");
   if (!IdSchema.safeParse(id).success || id === undefined) {
@@ -63,7 +67,7 @@ export function sessionIdOf(context: Call): string {
   return id;
 }
 
-/** The turn number named in the path; null on paths without one. */
+/** The turn number in the path; `null` for paths without one. Throws `bad_id`. */
 export function turnOf(context: Call): number | null {
   const text = context.req.param("turn");
   if (text === undefined) return null;
@@ -78,7 +82,7 @@ export function labelOf(context: Call): string {
   return result.data;
 }
 
-/** A refusal of the session as an error of the API. */
+/** Throws the session's refusal as an error of the API. */
 export function refuse(code: Missing): never {
   throw notFound(code);
 }
@@ -92,7 +96,7 @@ export function notFound(code: Missing): ApiError {
   return new ApiError(code, `There is no such ${what}.`);
 }
 
-/** How many a page may hold, as asked in `limit`. */
+/** The page size in `limit`. `usual`: the default. Throws `bad_query`. */
 export function limitOf(context: Call, { usual, most }: { usual: number; most: number }): number {
   const text = context.req.query("limit") ?? String(usual);
   const limit = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0;
@@ -102,9 +106,10 @@ export function limitOf(context: Call, { usual, most }: { usual: number; most: n
 }
 
 /**
- * The caller's session, or null where the index has no row of it. A call to an object makes its storage, so a made-up id must not
- * get that far. Another tenant's id has no row under this tenant: the query and the answer are those of an unknown id. When the
- * index fails, the object is asked all the same, because it knows itself whether it is there.
+ * The caller's session; `null` if the index has no row of it. A call to a Durable Object creates
+ * its storage, so an unknown id must not reach it. Another tenant's id has no row under this
+ * tenant, so query and response are those of an unknown id. If the index fails, the object is
+ * called anyway: it knows whether it exists.
  */
 export async function knownSession(
   context: Call,
@@ -122,7 +127,7 @@ async function isListed({ env }: Call, tenant: string, id: string): Promise<bool
   try {
     return await env.stored.index.has(tenant, id);
   } catch (error) {
-    logError("the index of sessions does not answer; the session itself is asked", error);
+    logError("session index unavailable; calling the session itself", error);
     return true;
   }
 }

@@ -16,85 +16,87 @@ import type { ContextStore } from "../uploads/uploads";
 
 export type { SessionStub } from "../../durable-objects/session/session-api";
 
-/** Everything routes need from the deployment; made in `worker.ts`. */
+/** Everything that routes need from the deployment. Created in `worker.ts`. */
 export type Services = {
-  /** Of the caller's tenant only: another's session of the same id is another object. */
+  /** A session of the caller's tenant. The same id under another tenant is another object. */
   session(caller: Principal, id: string): SessionStub;
   tenancy: TenancyServices;
-  /** Of the deployment; `configFor` has also what is a tenant's. */
+  /** Settings of the deployment. `configFor` adds those of a tenant. */
   config: ConfigContext;
   secrets: SecretServices;
   evals: EvalServices;
   contexts: ContextServices;
   stored: StoredSessions;
-  /** Teams on offer: name → YAML. */
+  /** YAML of the included teams, by name. */
   teams: Readonly<Record<string, string>>;
-  /** Which code answers, and which deployment of it; null where the platform tells none. */
+  /**
+   * Version of the code. `deployment`: its id on the platform; `null` if the platform gives none.
+   */
   version: { version: string; deployment: string | null };
   /** Whether requests to loopback addresses need no key. */
   openOnLoopback: boolean;
 };
 
-/** What routes need of what lies outside the sessions' objects. */
+/** Data of sessions that is stored outside their Durable Objects. */
 export type StoredSessions = {
   index: SessionIndex;
   claims: StartClaims;
-  /** Erases all files of a session; may be done again. */
+  /** Erases all files of a session. Safe to repeat. */
   eraseFiles(tenant: string, id: string): Promise<void>;
 };
 
-/** The service's own keys, wherever they lie. */
+/** Storage of API keys. */
 export type Keys = {
-  /** The key of this id, good or not; null if there is none. */
+  /** The key with this id, valid or not; `null` if there is none. */
   find(id: string): Promise<KeyRow | null>;
-  /** Whether there is no key at all. */
+  /** Whether the service has no keys. */
   isEmpty(): Promise<boolean>;
-  /** Returns whether the key was added: `false` if the tenant has as many live keys as it may have. */
+  /** Returns `false` if the tenant already has the maximum number of live keys. */
   insert(row: KeyRow): Promise<boolean>;
-  /** A tenant's keys, newest first, from behind the id `after`. */
+  /** A tenant's keys, newest first, starting after the id `after`. */
   list(tenant: string, page: { limit: number; after: string | null }): Promise<KeyRow[]>;
-  /** Ends a tenant's key now. Gives whether the tenant has it. */
+  /** Revokes a tenant's key. Returns whether the tenant has the key. */
   revoke(tenant: string, id: string, now: number): Promise<boolean>;
   noteUse(id: string, now: number): Promise<void>;
 };
 
-/** What routes need of keys and tenants. */
+/** Services for keys and tenants. */
 export type TenancyServices = {
   keys: Keys;
   tenant(id: string): Pick<TenantApi, "audit" | "auditPage">;
-  /** Whether a key, or whoever else is counted by this name, may ask once more now. */
+  /** Whether the rate limit of this name, a key or a client address, allows a request now. */
   withinRate(name: string): Promise<boolean>;
-  /** Whether all keys of a tenant together may ask once more now. */
+  /** Whether the rate limit of all keys of a tenant allows a request now. */
   withinTenantRate(tenant: string): Promise<boolean>;
-  /** Whether the names of sessions' objects are secret. */
+  /** Whether names of session objects are derived from a master key. */
   hasMasterKey: boolean;
-  /** The variable with tenants' limits that holds none; null if all are good. */
+  /** Name of a variable whose limit is invalid; `null` if all are valid. */
   badLimit: string | null;
-  /** Work that the answer does not wait for. */
+  /** Runs work after the response. */
   later(work: Promise<unknown>): void;
 };
 
-/** What routes and the cron need of contexts. */
+/** Services for contexts. */
 export type ContextServices = {
   store: ContextStore;
   reader: ContextReader;
-  /** For what is being taken in. One for all requests of an isolate. */
+  /** Memory budget of uploads. Shared by all requests of an isolate. */
   room: UploadRoom;
   prune: { index: PruneIndex; files: ContextBlobs };
 };
 
-/** What routes and the cron need of evaluations. */
+/** Services for evaluations. */
 export type EvalServices = {
-  /** Suites on offer: name → YAML. */
+  /** YAML of the included suites, by name. */
   suites: Readonly<Record<string, string>>;
-  /** Whose runs those of cron are; null: none may run. */
+  /** Tenant of scheduled runs; `null`: no scheduled runs. */
   cronTenant: string | null;
   start: EvalRunApi["start"];
   records: Pick<EvalRecords, "latest" | "runs" | "run">;
 };
 
-/** What routes need of secrets for tools. */
+/** Services for secrets of tools. */
 export type SecretServices = Pick<SecretStore, "list" | "put" | "remove"> & {
-  /** The operator's that serve this tenant. */
+  /** The operator's secrets that this tenant may use. */
   operators(tenant: string): readonly ToolSecret[];
 };

@@ -1,6 +1,6 @@
 /**
- * A variation selector after its emoji (`❤️`, `1️⃣`), and a joiner between two emoji (`👩🏽‍💻`). Readers
- * see them as part of one picture. In any other place the same two code points are invisible.
+ * A variation selector after its emoji (`❤️`, `1️⃣`), and a joiner between two emoji (`👩🏽‍💻`).
+ * Readers see them as part of one picture. In any other place the two code points are invisible.
  */
 const IN_EMOJI = String.raw`(?<=\p{Extended_Pictographic})\ufe0f|(?<=[0-9#*])\ufe0f(?=\u20e3)|(?<=\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?)\u200d(?=\p{Extended_Pictographic})`;
 

@@ -81,10 +81,10 @@ export function witnessesOf(history: readonly PastVersion[], retired: string): s
       at !== null && at !== retired && !seen.has(at);
       at = byId.get(at)?.builtOn ?? null
     ) {
-      if (byId.get(at)?.stands) return false;
+      if (byId.get(at)?.isReadable) return false;
       seen.add(at);
     }
     return true;
   };
-  return history.filter((past) => past.stands && isAsked(past)).map(({ id }) => id);
+  return history.filter((past) => past.isReadable && isAsked(past)).map(({ id }) => id);
 }

@@ -24,13 +24,13 @@ const OTHERS: Readonly<Record<string, string>> = {
 /**
  * The entries of a tar as a stream, without directories. Names are unchanged. Every byte is counted
  * before it is processed. Throws `UploadRefusal` at the first invalid entry. Each file is in memory
- * as a whole. `told` is the length of the source, `null` if unknown; a file that claims to be
+ * as a whole. `length` is the length of the source, `null` if unknown; a file that claims to be
  * longer gets no memory.
  */
 export async function* readTar(
   source: ReadableStream<Uint8Array>,
   tally: Tally,
-  told: number | null = null,
+  length: number | null = null,
 ): AsyncGenerator<ArchiveEntry> {
   const counted = source.pipeThrough(counting((bytes) => tally.expanded(bytes)));
   const entries = counted
@@ -40,7 +40,7 @@ export async function* readTar(
   try {
     for (let next = await read(reader); next; next = await read(reader)) {
       tally.entry();
-      const entry = await toEntry(next, tally, told);
+      const entry = await toEntry(next, tally, length);
       if (entry) yield entry;
     }
   } finally {
@@ -78,7 +78,7 @@ async function read(reader: Reader): Promise<ParsedTarEntry | undefined> {
 async function toEntry(
   { header, body }: ParsedTarEntry,
   tally: Tally,
-  told: number | null,
+  length: number | null,
 ): Promise<ArchiveEntry | null> {
   const { name, type = "file", mode = 0, size } = header;
   const reason = reasonToSkip(header.pax, type, mode);
@@ -87,7 +87,7 @@ async function toEntry(
     return reason === null ? null : { kind: "skipped", name, reason };
   }
   tally.file(name, size);
-  if (told !== null && size > told)
+  if (length !== null && size > length)
     throw invalid(`${quoted(name)} says it is larger than all of it`);
   const bytes = await readExactly(body, size).catch((error: unknown) => {
     throw asRefusal(error);

@@ -25,11 +25,11 @@ const MANIFEST_COPIES = 6;
 export type UploadKind = "zip" | "gzip" | "tar" | "blob" | "manifest";
 
 /**
- * The maximum memory of an upload in bytes. `told` is the length of its body; `null` if unknown. A
- * zip also holds a piece of itself, and its contents may be far larger than its body.
+ * The maximum memory of an upload in bytes. `length` is the length of its body; `null` if unknown.
+ * A zip also holds a piece of itself, and its contents may be far larger than its body.
  */
-export function memoryOf(kind: UploadKind, told: number | null): number {
-  const body = told ?? Number.POSITIVE_INFINITY;
+export function memoryOf(kind: UploadKind, length: number | null): number {
+  const body = length ?? Number.POSITIVE_INFINITY;
   switch (kind) {
     case "zip":
       return NAMES_BYTES + READ_BYTES + 2 * PIECE_BYTES;
@@ -134,7 +134,7 @@ export class UploadRoom {
   }
 
   /** Reports progress. `false`: its memory may already be reused, so it must stop. */
-  goesOn(visit: Visit, now: number): boolean {
+  advances(visit: Visit, now: number): boolean {
     this.#tidy(now);
     visit.seenAt = now;
     return this.#visits.has(visit);
@@ -145,12 +145,12 @@ export class UploadRoom {
     visit.waitsSince ??= now;
   }
 
-  /** Reports received bytes. `false`: see `goesOn`, or the upload is too slow. */
+  /** Reports received bytes. `false`: see `advances`, or the upload is too slow. */
   came(visit: Visit, bytes: number, now: number): boolean {
     visit.waitedMs += visit.waitsSince === null ? 0 : now - visit.waitsSince;
     visit.waitsSince = null;
     visit.received += bytes;
-    return this.goesOn(visit, now);
+    return this.advances(visit, now);
   }
 
   /**

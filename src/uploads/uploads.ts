@@ -164,18 +164,18 @@ function requireBase(base: string | null | undefined, newest: string | null): vo
 }
 
 /**
- * Stores a blob named in the manifest of an open upload. `told` is its length; `null` if unknown.
+ * Stores a blob named in the manifest of an open upload. `length` is its length; `null` if unknown.
  * Idempotent. Throws `UploadRefusal`.
  */
 export async function putBlob(
   store: ContextStore,
   upload: Owner & { version: string },
-  blob: { hash: string; body: AsyncIterable<Uint8Array>; told: number | null },
+  blob: { hash: string; body: AsyncIterable<Uint8Array>; length: number | null },
 ): Promise<void> {
   const { place, wanted } = await openUpload(store, upload);
   const size = wanted.get(blob.hash);
   if (size === undefined) throw notWanted(blob.hash);
-  if (blob.told !== null && blob.told !== size) throw mismatch(blob.hash);
+  if (blob.length !== null && blob.length !== size) throw mismatch(blob.hash);
   const bytes = await readExactly(blob.body, size);
   if (bytes === null || (await hashOf(bytes)) !== blob.hash) throw mismatch(blob.hash);
   await store.files.putBlob(place, blob.hash, bytes);

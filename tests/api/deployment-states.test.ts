@@ -85,7 +85,7 @@ describe("a deployment", () => {
         });
         expect([answer.status, answer.text]).toEqual([
           401,
-          expect.stringContaining("TENANT_CONCURRENT_TURNS is no limit"),
+          expect.stringContaining("TENANT_CONCURRENT_TURNS is not a valid limit"),
         ]);
         expect(JSON.parse(answer.text)).toMatchObject({
           code: "access_closed",

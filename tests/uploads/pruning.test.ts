@@ -6,7 +6,7 @@ import { witnessesOf } from "../../src/uploads/pruning";
 const past = (...versions: string[]): PastVersion[] =>
   versions.map((text) => {
     const [id = "", builtOn] = text.replace(/[()]/g, "").split("<");
-    return { id, builtOn: builtOn ?? null, stands: !text.startsWith("(") };
+    return { id, builtOn: builtOn ?? null, isReadable: !text.startsWith("(") };
   });
 
 describe("the version that decides which contents of a retired version are needed", () => {

@@ -44,7 +44,7 @@ function played(steps: readonly Step[]): string[] {
         told.push(`${name} ${room.mayBegin(of(name), step.at) ? "begins" : "waits"}`);
     } else if ("goesOn" in step)
       told.push(
-        `${step.goesOn} ${room.goesOn(of(step.goesOn), step.at) ? "goes on" : "must stop"}`,
+        `${step.goesOn} ${room.advances(of(step.goesOn), step.at) ? "goes on" : "must stop"}`,
       );
     else if ("waits" in step) room.waits(of(step.waits), step.at);
     else if ("receives" in step)

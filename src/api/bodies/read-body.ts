@@ -7,22 +7,22 @@ import { JsonRefusal, parseStrictJson } from "./strict-json";
 /** JSON may write a UTF-16 code unit as `\uXXXX`. */
 const ESCAPED_BYTES = 6;
 const MIB = 1024 * 1024;
-/** In whole MiB: room for a config's text and a question at their limits, all of it escaped, and for the fields around them. */
+/** In whole MiB: a config and a question at their limits, fully escaped, and the other fields. */
 export const MAX_BODY_BYTES =
   Math.ceil((ESCAPED_BYTES * (MAX_CONFIG_CHARS + MAX_QUESTION_CHARS)) / MIB) * MIB;
 
-/** An answer does not mirror whatever it is sent. */
+/** Limits of errors, so that a response does not repeat a large request. */
 const MOST_ERRORS = 20;
 const MAX_DETAIL_CHARS = 300;
 
-/** The JSON body, checked. Reading stops at the limit; nothing is written before it is whole and valid. */
+/** The JSON body, validated. Stops reading at the size limit. */
 export async function readBody<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
   return (await readBodyAndText(request, schema)).value;
 }
 
 /**
- * A limit of its own, in bytes, and what is said beyond it. `waits`: called before each wait for a piece. `came`: called with the
- * size of each piece and of all so far; what it throws as ApiError ends the reading.
+ * A size limit and its error message. `waits`: called before waiting for a chunk. `came`: called
+ * with the size of each chunk and of all chunks so far; an ApiError from it stops the reading.
  */
 export type BodyLimit = {
   mostBytes: number;
@@ -31,7 +31,7 @@ export type BodyLimit = {
   came: (bytes: number, inAll: number) => Promise<void>;
 };
 
-/** The same with a limit of its own. */
+/** Like `readBody`, with another size limit. */
 export async function readLargeBody<T>(
   request: Request,
   schema: z.ZodType<T>,
@@ -42,7 +42,10 @@ export async function readLargeBody<T>(
   return check(parse(text), schema);
 }
 
-/** The same with the text it was read from. `attachedBytes`: how much may be in it beyond the rest, as long values of `data`. */
+/**
+ * Like `readBody`, with the text of the body. `attachedBytes`: additional size allowed for long
+ * values of `data`.
+ */
 export async function readBodyAndText<T>(
   request: Request,
   schema: z.ZodType<T>,
@@ -53,17 +56,17 @@ export async function readBodyAndText<T>(
   if (size - attachedIn(text, size) > MAX_BODY_BYTES) {
     throw new ApiError(
       "body_too_large",
-      beyondMib(MAX_BODY_BYTES, " without its images and files"),
+      beyondMib(MAX_BODY_BYTES, ", not counting images and files"),
     );
   }
   return { value: check(parse(text), schema), text };
 }
 
-/** Whether the body says that it is YAML. */
+/** Whether the body's type is YAML. */
 export const isYaml = (request: Request): boolean =>
   /^application\/(x-)?yaml\s*(;|$)/i.test(request.headers.get("content-type") ?? "");
 
-/** A body that is text to be read elsewhere. */
+/** The body as text. */
 export async function readPlainBody(request: Request): Promise<string> {
   requireUncompressed(request.headers);
   return (await readText(request, plainLimit(MAX_BODY_BYTES), "request_invalid")).text;
@@ -73,7 +76,7 @@ function check<T>(value: unknown, schema: z.ZodType<T>): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const errors = result.error.issues
-    .flatMap((issue) => meant(issue))
+    .flatMap((issue) => relevantIssues(issue))
     .slice(0, MOST_ERRORS)
     .map(({ path, message }) => ({
       pointer: toPointer(path),
@@ -90,8 +93,8 @@ function check<T>(value: unknown, schema: z.ZodType<T>): T {
 
 type Issue = { path: readonly PropertyKey[]; message: string };
 
-/** Of what may have one form or another, what is wrong with the one that was meant: the only one whose type it has. */
-function meant(issue: z.core.$ZodIssue): Issue[] {
+/** For a union: the issues of the variant whose type matches, if exactly one does. */
+function relevantIssues(issue: z.core.$ZodIssue): Issue[] {
   if (issue.code !== "invalid_union") return [issue];
   const close = issue.errors.filter(
     (issues) => !issues.some(({ code, path }) => code === "invalid_type" && path.length === 0),
@@ -99,7 +102,7 @@ function meant(issue: z.core.$ZodIssue): Issue[] {
   const [only] = close;
   if (close.length !== 1 || !only) return [issue];
   return only
-    .flatMap(meant)
+    .flatMap(relevantIssues)
     .map(({ path, message }) => ({ path: [...issue.path, ...path], message }));
 }
 
@@ -127,13 +130,13 @@ const plainLimit = (mostBytes: number): BodyLimit => ({
   ...{ waits: () => undefined, came: async () => undefined },
 });
 
-/** What a value of `data` begins with, and how long one is that has limits of its own. */
+/** Start of a value of `data`, and the minimum length of a value that counts as an attachment. */
 const DATA = /"data"\s*:\s*"/g;
 const LONG = 1_000;
 
 /**
- * Bytes of what is attached, told without parsing: JSON of such a length may take many times its size, but not where it is these. A
- * value that has a quote in it counts up to there.
+ * Size of the attachments, measured without parsing, because parsed JSON can need many times its
+ * size. A value with a quote counts up to the quote.
  */
 function attachedIn(text: string, size: number): number {
   if (size <= MAX_BODY_BYTES) return 0;
@@ -172,11 +175,11 @@ async function readText(
       parts.push(decode(chunk));
       waits();
     }
-    await came(0, size); // the service waits for nothing more
+    await came(0, size); // the whole body has arrived
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    // The client went, or wrote chunks that are none: in the platform's words that is a lost connection, as a restart of ours is.
-    throw new ApiError("bad_json", "The body broke off before its end. Nothing was started.");
+    // The platform reports a disconnected client or invalid chunks as a lost connection.
+    throw new ApiError("bad_json", "The body ended too early. Nothing was started.");
   }
   return { text: [...parts, decode()].join(""), size };
 }
@@ -186,7 +189,7 @@ function parse(text: string): unknown {
     return parseStrictJson(text);
   } catch (error) {
     if (!(error instanceof JsonRefusal)) throw error;
-    throw new ApiError("bad_json", `The body is not JSON as it is taken here: ${error.message}.`);
+    throw new ApiError("bad_json", `Invalid JSON: ${error.message}.`);
   }
 }
 

@@ -1,12 +1,12 @@
 /**
- * JSON without what two readers may understand differently, or what makes one stumble: a key twice in one object, numbers beyond
- * what a double holds, halves of surrogate pairs, nesting without end. Linear in the text, and flat: its depth is not the stack's.
+ * JSON without constructs that parsers treat in different ways: duplicate keys, numbers beyond the
+ * range of a double, unpaired surrogates, deep nesting. Takes linear time and does not recurse.
  */
 
-/** Far beyond what any request of ours needs. */
+/** Far above the depth of any request. */
 export const MAX_JSON_DEPTH = 64;
 
-/** Why a text is not taken. The message is for people and quotes nothing long. */
+/** Why a text is refused. The message is for people and quotes at most a short part. */
 export class JsonRefusal extends Error {
   constructor(message: string) {
     super(message);
@@ -20,7 +20,7 @@ const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 /** The value of a JSON text. Throws `JsonRefusal` for anything else. */
 export function parseStrictJson(text: string): unknown {
   const value = parse(text);
-  // What follows may rely on the text being JSON.
+  // The scan assumes valid JSON.
   new Scan(text).run();
   return value;
 }
@@ -30,14 +30,14 @@ function parse(text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     throw new JsonRefusal(
-      error instanceof Error ? error.message.slice(0, 200).toWellFormed() : "it cannot be read",
+      error instanceof Error ? error.message.slice(0, 200).toWellFormed() : "it cannot be parsed",
     );
   }
 }
 
 class Scan {
   readonly #text: string;
-  /** The keys of each object that is open, null for an array. */
+  /** Keys of each open object; `null` for an array. */
   readonly #open: (Set<string> | null)[] = [];
   #at = 0;
 
@@ -62,7 +62,7 @@ class Scan {
     this.#open.push(keys);
   }
 
-  /** Leaves the place at the closing quote. */
+  /** Ends at the closing quote. */
   #string(): void {
     const from = this.#at;
     let end = this.#text.indexOf('"', from + 1);
@@ -73,23 +73,23 @@ class Scan {
     const isKey = keys instanceof Set && this.#isKeyBefore(from);
     if (!isKey && !raw.includes("\\u")) return;
     const value = raw.includes("\\") ? String(JSON.parse(raw)) : raw.slice(1, -1);
-    if (!value.isWellFormed()) throw new JsonRefusal("a text in it has half of a surrogate pair");
+    if (!value.isWellFormed()) throw new JsonRefusal("a string has an unpaired surrogate");
     if (!isKey) return;
     if (keys.has(value))
       throw new JsonRefusal(
-        `the key ${JSON.stringify(value.slice(0, MAX_QUOTED_CHARS))} is there twice`,
+        `the key ${JSON.stringify(value.slice(0, MAX_QUOTED_CHARS))} is duplicated`,
       );
     keys.add(value);
   }
 
-  /** By an odd number of backslashes right before it. */
+  /** Whether an odd number of backslashes precedes the quote. */
   #isEscaped(quote: number): boolean {
     let from = quote;
     while (this.#text.charAt(from - 1) === "\\") from -= 1;
     return (quote - from) % 2 === 1;
   }
 
-  /** A text right inside an object is a key if it follows the brace or a comma, not a colon. */
+  /** A string directly inside an object is a key unless it follows a colon. */
   #isKeyBefore(from: number): boolean {
     let before = from - 1;
     while (/\s/.test(this.#text.charAt(before))) before -= 1;

@@ -3,7 +3,7 @@ import { withOwnSecrets } from "../../config/tool-secrets";
 import type { Call } from "../api-env";
 import type { Services } from "../services";
 
-/** What a tenant's configs may rely on: what the deployment has, with the secrets that the tenant's tools may be sent. */
+/** The environment of a tenant's configs: the deployment's settings and the tenant's secrets. */
 export async function configFor(
   { config, secrets }: Pick<Services, "config" | "secrets">,
   tenant: string,
@@ -14,7 +14,7 @@ export async function configFor(
   };
 }
 
-/** What the caller's config may rely on: what the deployment has, and which of the contexts it names the caller has uploaded. */
+/** The environment of the caller's config, with those of its contexts that are uploaded. */
 export async function configContextFor(context: Call, source: unknown): Promise<ConfigContext> {
   const { contexts } = context.env;
   const config = await configFor(context.env, context.var.principal.tenant);

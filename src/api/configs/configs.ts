@@ -23,16 +23,16 @@ const YAML = "application/yaml";
 const LIST_OPERATION: Operation = {
   id: "listConfigs",
   tag: "Configs",
-  summary: "The teams on offer, and whether each can run here",
-  answers: { 200: json("All of them", ConfigListSchema, CONFIG_LIST) },
+  summary: "Included teams, and whether each can run here",
+  answers: { 200: json("All included teams", ConfigListSchema, CONFIG_LIST) },
   handle: listConfigs,
 };
 
 const SHOW_OPERATION: Operation = {
   id: "getConfig",
   tag: "Configs",
-  summary: "A team on offer, as YAML",
-  request: { params: z.object({ name: z.string().describe("The team's name") }) },
+  summary: "An included team as YAML",
+  request: { params: z.object({ name: z.string().describe("Name of the team") }) },
   answers: {
     200: {
       description: "The config",
@@ -46,15 +46,15 @@ const SHOW_OPERATION: Operation = {
 const CHECK_OPERATION: Operation = {
   id: "checkConfig",
   tag: "Configs",
-  summary: "What would keep a config from running here",
-  description: "Nothing is started. What is found in YAML has line and column.",
+  summary: "Check whether a config can run here",
+  description: "Starts nothing. Findings in YAML have line and column.",
   request: {
     body: {
       "application/json": { schema: ConfigCheckRequestSchema, example: CONFIG_CHECK_REQUEST },
       [YAML]: { schema: z.string(), example: TEAM_YAML },
     },
   },
-  answers: { 200: json("What was found", ConfigCheckSchema, CONFIG_CHECK) },
+  answers: { 200: json("The findings", ConfigCheckSchema, CONFIG_CHECK) },
   codes: [
     "bad_json",
     "body_too_large",
@@ -65,10 +65,10 @@ const CHECK_OPERATION: Operation = {
   handle: checkConfig,
 };
 
-/** Configs of teams: those on offer, and what is wrong with one. */
+/** Included teams, and the check of configs. */
 export function configRoutes(app: App): void {
   route(app, CONFIGS_PATH, { get: LIST_OPERATION });
-  // Before names, of which it is none.
+  // Before the route with a name, which would match it.
   route(app, `${CONFIGS_PATH}/validate`, { post: CHECK_OPERATION });
   route(app, `${CONFIGS_PATH}/{name}`, { get: SHOW_OPERATION });
 }
@@ -88,7 +88,7 @@ function showConfig(context: Call): Response {
   if (yaml !== undefined) return context.body(yaml, 200, { "content-type": YAML });
   throw new ApiError(
     "config_not_found",
-    `There is no team of that name. On offer: ${Object.keys(teams).join(", ")}.`,
+    `There is no included team of this name. Included teams: ${Object.keys(teams).join(", ")}.`,
   );
 }
 

@@ -5,30 +5,33 @@ import { configPath } from "../../protocol/paths";
 import { hostById, KEY_NAMES } from "../../providers/registry";
 import { ApiError } from "../errors";
 
-/** Teams on offer: name → YAML. */
+/** YAML of the included teams, by name. */
 export type Teams = Readonly<Record<string, string>>;
 type Entry = ConfigList["data"][number];
 
-/** Who is asked where nobody is named. */
+/** The team of a request that names none. */
 const DEFAULT_TEAM = "demo";
 
-/** What a client says of a team: a name, an object or YAML. */
-type Wish = {
+/** The team in a request: a name, an object or YAML. */
+type TeamChoice = {
   config?: string | Record<string, unknown> | undefined;
   config_yaml?: string | undefined;
 };
 
-/** The config that is wished for, else the default team's; `name` where it was named, which a model may be as well as a team. Throws `unknown_team`. */
+/**
+ * The config of the request, by default that of the default team. `name`: the name of a team or
+ * model; `null` if the request has a config. Throws `unknown_team`.
+ */
 export function teamSource(
   teams: Teams,
-  { config = DEFAULT_TEAM, config_yaml }: Wish,
+  { config = DEFAULT_TEAM, config_yaml }: TeamChoice,
 ): { name: string | null; source: unknown } {
   if (config_yaml !== undefined) return { name: null, source: config_yaml };
   if (typeof config !== "string") return { name: null, source: config };
   const source = namedTeam(teams, config) ?? teamOfName(teams, config);
   if (source !== undefined) return { name: config, source };
-  const offer = `On offer: ${Object.keys(teams).join(", ")}, and any model whose name tells who runs it.`;
-  throw new ApiError("unknown_team", `There is no team of that name. ${offer}`);
+  const offer = `Included teams: ${Object.keys(teams).join(", ")}. Or use the name of a model with a known provider.`;
+  throw new ApiError("unknown_team", `There is no included team of this name. ${offer}`);
 }
 
 function teamOfName(teams: Teams, name: string): unknown {
@@ -43,11 +46,13 @@ function teamOfName(teams: Teams, name: string): unknown {
   }
 }
 
-/** Only what is on offer: a name may be any text, also that of a member every object has. */
+/**
+ * The name comes from a request, so it can be that of an inherited property, such as `toString`.
+ */
 export const namedTeam = (teams: Teams, name: string): string | undefined =>
   Object.hasOwn(teams, name) ? teams[name] : undefined;
 
-/** A team as a list shows it: who is in it, which keys it needs, and what keeps it from running here. */
+/** A list entry of a team: its agents, the keys it needs, and why it cannot run here. */
 export function describeTeam(name: string, yaml: string, context: ConfigContext): Entry {
   const here = parseTeam(yaml, context);
   const withAllKeys = parseTeam(yaml, { ...context, storedKeys: KEY_NAMES });
@@ -75,10 +80,10 @@ export function describeTeam(name: string, yaml: string, context: ConfigContext)
 
 const toFault = (problem: ConfigProblem): Entry["missing"][number] => ({ ...problem });
 
-/** Comments for editors, not for people. */
+/** Comments for editors. */
 const DIRECTIVE = /^#\s*[\w-]+:\s*\S*=/;
 
-/** The first paragraph of the comment a config begins with. */
+/** First paragraph of the comment at the start of a config. */
 export function titleOf(yaml: string): string {
   const lines = yaml.split("\n");
   const comment = lines

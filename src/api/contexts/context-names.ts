@@ -4,25 +4,25 @@ import type { Call } from "../api-env";
 import { ApiError } from "../errors";
 
 export const CONTEXT_PARAM = z.object({
-  context: ContextNameSchema.describe("The context's name"),
+  context: ContextNameSchema.describe("Name of the context"),
 });
 
-/** The context named in the path. Throws `bad_id` for what cannot be one. */
+/** The context in the path. Throws `bad_id` if the name is invalid. */
 export function ownerOf(context: Call): { tenant: string; name: string } {
   const name = context.req.param("context") ?? "";
   if (CONTEXT_NAME.test(name)) return { tenant: context.var.principal.tenant, name };
   throw new ApiError(
     "bad_id",
-    "A context's name is 1 to 63 lower-case letters, digits, dashes and underscores.",
+    "The name of a context must be 1 to 63 lower-case letters, digits, dashes and underscores.",
   );
 }
 
-/** The version asked for; null for the newest. */
+/** The version in the query; `null` for the newest. Throws `bad_query`. */
 export function versionOf(context: Call): string | null {
   const version = context.req.query("version") ?? null;
   if (version === null || VERSION_ID.test(version)) return version;
   throw new ApiError(
     "bad_query",
-    "`version` is the id of a version: 26 lower-case letters and digits.",
+    "`version` must be the id of a version: 26 lower-case letters and digits.",
   );
 }

@@ -40,10 +40,10 @@ const GZIP = "application/gzip";
 const JSON_TYPE = "application/json";
 
 const BLOB = CONTEXT_PARAM.extend({
-  sha256: z.string().regex(BLOB_HASH).describe("SHA-256 of its contents, in lower-case hex"),
+  sha256: z.string().regex(BLOB_HASH).describe("SHA-256 of the contents, in lower-case hex"),
 });
 const UPLOAD = z.object({
-  version: VersionIdSchema.describe("The version that the manifest's answer names"),
+  version: VersionIdSchema.describe("Id of the version in the response to the manifest"),
 });
 
 const binary = { schema: z.string().meta({ format: "binary" }) };
@@ -59,9 +59,9 @@ const UNREADABLE: readonly ErrorCode[] = [
 const PUT: Operation = {
   id: "putContext",
   tag: "Contexts",
-  summary: "Make a new version of a context",
+  summary: "Create a new version of a context",
   description:
-    "With a manifest: hashes first; the answer says which contents are missing. Send those, then the same manifest again, which makes the version. A manifest whose contents are all there makes it at once, and the same one once more changes nothing. With a tar, a gzipped tar or a zip: the version is made of what is in it, or nothing is. Versions never change. An upload that is not finished within a day is swept.",
+    "With a manifest: the response lists the missing contents. Send them, then the same manifest again to create the version. If no contents are missing, the version is created at once. Repeating the manifest changes nothing. With a tar, a gzipped tar or a zip: the whole archive becomes the version, or nothing does. Versions never change. An unfinished upload is deleted after a day.",
   request: {
     params: CONTEXT_PARAM,
     body: {
@@ -72,12 +72,12 @@ const PUT: Operation = {
     },
   },
   answers: {
-    200: json("It is the newest version already", ContextUploadSchema, {
+    200: json("The newest version already has these contents", ContextUploadSchema, {
       ...COMMITTED,
       status: "unchanged",
       skipped: [],
     }),
-    201: json("There is a new version", ContextUploadSchema, COMMITTED),
+    201: json("The version was created", ContextUploadSchema, COMMITTED),
     202: json("Contents are missing", ContextUploadSchema, UPLOADING),
   },
   codes: [
@@ -96,11 +96,11 @@ const PUT: Operation = {
 const PUT_BLOBS: Operation = {
   id: "putContextBlobs",
   tag: "Contexts",
-  summary: "Send contents that are missing, several at once",
+  summary: "Send several missing contents",
   description:
-    "A tar whose entries are called by the SHA-256 of their contents. Twice is the same as once.",
+    "The body is a tar. The name of each entry is the SHA-256 of its contents. Safe to repeat.",
   request: { params: CONTEXT_PARAM, query: UPLOAD, body: { [TAR]: binary } },
-  answers: { 200: json("They are there", BlobsStoredSchema, { stored: 12 }) },
+  answers: { 200: json("The contents are stored", BlobsStoredSchema, { stored: 12 }) },
   codes: [...UNREADABLE, "bad_query", "blob_mismatch", "upload_not_found"],
   handle: takeBlobs,
 };
@@ -108,10 +108,10 @@ const PUT_BLOBS: Operation = {
 const PUT_BLOB: Operation = {
   id: "putContextBlob",
   tag: "Contexts",
-  summary: "Send contents that are missing",
-  description: "Twice is the same as once.",
+  summary: "Send missing contents",
+  description: "Safe to repeat.",
   request: { params: BLOB, query: UPLOAD, body: { [OCTETS]: binary } },
-  answers: { 200: json("They are there", BlobsStoredSchema, { stored: 1 }) },
+  answers: { 200: json("The contents are stored", BlobsStoredSchema, { stored: 1 }) },
   codes: [
     ...UNREADABLE.filter((code) => code !== "archive_invalid"),
     "bad_query",
@@ -121,7 +121,7 @@ const PUT_BLOB: Operation = {
   handle: takeBlob,
 };
 
-/** Taking contexts in. */
+/** Operations that upload contexts. */
 export const contextUploads = { put: PUT, putBlobs: PUT_BLOBS, putBlob: PUT_BLOB };
 
 const STATUS = { committed: 201, unchanged: 200, uploading: 202 } as const;
@@ -142,9 +142,12 @@ async function take(context: Call, owner: { tenant: string; name: string }): Pro
   );
 }
 
-const MANIFEST_BEYOND = `The manifest is larger than ${MANIFEST_BYTES / 1_000_000} MB: ${CONTEXT_LIMITS.files} files with paths of ${PATH_LIMITS.pathBytes} bytes take less. Write it without \\u escapes and spaces, shorten the paths, or send the files themselves as a tar (${TAR}).`;
+const MANIFEST_BEYOND = `The manifest is larger than ${MANIFEST_BYTES / 1_000_000} MB; ${CONTEXT_LIMITS.files} files with paths of ${PATH_LIMITS.pathBytes} bytes need less. Remove \\u escapes and spaces, shorten the paths, or send the files as a tar (${TAR}).`;
 
-/** One no larger than a JSON body without attachments is read at once; one that may be more, once there is room for what it is made into. */
+/**
+ * Reads a manifest of the size of an ordinary JSON body at once. A larger manifest waits until
+ * there is memory for its parsed form.
+ */
 async function takeManifest(
   context: Call,
   owner: { tenant: string; name: string },
@@ -155,7 +158,7 @@ async function takeManifest(
   if (length !== null && Number(length) <= MAX_BODY_BYTES)
     return put(await readBody(raw, ContextManifestSchema));
   if (Number(length) > MANIFEST_BYTES) throw new ApiError("body_too_large", MANIFEST_BEYOND);
-  // What has come counts, not what was announced: a client that is slow to send holds little of the room.
+  // Reserve memory for received bytes, not for the declared length: slow clients hold little.
   const wanted = { tenant: owner.tenant, bytes: memoryOf("manifest", 0), signal: raw.signal };
   return inRoom(env.room, wanted, async (progress) => {
     const came = async (bytes: number, inAll: number) => {
@@ -167,12 +170,12 @@ async function takeManifest(
       ...limit,
       came: (bytes, inAll) => orRefusal(came(bytes, inAll)),
     });
-    progress.goesOn();
+    progress.advances();
     return put(manifest);
   });
 }
 
-/** The kind of archive that a body says it is. Throws `unsupported_media_type` for none. */
+/** The kind of archive by the body's type. Throws `unsupported_media_type`. */
 function kindOf(request: Request): "tar" | "gzip" | "zip" {
   switch (typeOf(request)) {
     case TAR:
@@ -190,26 +193,29 @@ function kindOf(request: Request): "tar" | "gzip" | "zip" {
   }
 }
 
-/** A body that is counted and may be opened once; `told`: its length; `goesOn`: to be called where work on it goes on after its end. */
-type Counted = {
+/**
+ * A body whose bytes are counted. `open`: call it once. `length`: `null` if unknown. `advances`:
+ * call it while work continues after the end of the body.
+ */
+type CountedBody = {
   open(): ReadableStream<Uint8Array>;
-  told: number | null;
+  length: number | null;
   tally: Tally;
-  goesOn(): void;
+  advances(): void;
 };
 
-/** Does the work on a body once there is room for what it holds in memory. */
+/** Runs `work` on the body once there is memory for it. */
 function withRoom<T>(
   context: Call,
   kind: UploadKind,
-  work: (body: Counted) => Promise<T>,
+  work: (body: CountedBody) => Promise<T>,
 ): Promise<T> {
   const { raw } = context.req;
-  const length = raw.headers.get("content-length");
-  const told = length === null ? null : Number(length);
+  const declared = raw.headers.get("content-length");
+  const length = declared === null ? null : Number(declared);
   const wanted = {
     tenant: context.var.principal.tenant,
-    bytes: memoryOf(kind, told),
+    bytes: memoryOf(kind, length),
     signal: raw.signal,
   };
   return inRoom(context.env.contexts.room, wanted, (progress) => {
@@ -220,19 +226,19 @@ function withRoom<T>(
     };
     return work({
       open: () => uploadBody(raw, { waits: progress.waits, came }),
-      told,
+      length,
       tally,
-      goesOn: progress.goesOn,
+      advances: progress.advances,
     });
   });
 }
 
-/** How the body's archive is read. */
-function archiveOf(kind: "tar" | "gzip" | "zip", body: Counted): OpenArchive {
-  const { open, told, tally } = body;
+/** The reader of the body's archive. */
+function archiveOf(kind: "tar" | "gzip" | "zip", body: CountedBody): OpenArchive {
+  const { open, length, tally } = body;
   switch (kind) {
     case "tar":
-      return () => readTar(open(), tally, told);
+      return () => readTar(open(), tally, length);
     case "gzip":
       return () => readTarGzip(open(), tally);
     case "zip":
@@ -244,11 +250,11 @@ function archiveOf(kind: "tar" | "gzip" | "zip", body: Counted): OpenArchive {
 
 async function* zipEntries(
   put: () => ReturnType<typeof spool>,
-  { tally, goesOn }: Counted,
+  { tally, advances }: CountedBody,
 ): AsyncGenerator<ArchiveEntry> {
   const { source, erase } = await put();
   for await (const entry of readZip(source, tally)) {
-    goesOn();
+    advances();
     yield entry;
   }
   await erase();
@@ -257,10 +263,10 @@ async function* zipEntries(
 async function takeBlobs(context: Call): Promise<Response> {
   const upload = uploadOf(context);
   const { store } = context.env.contexts;
-  const read = ({ open, told, tally }: Counted) => {
+  const read = ({ open, length, tally }: CountedBody) => {
     if (typeOf(context.req.raw) !== TAR)
       throw new ApiError("unsupported_media_type", `Send blobs as ${TAR}.`);
-    return readTar(open(), tally, told);
+    return readTar(open(), tally, length);
   };
   const stored = await orRefusal(
     withRoom(context, "tar", (body) => putBlobs(store, upload, () => read(body))),
@@ -272,11 +278,14 @@ async function takeBlob(context: Call): Promise<Response> {
   const upload = uploadOf(context);
   const hash = context.req.param("sha256") ?? "";
   if (!BLOB_HASH.test(hash))
-    throw new ApiError("bad_id", "A blob is called by its SHA-256: 64 digits of lower-case hex.");
+    throw new ApiError(
+      "bad_id",
+      "The name of a blob must be its SHA-256: 64 digits of lower-case hex.",
+    );
   const { store } = context.env.contexts;
   await orRefusal(
-    withRoom(context, "blob", ({ open, told }) =>
-      putBlob(store, upload, { hash, body: open(), told }),
+    withRoom(context, "blob", ({ open, length }) =>
+      putBlob(store, upload, { hash, body: open(), length }),
     ),
   );
   return context.json({ stored: 1 });
@@ -287,7 +296,7 @@ function uploadOf(context: Call): { tenant: string; name: string; version: strin
   if (version === null)
     throw new ApiError(
       "bad_query",
-      "`version` is missing: the one that the manifest's answer names.",
+      "`version` is missing. Use the `version` in the response to the manifest.",
     );
   return { ...ownerOf(context), version };
 }

@@ -27,20 +27,22 @@ import { limitOf, route } from "../routes";
 const PAGE = { usual: 20, most: 100 };
 
 const FILE_PARAMS = CONTEXT_PARAM.extend({
-  path: z.string().describe("The file's path, slashes and all"),
+  path: z.string().describe("Path of the file, slashes included"),
 });
 const VERSION_QUERY = z.object({
-  version: VersionIdSchema.optional().describe("Of this version; the newest unless given"),
+  version: VersionIdSchema.optional().describe("Id of the version. Default: the newest"),
 });
 
 const LIST: Operation = {
   id: "listContexts",
   tag: "Contexts",
-  summary: "Your contexts by name, each with its newest version",
+  summary: "Your contexts, sorted by name, each with its newest version",
   request: {
     query: z.object({
       limit: limit(PAGE.usual, PAGE.most),
-      after: ContextNameSchema.optional().describe("Only names behind this one"),
+      after: ContextNameSchema.optional().describe(
+        "Name of a context: only later names are returned. Default: from the first",
+      ),
     }),
   },
   answers: {
@@ -61,7 +63,7 @@ const SHOW: Operation = {
   tag: "Contexts",
   summary: "A version of a context with its files",
   description:
-    "A version that another has replaced can be read for 30 days more, and as long as a turn works on it or a session has changes that were made against it. Then it is pruned, and asking for it is answered as for one that never was: `context_not_found`.",
+    "A replaced version can be read for 30 more days, and as long as a turn uses it or a session has changes that are based on it. Then it is deleted, and the response is `context_not_found`.",
   request: { params: CONTEXT_PARAM, query: VERSION_QUERY },
   answers: { 200: json("The version", ContextSchema, CONTEXT) },
   codes: ["bad_id", "bad_query", "context_not_found"],
@@ -71,25 +73,24 @@ const SHOW: Operation = {
 const ERASE: Operation = {
   id: "eraseContext",
   tag: "Contexts",
-  summary: "Erase a context with all its versions, for good",
-  description: "Sessions that were given it find its files no more.",
+  summary: "Erase a context with all its versions permanently",
+  description: "Sessions that use the context can no longer read its files.",
   request: { params: CONTEXT_PARAM },
-  answers: { 204: { description: "It is gone" } },
+  answers: { 204: { description: "Erased" } },
   codes: ["bad_id", "context_not_found"],
   handle: erase,
 };
 
 const bytes = (type: string) => ({ [type]: { schema: z.string().meta({ format: "binary" }) } });
-const DISPOSITION = header("content-disposition", "`attachment` and the file's name");
+const DISPOSITION = header("content-disposition", "`attachment` with the file name");
 
 const FILE: Operation = {
   id: "getContextFile",
   tag: "Contexts",
   summary: "A file of a context",
-  description:
-    "Whatever it is, it comes as bytes to be kept: never as something to be shown in the service's name.",
+  description: "Sent as a download with a neutral type, so that browsers do not show or run it.",
   request: { params: FILE_PARAMS, query: VERSION_QUERY },
-  answers: { 200: { description: "Its contents", content: bytes(OCTETS), headers: DISPOSITION } },
+  answers: { 200: { description: "The contents", content: bytes(OCTETS), headers: DISPOSITION } },
   codes: ["bad_id", "bad_query", "context_not_found", "file_not_found"],
   handle: showFile,
 };
@@ -101,7 +102,7 @@ const ARCHIVE: Operation = {
   request: { params: CONTEXT_PARAM, query: VERSION_QUERY },
   answers: {
     200: {
-      description: "The zip, made while it is sent",
+      description: "The zip, created while it is sent",
       content: bytes(ZIP),
       headers: DISPOSITION,
     },
@@ -110,7 +111,7 @@ const ARCHIVE: Operation = {
   handle: showArchive,
 };
 
-/** Contexts: what there is of them; `context-uploads.ts` takes them in. */
+/** Routes that read and erase contexts. `context-uploads.ts` has the uploads. */
 export function contextRoutes(app: App): void {
   const { put, putBlobs, putBlob } = contextUploads;
   route(app, CONTEXTS_PATH, { get: LIST });
@@ -124,7 +125,7 @@ export function contextRoutes(app: App): void {
 async function listContexts(context: Call): Promise<Response> {
   const after = context.req.query("after") ?? null;
   if (after !== null && !CONTEXT_NAME.test(after))
-    throw new ApiError("bad_query", "`after` is the name of a context.");
+    throw new ApiError("bad_query", "`after` must be the name of a context.");
   const size = limitOf(context, PAGE);
   const rows = await context.env.contexts.store.index.page(
     context.var.principal.tenant,
@@ -155,7 +156,7 @@ async function showFile(context: Call): Promise<Response> {
   return attachment(context, path.split("/").at(-1) ?? path, await stream(entry.hash));
 }
 
-/** The path as the tree has it; null for what none can have. */
+/** The path in the form that trees use; `null` if it is invalid. */
 function pathOf(context: Call): string | null {
   try {
     return relativePath(context.req.param("path") ?? "");
@@ -184,7 +185,7 @@ async function openOf(context: Call): Promise<OpenContext> {
 }
 
 const NOT_FOUND =
-  "There is no such context, or no such version of it, or that one was pruned: once another has replaced it, a version is kept for 30 days and while a session needs it.";
+  "There is no such context or version. A replaced version is deleted after 30 days, unless a session needs it.";
 const notFound = (): ApiError => new ApiError("context_not_found", NOT_FOUND);
 
 const toEntry = ({ name, id, files, bytes, createdAt }: VersionRow): ContextEntry => ({

@@ -3,65 +3,67 @@ import { UploadRefusal } from "../../uploads/refusals";
 import { ApiError } from "../errors";
 import { CONTEXT_LIMITS } from "../../protocol/context-limits";
 
-/** A body's type without what follows it. */
+/** Media type of the body, without parameters. */
 export const typeOf = (request: Request): string =>
   (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 
-/** `waits`: called before each wait for a piece. `came`: called with its size, before anything is done with it. */
+/**
+ * `waits`: called before waiting for a chunk. `came`: called with a chunk's size before its use.
+ */
 export type Arrival = { waits: () => void; came: (bytes: number) => void };
 
 /**
- * The body of an upload as it comes in. One that says beforehand that it is too large is not read at all. Throws ApiError; while it
- * is read, `UploadRefusal`.
+ * The body of an upload as a stream. Throws ApiError before reading a body whose declared length is
+ * too large. The stream fails with `UploadRefusal`.
  */
 export function uploadBody(request: Request, arrival: Arrival): ReadableStream<Uint8Array> {
   if (request.headers.has("content-encoding"))
     throw new ApiError(
       "unsupported_media_type",
-      "Send the body as it is, and say by its type what it is packed with.",
+      "`content-encoding` is not supported. Send the body without it; `content-type` states how it is packed.",
     );
   if (Number(request.headers.get("content-length") ?? 0) > CONTEXT_LIMITS.bytes)
     throw new ApiError(
       "context_too_large",
-      `The upload is larger than ${CONTEXT_LIMITS.bytes / 1_000_000} MB.`,
+      `The upload is larger than ${CONTEXT_LIMITS.bytes / 1_000_000} MB, the limit of a context.`,
     );
   return streamOf(whole(request.body, arrival)).pipeThrough(counting(arrival.came));
 }
 
-/** Read only as fast as somebody takes it. */
-const streamOf = (pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> =>
+/** A stream that reads on demand. */
+const streamOf = (chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> =>
   new ReadableStream({
     async pull(controller) {
-      const { done, value } = await pieces.next();
+      const { done, value } = await chunks.next();
       if (done) controller.close();
       else controller.enqueue(value);
     },
     async cancel() {
-      await pieces.return(undefined);
+      await chunks.return(undefined);
     },
   });
 
-/** In the platform's words a client that went away is a lost connection, as a restart of ours is. */
+/** The platform reports an aborted client as a lost connection, like a restart of the service. */
 async function* whole(
   body: ReadableStream<Uint8Array> | null,
   { waits, came }: Arrival,
 ): AsyncGenerator<Uint8Array> {
   try {
     waits();
-    for await (const piece of body ?? []) {
-      yield piece;
+    for await (const chunk of body ?? []) {
+      yield chunk;
       waits();
     }
   } catch {
     throw new UploadRefusal(
       "upload_broken",
-      "The upload broke off before its end. Nothing was changed: send it again.",
+      "The upload ended too early. Nothing was changed. Retry.",
     );
   }
-  came(0); // the service waits for nothing more
+  came(0); // the whole body has arrived
 }
 
-/** What was found wrong with an upload, as an error of the API; any other error as it is. */
+/** Converts an `UploadRefusal` to an error of the API. Other errors stay unchanged. */
 export async function orRefusal<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -7,12 +7,12 @@ import {
   schemaSection,
 } from "./docs-schema";
 
-/** A page and the policy it is to be served with. */
+/** A page and its content security policy. */
 export type DocsPage = { html: string; policy: string };
 
 /**
- * The document as a page for people. It has no script and loads nothing: its one style is in it, and the policy names that style's
- * hash and allows nothing else.
+ * The OpenAPI document as a page. It has no script and loads nothing. Its policy allows only the
+ * inline style, by hash.
  */
 export async function docsPage(document: OpenApiDocument): Promise<DocsPage> {
   const operations = operationsOf(document);
@@ -27,8 +27,8 @@ export async function docsPage(document: OpenApiDocument): Promise<DocsPage> {
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${document.info.title} API</title><style>${raw(DOCS_STYLE)}</style></head>
 <body>
 <header><h1>${document.info.title} API</h1><p>${ticked(document.info.description ?? "")}</p>
-<p>For programs: <a href="/openapi.json">/openapi.json</a>. Send a key as <code>authorization: Bearer &hellip;</code>; a development service on your own machine wants none.</p></header>
-<nav aria-label="Addresses">${groups.map(contents)}<h4>Schemas</h4><ul><li>${schemas.map(([name]) => html`<a href="#schema-${name}">${name}</a> `)}</li></ul></nav>
+<p>For programs: <a href="/openapi.json">/openapi.json</a>. Send a key as <code>authorization: Bearer &hellip;</code>; a local service needs no key.</p></header>
+<nav aria-label="Routes">${groups.map(contents)}<h4>Schemas</h4><ul><li>${schemas.map(([name]) => html`<a href="#schema-${name}">${name}</a> `)}</li></ul></nav>
 <main>${groups.map(({ tag, operations: own }) => html`<h2>${tag}</h2>${own.map(section)}`)}
 <h2>Schemas</h2>${schemas.map(([name, schema]) => schemaSection(name, schema))}</main>
 </body></html>`;
@@ -37,17 +37,22 @@ export async function docsPage(document: OpenApiDocument): Promise<DocsPage> {
   return { html: String(page), policy };
 }
 
-/** As a policy names what stands in the page. */
+/** The hash source of inline text in a policy. */
 async function hashOf(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return `sha256-${btoa(String.fromCharCode(...new Uint8Array(digest)))}`;
 }
 
 type Paths = NonNullable<OpenApiDocument["paths"]>;
-type Described = NonNullable<Paths[string]["get"]>;
-type Listed = { method: string; path: string; tag: string; operation: Described };
+type OperationDescription = NonNullable<Paths[string]["get"]>;
+type ListedOperation = {
+  method: string;
+  path: string;
+  tag: string;
+  operation: OperationDescription;
+};
 
-function operationsOf({ paths }: OpenApiDocument): Listed[] {
+function operationsOf({ paths }: OpenApiDocument): ListedOperation[] {
   return Object.entries(paths ?? {}).flatMap(([path, item]) =>
     Object.entries({ GET: item.get, POST: item.post, PUT: item.put, DELETE: item.delete }).flatMap(
       ([method, operation]) =>
@@ -56,9 +61,9 @@ function operationsOf({ paths }: OpenApiDocument): Listed[] {
   );
 }
 
-const anchor = ({ operation }: Listed): string => operation.operationId ?? "";
+const anchor = ({ operation }: ListedOperation): string => operation.operationId ?? "";
 
-function contents({ tag, operations }: { tag: string; operations: Listed[] }): Html {
+function contents({ tag, operations }: { tag: string; operations: ListedOperation[] }): Html {
   const items = operations.map(
     (listed) =>
       html`<li><a href="#${anchor(listed)}"><code><span class="method">${listed.method}</span>${listed.path}</code></a> <span class="dim">${ticked(listed.operation.summary ?? "")}</span></li>`,
@@ -66,14 +71,14 @@ function contents({ tag, operations }: { tag: string; operations: Listed[] }): H
   return html`<h4>${tag}</h4><ul>${items}</ul>`;
 }
 
-function section(listed: Listed): Html {
+function section(listed: ListedOperation): Html {
   const { method, path, operation } = listed;
   return html`<section aria-labelledby="${anchor(listed)}"><h3 id="${anchor(listed)}"><code>${method} ${path}</code></h3>
 <p>${ticked(operation.summary ?? "")}. ${ticked(operation.description ?? "")}</p>
 ${parameters(operation)}${body(operation)}${responses(operation)}</section>`;
 }
 
-function parameters({ parameters: list = [] }: Described): Html | string {
+function parameters({ parameters: list = [] }: OperationDescription): Html | string {
   const rows = list.flatMap((parameter) => {
     if ("$ref" in parameter) return [];
     const { name, in: place, required, schema, description } = parameter;
@@ -82,10 +87,10 @@ function parameters({ parameters: list = [] }: Described): Html | string {
     ];
   });
   if (rows.length === 0) return "";
-  return html`<h4>Parameters</h4><div class="wide"><table><tr><th>Name</th><th>In</th><th>Type</th><th>Says</th></tr>${rows}</table></div>`;
+  return html`<h4>Parameters</h4><div class="wide"><table><tr><th>Name</th><th>In</th><th>Type</th><th>Meaning</th></tr>${rows}</table></div>`;
 }
 
-function body({ requestBody }: Described): Html | string {
+function body({ requestBody }: OperationDescription): Html | string {
   if (!requestBody || "$ref" in requestBody) return "";
   return html`<h4>Body</h4>${contentsOf(requestBody.content)}`;
 }
@@ -102,8 +107,8 @@ function contentsOf(content: Media): Html[] {
 const asText = (example: unknown): string =>
   typeof example === "string" ? example : JSON.stringify(example, null, 2);
 
-/** Refusals differ in their codes alone, so only what is given otherwise is shown. */
-function responses({ responses: all }: Described): Html {
+/** Shows the contents of successful responses only. Errors all have the same schema. */
+function responses({ responses: all }: OperationDescription): Html {
   const entries = Object.entries(all ?? {});
   const rows = entries.map(
     ([status, response]) => html`<tr><td>${status}</td><td>${ticked(textOf(response))}</td></tr>`,
@@ -112,7 +117,7 @@ function responses({ responses: all }: Described): Html {
     const content = isResponse(response) && Number(status) < 400 ? response.content : undefined;
     return content ? [html`<h4>${status}</h4>${contentsOf(content)}`] : [];
   });
-  return html`<h4>Answers</h4><div class="wide"><table><tr><th>Status</th><th>Says</th></tr>${rows}</table></div>${shown}`;
+  return html`<h4>Responses</h4><div class="wide"><table><tr><th>Status</th><th>Meaning</th></tr>${rows}</table></div>${shown}`;
 }
 
 type Answer = { description: string; content?: Media };
@@ -122,7 +127,7 @@ const isResponse = (response: unknown): response is Answer =>
 
 const textOf = (response: unknown): string => (isResponse(response) ? response.description : "");
 
-/** Text whose code stands between backticks. */
+/** Text with code between backticks. */
 function ticked(text: string): Html {
   const parts = text
     .split("`")
@@ -130,7 +135,7 @@ function ticked(text: string): Html {
   return html`${parts}`;
 }
 
-/** The whole style of the documentation page. Its hash stands in the page's policy, so nothing else can style it. */
+/** The style of the documentation page. The policy contains its hash, so no other style applies. */
 const DOCS_STYLE = `
 :root { color-scheme: light dark; --line: light-dark(#d8dade, #3a3d44); --soft: light-dark(#f5f6f8, #1d1f23); --text: light-dark(#1b1d21, #e6e7ea); --dim: light-dark(#5b606b, #a0a5b0); --link: light-dark(#0b57b7, #8ab4ff); }
 * { box-sizing: border-box; }

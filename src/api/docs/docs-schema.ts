@@ -5,13 +5,13 @@ export type Html = ReturnType<typeof html>;
 
 export type OpenApiDocument = ReturnType<App["getOpenAPI31Document"]>;
 
-/** The kinds of schema that a document holds, as its own type says. */
+/** Schemas of a document, from its type. */
 type Schemas = NonNullable<NonNullable<OpenApiDocument["components"]>["schemas"]>;
 export type Schema = Schemas[string];
 
 const REF = "#/components/schemas/";
 
-/** A schema in a few words, with links to those that have a name. */
+/** A short text for a schema, with links to named schemas. */
 export function inWords(schema: Schema | undefined): Html | string {
   if (!schema) return "anything";
   if ("$ref" in schema) return link(schema.$ref);
@@ -40,31 +40,31 @@ function link(ref: string): Html {
 
 function bounds(schema: Exclude<Schema, { $ref: string }>): string {
   const { minimum, maximum, minLength, maxLength, pattern } = schema;
-  const said = [
+  const texts = [
     minimum === undefined ? "" : `from ${minimum}`,
     maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? "" : `to ${maximum}`,
     minLength === undefined ? "" : `at least ${minLength} characters`,
     maxLength === undefined ? "" : `at most ${maxLength} characters`,
     pattern === undefined ? "" : `like ${pattern}`,
-    schema.default === undefined ? "" : `${JSON.stringify(schema.default)} unless given`,
+    schema.default === undefined ? "" : `default ${JSON.stringify(schema.default)}`,
   ];
-  const text = said
+  const text = texts
     .filter((part) => part !== "" && !part.includes(String(Number.MIN_SAFE_INTEGER)))
     .join(", ");
   return text === "" ? "" : ` (${text})`;
 }
 
-/** A named schema: its fields, the kinds it may be of, or what it is. */
+/** Section of a named schema: its fields, its variants, or its type. */
 export function schemaSection(name: string, schema: Schema): Html {
   const fields = fieldsOf(schema);
   const kinds = "$ref" in schema ? [] : [schema, ...(schema.allOf ?? [])].flatMap(kindsOf);
-  const said =
+  const content =
     kinds.length > 0
       ? kindTable(kinds)
       : fields.length > 0
         ? fieldTable(schema)
         : html`<p>${inWords(schema)}</p>`;
-  return html`<h3 id="schema-${name}">${name}</h3>${said}`;
+  return html`<h3 id="schema-${name}">${name}</h3>${content}`;
 }
 
 const fieldsOf = (schema: Schema): [string, Schema][] =>
@@ -77,10 +77,10 @@ function fieldTable(schema: Schema): Html {
     ([field, of]) =>
       html`<tr><td><code>${field}</code>${required.includes(field) ? "" : html` <span class="dim">optional</span>`}</td><td>${inWords(of)}</td><td>${descriptionOf(of)}</td></tr>`,
   );
-  return html`<div class="wide"><table><tr><th>Field</th><th>Type</th><th>Says</th></tr>${rows}</table></div>`;
+  return html`<div class="wide"><table><tr><th>Field</th><th>Type</th><th>Meaning</th></tr>${rows}</table></div>`;
 }
 
-/** One row for each kind, named by its first field. */
+/** One row per variant, named by its first field. */
 function kindTable(kinds: readonly Schema[]): Html {
   const rows = kinds.map((kind) => {
     const [first, ...fields] = fieldsOf(kind);

@@ -12,30 +12,30 @@ const INFO = {
   version: "1",
   license: { name: "Apache-2.0", identifier: "Apache-2.0" },
   description:
-    "A team of language models answers your question together: each works on its own, sees the others' answers without names, improves on them or votes, and the one with most votes presents the final answer. A run survives crashes and deploys, and anyone may leave and rejoin its stream. Errors are `application/problem+json` with a stable `code`.",
+    "A team of language models answers your question together. Each agent works on its own, sees the others' answers without names, and improves them or votes. The agent with the most votes presents the final answer. Runs survive crashes and deploys, and clients can leave and resume their streams. Errors are `application/problem+json` with a stable `code`.",
 };
 
 const WAYS_IN = {
-  bearer: { type: "http", scheme: "bearer", description: "A key of this service" },
+  bearer: { type: "http", scheme: "bearer", description: "An API key of this service" },
   ticket: {
     type: "apiKey",
     in: "query",
     name: "ticket",
-    description: "A ticket of this session, which opens one stream once",
+    description: "A ticket for one event stream of the session, valid once",
   },
 } as const;
 
 const HEALTH_OPERATION: Operation = {
   id: "getHealth",
   tag: "Service",
-  summary: "Whether the service is there, and which",
-  answers: { 200: json("It is", HealthSchema, HEALTH) },
+  summary: "Health and version of the service",
+  answers: { 200: json("The service is available", HealthSchema, HEALTH) },
   handle: (context) => context.json({ status: "ok", ...context.env.version }),
 };
 
-/** Health, and what the service says of itself: `/openapi.json`, made from the routes, and `/docs`, made from that. */
+/** Routes for health and documentation: `/openapi.json`, and `/docs` as its page. */
 export function documentationRoutes(app: App): void {
-  // Made when first asked for: routes come in one by one, and most processes are never asked.
+  // Created on first use: it needs all routes, and most isolates never serve it.
   let made: OpenApiDocument | null = null;
   const document = () => {
     made ??= openApiDocument(app);
@@ -49,7 +49,11 @@ export function documentationRoutes(app: App): void {
       tag: "Service",
       summary: "This document",
       answers: {
-        200: json("OpenAPI 3.1", z.looseObject({ openapi: z.string() }), { openapi: "3.1.0" }),
+        200: json(
+          "OpenAPI 3.1",
+          z.looseObject({ openapi: z.string().describe("Version of OpenAPI") }),
+          { openapi: "3.1.0" },
+        ),
       },
       codes: ["access_closed"],
       handle: (context) => context.json(document()),
@@ -59,7 +63,7 @@ export function documentationRoutes(app: App): void {
     get: {
       id: "getDocs",
       tag: "Service",
-      summary: "This document as a page, which loads nothing from anywhere",
+      summary: "This document as a page",
       answers: { 200: { description: "HTML", content: { "text/html": { schema: z.string() } } } },
       codes: ["access_closed"],
       handle: async (context) => {
@@ -71,7 +75,7 @@ export function documentationRoutes(app: App): void {
   });
 }
 
-/** The OpenAPI document of everything served by now. */
+/** The OpenAPI document of all routes registered so far. */
 export const openApiDocument = (app: App): OpenApiDocument => {
   for (const [name, described] of Object.entries(WAYS_IN)) {
     app.openAPIRegistry.registerComponent("securitySchemes", name, described);

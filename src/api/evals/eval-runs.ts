@@ -8,7 +8,10 @@ import type { EvalServices, Services } from "../services";
 import { configFor } from "../configs/config-context";
 import { logError, logInfo } from "../../redaction/log";
 
-/** The suites on offer, parsed. One that cannot be read is left out and told of in the log; a test keeps such from being deployed. */
+/**
+ * The included suites, parsed. An invalid suite is skipped and logged; a test prevents deploying
+ * one.
+ */
 export function suitesOf({ suites }: Pick<EvalServices, "suites">): Suite[] {
   return Object.entries(suites).flatMap(([name, yaml]) => {
     const parsed = parseSuite(yaml);
@@ -18,27 +21,29 @@ export function suitesOf({ suites }: Pick<EvalServices, "suites">): Suite[] {
   });
 }
 
-/** A cron is rung once; an object that does not answer at that moment is asked again. */
+/** A trigger fires once. If an object does not respond, the call is repeated. */
 const TRIES = 3;
 const PAUSE_MS = 1_000;
 
-/** A trigger names its own time. One that names another day was not sent by the platform, and must not spend money. */
+/** Maximum age of a trigger. The platform does not send older ones, and runs cost money. */
 const FARTHEST_MS = 86_400_000;
 
-type Ring = { at: number; now: number };
+type Trigger = { at: number; now: number };
 
 /**
- * Starts every suite that is due in the minute of `at`, all of them or none; none if `at` is more than a day from `now`. Rung twice, it finds the runs begun. A suite whose team cannot run here
- * gets its run all the same, in which every case says why.
+ * Starts every suite that is due in the minute of `at`: all or none. Does nothing if `at` is more
+ * than a day from `now`. Safe to repeat. A suite whose team cannot run here gets a run in which
+ * every case states the reason.
  */
 export async function startDue(
   services: Pick<Services, "evals" | "teams" | "config" | "secrets">,
-  { at, now }: Ring,
+  { at, now }: Trigger,
 ): Promise<void> {
   const { cronTenant: tenant } = services.evals;
-  if (tenant === null) return logInfo("no evaluation runs by cron: EVAL_TENANT names no tenant");
+  if (tenant === null)
+    return logInfo("no scheduled evaluation: EVAL_TENANT is not set to a tenant");
   if (Math.abs(now - at) > FARTHEST_MS)
-    return logInfo("no evaluation runs: the trigger names a time more than a day from now");
+    return logInfo("no scheduled evaluation: the time of the trigger is more than a day away");
   const due = suitesOf(services.evals).filter(({ cron }) => isDue(cron, at));
   if (due.length === 0) return;
   const config = await configFor(services, tenant);
@@ -56,11 +61,17 @@ export async function startDue(
       ...what,
     };
   });
-  await insisting(runs, (run, others) => services.evals.start(run, others));
+  await startWithRetries(runs, (run, others) => services.evals.start(run, others));
 }
 
-/** One call starts all: the first run that answers takes the others along. Whoever does not answer is passed over, and asked again. */
-async function insisting(runs: readonly EvalRunStart[], start: EvalRunApi["start"]): Promise<void> {
+/**
+ * One call starts all runs: the first object that responds starts the others. If an object does not
+ * respond, the next one is called; after all, the round is repeated.
+ */
+async function startWithRetries(
+  runs: readonly EvalRunStart[],
+  start: EvalRunApi["start"],
+): Promise<void> {
   const failures: unknown[] = [];
   for (let tries = 1; tries <= TRIES; tries += 1) {
     for (const run of runs) {
@@ -76,5 +87,5 @@ async function insisting(runs: readonly EvalRunStart[], start: EvalRunApi["start
     }
     if (tries < TRIES) await sleep(PAUSE_MS * tries);
   }
-  throw new AggregateError(failures, "No evaluation that is due could start.");
+  throw new AggregateError(failures, "No due evaluation could be started.");
 }

@@ -24,14 +24,18 @@ import { readKey, requireSameBody } from "../sessions/start-once";
 
 const RUNS = { usual: 20, most: 100 };
 
-const SUITE = z.object({ suite: z.string().regex(SUITE_NAME).describe("The suite's name") });
-const SUITE_RUN = SUITE.extend({ run: z.string().regex(RUN_ID).describe("The run's id") });
+const SUITE = z.object({ suite: z.string().regex(SUITE_NAME).describe("Name of the suite") });
+const SUITE_RUN = SUITE.extend({ run: z.string().regex(RUN_ID).describe("Id of the run") });
 const PAGE = z.object({
   limit: limit(RUNS.usual, RUNS.most),
-  after: z.string().regex(RUN_ID).optional().describe("The id the page before ended with"),
+  after: z
+    .string()
+    .regex(RUN_ID)
+    .optional()
+    .describe("The `last_id` of the previous page. Default: from the newest run"),
 });
 
-/** Evaluations: the suites, their runs, and starting a run now. */
+/** Routes for suites and their runs. */
 export function evalRoutes(app: App): void {
   suiteRoutes(app);
   runRoutes(app);
@@ -42,7 +46,7 @@ function suiteRoutes(app: App): void {
     get: {
       id: "listEvals",
       tag: "Evaluations",
-      summary: "Suites on offer, with their schedule and last run",
+      summary: "Included suites, with their schedule and last run",
       answers: {
         200: json("The suites", EvalSuiteListSchema, {
           ...listOf([SUITE_EXAMPLE], SUITE_EXAMPLE.name),
@@ -69,14 +73,13 @@ function runRoutes(app: App): void {
     post: {
       id: "startEval",
       tag: "Evaluations",
-      summary: "Starts a suite now",
-      description:
-        "Each case becomes a session of its own, of the caller's tenant. The body is not read.",
+      summary: "Start a suite now",
+      description: "Each case runs in its own session of the caller's tenant. The body is ignored.",
       request: { params: SUITE, headers: IDEMPOTENCY },
       answers: {
         202: {
-          ...json("It has begun", EvalStartedSchema, toStarted(RUN_EXAMPLE)),
-          headers: header("location", "The run's address"),
+          ...json("Started", EvalStartedSchema, toStarted(RUN_EXAMPLE)),
+          headers: header("location", "Path of the run"),
         },
       },
       codes: [
@@ -94,7 +97,7 @@ function runRoutes(app: App): void {
     get: {
       id: "getEvalRun",
       tag: "Evaluations",
-      summary: "A run with its results, those there are so far",
+      summary: "A run with its results so far",
       request: { params: SUITE_RUN },
       answers: {
         200: json("The run", EvalRunPageSchema, { ...RUN_EXAMPLE, results: [RESULT_EXAMPLE] }),
@@ -124,7 +127,7 @@ async function listRuns(context: Call): Promise<Response> {
   const limit = limitOf(context, RUNS);
   const after = context.req.query("after") ?? null;
   if (after !== null && !RUN_ID.test(after))
-    throw new ApiError("bad_query", "`after` is the id of a run.");
+    throw new ApiError("bad_query", "`after` must be the id of a run.");
   const { tenant } = context.var.principal;
   const found = await context.env.evals.records.runs(tenant, suite.name, {
     before: after,
@@ -141,12 +144,12 @@ async function showRun(context: Call): Promise<Response> {
   const suite = suiteOf(context);
   const id = context.req.param("run") ?? "";
   if (!RUN_ID.test(id))
-    throw new ApiError("bad_id", "A run's id looks like `run_20261130t060000z`.");
+    throw new ApiError("bad_id", "The id of a run must have the form `run_20261130t060000z`.");
   const run = await context.env.evals.records.run(context.var.principal.tenant, suite.name, id);
   if (!run)
     throw new ApiError(
       "eval_not_found",
-      "There is no such run of this suite. One that was just started is shown after a moment.",
+      "There is no such run of this suite. A new run appears after a moment.",
     );
   return context.json(run);
 }
@@ -180,21 +183,21 @@ async function startRun(context: Call): Promise<Response> {
   return context.json(started, 202, { location: started.links.run });
 }
 
-/** The id of the run that this request's idempotency key stands for: a new one, or the one it began before. */
+/** Id of the run for this request's idempotency key: new, or of the run that it started before. */
 async function claimedId(context: Call, id: string, createdAt: number): Promise<string> {
   const key = await readKey(context, "");
   if (!key) return id;
   const { tenant } = context.var.principal;
   const claim = { body_hash: key.bodyHash, session_id: id, start_id: ulid(), warnings: "[]" };
-  const standing = await context.env.stored.claims.claim(
+  const claimed = await context.env.stored.claims.claim(
     { tenant, key: key.key, createdAt, ...claim },
     null,
   );
-  requireSameBody(key, standing);
-  return standing.session_id;
+  requireSameBody(key, claimed);
+  return claimed.session_id;
 }
 
-/** The suite named in the path. Throws `eval_not_found`. */
+/** The suite in the path. Throws `eval_not_found`. */
 function suiteOf(context: Call): Suite {
   const name = context.req.param("suite");
   const suites = suitesOf(context.env.evals);
@@ -202,7 +205,7 @@ function suiteOf(context: Call): Suite {
   if (found) return found;
   throw new ApiError(
     "eval_not_found",
-    `There is no such suite. On offer: ${suites.map((suite) => suite.name).join(", ") || "none"}.`,
+    `There is no such suite. Included suites: ${suites.map((suite) => suite.name).join(", ") || "none"}.`,
   );
 }
 
@@ -238,7 +241,7 @@ const listOf = <T>(data: T[], first: string | undefined, last = first) => ({
   has_more: false,
 });
 
-/** Evaluations as the OpenAPI document shows them. */
+/** Examples for the OpenAPI document. */
 
 const RUN_EXAMPLE: EvalRun = {
   id: "run_20261130t060000z",

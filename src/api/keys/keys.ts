@@ -59,17 +59,24 @@ const EXAMPLE_AUDIT = {
 };
 const AFTER_KEY = z.object({
   limit: limit(PAGE.usual, PAGE.most),
-  after: z.string().optional().describe("Keys made before this id"),
+  after: z
+    .string()
+    .optional()
+    .describe("Id of a key: only older keys are returned. Default: from the newest"),
 });
 const AFTER_ROW = z.object({
   limit: limit(AUDIT_PAGE.usual, AUDIT_PAGE.most),
-  after: z.int().min(0).optional().describe("Rows behind this number"),
+  after: z
+    .int()
+    .min(0)
+    .optional()
+    .describe("Number of a row: only later rows are returned. Default: 0, from the first"),
 });
 
 const LIST_OPERATION: Operation = {
   id: "listKeys",
   tag: "Keys",
-  summary: "The tenant's keys, newest first; never the keys themselves",
+  summary: "Keys of the tenant, newest first, without the keys themselves",
   request: { query: AFTER_KEY },
   answers: { 200: json("A page of keys", KeyListSchema, EXAMPLE_LIST) },
   codes: ["bad_id", "bad_query"],
@@ -79,8 +86,8 @@ const LIST_OPERATION: Operation = {
 const CREATE_OPERATION: Operation = {
   id: "createKey",
   tag: "Keys",
-  summary: "Make a key for the same tenant; it is shown once",
-  description: `A tenant has at most ${MOST_LIVE_KEYS} live keys. A key ends no later than the key that makes it, and with it if the request names no end.`,
+  summary: "Create a key for the same tenant; it is shown once",
+  description: `A tenant can have ${MOST_LIVE_KEYS} live keys. A key expires no later than the key that creates it; by default both expire together.`,
   request: {
     body: {
       "application/json": {
@@ -109,12 +116,12 @@ const CREATE_OPERATION: Operation = {
 const REVOKE_OPERATION: Operation = {
   id: "revokeKey",
   tag: "Keys",
-  summary: "End a key at once",
+  summary: "Revoke a key",
   description:
-    "Requests with it are refused from now on; streams it has open are closed within a minute.",
-  request: { params: z.object({ key: z.string().describe("The key's id") }) },
+    "Requests with the key are refused at once. Its open streams are closed within a minute.",
+  request: { params: z.object({ key: z.string().describe("Id of the key") }) },
   answers: {
-    200: json("The key as it ended", KeySchema, { ...EXAMPLE, revoked_at: 1_795_000_100 }),
+    200: json("The revoked key", KeySchema, { ...EXAMPLE, revoked_at: 1_795_000_100 }),
   },
   codes: ["bad_id", "key_not_found"],
   handle: revokeKey,
@@ -123,9 +130,9 @@ const REVOKE_OPERATION: Operation = {
 const AUDIT_OPERATION: Operation = {
   id: "readAudit",
   tag: "Keys",
-  summary: "The tenant's audit log, oldest first",
+  summary: "Audit log of the tenant, oldest first",
   description:
-    "Each row's hash covers the row before it. A row that was changed, left out or put in breaks the chain, and `broken_at` names it. If the service has a MASTER_KEY, the hash is an HMAC: a person who can write the storage cannot make one that fits, but can present rows as older than the key. Without a MASTER_KEY that person can compute all hashes again. The service also logs the hash of each row that a request with a key made, so that missing newest rows are found.",
+    "The hash of each row covers the previous row. A changed, removed or inserted row breaks the chain; `broken_at` is its number. With a MASTER_KEY, hashes are HMACs: a person with write access to the storage cannot compute them, but can present rows as older than the MASTER_KEY. Without a MASTER_KEY, that person can compute all hashes. The service also logs the hash of each row of a request with a key, so that missing newest rows can be detected.",
   request: { query: AFTER_ROW },
   answers: {
     200: json("A page of the log", AuditListSchema, {
@@ -141,7 +148,7 @@ const AUDIT_OPERATION: Operation = {
   handle: readAudit,
 };
 
-/** A tenant's own keys and audit log, for its admins. */
+/** Routes for a tenant's keys and audit log. */
 export function keyRoutes(app: App): void {
   route(app, "/api/keys", { get: LIST_OPERATION, post: CREATE_OPERATION });
   route(app, "/api/keys/{key}", { delete: REVOKE_OPERATION });
@@ -172,7 +179,7 @@ async function createKey(context: Call): Promise<Response> {
   refuseKeyAsName(name);
   if (tenant === LOCAL_TENANT) {
     const message =
-      "This machine needs no key here. `npm run keys -- create --tenant NAME …` makes one for a tenant of its own.";
+      "Requests from this machine need no key. `npm run keys -- create --tenant NAME …` creates a key for another tenant.";
     throw new ApiError("request_invalid", message);
   }
   const now = Date.now();
@@ -198,14 +205,14 @@ async function createKey(context: Call): Promise<Response> {
   return context.json({ ...toWire(row), key }, 201);
 }
 
-/** When the new key ends. Throws `request_invalid` for an end after that of the key that makes it. */
-async function endOf(context: Call, wished: number | null): Promise<number | null> {
+/** Expiry of the new key. Throws `request_invalid` if it is after that of the creating key. */
+async function endOf(context: Call, requested: number | null): Promise<number | null> {
   const { keyId } = context.var.principal;
   const minter = keyId === null ? null : await context.env.tenancy.keys.find(keyId);
-  const end = endOfNewKey(wished, minter?.expires_at ?? null);
+  const end = endOfNewKey(requested, minter?.expires_at ?? null);
   if (end !== "too_late") return end;
   const detail =
-    "A key ends no later than the key that makes it. Ask for fewer days, or leave this out: then both end together";
+    "A key cannot expire after the key that creates it. Use fewer days, or omit this field: then both expire together";
   throw new ApiError(
     "request_invalid",
     `The request is not valid, at \`/expires_in_days\`: ${detail}.`,
@@ -218,15 +225,15 @@ async function endOf(context: Call, wished: number | null): Promise<number | nul
 const tooManyKeys = (): ApiError =>
   new ApiError(
     "too_many_keys",
-    `This tenant has ${MOST_LIVE_KEYS} live keys, the most it may have. Revoke one with \`DELETE /api/keys/{key}\` (\`massgen-edge keys revoke\`), then ask again.`,
+    `This tenant has ${MOST_LIVE_KEYS} live keys, the maximum. Revoke one with \`DELETE /api/keys/{key}\` (\`massgen-edge keys revoke\`), then retry.`,
     { limit: MOST_LIVE_KEYS },
   );
 
-/** Names are shown in lists, to whoever may see them. */
+/** Refuses a key as a name: lists show names. */
 function refuseKeyAsName(name: string): void {
   if (redactShapes(name) === name) return;
   const detail =
-    "A name looks like a key. Say in words where the key is used; if that was a real one, take it as lost";
+    "The name looks like a key. Use words, such as the place of use. If it was a real key, treat it as leaked";
   throw new ApiError("request_invalid", `The request is not valid, at \`/name\`: ${detail}.`, {
     errors: [{ pointer: "/name", detail }],
   });
@@ -244,7 +251,8 @@ async function revokeKey(context: Call): Promise<Response> {
 
 async function readAudit(context: Call): Promise<Response> {
   const text = context.req.query("after") ?? "0";
-  if (!/^\d{1,15}$/.test(text)) throw new ApiError("bad_query", "`after` is the number of a row.");
+  if (!/^\d{1,15}$/.test(text))
+    throw new ApiError("bad_query", "`after` must be the number of a row.");
   const { tenant } = context.var.principal;
   const page = await context.env.tenancy
     .tenant(tenant)
@@ -264,7 +272,7 @@ async function readAudit(context: Call): Promise<Response> {
 }
 
 const badKeyId = (): ApiError =>
-  new ApiError("bad_id", "A key's id is 26 lower-case letters and digits.");
+  new ApiError("bad_id", "The id of a key must be 26 lower-case letters and digits.");
 
 const toSeconds = (ms: number | null): number | null => (ms === null ? null : ms / 1000);
 

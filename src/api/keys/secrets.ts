@@ -25,13 +25,15 @@ const EXAMPLE: Secret = {
   created_at: 1_795_000_000,
   updated_at: 1_795_000_060,
 };
-const NAME_PARAM = z.object({ name: z.string().describe("As configs write it in `${NAME}`") });
+const NAME_PARAM = z.object({
+  name: z.string().describe("Name of the secret. Configs refer to it as `${NAME}`"),
+});
 
 const LIST_OPERATION: Operation = {
   id: "listSecrets",
   tag: "Secrets",
-  summary: "The tenant's secrets for tools, by name; never their values",
-  description: `All of them: a tenant has at most ${SECRET_LIMITS.secrets}. The operator's secrets are not among them.`,
+  summary: "Secrets of the tenant for tools, sorted by name, without their values",
+  description: `Returns all secrets; a tenant can have ${SECRET_LIMITS.secrets}. Secrets of the operator are not included.`,
   answers: {
     200: json("The secrets", SecretListSchema, {
       object: "list",
@@ -47,9 +49,9 @@ const LIST_OPERATION: Operation = {
 const PUT_OPERATION: Operation = {
   id: "putSecret",
   tag: "Secrets",
-  summary: "Set a secret that tools and tool servers may be sent",
+  summary: "Set a secret for tools and tool servers",
   description:
-    "Configs name it as `${NAME}` in headers of tools and tool servers and in `auth`. It is sealed, no answer repeats it, and it is sent only to what its bindings name: an origin, there to these paths with all that lies below them, by these methods. It wins over a secret of the operator's with the same name. Value and bindings are set together; runs under way use what is set from their next request on.",
+    "Configs refer to it as `${NAME}` in headers of tools and tool servers and in `auth`. It is stored encrypted, and no response contains it. It is sent only to its bindings: an origin, optionally limited to paths (with all paths below them) and methods. It takes precedence over a secret of the operator with the same name. Value and bindings are set together. Running sessions use the new values from their next request.",
   request: {
     params: NAME_PARAM,
     body: {
@@ -60,8 +62,8 @@ const PUT_OPERATION: Operation = {
     },
   },
   answers: {
-    200: json("It was replaced", SecretSchema, EXAMPLE),
-    201: json("There is a new secret", SecretSchema, {
+    200: json("The secret was replaced", SecretSchema, EXAMPLE),
+    201: json("The secret was created", SecretSchema, {
       ...EXAMPLE,
       updated_at: EXAMPLE.created_at,
     }),
@@ -83,14 +85,14 @@ const DELETE_OPERATION: Operation = {
   id: "deleteSecret",
   tag: "Secrets",
   summary: "Delete a secret",
-  description: "Requests of runs under way that would carry it are not sent any more.",
+  description: "Requests of running sessions that need the secret are no longer sent.",
   request: { params: NAME_PARAM },
-  answers: { 204: { description: "It is gone" } },
+  answers: { 204: { description: "Deleted" } },
   codes: ["bad_id", "secret_not_found"],
   handle: deleteSecret,
 };
 
-/** A tenant's own secrets for tools, for its admins. */
+/** Routes for a tenant's secrets for tools. */
 export function secretRoutes(app: App): void {
   route(app, SECRETS_PATH, { get: LIST_OPERATION });
   route(app, `${SECRETS_PATH}/{name}`, { put: PUT_OPERATION, delete: DELETE_OPERATION });
@@ -109,16 +111,16 @@ async function putSecret(context: Call): Promise<Response> {
   if (value === name || redactShapes(name) !== name)
     throw invalid(
       "",
-      "The name looks like the secret itself. Choose another, and take the secret as lost",
+      "The name looks like the secret itself. Use another name, and treat the secret as leaked",
     );
   requireReachable(bindings, toolAddressRules(context.env.config));
   const put = await context.env.secrets.put({ tenant, name, value, bindings }, Date.now());
   if (put.ok) return context.json(toWire(put.secret), put.isNew ? 201 : 200);
   if (put.code === "full") {
-    const message = `This tenant has ${SECRET_LIMITS.secrets} secrets, the most it may have. Delete one first.`;
+    const message = `This tenant has ${SECRET_LIMITS.secrets} secrets, the maximum. Delete one first.`;
     throw new ApiError("too_many_secrets", message, { limit: SECRET_LIMITS.secrets });
   }
-  const message = `The secret cannot be kept safely: ${put.problem}. The operator sets SEALING_KEYS (locally \`npm run setup\` writes it to .dev.vars; then start the service again).`;
+  const message = `The secret cannot be stored encrypted: ${put.problem}. The operator must set SEALING_KEYS (locally, \`npm run setup\` writes it to .dev.vars; then restart the service).`;
   throw new ApiError("secret_not_kept", message);
 }
 
@@ -134,11 +136,11 @@ function nameOf(context: Call): string {
   if (isSecretName(name)) return name;
   throw new ApiError(
     "bad_id",
-    `A secret's name is a letter or an underscore, then letters, digits and underscores: ${SECRET_LIMITS.nameChars} characters at most.`,
+    `The name of a secret must be a letter or an underscore, then letters, digits and underscores: at most ${SECRET_LIMITS.nameChars} characters.`,
   );
 }
 
-/** Throws for a binding to where no request of a tool may go. */
+/** Throws for a binding to an address that tools may not access. */
 function requireReachable(bindings: readonly SecretBinding[], rules: AddressRules): void {
   for (const [nth, binding] of bindings.entries()) {
     const problem = bindingProblem(binding, rules);

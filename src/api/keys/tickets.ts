@@ -6,9 +6,9 @@ import { refuse, route, sessionOf } from "../routes";
 const TICKET_OPERATION: Operation = {
   id: "createTicket",
   tag: "Sessions",
-  summary: "A ticket that opens one event stream of this session, once",
+  summary: "Create a ticket for one event stream of this session",
   description:
-    "For a browser's `EventSource`, which cannot send headers: `/api/sessions/{id}/events?ticket=…`. It is good for 60 seconds and one request; a reconnect takes a new one, and `after`.",
+    "For a browser's `EventSource`, which cannot send headers: `/api/sessions/{id}/events?ticket=…`. A ticket is valid for 60 seconds and one request. To reconnect, use a new ticket and `after`.",
   request: { params: ID },
   answers: {
     201: json("The ticket", TicketSchema, { ticket: "mgt_…_acme", expires_at: 1_795_000_060 }),
@@ -17,7 +17,7 @@ const TICKET_OPERATION: Operation = {
   handle: createTicket,
 };
 
-/** Tickets for event streams. */
+/** Route for tickets of event streams. */
 export function ticketRoutes(app: App): void {
   route(app, "/api/sessions/{id}/tickets", { post: TICKET_OPERATION });
 }

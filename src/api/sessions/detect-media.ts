@@ -1,7 +1,7 @@
 import type { AttachmentKind } from "../../protocol/attachments";
 import { isMarked, isText, markedType, usualType } from "../../workspace/media-type";
 
-/** What bytes are, by what they begin with; never by what somebody calls them. */
+/** Detects media types from the first bytes, not from the declared type. */
 
 const KINDS: ReadonlyMap<string, AttachmentKind> = new Map([
   ["image/png", "image"],
@@ -11,46 +11,56 @@ const KINDS: ReadonlyMap<string, AttachmentKind> = new Map([
   ["application/pdf", "pdf"],
 ]);
 
-/** Says nothing of the bytes. */
+/** The type for arbitrary bytes. */
 const ANY_BYTES = "application/octet-stream";
 const TYPE = /^[a-z0-9][a-z0-9.+-]{0,60}\/[a-z0-9][a-z0-9.+-]{0,60}$/;
 
-/** A type as somebody names it, in its usual spelling and without parameters; undefined where it says nothing. */
-export function spokenType(said: string | undefined): string | undefined {
+/**
+ * The declared type in its usual spelling, without parameters; `undefined` if it is not specific.
+ */
+export function declaredType(said: string | undefined): string | undefined {
   const usual = usualType(said ?? "");
   return usual === "" || usual === ANY_BYTES ? undefined : usual;
 }
 
-export type Detected = { kind: AttachmentKind; mediaType: string };
+export type DetectedMedia = { kind: AttachmentKind; mediaType: string };
 
 /**
- * The kind and type of these bytes; null if they are none that can be attached. `said`: the type that whoever sent them names, in
- * its usual spelling. Any type may stand on text but that of something else: it changes nothing but what models are told.
+ * Kind and type of the bytes; `null` if they are not supported. `declared`: the type in the
+ * request, in its usual spelling. Text keeps any declared type that does not belong to another
+ * format: only models see it.
  */
-export function detectMedia(bytes: Uint8Array, said: string | undefined): Detected | null {
+export function detectMedia(bytes: Uint8Array, declared: string | undefined): DetectedMedia | null {
   const marked = markedType(bytes);
   const kind = marked === null ? undefined : KINDS.get(marked);
   if (marked !== null && kind) return { mediaType: marked, kind };
-  const sound = soundType(bytes);
+  const sound = audioType(bytes);
   if (sound !== null) return { mediaType: sound, kind: "audio" };
   if (!isText(bytes)) return null;
-  const isFitting = said !== undefined && TYPE.test(said) && !isMarked(said) && !isSound(said);
-  return { kind: "text", mediaType: isFitting ? said : "text/plain" };
+  const isFitting =
+    declared !== undefined && TYPE.test(declared) && !isMarked(declared) && !isSound(declared);
+  return { kind: "text", mediaType: isFitting ? declared : "text/plain" };
 }
 
-/** What sound bytes are, by their own heads. Only what has a known least of bytes a second, or is bounded otherwise, is taken. */
+/**
+ * Detects audio from its header. Only formats with a known minimum of bytes per second, or another
+ * bound of their length, are supported.
+ */
 
 const SOUND_TYPES = ["audio/wav", "audio/mpeg", "audio/ogg", "audio/flac"] as const;
 type SoundType = (typeof SOUND_TYPES)[number];
 
-/** Whether bytes of this type show that they are. */
+/** Whether this type can be detected from audio bytes. */
 const isSound = (mediaType: string): boolean => SOUND_TYPES.some((type) => type === mediaType);
 
-/** Of a WAV: 8 bits at 8 kHz. Tokens are bounded by that, so what has fewer is not taken. */
+/** Minimum rate of a WAV: 8 bits at 8 kHz. It bounds the tokens, so lower rates are refused. */
 export const LEAST_WAV_BYTES_PER_SECOND = 8_000;
 
-/** The type; null for what is no sound, or none that is taken: WAV that is not PCM, MP3 of a free bit rate, Ogg with pictures. */
-function soundType(bytes: Uint8Array): SoundType | null {
+/**
+ * The audio type; `null` for other bytes and for formats that are not supported: WAV that is not
+ * PCM, MP3 with a free bit rate, Ogg with video.
+ */
+function audioType(bytes: Uint8Array): SoundType | null {
   if (says(bytes, 0, "fLaC")) return "audio/flac";
   if (says(bytes, 0, "OggS"))
     return OGG_SOUND.some((codec) => says(bytes, OGG_CODEC_AT, codec)) ? "audio/ogg" : null;
@@ -66,13 +76,13 @@ const says = (bytes: Uint8Array, at: number, word: string): boolean =>
 const viewOf = (bytes: Uint8Array): DataView =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** Behind the head of the first page, which has one segment. */
+/** Offset of the codec name: after the header of the first page, which has one segment. */
 const OGG_CODEC_AT = 28;
 const OGG_SOUND = ["\x01vorbis", "OpusHead"];
 
-/** Chunks before the sound of a file, at most. */
+/** Maximum number of chunks before the audio data. */
 const MOST_CHUNKS = 64;
-/** PCM, floating point, A-law, mu-law: as many bytes for each second as the head says. */
+/** PCM, floating point, A-law, mu-law: the header has the number of bytes per second. */
 const PLAIN_TAGS: ReadonlySet<number> = new Set([1, 3, 6, 7]);
 const EXTENSIBLE_TAG = 0xfffe;
 
@@ -84,7 +94,7 @@ function isWavOfPcm(bytes: Uint8Array): boolean {
     if (says(bytes, at, "data")) return isPlain === true;
     const size = view.getUint32(at + 4, true);
     if (says(bytes, at, "fmt ")) {
-      // A second one could say what the first does not.
+      // A second format chunk could contradict the first.
       if (isPlain !== null) return false;
       isPlain = isPlainFormat(view, at + 8, size);
     }
@@ -95,8 +105,8 @@ function isWavOfPcm(bytes: Uint8Array): boolean {
 
 function isPlainFormat(view: DataView, at: number, size: number): boolean {
   if (size < 16 || at + size > view.byteLength) return false;
-  const said = view.getUint16(at, true);
-  const tag = said === EXTENSIBLE_TAG && size >= 26 ? view.getUint16(at + 24, true) : said;
+  const format = view.getUint16(at, true);
+  const tag = format === EXTENSIBLE_TAG && size >= 26 ? view.getUint16(at + 24, true) : format;
   const channels = view.getUint16(at + 2, true);
   const rate = view.getUint32(at + 4, true);
   const perFrame = channels * Math.ceil(view.getUint16(at + 14, true) / 8);
@@ -107,12 +117,14 @@ function isPlainFormat(view: DataView, at: number, size: number): boolean {
   );
 }
 
-/** Tags of title and singer may stand before the sound, more than one. */
+/** Maximum number of ID3 tags before the audio. */
 const MOST_TAGS = 4;
 
-/** Two frames of layer III in a row, or one and the end: their marks alone are found in noise. */
+/**
+ * Two consecutive frames of layer III, or one frame and the end. One mark alone occurs by chance.
+ */
 function isMp3(bytes: Uint8Array): boolean {
-  const start = behindTags(bytes);
+  const start = afterTags(bytes);
   if (start === null) return false;
   const first = frameBytes(bytes, start);
   if (first === null) return false;
@@ -120,8 +132,8 @@ function isMp3(bytes: Uint8Array): boolean {
   return second >= bytes.length ? start > 0 : frameBytes(bytes, second) !== null;
 }
 
-/** Where the sound begins; null for a tag that is broken. */
-function behindTags(bytes: Uint8Array): number | null {
+/** Offset of the audio; `null` for an invalid tag. */
+function afterTags(bytes: Uint8Array): number | null {
   let at = 0;
   for (let tags = 0; tags < MOST_TAGS && says(bytes, at, "ID3"); tags += 1) {
     const [a = 0, b = 0, c = 0, d = 0] = bytes.subarray(at + 6, at + 10);
@@ -129,16 +141,16 @@ function behindTags(bytes: Uint8Array): number | null {
     const footer = ((bytes[at + 5] ?? 0) & 0x10) === 0 ? 0 : 10;
     at += 10 + footer + a * 0x20_0000 + b * 0x4000 + c * 0x80 + d;
   }
-  // Padding behind a tag that does not count it.
+  // Padding after a tag whose size does not include it.
   if (at > 0) while (bytes[at] === 0) at += 1;
   return at;
 }
 
-/** Thousands of bits a second by index; the first is a free one, of which nobody knows how little it may be. */
+/** Kilobits per second by index. The first is a free bit rate, which has no known minimum. */
 const KBITS_1 = [null, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, null];
 const KBITS_2 = [null, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, null];
 const HERTZ_1 = [44_100, 48_000, 32_000, null];
-/** By its two bits: version 2.5, none, 2, 1. */
+/** MPEG versions by their two bits: 2.5, reserved, 2, 1. */
 const VERSIONS = [
   { kbits: KBITS_2, slower: 4, samples: 72 },
   null,
@@ -146,7 +158,7 @@ const VERSIONS = [
   { kbits: KBITS_1, slower: 1, samples: 144 },
 ] as const;
 
-/** How long the frame of layer III is that begins there; null: none does. */
+/** Size in bytes of the layer III frame at this offset; `null` if there is no frame. */
 function frameBytes(bytes: Uint8Array, at: number): number | null {
   const [first = 0, second = 0, third = 0] = bytes.subarray(at, at + 3);
   const isLayer3 = first === 0xff && (second & 0xe6) === 0xe2;

@@ -11,13 +11,17 @@ import { limitOf, refuse, route, sessionOf, turnOf } from "../routes";
 const PAGE = { usual: 100, most: 1_000 };
 
 const QUERY = z.object({
-  after: z.int().min(0).optional().describe("Only events behind this number"),
+  after: z
+    .int()
+    .min(0)
+    .optional()
+    .describe("Number of an event: only later events are returned. Default: 0, from the start"),
   detail: z
     .enum(["full", "summary"])
     .default("full")
-    .describe("`summary`: without the pieces of text that models write"),
+    .describe("`summary`: without `stream.delta` events"),
   limit: limit(PAGE.usual, PAGE.most).describe(
-    "How many a page of JSON holds at most; streams have no limit",
+    "Maximum number of events in a JSON page. Streams have no limit",
   ),
 });
 const FOUND = json("A page of events, or the stream", EventListSchema, EVENT_LIST);
@@ -25,7 +29,7 @@ const FOUND = json("A page of events, or the stream", EventListSchema, EVENT_LIS
 const EVENTS: Omit<Operation, "id" | "summary"> = {
   tag: "Sessions",
   description:
-    "Replay, then live, without gap or repeat: come back with the number of the last event you have, in `Last-Event-ID` or `after`. The stream unless `accept` likes JSON better.",
+    "Past events, then live events, without gaps or repeats. To resume, send the number of the last event that you have, in `Last-Event-ID` or `after`. The response is an event stream, unless `accept` prefers JSON.",
   security: [{ bearer: [] }, { ticket: [] }],
   request: { query: QUERY, headers: LAST_EVENT },
   answers: {
@@ -49,22 +53,22 @@ const EVENTS: Omit<Operation, "id" | "summary"> = {
 const SESSION_EVENTS: Operation = {
   ...EVENTS,
   id: "followSession",
-  summary: "A session's events, over all its turns",
+  summary: "Events of a session, over all its turns",
   request: { ...EVENTS.request, params: ID },
 };
 
 const TURN_EVENTS: Operation = {
   ...EVENTS,
   id: "followTurn",
-  summary: "A turn's events; the stream ends with the turn",
+  summary: "Events of a turn. The stream ends with the turn",
   request: { ...EVENTS.request, params: ID_TURN },
   answers: {
     ...EVENTS.answers,
-    204: { description: "The turn has ended, and you have its last event" },
+    204: { description: "The turn has ended and you have its last event" },
   },
 };
 
-/** The event streams: replay, then live, or pages for who asks for JSON. */
+/** Event streams (past events, then live events) and pages of events as JSON. */
 export function eventRoutes(app: App): void {
   route(app, "/api/sessions/{id}/events", { get: SESSION_EVENTS });
   route(app, "/api/sessions/{id}/turns/{turn}/events", { get: TURN_EVENTS });
@@ -95,15 +99,13 @@ async function stream(context: Call, asked: StreamRequest): Promise<Response> {
     case "event_id_ahead":
       throw new ApiError(
         "event_id_ahead",
-        "The session has no event of that number yet. Ask from a number you were given.",
+        "The session has no event with this number yet. Use the number of an event that you received.",
       );
     case "too_many_readers": {
       const headers = { "retry-after": "30" };
-      throw new ApiError(
-        "too_many_readers",
-        "Too many readers follow this session. Try again later.",
-        { headers },
-      );
+      throw new ApiError("too_many_readers", "Too many readers follow this session. Retry later.", {
+        headers,
+      });
     }
   }
 }
@@ -114,19 +116,22 @@ async function page(context: Call, asked: StreamRequest): Promise<Response> {
   if (!result.ok) return refuse(result.code);
   const { events, hasMore } = result.page;
   const ids = [events[0], events.at(-1)].map((event) => (event ? sequenceOf(event) : null));
-  // The events are JSON already: putting them together as text keeps them byte for byte what the stream says.
+  // Events are stored as JSON. Joining the texts keeps them identical to those of the stream.
   const text = `{"object":"list","data":[${events.join(",")}],"first_id":${ids[0]},"last_id":${ids[1]},"has_more":${hasMore}}`;
   return context.body(text, 200, { "content-type": "application/json" });
 }
 
 const sequenceOf = (event: string): number => JSON.parse(event).sequence_number;
 
-/** `Last-Event-ID` and `after` mean the same; the header is what a reconnecting browser sets, so it is the newer one. */
+/** `Last-Event-ID` takes precedence over `after`: a reconnecting browser sets the header. */
 function afterOf(context: Call): number {
   const text = context.req.header("last-event-id") || context.req.query("after");
   if (text === undefined || text === "") return 0;
   if (!/^\d{1,15}$/.test(text))
-    throw new ApiError("bad_event_id", "`Last-Event-ID` and `after` take the number of an event.");
+    throw new ApiError(
+      "bad_event_id",
+      "`Last-Event-ID` and `after` must be the number of an event.",
+    );
   return Number(text);
 }
 

@@ -257,7 +257,7 @@ export const CONFIG_LIST = {
   data: [
     {
       name: "one-provider",
-      title: "Three models of one provider, for whoever has one key.",
+      title: "Three models of one provider, for users with one key.",
       agents: [{ id: "analyst", type: "chatcompletion", provider: "custom", model: "model-a" }],
       keys: [{ names: ["PROVIDER_API_KEY"], set: true }],
       default: false,

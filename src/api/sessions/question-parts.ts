@@ -12,13 +12,13 @@ import {
   excessOf,
 } from "../../protocol/attachments";
 import { AUDIO_MODELS_HINT } from "../../providers/accepted-media";
-import { detectMedia, spokenType } from "./detect-media";
+import { detectMedia, declaredType } from "./detect-media";
 import { ApiError, type Fault } from "../errors";
 
-/** A question as it was sent, taken apart: what is asked, and what comes with it, bytes and all. */
+/** A parsed question: its text, and its attachments with their bytes. */
 export type Question = { text: string; attachments: readonly WantedAttachment[] };
 
-/** Throws ApiError naming each part that cannot be taken; what earlier turns brought is looked at by the session. */
+/** Throws ApiError with every invalid part. The session checks attachments of earlier turns. */
 export async function toQuestion(asked: AskedQuestion): Promise<Question> {
   if (typeof asked === "string") return { text: asked, attachments: [] };
   const faults: Fault[] = [];
@@ -51,20 +51,20 @@ async function toAttachment(part: AttachedPart, nth: number): Promise<WantedAtta
   if (data === undefined) return { sha256: sha256 ?? "", name: name ?? null };
   const bytes = decoded(data);
   if (!bytes) return { problem: "is not base64", at: "/data" };
-  const said = spokenType(part.media_type);
-  const found = detectMedia(bytes, said);
-  if (!found) return { problem: NOT_TAKEN, at: "/data" };
+  const declared = declaredType(part.media_type);
+  const found = detectMedia(bytes, declared);
+  if (!found) return { problem: NOT_SUPPORTED, at: "/data" };
   const { kind, mediaType } = found;
   if (type === "image" && kind !== "image")
     return {
-      problem: `is no image (PNG, JPEG, GIF, WebP): by its bytes it is ${mediaType}`,
+      problem: `is not an image (PNG, JPEG, GIF, WebP): its bytes are ${mediaType}`,
       at: "/data",
     };
-  if (said !== undefined && said !== mediaType)
+  if (declared !== undefined && declared !== mediaType)
     return { problem: `does not fit the bytes, which are ${mediaType}`, at: "/media_type" };
   const most = MOST_BYTES[kind];
   if (bytes.byteLength > most)
-    return { problem: `is over ${most} bytes, the most that is taken of this kind`, at: "/data" };
+    return { problem: `is over ${most} bytes, the limit for this kind`, at: "/data" };
   const attachment = {
     kind,
     name: name ?? `${kind} ${nth}`,
@@ -75,8 +75,8 @@ async function toAttachment(part: AttachedPart, nth: number): Promise<WantedAtta
   return { attachment, bytes };
 }
 
-const NOT_TAKEN =
-  "is neither an image (PNG, JPEG, GIF, WebP), nor a PDF, nor sound (WAV of PCM with 8,000 bytes a second or more, MP3, Ogg, FLAC), nor text in UTF-8; video is not taken";
+const NOT_SUPPORTED =
+  "is neither an image (PNG, JPEG, GIF, WebP), nor a PDF, nor audio (PCM WAV with at least 8,000 bytes per second, MP3, Ogg, FLAC), nor UTF-8 text. Video is not supported";
 
 const MOST_BYTES: Record<AttachmentKind, number> = {
   image: ATTACHMENT_LIMITS.bytes,
@@ -85,7 +85,7 @@ const MOST_BYTES: Record<AttachmentKind, number> = {
   text: ATTACHMENT_LIMITS.textBytes,
 };
 
-/** Some providers read as much of broken base64 as they can, and others refuse it: here it is whole or none. */
+/** The decoded bytes; `null` for invalid base64, which providers treat in different ways. */
 function decoded(data: string): Uint8Array<ArrayBuffer> | null {
   if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data)) return null;
   const units = atob(data);
@@ -101,31 +101,31 @@ const EXCESS: Record<Excess["limit"], (most: number) => string> = {
 };
 
 function tooLarge({ limit, most }: Excess): ApiError {
-  const message = `More comes with the question than may: at most ${EXCESS[limit](most)}, where what an earlier turn brought counts each time it is named. Leave some of it out.`;
+  const message = `The question has too many attachments: at most ${EXCESS[limit](most)} are possible. Attachments of earlier turns count each time they are named. Remove some.`;
   return new ApiError("attachments_too_large", message, {
     errors: [{ pointer: "/question", detail: message }],
   });
 }
 
-/** Why a turn does not begin with what comes with its question, and what to do. */
+/** Why a turn cannot start with the question's attachments, and what to do. */
 export function attachmentError(refusal: AttachmentRefusal): ApiError {
   if (refusal.code === "attachment_not_found") {
-    const message = `No earlier turn of this session brought anything with the SHA-256 ${refusal.sha256}. Send its bytes as \`data\`.`;
+    const message = `No earlier turn of this session has an attachment with the SHA-256 ${refusal.sha256}. Send the bytes as \`data\`.`;
     return new ApiError("attachment_not_found", message);
   }
   if (refusal.code === "attachments_too_large") return tooLarge(refusal.excess);
-  const told = refusal.refused.map(
+  const details = refusal.refused.map(
     ({ agent, model, name, mediaType }) =>
-      `agent "${agent}" (${model}) does not take "${name}" (${mediaType})`,
+      `agent "${agent}" (${model}) does not support "${name}" (${mediaType})`,
   );
-  const more = told.length > MOST_TOLD ? ` (and ${told.length - MOST_TOLD} more)` : "";
-  const message = `This team cannot take everything that comes with the question: ${told.slice(0, MOST_TOLD).join("; ")}${more}. Leave it out, or give these agents models that take it.${refusal.refused.some(isSound) ? ` ${AUDIO_MODELS_HINT}` : ""}`;
+  const more = details.length > MOST_DETAILS ? ` (and ${details.length - MOST_DETAILS} more)` : "";
+  const message = `This team does not support all attachments of the question: ${details.slice(0, MOST_DETAILS).join("; ")}${more}. Remove them, or use models that support them.${refusal.refused.some(isSound) ? ` ${AUDIO_MODELS_HINT}` : ""}`;
   const errors = refusal.refused
     .slice(0, MOST_ERRORS)
-    .map((one, nth) => ({ pointer: "/question", detail: told[nth] ?? one.name }));
+    .map((one, nth) => ({ pointer: "/question", detail: details[nth] ?? one.name }));
   return new ApiError("attachment_refused", message, { errors });
 }
 
 const isSound = ({ mediaType }: { mediaType: string }): boolean => mediaType.startsWith("audio/");
-const MOST_TOLD = 4;
+const MOST_DETAILS = 4;
 const MOST_ERRORS = 20;

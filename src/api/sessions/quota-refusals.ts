@@ -6,14 +6,14 @@ import type { CapTooSmall } from "../../coordination";
 import { formatUsd } from "../../protocol/cost";
 import { ApiError } from "../errors";
 
-/** Why the tenant may not start a turn now, and what to do. */
+/** Why the tenant cannot start a turn now, and what to do. */
 export function quotaError(refusal: QuotaRefusal, now: number = Date.now()): ApiError {
   switch (refusal.code) {
     case "storage_exceeded":
       return storageError(refusal);
     case "quota_exceeded": {
       const { running, limit } = refusal;
-      const message = `${running} ${running === 1 ? "turn is" : "turns are"} running, and ${limit} may at a time. Wait for one to end, or cancel one.`;
+      const message = `${running} ${running === 1 ? "turn is" : "turns are"} running; at most ${limit} can run at a time. Wait until a turn ends, or cancel one.`;
       return new ApiError("quota_exceeded", message, {
         limit,
         running,
@@ -24,11 +24,13 @@ export function quotaError(refusal: QuotaRefusal, now: number = Date.now()): Api
       const { limitUsd, spentUsd, reservedUsd } = refusal;
       const wait =
         reservedUsd > 0
-          ? " Wait until a running turn ends (a run with a `budget` reserves no more than that), or"
+          ? " Wait until a running turn ends (a run with a `budget` reserves at most that budget), or"
           : " Wait";
       const rest =
-        limitUsd - spentUsd - reservedUsd > 0 ? " What is left cannot pay a first call." : "";
-      const message = `Of today's ${formatUsd(limitUsd)}, ${formatUsd(spentUsd)} are spent and ${formatUsd(reservedUsd)} reserved by running turns.${rest}${wait} until the day ends (UTC), or have the limit raised.`;
+        limitUsd - spentUsd - reservedUsd > 0
+          ? " The rest is less than the cost of a first call."
+          : "";
+      const message = `Daily budget exhausted: of today's ${formatUsd(limitUsd)}, ${formatUsd(spentUsd)} are spent and ${formatUsd(reservedUsd)} reserved by running turns.${rest}${wait} until the day ends (UTC), or have the limit raised.`;
       const members = { limit_usd: limitUsd, spent_usd: spentUsd, reserved_usd: reservedUsd };
       return new ApiError("spend_exceeded", message, {
         ...members,
@@ -38,16 +40,19 @@ export function quotaError(refusal: QuotaRefusal, now: number = Date.now()): Api
   }
 }
 
-/** Why no cap in dollars can hold these agents. The tenant's day is a cap that a run's own `max_tokens` does not replace. */
+/**
+ * Why a cost limit is not possible for these agents. A run's `max_tokens` does not replace the
+ * tenant's daily budget.
+ */
 export function priceError({ agents, isDaily }: PriceRefusal): ApiError {
   const unknown = `The price of ${agents.join(", ")} is not known`;
   const message = isDaily
-    ? `${unknown}. This tenant has a daily limit in dollars (TENANT_USD_PER_DAY): use models with a known price, or ask the operator to remove the limit.`
-    : `${unknown}, so a cap in dollars cannot hold. Cap the run with budget.max_tokens instead.`;
+    ? `${unknown}. This tenant has a daily budget (TENANT_USD_PER_DAY): use models with a known price, or ask the operator to remove the limit.`
+    : `${unknown}, so a cost limit is not possible. Limit the run with budget.max_tokens instead.`;
   return new ApiError("price_unknown", message, { agents });
 }
 
-/** The tenant stores as much as it may. */
+/** The tenant's storage is full. */
 export const storageError = ({
   storedBytes,
   limitBytes,
@@ -60,16 +65,16 @@ export const storageError = ({
     limit_bytes: limitBytes,
   });
 
-/** Throws `storage_exceeded` for a tenant whose storage is full, before anything is read or written. */
+/** Throws `storage_exceeded` if the tenant's storage is full. Call it before reading the body. */
 export async function requireStorage({ env, var: { principal } }: Call): Promise<void> {
   const full = await env.contexts.store.index.full(principal.tenant);
   if (full) throw storageError(full);
 }
 
-/** Why a budget pays for no call at all, and which one would be sensible. Amounts are rounded up, so that they suffice. */
+/** Why a budget does not suffice for a first call, and the recommended minimum, rounded up. */
 export function budgetError({ capped, cap, cheapest, enough }: CapTooSmall): ApiError {
   const amount = capped === "max_tokens" ? tokenAmount : usdAmount;
-  const message = `budget.${capped} is ${cap}, and the cheapest first call of this team can take ${amount(cheapest)}, so the run would fail at once. Every agent's first call and one presentation can take ${amount(enough)}: set budget.${capped} to at least that.`;
+  const message = `budget.${capped} is ${cap}, but the cheapest first call of this team can use ${amount(cheapest)}, so the run would fail at once. The first calls of all agents and one presentation can use ${amount(enough)}: set budget.${capped} to at least that.`;
   return new ApiError("budget_too_small", message, { capped, cap, cheapest, enough });
 }
 
@@ -77,7 +82,7 @@ const tokenAmount = (tokens: number): string => `${tokens.toLocaleString("en-US"
 const usdAmount = (usd: number): string =>
   `$${(Math.ceil(usd * 10_000 - 1e-6) / 10_000).toFixed(4)}`;
 
-/** Whether a refusal is about what the tenant may use. */
+/** Whether a refusal is about a limit of the tenant. */
 export const isQuotaRefusal = (refusal: StartRefusal): refusal is QuotaRefusal =>
   refusal.code === "quota_exceeded" ||
   refusal.code === "spend_exceeded" ||

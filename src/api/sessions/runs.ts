@@ -34,16 +34,16 @@ import {
 } from "./start-once";
 import { teamSource } from "../configs/teams";
 
-const LOCATION = header("location", "The session's address");
+const LOCATION = header("location", "Path of the session");
 
 const STARTED = {
   202: { ...json("Started", RunResponseSchema, RUN_WARNED), headers: LOCATION },
   200: {
-    description: "The turn's stream, if `accept` likes that better",
+    description: "The event stream of the turn, if `accept` prefers it",
     content: { "text/event-stream": { schema: z.string(), example: STREAM } },
     headers: {
       ...LOCATION,
-      ...header("x-config-warnings", "How many warnings of the config the stream begins with"),
+      ...header("x-config-warnings", "Number of config warnings at the start of the stream"),
     },
   },
 };
@@ -66,17 +66,17 @@ const BODY_CODES = [
   "quota_exceeded",
 ] as const satisfies readonly ErrorCode[];
 
-/** What images and files add to a body, in base64. */
+/** Maximum size of images and files in a body, in base64. */
 const ATTACHED_BYTES = Math.ceil((ATTACHMENT_LIMITS.bytes * 4) / 3);
 
 const PARTS =
-  "A question is text, or parts: text, images (PNG, JPEG, GIF, WebP) and files (these, PDFs, sound as WAV, MP3, Ogg or FLAC, text in UTF-8) in base64. They reach every agent at every call of the turn; a team with a model that does not take one of them is refused before it runs.";
+  "A question is text, or a list of parts: text, images (PNG, JPEG, GIF, WebP) and files (images, PDF, audio as WAV, MP3, Ogg or FLAC, UTF-8 text) in base64. Every call of the turn sends them to the models. The request is refused if a model of the team does not support one of them.";
 
 const RUN_OPERATION: Operation = {
   id: "startRun",
   tag: "Runs",
   summary: "Start a session with its first turn",
-  description: `A team is named, or given as an object or as YAML in MassGen's grammar. ${PARTS}`,
+  description: `The team is a name, or a config as an object or as YAML in MassGen's format. ${PARTS}`,
   request: {
     headers: IDEMPOTENCY,
     body: { "application/json": { schema: RunRequestSchema, example: RUN_REQUEST } },
@@ -90,7 +90,7 @@ const TURN_OPERATION: Operation = {
   id: "startTurn",
   tag: "Runs",
   summary: "Ask a session the next question",
-  description: `${PARTS} What an earlier turn brought is named to the agents and not sent again, unless a part gives its \`sha256\` in place of \`data\`.`,
+  description: `${PARTS} Attachments of earlier turns are mentioned to the agents, but not sent again. To send one again, use a part with its \`sha256\` in place of \`data\`.`,
   request: {
     params: ID,
     headers: IDEMPOTENCY,
@@ -101,7 +101,7 @@ const TURN_OPERATION: Operation = {
   handle: createTurn,
 };
 
-/** Starting work: a new session with its first turn, or the next turn of one. */
+/** Routes that start a session with its first turn, or the next turn of a session. */
 export function runRoutes(app: App): void {
   route(app, "/api/runs", { post: RUN_OPERATION });
   route(app, "/api/sessions/{id}/turns", { post: TURN_OPERATION });
@@ -129,7 +129,7 @@ async function createRun(context: Call): Promise<Response> {
   return confirmed(context, start, started.turn);
 }
 
-/** Whoever finds the session there confirms it: the one who made it may be gone. */
+/** Every request confirms the start: the request that created the session may have been aborted. */
 function confirmed(context: Call, start: Start, turn: number): Promise<Response> {
   context.env.tenancy.later(confirmStart(context, start));
   return answer(context, { ...start, turn });
@@ -151,15 +151,15 @@ function startError(refusal: StartRefusal): ApiError {
       return budgetError(refusal);
     case "context_missing": {
       const commands = refusal.names.map((name) => `\`massgen-edge push --name ${name}\``);
-      const message = `The team is given what is not uploaded. Run ${commands.join(", ")} in the folder that holds it, then start again.`;
+      const message = `Contexts of the config are not uploaded. Run ${commands.join(", ")} in the folder to upload, then retry.`;
       return new ApiError("context_missing", message, { contexts: refusal.names });
     }
     case "context_too_large": {
-      const message = `The team's contexts have ${refusal.files} files; a turn can have ${refusal.most}. Push fewer of them, or name fewer contexts.`;
+      const message = `The contexts of the config have ${refusal.files} files; the limit of a turn is ${refusal.most}. Upload fewer files, or use fewer contexts.`;
       return new ApiError("context_too_large", message);
     }
     case "turn_running": {
-      const message = `Turn ${refusal.turn} is still running. Wait for its end, or cancel it.`;
+      const message = `Turn ${refusal.turn} is running. Wait until it ends, or cancel it.`;
       return new ApiError("turn_running", message, { turn: refusal.turn });
     }
     case "session_not_found":
@@ -180,7 +180,9 @@ async function createTurn(context: Call): Promise<Response> {
   return answer(context, { id, stub, turn: started.turn, warnings: [] });
 }
 
-/** What is wrong with a request is said to those whose session it is; to all others there is no session. */
+/**
+ * Errors in the body are reported only to the owner of the session; others get `session_not_found`.
+ */
 async function readTurn(context: Call, stub: SessionStub) {
   try {
     const { value: body, text } = await readBodyAndText(
@@ -215,17 +217,17 @@ function toStart(
   };
 }
 
-/** A cap in dollars binds only where every price is known. */
+/** A cost limit needs a known price for every model. */
 function requirePrices(rules: TeamRules, budget: RunRequest["budget"]): void {
   if (budget?.max_cost_usd === undefined) return;
   const unpriced = unpricedAgents(rules);
   if (unpriced.length > 0) throw priceError({ ok: false, code: "price_unknown", agents: unpriced });
 }
 
-type Parsed = { team: Team; warnings: readonly Fault[] };
+type ParsedTeam = { team: Team; warnings: readonly Fault[] };
 
-/** The team asked for, by name, as an object or as YAML. Throws with every problem of its config. */
-async function teamOf(context: Call, request: RunRequest, attached: string[]): Promise<Parsed> {
+/** The team of the request: by name, object or YAML. Throws with every problem of its config. */
+async function teamOf(context: Call, request: RunRequest, attached: string[]): Promise<ParsedTeam> {
   const { name, source } = teamSource(context.env.teams, request);
   const result = parseTeam(source, { ...(await configContextFor(context, source)), attached });
   if (result.ok) return { team: result.team, warnings: result.warnings };
@@ -238,7 +240,7 @@ async function teamOf(context: Call, request: RunRequest, attached: string[]): P
   });
 }
 
-/** What a config may call what comes with the question. */
+/** Names of the question's attachments, which a config can refer to. */
 const namesOf = (asked: RunRequest["question"]): string[] =>
   typeof asked === "string"
     ? []
@@ -246,7 +248,7 @@ const namesOf = (asked: RunRequest["question"]): string[] =>
 
 type Running = { id: string; stub: SessionStub; turn: number; warnings: readonly Fault[] };
 
-/** 202 with links, or, for who asks for it and can have it, the turn's stream itself. */
+/** 202 with links, or the turn's event stream if the client prefers it and it can be opened. */
 async function answer(context: Call, { id, stub, turn, warnings }: Running): Promise<Response> {
   const links = runLinks(id, turn);
   const opened =

@@ -8,15 +8,17 @@ import { SESSION_FILES } from "./examples";
 import { ATTEMPT, ID_TURN, ID_TURN_LABEL, json, type Operation } from "../operation";
 import { labelOf, refuse, route, sessionOf, turnOf } from "../routes";
 
-/** The files of answers and of turns' results: as lists, one by one, and all together. */
+/** Files of answers and of turns' results: lists, single files and archives. */
 
 const PATH = {
-  path: z.string().describe("The file's path from the root of the workspace, slashes and all"),
+  path: z
+    .string()
+    .describe("Path of the file, relative to the root of the workspace, slashes included"),
 };
 const bytes = (type: string) => ({ [type]: { schema: z.string().meta({ format: "binary" }) } });
 const DISPOSITION = {
   "content-disposition": {
-    description: "`attachment` and the file's name",
+    description: "`attachment` with the file name",
     schema: { type: "string" as const },
   },
 };
@@ -36,9 +38,8 @@ const file = (id: string, summary: string) =>
     id,
     tag: "Sessions",
     summary,
-    description:
-      "Whatever it is, it comes as bytes to be kept: never as something to be shown in the service's name.",
-    answers: { 200: { description: "Its contents", content: bytes(OCTETS), headers: DISPOSITION } },
+    description: "Sent as a download with a neutral type, so that browsers do not show or run it.",
+    answers: { 200: { description: "The contents", content: bytes(OCTETS), headers: DISPOSITION } },
     handle: showFile,
   }) as const;
 const archive = (id: string, summary: string) =>
@@ -48,7 +49,7 @@ const archive = (id: string, summary: string) =>
     summary,
     answers: {
       200: {
-        description: "The zip, made while it is sent",
+        description: "The zip, created while it is sent",
         content: bytes(ZIP),
         headers: DISPOSITION,
       },
@@ -145,15 +146,15 @@ async function contentsOf(context: Call, hash: string): Promise<ReadableStream<U
   throw unreadable();
 }
 
-/** Asking again would change nothing. */
+/** Permanent: a retry does not help. */
 export const lost = (): ApiError =>
   new ApiError(
     "file_not_found",
-    "The contents of this file are lost: the storage has them no more. Other files are not touched by that.",
+    "The contents of this file are lost: the storage no longer has them. Other files are not affected.",
   );
 
-/** R2 does not answer now. */
+/** R2 is unavailable. */
 export const unreadable = (): ApiError =>
-  new ApiError("interrupted", "The file cannot be read right now. Ask again in a moment.", {
+  new ApiError("interrupted", "The file cannot be read at the moment. Please retry.", {
     headers: { "retry-after": "1" },
   });

@@ -11,7 +11,9 @@ import { json, limit, type Operation } from "../operation";
 import { limitOf, route } from "../routes";
 
 const PAGE = { usual: 20, most: 100 };
-/** A start that was broken off is driven on by its idempotency key as long as that is kept; then its row may go. */
+/**
+ * An interrupted start can be continued while its idempotency key is kept. Then its row is dropped.
+ */
 const STARTING_FOR_MS = 2 * 24 * 60 * 60 * 1_000;
 
 const LIST_OPERATION: Operation = {
@@ -19,11 +21,13 @@ const LIST_OPERATION: Operation = {
   tag: "Sessions",
   summary: "Your sessions, newest first",
   description:
-    "`after` takes the `last_id` of a page and gives the next one. How a session stands is asked of the session.",
+    "For the next page, set `after` to the `last_id` of this one. The status of a session is a request of its own.",
   request: {
     query: z.object({
       limit: limit(PAGE.usual, PAGE.most),
-      after: IdSchema.optional().describe("Only sessions older than this one"),
+      after: IdSchema.optional().describe(
+        "Id of a session: only older sessions are returned. Default: from the newest",
+      ),
     }),
   },
   answers: { 200: json("A page of sessions", SessionListSchema, SESSION_LIST) },
@@ -62,7 +66,7 @@ function afterOf(context: Call): string | null {
   return after;
 }
 
-/** So many rows of sessions that are there, fewer only at the end of the index. */
+/** `size` rows of existing sessions; fewer only at the end of the index. */
 async function visibleRows(
   context: Call,
   after: string | null,
@@ -80,7 +84,7 @@ async function visibleRows(
   }
 }
 
-/** A row that stayed `starting` says nothing: its object does, and the row is made to say the same. */
+/** For a row in state `starting`, the object decides. The row is then updated. */
 async function isThere(
   { env, var: { principal } }: Call,
   { id, state, created_at }: SessionRow,
@@ -94,7 +98,7 @@ async function isThere(
   return ok;
 }
 
-/** A start that was cut off may have put what its question brought. */
+/** An interrupted start may have stored attachments of its question. */
 async function drop(
   { index, eraseFiles }: StoredSessions,
   tenant: string,

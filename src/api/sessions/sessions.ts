@@ -10,11 +10,11 @@ import { labelOf, refuse, route, sessionIdOf, sessionOf, turnOf } from "../route
 const STATUS_OPERATION: Operation = {
   id: "getSession",
   tag: "Sessions",
-  summary: "How a session stands",
+  summary: "Status of a session",
   description:
     "The fields of MassGen's `status.json` for the latest turn, with all turns, usage and cost.",
   request: { params: ID },
-  answers: { 200: json("The session as it is now", SessionStatusSchema, STATUS) },
+  answers: { 200: json("The current status", SessionStatusSchema, STATUS) },
   codes: ["bad_id", "session_not_found"],
   handle: showStatus,
 };
@@ -23,9 +23,9 @@ const CANCEL_OPERATION: Operation = {
   id: "cancelTurn",
   tag: "Runs",
   summary: "Cancel the running turn",
-  description: "Twice is the same as once; a turn that has ended stays as it ended.",
+  description: "Safe to repeat. A turn that has ended stays unchanged.",
   request: { params: ID },
-  answers: { 200: json("The latest turn, and how it stands", CancelledSchema, CANCELLED) },
+  answers: { 200: json("The latest turn and its status", CancelledSchema, CANCELLED) },
   codes: ["bad_id", "session_not_found"],
   handle: cancel,
 };
@@ -54,16 +54,16 @@ const ANSWER_OPERATION: Operation = {
 const ERASE_OPERATION: Operation = {
   id: "eraseSession",
   tag: "Sessions",
-  summary: "Stop a session and erase all it has",
+  summary: "Stop a session and erase all its data",
   description:
-    "A running turn is cancelled, streams end, and everything stored of the session goes. Broken off in the middle, it is finished by asking again.",
+    "Cancels a running turn, ends streams and erases everything that is stored for the session. If interrupted, repeat the request to finish.",
   request: { params: ID },
   answers: { 204: { description: "Erased" } },
   codes: ["bad_id", "session_not_found"],
   handle: erase,
 };
 
-/** Looking at a session, stopping it, erasing it. */
+/** Reading, cancelling and erasing a session. */
 export function sessionRoutes(app: App): void {
   route(app, "/api/sessions/{id}", { get: STATUS_OPERATION, delete: ERASE_OPERATION });
   route(app, "/api/sessions/{id}/cancel", { post: CANCEL_OPERATION });
@@ -84,7 +84,7 @@ async function cancel(context: Call): Promise<Response> {
     : refuse(result.code);
 }
 
-/** The row goes last: as long as it is there, whatever broke off can be finished. */
+/** Removes the index row last, so that an interrupted erasure can be repeated. */
 async function erase(context: Call): Promise<Response> {
   const id = sessionIdOf(context);
   const { principal } = context.var;

@@ -7,12 +7,15 @@ import { ApiError, type Fault } from "../errors";
 import { notFound } from "../routes";
 import type { SessionStub } from "../services";
 
-/** Idempotency keys: whoever starts with the same key and body again gets the same run, or drives on what was broken off. */
+/** Idempotency keys: a repeated start returns the same run, or continues an interrupted start. */
 
-/** A key, and what it stands for: the address and the body it came with. */
+/** An idempotency key. `bodyHash`: hash of the path and the body of its request. */
 export type StartKey = { key: string; bodyHash: string };
 
-/** A session that is to be there: its id, how to reach it, what was said about its config, and whether the index knows that it is. */
+/**
+ * A session that starts. `warnings`: those of its config. `isConfirmed`: whether the index has
+ * recorded that the session exists.
+ */
 export type Start = {
   id: string;
   stub: SessionStub;
@@ -20,14 +23,14 @@ export type Start = {
   isConfirmed: boolean;
 };
 
-/** What `Idempotency-Key` says; null without one. */
+/** The key in `Idempotency-Key`; `null` without the header. Throws `bad_idempotency_key`. */
 export async function readKey(context: Call, text: string): Promise<StartKey | null> {
   const key = context.req.header("idempotency-key");
   if (key === undefined) return null;
   if (!/^[ -~]{1,255}$/.test(key)) {
     throw new ApiError(
       "bad_idempotency_key",
-      "`Idempotency-Key` has 1 to 255 printable ASCII characters.",
+      "`Idempotency-Key` must be 1 to 255 printable ASCII characters.",
     );
   }
   const bytes = new TextEncoder().encode(`${context.req.path}\n${text}`);
@@ -35,7 +38,10 @@ export async function readKey(context: Call, text: string): Promise<StartKey | n
   return { key, bodyHash: [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("") };
 }
 
-/** The session this key has begun; null if none. Throws if it came with another body, or if the session has been erased since. */
+/**
+ * The session that this key has started; `null` if none. Throws if the key was used with another
+ * body, or if the session has been erased.
+ */
 export async function findStart(context: Call, key: StartKey): Promise<Start | null> {
   const claim = await context.env.stored.claims.find(
     context.var.principal.tenant,
@@ -46,8 +52,8 @@ export async function findStart(context: Call, key: StartKey): Promise<Start | n
 }
 
 /**
- * Writes down that a session begins, before anything of it does. Whoever came first with the same key decides which session. Who
- * is refused after that says so with `withdrawStart`.
+ * Records the start of a session before anything else of the session is stored. With a key, all
+ * requests get the session of the first one. Call `withdrawStart` if the start is then refused.
  */
 export async function beginStart(
   context: Call,
@@ -77,8 +83,8 @@ export async function beginStart(
 }
 
 /**
- * The start was refused. What was written of it goes, but only while the session is not there and no other with the same key may
- * yet make it: of two at once one may be refused and the other accepted.
+ * Removes the record of a refused start, unless the session exists or another request with the same
+ * key may still create it: of two concurrent requests one can be refused and the other accepted.
  */
 export async function withdrawStart(
   { env, var: { principal } }: Call,
@@ -89,7 +95,7 @@ export async function withdrawStart(
   await (key ? claims.withdraw(principal.tenant, key.key, id) : index.drop(principal.tenant, id));
 }
 
-/** The session is there. If it has been erased in the meantime, it goes again. */
+/** Records that the session exists. If it was erased meanwhile, erases the object again. */
 export async function confirmStart(
   { env, var: { principal } }: Call,
   { id, stub, isConfirmed }: Start,
@@ -98,7 +104,10 @@ export async function confirmStart(
   if (!(await env.stored.index.confirm(principal.tenant, id))) await stub.erase();
 }
 
-/** By what the session knows the start of this turn again. Throws if the key came with another body. */
+/**
+ * The id by which the session recognizes a repeated start of this turn. Throws if the key was used
+ * with another body.
+ */
 export async function claimTurn(context: Call, key: StartKey, sessionId: string): Promise<string> {
   const { tenant } = context.var.principal;
   const claim = {
@@ -107,12 +116,12 @@ export async function claimTurn(context: Call, key: StartKey, sessionId: string)
     start_id: ulid(),
     warnings: "[]",
   };
-  const standing = await context.env.stored.claims.claim(
+  const claimed = await context.env.stored.claims.claim(
     { tenant, key: key.key, createdAt: Date.now(), ...claim },
     null,
   );
-  requireSameBody(key, standing);
-  return standing.start_id;
+  requireSameBody(key, claimed);
+  return claimed.start_id;
 }
 
 function toStart(context: Call, key: StartKey, claim: StandingClaim): Start {
@@ -124,14 +133,14 @@ function toStart(context: Call, key: StartKey, claim: StandingClaim): Start {
   return { id: claim.session_id, stub, warnings, isConfirmed: claim.session_state === "started" };
 }
 
-/** Throws if the key came with another body before. */
+/** Throws if the key was used with another body. */
 export function requireSameBody({ key, bodyHash }: StartKey, claim: StandingClaim): void {
   if (claim.body_hash === bodyHash) return;
-  const message = `The idempotency key ${JSON.stringify(key.slice(0, 64))} came with another body before. Take a new key for a new request.`;
+  const message = `The idempotency key ${JSON.stringify(key.slice(0, 64))} was used with another body. Use a new key for a new request.`;
   throw new ApiError("idempotency_key_reused", message);
 }
 
-/** Where there was no text, a place is null. */
+/** A finding without a place in a text has `null` for line and column. */
 const toFault = ({
   pointer,
   detail,

@@ -13,8 +13,8 @@ const JSON_TYPE = "application/json";
 const STREAM_TYPE = "text/event-stream";
 
 /**
- * Whether a caller who may have either takes JSON or the event stream: what its `Accept` likes best, of equals the one named
- * first; `otherwise` where it names neither.
+ * Whether the caller prefers JSON or the event stream, by its `Accept` header; of equals, the
+ * first. `otherwise`: the result if the header names neither.
  */
 export function wantedForm(context: Call, otherwise: "json" | "stream"): "json" | "stream" {
   const preset = otherwise === "json" ? JSON_TYPE : STREAM_TYPE;
@@ -26,8 +26,8 @@ export function wantedForm(context: Call, otherwise: "json" | "stream"): "json" 
   return type === JSON_TYPE ? "json" : "stream";
 }
 
-/** Whether a stream is open, and if not, why. */
-export type OpenedStream = { code: StreamCode; response: Response };
+/** `code`: whether the stream is open, or why it is not. */
+export type StreamOpening = { code: StreamCode; response: Response };
 
 const CODES: Record<StreamCode, true> = {
   open: true,
@@ -38,8 +38,10 @@ const CODES: Record<StreamCode, true> = {
   too_many_readers: true,
 };
 
-/** Asks a session for its stream. The response is ready to be sent on, without the code between us and the object. */
-export async function openStream(stub: SessionStub, asked: StreamRequest): Promise<OpenedStream> {
+/**
+ * Requests a session's stream. The response can be forwarded: it lacks the internal code header.
+ */
+export async function openStream(stub: SessionStub, asked: StreamRequest): Promise<StreamOpening> {
   const answer = await stub.fetch(streamUrl(asked));
   const code = answer.headers.get(STREAM_CODE_HEADER);
   if (!isStreamCode(code)) throw new ApiError("internal", "The session did not open its stream.");
@@ -51,26 +53,27 @@ export async function openStream(stub: SessionStub, asked: StreamRequest): Promi
 const isStreamCode = (code: string | null): code is StreamCode =>
   code !== null && Object.hasOwn(CODES, code);
 
-/** Tells how many warnings a stream begins with. */
+/** Header with the number of warnings at the start of a stream. */
 export const WARNINGS_HEADER = "x-config-warnings";
 
 const encoder = new TextEncoder();
 
 /**
- * A run's stream that begins with the warnings of its config: one comment each, `: warning` and its JSON, and their number in a
- * header. Comments, because warnings are no events of the session: they have no number to come back to. A stream without
- * warnings is passed on as it is.
+ * Adds the warnings of a config to the start of a run's stream: one comment per warning, `:
+ * warning` and its JSON, with their number in a header. They are comments because warnings are not
+ * events of the session: they have no number for a resume. Without warnings the stream is
+ * unchanged.
  */
 export function withWarnings(stream: Response, warnings: readonly Fault[]): Response {
   if (warnings.length === 0 || !stream.body) return stream;
   const comments = warnings.map((warning) => `: warning ${JSON.stringify(warning)}\n`).join("");
   const headers = new Headers(stream.headers);
   headers.set(WARNINGS_HEADER, String(warnings.length));
-  return new Response(beginning(`${comments}\n`, stream.body), { status: stream.status, headers });
+  return new Response(withPrefix(`${comments}\n`, stream.body), { status: stream.status, headers });
 }
 
-/** `text`, then what `rest` gives, as it is asked for. If the reader leaves, so does the source. */
-function beginning(text: string, rest: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+/** `text` followed by `rest`, read on demand. Cancelling the result cancels `rest`. */
+function withPrefix(text: string, rest: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const source = rest.getReader();
   return new ReadableStream<Uint8Array>(
     {

@@ -11,12 +11,12 @@ import { lost, unreadable } from "./session-files";
 const CHANGES: Operation = {
   id: "listTurnChanges",
   tag: "Sessions",
-  summary: "What a turn's presenter changed in contexts, against the versions it was given",
+  summary: "Changes of a turn in contexts, compared with the versions that it started from",
   description:
-    "Nothing while the turn runs, and nothing of one that fails, is cancelled or falls back to an answer.",
+    "Empty while the turn is running, and for a turn that failed, was cancelled or has another text in place of a presentation.",
   request: { params: ID_TURN },
   answers: {
-    200: json("A change set for each context that was changed", TurnChangesSchema, TURN_CHANGES),
+    200: json("One change set per changed context", TurnChangesSchema, TURN_CHANGES),
   },
   codes: ["bad_id", "session_not_found", "turn_not_found"],
   handle: showChanges,
@@ -25,24 +25,25 @@ const CHANGES: Operation = {
 const CONTENTS: Operation = {
   id: "getTurnChange",
   tag: "Sessions",
-  summary: "The new contents of a changed file, by their hash",
-  description:
-    "Whatever it is, it comes as bytes to be kept: never as something to be shown in the service's name.",
+  summary: "New contents of a changed file, by hash",
+  description: "Sent as a download with a neutral type, so that browsers do not show or run it.",
   request: {
-    params: ID_TURN.extend({ sha256: z.string().describe("As the change set names it") }),
+    params: ID_TURN.extend({
+      sha256: z.string().describe("SHA-256 of the contents, as in the change set"),
+    }),
   },
   answers: {
     200: {
       description: "The contents",
       content: { [OCTETS]: { schema: z.string().meta({ format: "binary" }) } },
-      headers: header("content-disposition", "`attachment` and the file's name"),
+      headers: header("content-disposition", "`attachment` with the file name"),
     },
   },
   codes: ["bad_id", "session_not_found", "turn_not_found", "file_not_found", "interrupted"],
   handle: showContents,
 };
 
-/** What turns changed in contexts, for whoever brings it home. */
+/** Changes of turns in contexts, for clients that apply them to local files. */
 export function turnChangeRoutes(app: App): void {
   const changes = "/api/sessions/{id}/turns/{turn}/changes";
   route(app, changes, { get: CHANGES });
@@ -58,12 +59,16 @@ async function showChanges(context: Call): Promise<Response> {
 
 async function showContents(context: Call): Promise<Response> {
   const hash = context.req.param("sha256") ?? "";
-  if (!BLOB_HASH.test(hash)) throw new ApiError("bad_id", "A hash is a SHA-256 in lower-case hex.");
+  if (!BLOB_HASH.test(hash))
+    throw new ApiError("bad_id", "The hash must be a SHA-256 in lower-case hex.");
   const { stub } = await sessionOf(context);
   const result = await stub.changedContents(turnOf(context) ?? 0, hash);
   if (!result.ok) {
     if (result.code === "file_not_found")
-      throw new ApiError("file_not_found", "The turn's changes name no such contents.");
+      throw new ApiError(
+        "file_not_found",
+        "The changes of this turn have no contents with this hash.",
+      );
     if (result.code === "contents_lost") throw lost();
     if (result.code === "interrupted") throw unreadable();
     return refuse(result.code);

@@ -35,7 +35,7 @@ export const HostedUsesSchema = z
   .partialRecord(HostedToolNameSchema, z.int())
   .describe("Number of uses by hosted tool; unused tools are omitted");
 
-/** How clearly the winning answer won. `null` before the attempt is settled, or if no answer won. */
+/** How clearly the winning answer won. */
 export const VoteResultSchema = z
   .object({
     votes: z.int().describe("Number of votes for the winning answer"),

@@ -11,7 +11,7 @@ export const HandedFilesSchema = z
   );
 export type HandedFiles = z.infer<typeof HandedFilesSchema>;
 
-/** Files of the author's previous answer that are missing although the round did not delete them. */
+/** Files of the author's previous answer that are missing although no tool deleted them. */
 export const LeftOutSchema = z.object({
   count: count.describe("Number of missing files"),
   paths: z.array(z.string()).describe("Paths of the first of them"),

@@ -4,7 +4,7 @@ import { endOf, hasPart } from "./participation";
 import { resetAgent } from "./agent";
 import type { AgentStatus, AgentView, AttemptView, TurnView } from "./types";
 
-/** Events of an attempt that concern more than one agent: answers, votes, settlement, presentation. */
+/** Events of an attempt that can concern several agents, such as answers, votes, the settlement. */
 export type AttemptEvent = EventOf<
   | "attempt.started"
   | "personas.assigned"

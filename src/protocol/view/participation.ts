@@ -12,9 +12,9 @@ export type Participant = {
 };
 
 /**
- * All agents of the turn, in the order of the config, as of `attempt` or its end. An agent took part
- * if it has an accepted answer or a valid vote there; without coordination, if it presents. Empty
- * for an earlier attempt of a turn that was stored before attempts kept their agents.
+ * All agents of the turn, in the order of the config, as of `attempt` or its end. An agent took
+ * part if it has an accepted answer or a valid vote there; without coordination, if it presents.
+ * Empty for an earlier attempt of a turn that was stored before attempts kept their agents.
  */
 export function participantsOf(turn: TurnView, attempt: AttemptView): Participant[] {
   const isLatest = attempt === turn.attempts.at(-1);

@@ -97,8 +97,8 @@ export type AttemptView = {
 };
 
 /**
- * An agent at the end of an attempt. `error`: why the agent failed. `callError`: why its latest call
- * failed, if the agent itself did not.
+ * An agent at the end of an attempt. `error`: why the agent failed. `callError`: why its latest
+ * call failed, if the agent itself did not.
  */
 export type AgentEnd = {
   id: string;
@@ -190,7 +190,7 @@ export type AgentView = {
   hostedUses: Partial<Record<HostedToolName, number>>;
   /** The call in flight. */
   call: CallView | null;
-  /** Whether its next call waits for the budget or the backend's rate limits. Omitted: never did. */
+  /** Whether its next call waits for the budget or a rate limit. Omitted if none ever waited. */
   isPutOff?: boolean;
   /** Time of the next try of a failed call, in Unix milliseconds. */
   retryAt: number | null;

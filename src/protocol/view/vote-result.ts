@@ -14,8 +14,8 @@ export type VoteResult = {
 };
 
 /**
- * `null` before the attempt is settled, or if no answer won. `teamSize` includes agents that dropped
- * out.
+ * `null` before the attempt is settled, or if no answer won. `teamSize` includes agents that
+ * dropped out.
  */
 export function voteResult(attempt: AttemptView, teamSize: number): VoteResult | null {
   const label = attempt.settlement?.label;

@@ -39,7 +39,7 @@ describe("a body that breaks off before its end", () => {
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
       code: "bad_json",
-      detail: "The body broke off before its end. Nothing was started.",
+      detail: "The body ended too early. Nothing was started.",
     });
     expect(log).not.toHaveBeenCalled();
     vi.restoreAllMocks();

@@ -61,7 +61,7 @@ describe("a team by its name", () => {
   it.each(["nobody", "constructor", "massgen/nobody", "massgen/constructor", "massgen/", " "])(
     "`%s` is none",
     (name) => {
-      expect(() => teamSource(teams, { config: name })).toThrow("On offer: demo, and any model");
+      expect(() => teamSource(teams, { config: name })).toThrow("Included teams: demo. Or use the name of a model");
     },
   );
 });

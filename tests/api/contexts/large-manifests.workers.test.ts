@@ -74,7 +74,7 @@ describe("a manifest of as many files as a context has", () => {
       {
         code: "body_too_large",
         detail:
-          "The manifest is larger than 12.24 MB: 10000 files with paths of 1024 bytes take less. Write it without \\u escapes and spaces, shorten the paths, or send the files themselves as a tar (application/x-tar).",
+          "The manifest is larger than 12.24 MB; 10000 files with paths of 1024 bytes need less. Remove \\u escapes and spaces, shorten the paths, or send the files as a tar (application/x-tar).",
       },
     ]);
   });

@@ -30,10 +30,10 @@ describe("an upload without free memory", () => {
     const holder = inRoom(
       room,
       { tenant: "a", bytes: BYTES, signal: never },
-      async ({ goesOn }) => {
+      async ({ advances }) => {
         for (let at = 0; at < 30; at += 1) {
           await new Promise((resolve) => setTimeout(resolve, 1_000));
-          goesOn();
+          advances();
         }
         return "held";
       },
@@ -119,9 +119,9 @@ describe("an upload without free memory", () => {
     const client = new AbortController();
     const wakes = Promise.withResolvers<void>();
     const left = failure(
-      inRoom(room, { tenant: "a", bytes: BYTES, signal: client.signal }, async ({ goesOn }) => {
+      inRoom(room, { tenant: "a", bytes: BYTES, signal: client.signal }, async ({ advances }) => {
         await wakes.promise;
-        goesOn();
+        advances();
       }),
     );
     const next = inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, async () => "next");
@@ -135,9 +135,9 @@ describe("an upload without free memory", () => {
     const room = new UploadRoom();
     const wakes = Promise.withResolvers<void>();
     const still = failure(
-      inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, async ({ goesOn }) => {
+      inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, async ({ advances }) => {
         await wakes.promise;
-        goesOn();
+        advances();
       }),
     );
     await vi.advanceTimersByTimeAsync(45_000);

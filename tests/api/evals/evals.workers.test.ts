@@ -261,7 +261,7 @@ describe("a cron", () => {
       throw new Error("Network connection lost.");
     };
     await expect(startDue(services({ nightly }, starting), { at: AT, now: AT })).rejects.toThrow(
-      "No evaluation that is due could start.",
+      "No due evaluation could be started.",
     );
     expect(asked).toEqual(["nightly", "nightly", "nightly"]);
   });

@@ -292,7 +292,7 @@ describe("an attachment that a team cannot read is refused before the run", () =
     ]);
     expect([status, body.code]).toEqual([422, "attachment_refused"]);
     expect(body.detail).toContain(
-      'agent "a1" (gpt-oss-looker) does not take "photo.png" (image/png)',
+      'agent "a1" (gpt-oss-looker) does not support "photo.png" (image/png)',
     );
     expect(body.detail).not.toContain('"a0"');
   });
@@ -302,7 +302,7 @@ describe("an attachment that a team cannot read is refused before the run", () =
       text("What is it?"),
       image(GIF, "a.gif"),
     ]);
-    expect(body.detail).toContain('agent "gemini" (looker) does not take "a.gif" (image/gif)');
+    expect(body.detail).toContain('agent "gemini" (looker) does not support "a.gif" (image/gif)');
     expect(body.detail).not.toContain('"messages"');
   });
 
@@ -314,7 +314,7 @@ describe("an attachment that a team cannot read is refused before the run", () =
     expect([status, body.code]).toEqual([422, "attachment_refused"]);
     for (const id of ["responses", "messages"])
       expect(body.detail).toContain(
-        `agent "${id}" (gemini-looker) does not take "a.wav" (audio/wav)`,
+        `agent "${id}" (gemini-looker) does not support "a.wav" (audio/wav)`,
       );
     expect(body.detail).not.toContain('"chat"');
     expect(body.detail).toContain("Sound is taken by Gemini (WAV, MP3, Ogg, FLAC)");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { detectMedia, spokenType } from "../../../src/api/sessions/detect-media";
+import { detectMedia, declaredType } from "../../../src/api/sessions/detect-media";
 import { GIF, PDF, PNG } from "./attachments";
 
 const bytes = (latin1: string): Uint8Array => Buffer.from(latin1, "latin1");
@@ -98,5 +98,5 @@ describe("the type that a client names", () => {
     ["application/octet-stream", undefined],
     ["", undefined],
     [undefined, undefined],
-  ])("%s means %s", (said, means) => expect(spokenType(said)).toBe(means));
+  ])("%s means %s", (said, means) => expect(declaredType(said)).toBe(means));
 });

@@ -15,8 +15,8 @@ describe("the refusal of a tenant's limit (A5)", () => {
   });
 
   it("counts one turn as one", () => {
-    expect(running(1, 1)).toMatch(/^1 turn is running, and 1 may at a time\. /);
-    expect(running(2, 2)).toMatch(/^2 turns are running, and 2 may at a time\. /);
+    expect(running(1, 1)).toMatch(/^1 turn is running; at most 1 can run at a time\. /);
+    expect(running(2, 2)).toMatch(/^2 turns are running; at most 2 can run at a time\. /);
   });
 
   it("names the tenant's daily budget if that is too small, and no remedy that is refused too", () => {
@@ -28,10 +28,10 @@ describe("the refusal of a tenant's limit (A5)", () => {
     });
     expect(code).toBe("price_unknown");
     expect(message).toBe(
-      "The price of a, b is not known. This tenant has a daily limit in dollars (TENANT_USD_PER_DAY): use models with a known price, or ask the operator to remove the limit.",
+      "The price of a, b is not known. This tenant has a daily budget (TENANT_USD_PER_DAY): use models with a known price, or ask the operator to remove the limit.",
     );
     expect(priceError({ ok: false, code: "price_unknown", agents: ["a"] }).message).toBe(
-      "The price of a is not known, so a cap in dollars cannot hold. Cap the run with budget.max_tokens instead.",
+      "The price of a is not known, so a cost limit is not possible. Limit the run with budget.max_tokens instead.",
     );
   });
 });

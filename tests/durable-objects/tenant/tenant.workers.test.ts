@@ -180,7 +180,7 @@ describe("a run", () => {
       name: "has too little left for a first call",
       id: "nearly_spent",
       usd: 4.9999,
-      says: "cannot pay a first call",
+      says: "less than the cost of a first call",
     },
   ])("of a tenant that $name is refused with 402 and a remedy", async ({ id, usd, says }) => {
     await limit(id, null, 5);
