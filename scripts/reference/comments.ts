@@ -1,6 +1,6 @@
 /**
- * Doc comments of TypeScript sources, by the name they precede. Reference pages show them,
- * so that the meaning of a limit or a field is written once, beside the code.
+ * Doc comments of TypeScript sources, by the name they precede. Reference pages show them, so that
+ * the meaning of a limit is written once, beside the code.
  */
 
 const COMMENT = /\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*(?:export const )?([A-Za-z_]\w*)\b/g;

@@ -39,7 +39,7 @@ export function configPage(): string {
     INTRO,
     ...SECTIONS.flatMap(({ title, path }) => [
       `## ${path === "" ? title : code(title)}`,
-      ...sectionBlocks(ShapeSchema.parse(at(root, path))),
+      ...sectionBlocks(ShapeSchema.parse(at(root, path)), ShapeSchema.parse(root)),
     ]),
   );
 }
@@ -54,8 +54,11 @@ const at = (value: unknown, path: string): unknown =>
           value,
         );
 
-function sectionBlocks({ properties = {} }: Shape): string[] {
-  const all = Object.entries(properties);
+function sectionBlocks({ properties = {} }: Shape, { $defs = {} }: Shape): string[] {
+  const all = Object.entries(properties).map(([key, shape]): [string, Shape] => {
+    const target = $defs[(shape.$ref ?? "").split("/").at(-1) ?? ""];
+    return [key, { ...shape, description: shape.description ?? target?.description }];
+  });
   const having = (pattern: RegExp) =>
     all.filter(([, { description }]) => pattern.test(description ?? ""));
   const [ignored, refused] = [having(IGNORED), having(REFUSED)];

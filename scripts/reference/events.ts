@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { type EventType, SessionEventSchema } from "../../src/protocol/events";
 import { EVENT_MEANINGS } from "./event-meanings";
-import { code, page, sentence, table } from "./markdown";
+import { fieldRows } from "./field-rows";
+import { code, page, table } from "./markdown";
 import { type Shape, ShapeSchema } from "./schema";
 import { typeText } from "./shape-text";
 
@@ -38,25 +39,11 @@ export function eventsPage(): string {
 
 const isType = (text: string): text is EventType => text in EVENT_MEANINGS;
 const anchor = (type: string): string => type.replace(/[._]/g, "-");
-const link = (name: string): string =>
-  name.startsWith("__") ? "DeltaItem" : `[${name}](#type-${name.toLowerCase()})`;
+const link = (name: string): string => `[${name}](#type-${name.toLowerCase()})`;
 const shapeOf = (schema: z.ZodType): Shape =>
   ShapeSchema.parse(z.toJSONSchema(schema, { io: "output", unrepresentable: "any" }));
 
-function fieldTable(shape: Shape): string {
-  const required = shape.required ?? [];
-  const rows = Object.entries(shape.properties ?? {})
-    .filter(([name]) => name !== "type")
-    .map(([name, field]) => [
-      `${code(name)}${required.includes(name) ? "" : ", optional"}`,
-      typeText(inlined(field, shape), link),
-      sentence(field.description ?? ""),
-    ]);
-  return table(["Field", "Type", "Meaning"], rows);
-}
-
-/** A definition without a name of its own is shown in place of its reference. */
-function inlined(field: Shape, { $defs = {} }: Shape): Shape {
-  const target = (field.$ref ?? "").split("/").at(-1) ?? "";
-  return target.startsWith("__") ? { ...$defs[target], description: field.description } : field;
+function fieldTable({ properties = {}, ...shape }: Shape): string {
+  const { type: _, ...fields } = properties;
+  return table(["Field", "Type", "Meaning"], fieldRows({ ...shape, properties: fields }, link));
 }

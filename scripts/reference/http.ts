@@ -1,5 +1,6 @@
 import { createApp } from "../../src/api/app";
 import { openApiDocument } from "../../src/api/docs/documentation";
+import { fieldRows } from "./field-rows";
 import { code, page, sentence, table } from "./markdown";
 import { type OpenApi, OpenApiSchema, type Operation, type Shape } from "./schema";
 import { typeText } from "./shape-text";
@@ -82,14 +83,7 @@ function schemaBlocks(shape: Shape): string[] {
   const kinds = [shape, ...(shape.allOf ?? [])].flatMap(({ oneOf }) => oneOf ?? []);
   const text = shape.description === undefined ? [] : [sentence(shape.description)];
   if (kinds.length > 10) return [...text, "One of the events; see [events](events.md)."];
-  const fields = fieldRows(shape);
+  const fields = fieldRows(shape, link);
   if (fields.length > 0) return [...text, table(["Field", "Type", "Meaning"], fields)];
   return [...text, `Type: ${typeText(shape, link)}.`];
 }
-
-const fieldRows = ({ properties = {}, required = [] }: Shape): string[][] =>
-  Object.entries(properties).map(([name, field]) => [
-    `${code(name)}${required.includes(name) ? "" : ", optional"}`,
-    typeText(field, link),
-    sentence(field.description ?? ""),
-  ]);

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "../../src/providers/registry";
 import { commentsOf } from "./comments";
+import { fieldRows } from "./field-rows";
 import { sentence, table } from "./markdown";
 import { GENERATED } from "./pages";
 import { PROVIDER_MEANINGS } from "./settings-table";
@@ -38,6 +39,32 @@ export const LIMITS = {
       ["idleMs", "How long a call may be silent; in ms."],
     ]);
   });
+});
+
+it("rows of fields include those of unnamed objects, lists, maps and variants", () => {
+  const named = (name: string) => ({ properties: { [name]: { type: "string" } } });
+  const variant = (kind: string) => ({ properties: { kind: { const: kind }, x: {} } });
+  const rows = fieldRows(
+    {
+      required: ["one"],
+      properties: {
+        one: named("a"),
+        list: { type: "array", items: named("b") },
+        map: { type: "object", additionalProperties: named("c") },
+        some: { oneOf: [variant("k"), { type: "null" }] },
+        other: { $ref: "#/$defs/Other" },
+      },
+    },
+    (name) => name,
+  );
+  expect(rows.map(([name]) => name)).toEqual([
+    ...["`one`", "`one.a`, optional"],
+    ...["`list`, optional", "`list[].b`, optional"],
+    ...["`map`, optional", "`map.*.c`, optional"],
+    "`some`, optional",
+    ...["kind", "x"].map((name) => `\`some.${name}\`, optional, if \`kind\` is \`"k"\``),
+    "`other`, optional",
+  ]);
 });
 
 it("a table lets no text break a row, and marks an empty cell", () => {

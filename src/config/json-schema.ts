@@ -49,16 +49,31 @@ export function teamSchema(): JsonSchema {
         items: ref("agent"),
       },
       agent: { description: "The one agent of a team of one.", ...ref("agent") },
-      orchestrator: section(ORCHESTRATOR_KEYS, {
-        ...settings(ORCHESTRATOR),
-        context_paths: ref("contexts"),
-        coordination: section(COORDINATION_KEYS, {
-          ...settings(COORDINATION),
-          persona_generator: section(PERSONA_KEYS, settings(PERSONAS)),
+      orchestrator: {
+        description: "Settings of the coordination and of the final answer.",
+        ...section(ORCHESTRATOR_KEYS, {
+          ...settings(ORCHESTRATOR),
+          context_paths: ref("contexts"),
+          coordination: {
+            description: "Further settings of the coordination.",
+            ...section(COORDINATION_KEYS, {
+              ...settings(COORDINATION),
+              persona_generator: {
+                description: "Settings of generated personas.",
+                ...section(PERSONA_KEYS, settings(PERSONAS)),
+              },
+            }),
+          },
         }),
-      }),
-      timeout_settings: section(TIMEOUT_KEYS, settings(TIMEOUTS)),
-      ui: section(UI_KEYS, settings(UI)),
+      },
+      timeout_settings: {
+        description: "Time limits of a turn and of its rounds.",
+        ...section(TIMEOUT_KEYS, settings(TIMEOUTS)),
+      },
+      ui: {
+        description: "Settings of the display. Clients may ignore them.",
+        ...section(UI_KEYS, settings(UI)),
+      },
     }),
     type: "object",
     oneOf: [{ required: ["agents"] }, { required: ["agent"] }],

@@ -77,7 +77,15 @@ const customTools = (): JsonSchema => ({
 const customTool = (): JsonSchema => ({
   anyOf: [
     { enum: REGISTRY.map(({ spec }) => spec.name) },
-    closed({ name: { enum: REGISTRY.map(({ spec }) => spec.name) } }, "name"),
+    closed(
+      {
+        name: {
+          description: "The name of a tool of this deployment.",
+          enum: REGISTRY.map(({ spec }) => spec.name),
+        },
+      },
+      "name",
+    ),
     closed(
       {
         name: { description: "What the model calls it by.", ...NAME },
@@ -142,6 +150,31 @@ const secret = (what: string): JsonSchema => ({
   pattern: "^\\$\\{[A-Za-z_]\\w*\\}$",
 });
 
+const authorization = (): JsonSchema =>
+  closed(
+    {
+      type: { description: "The kind of OAuth grant.", ...MCP_AUTH.type.schema },
+      issuer: {
+        description: "The only authorization server that receives the secrets.",
+        ...MCP_AUTH.issuer.schema,
+      },
+      client_id: {
+        description: "The id of the client at the authorization server.",
+        ...MCP_AUTH.clientId.schema,
+      },
+      client_secret: secret("Bound to the issuer's origin"),
+      access_token: secret("Bound to the server's origin"),
+      refresh_token: secret("Bound to the issuer's origin"),
+      scope: {
+        description: "The requested scopes, separated by spaces. Omitted: the server's default.",
+        ...MCP_AUTH.scope.schema,
+      },
+    },
+    "type",
+    "issuer",
+    "client_id",
+  );
+
 const mcpServer = (...required: string[]): JsonSchema => ({
   ...closed(
     {
@@ -150,29 +183,19 @@ const mcpServer = (...required: string[]): JsonSchema => ({
         type: "string",
         pattern: MCP_NAME.source,
       },
-      type: { enum: ["streamable-http", "streamable_http", "http"] },
+      type: {
+        description: "The transport. Default: streamable HTTP.",
+        enum: ["streamable-http", "streamable_http", "http"],
+      },
       url: { description: "Public https, or what the operator allows.", ...MCP_SERVER.url.schema },
       headers: {
         description: `At most ${MAX_HEADERS}. \`\${NAME}\` is a secret, yours or the operator's, that is bound to the address.`,
         ...TEXTS,
       },
-      auth: closed(
-        {
-          type: MCP_AUTH.type.schema,
-          issuer: {
-            description: "The only authorisation server that gets the secrets.",
-            ...MCP_AUTH.issuer.schema,
-          },
-          client_id: MCP_AUTH.clientId.schema,
-          client_secret: secret("Bound to the issuer's origin"),
-          access_token: secret("Bound to the server's origin"),
-          refresh_token: secret("Bound to the issuer's origin"),
-          scope: MCP_AUTH.scope.schema,
-        },
-        "type",
-        "issuer",
-        "client_id",
-      ),
+      auth: {
+        description: "OAuth credentials for the server. Omitted: no OAuth.",
+        ...authorization(),
+      },
       timeout: {
         description:
           "Seconds for connecting; for a call too, without news of progress, unless http_read_timeout is set.",

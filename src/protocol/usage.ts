@@ -15,7 +15,7 @@ export const UsageSchema = z.object({
       "Input tokens written to the provider's cache, if writing has its own price. Omitted: 0",
     ),
   hosted_uses: z
-    .partialRecord(HostedToolNameSchema, z.number().int())
+    .partialRecord(HostedToolNameSchema, z.number().int().describe("Number of charged uses"))
     .optional()
     .describe("Number of charged uses by hosted tool. Omitted: none"),
   requests: z

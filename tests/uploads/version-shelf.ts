@@ -126,7 +126,7 @@ export class VersionShelf {
     );
     const needed = new Set<string>();
     const rows = await prune.index.history(tenant, NAME);
-    for (const { id } of rows.filter(({ stands }) => stands)) {
+    for (const { id } of rows.filter(({ isReadable }) => isReadable)) {
       for (const key of await neededBy(tenant, id)) needed.add(key);
       // The index of a pack is stored beside it while its version is live.
       for (const key of there)

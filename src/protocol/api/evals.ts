@@ -72,7 +72,9 @@ export const EvalSuiteSchema = z
     next_run_at: seconds
       .nullable()
       .describe("Time of the next scheduled run in Unix seconds; `null` without a schedule"),
-    last_run: EvalRunSchema.nullable().describe("The latest run; `null` if there is none"),
+    last_run: z
+      .union([EvalRunSchema, z.null()])
+      .describe("The latest run; `null` if there is none"),
   })
   .meta({ id: "EvalSuite" });
 export type EvalSuite = z.infer<typeof EvalSuiteSchema>;

@@ -32,11 +32,11 @@ export const AgentStatusSchema = z
   );
 
 export const HostedUsesSchema = z
-  .partialRecord(HostedToolNameSchema, z.int())
+  .partialRecord(HostedToolNameSchema, z.int().describe("Number of uses. Omitted: 0"))
   .describe("Number of uses by hosted tool; unused tools are omitted");
 
 /** How clearly the winning answer won. */
-export const VoteResultSchema = z
+const VoteResultSchema = z
   .object({
     votes: z.int().describe("Number of votes for the winning answer"),
     of: z.int().describe("Number of counted votes"),
@@ -48,9 +48,12 @@ export const VoteResultSchema = z
       ),
   })
   .meta({ id: "VoteResult" });
-export const voteResultField = VoteResultSchema.nullable().describe(
-  "How clearly the winning answer won; `null` before the attempt is settled, or if no answer won",
-);
+// A union, because a nullable schema would lose its name in the OpenAPI document.
+export const voteResultField = z
+  .union([VoteResultSchema, z.null()])
+  .describe(
+    "How clearly the winning answer won; `null` before the attempt is settled, or if no answer won",
+  );
 
 export const tokenFields = {
   tokens: z
