@@ -146,7 +146,7 @@ export function createEngine(
   return new Engine({
     ...{ host, coordinator, performer, slots },
     building: new Semaphore(1, HEADER_PATIENCE_MS),
-    patienceMs: HEADER_PATIENCE_MS,
+    maxHoldMs: HEADER_PATIENCE_MS,
     background: [settlements, files, containers],
   });
 }

@@ -95,7 +95,7 @@ export class Coordinator implements SessionInputs, StreamInputs {
     if (this.#isInFlight(call)) this.#usages.set(call, usage);
   }
 
-  /** A fault of our own ends the running turn: it must never be left hanging. */
+  /** An internal error ends the running turn, so that the turn never hangs. */
   fault(error: unknown): void {
     this.#host.report(error);
     const at = this.#host.now();
@@ -145,7 +145,7 @@ export class Coordinator implements SessionInputs, StreamInputs {
     return { events: eventsOf(steps), state: stateAfter(before, steps), commit };
   }
 
-  /** Live facts about the session as it is before an input. */
+  /** Live facts about the session before an input. */
   #world(before: SessionState, input: Input, { files }: EffectPayload): World {
     const call = { effect: "effect" in input ? input.effect : null, staged: files?.staged ?? null };
     return {

@@ -5,38 +5,38 @@ import type { Enter, Performer, PreparedCall, SlotSource } from "./ports";
 type Options = {
   slots: SlotSource;
   building: SlotSource;
-  patienceMs: number;
-  /** A fault of our own, in code that should not throw. */
+  maxHoldMs: number;
+  /** Called for an internal error, in code that should not throw. */
   onFault: (error: unknown) => void;
 };
 
 /**
- * Performs what is owed: each effect once, in parallel, few at a time until their headers have
- * come. Aborts effects that the rules no longer wait for. Holds no rule: `sync` is given what is
- * owed and what is in flight.
+ * Performs owed effects: each effect once, in parallel, with a limit on requests that wait for
+ * headers. Aborts effects that the rules no longer wait for. Contains no rules: the caller of `sync`
+ * passes the owed effects and the effects in flight.
  */
 export class EffectRunner {
   readonly #performer: Performer;
   readonly #options: Options;
   readonly #running = new Map<string, AbortController>();
   /**
-   * Calls one of whose tries gave way: the tries after it may take as long as the provider's time
-   * limits allow.
+   * Calls that have released a slot early in one try. Their later tries may take as long as the
+   * provider's time limits allow.
    */
-  readonly #gaveWay = new Set<string>();
+  readonly #yielded = new Set<string>();
 
   constructor(performer: Performer, options: Options) {
     this.#performer = performer;
     this.#options = options;
   }
 
-  /** `owed` and `inFlight` of the state as it is now. */
+  /** `owed` and `inFlight` of the current state. */
   sync(owed: readonly Effect[], inFlight: readonly string[], now: number): Promise<void>[] {
     const wanted = new Set([...inFlight, ...owed.map(({ id }) => id)]);
     for (const [id, abort] of this.#running) {
       if (!wanted.has(id)) abort.abort(new Error("no longer needed"));
     }
-    if (wanted.size === 0) this.#gaveWay.clear();
+    if (wanted.size === 0) this.#yielded.clear();
     const due = owed.filter((effect) => effect.type !== "model_call" || effect.notBefore <= now);
     return due.filter(({ id }) => !this.#running.has(id)).map((effect) => this.#run(effect));
   }
@@ -54,10 +54,10 @@ export class EffectRunner {
     let release = () => {};
     let settle = () => {};
     const enter: Enter = async () => {
-      const mayGiveWay = this.#mayGiveWay(effect, resumed);
+      const mayYield = this.#mayYield(effect, resumed);
       release = await this.#options.slots.acquire(
         abort.signal,
-        mayGiveWay ? () => this.#cut(effect, way) : null,
+        mayYield ? () => this.#cut(effect, way) : null,
       );
       return { onHeaders: release, giveWay: way.signal };
     };
@@ -78,19 +78,22 @@ export class EffectRunner {
     settle();
   }
 
-  /** A resumed call is paid already, and a tool may have done half its work. */
-  #mayGiveWay({ type, id }: Effect, resumed: PreparedCall | null): boolean {
-    return type === "model_call" && resumed === null && !this.#gaveWay.has(callIdPrefix(id));
+  /**
+   * Whether the effect may be aborted for other calls. Not a resumed call, which is already paid, and
+   * not a tool, which may have done half its work.
+   */
+  #mayYield({ type, id }: Effect, resumed: PreparedCall | null): boolean {
+    return type === "model_call" && resumed === null && !this.#yielded.has(callIdPrefix(id));
   }
 
   #cut({ id }: Effect, way: AbortController): void {
-    this.#gaveWay.add(callIdPrefix(id));
-    const seconds = this.#options.patienceMs / 1_000;
-    const message = `No response came for ${seconds} s while other calls waited, so this one gave way to them.`;
+    this.#yielded.add(callIdPrefix(id));
+    const seconds = this.#options.maxHoldMs / 1_000;
+    const message = `No response after ${seconds} s while other calls waited for a slot, so the call was aborted.`;
     way.abort(new ProviderError("transient", "timeout", message));
   }
 
-  async #perform(effect: Effect, { resumed, signal, enter }: Performing): Promise<() => void> {
+  async #perform(effect: Effect, { resumed, signal, enter }: EffectContext): Promise<() => void> {
     if (effect.type === "tool_call") {
       await this.#performer.performTool(effect, signal, enter);
       return () => {};
@@ -110,4 +113,4 @@ export class EffectRunner {
   }
 }
 
-type Performing = { resumed: PreparedCall | null; signal: AbortSignal; enter: Enter };
+type EffectContext = { resumed: PreparedCall | null; signal: AbortSignal; enter: Enter };

@@ -10,23 +10,21 @@ type Options = {
   host: SessionHost;
   coordinator: Coordinator;
   performer: Performer;
-  /** Where calls wait for their headers. */
+  /** Slots for calls that wait for their response's headers. */
   slots: SlotSource;
-  /**
-   * One place to build requests in: the material of one may take several times its size in memory.
-   */
+  /** A single slot for building requests, which needs several times their size in memory. */
   building: SlotSource;
   /**
-   * How long a call keeps its slot without headers while others wait for one, in ms; that of
-   * `slots`.
+   * Time in ms for which a call may hold one of `slots` without headers while other calls wait.
    */
-  patienceMs: number;
+  maxHoldMs: number;
   background: readonly BackgroundWork[];
 };
 
 /**
- * Runs a session: performs what its state owes after every input, and resumes what a restart cut
- * off. Recovery is the same path: `boot` folds the log and performs what is owed.
+ * Runs a session: performs the effects that its state owes after every input, and resumes
+ * interrupted effects after a restart. Recovery takes the same path: `boot` folds the log and
+ * performs the owed effects.
  */
 export class Engine {
   readonly #host: SessionHost;
@@ -48,8 +46,8 @@ export class Engine {
   }
 
   /**
-   * Loads what is stored, reports to the rules what a restart cut off, and continues. A turn that
-   * does not fold ends.
+   * Loads the stored session, reports interrupted effects to the rules, and continues. Ends a turn
+   * that cannot be folded.
    */
   boot(): void {
     const { state, open, broken } = this.#host.storage.restore();
@@ -111,7 +109,7 @@ export class Engine {
     this.#arm(now);
   }
 
-  /** Sets the alarm to what comes next. */
+  /** Sets the alarm to the next due time. */
   arm(): void {
     this.#arm(this.#host.now());
   }

@@ -101,7 +101,7 @@ export type SessionHost = {
   /** Keeps the process until the work has ended. */
   waitUntil(work: Promise<unknown>): void;
   /**
-   * Reports a fault of our own. Throws if the platform failed: then the session is loaded again
+   * Reports an internal error. Throws if the platform failed: then the session is loaded again
    * from its storage.
    */
   report(error: unknown): void;
@@ -111,8 +111,8 @@ export type SessionHost = {
 export type SessionInputs = {
   readonly state: SessionState;
   /**
-   * Decides what follows from an input, stores it and performs what is owed then; returns the
-   * events that followed. Throws only if a turn cannot even be started, and then nothing was
+   * Decides an input, stores its events and performs the effects that are then owed; returns the
+   * events. Throws only if a turn cannot even be started, and then nothing was
    * written.
    */
   handle(input: InputBody, payload?: EffectPayload): readonly SessionEvent[];
@@ -203,7 +203,7 @@ export type SlotSource = {
 /** Work that outlives turns and that no run waits for, such as uploads. */
 export type BackgroundWork = {
   /**
-   * Starts what is due; `null` if nothing is, or it runs already. `onIdle`: called when nothing is
+   * Starts due work; `null` if no work is due, or if it is already running. `onIdle`: called when nothing is
    * due any more.
    */
   start(onIdle: () => void): Promise<void> | null;

@@ -75,7 +75,7 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
   const runner = new EffectRunner(performer, {
     slots: new Semaphore(slots, PATIENCE),
     building: new Semaphore(1, PATIENCE),
-    patienceMs: PATIENCE,
+    maxHoldMs: PATIENCE,
     onFault: (error) => void seen.push(String(error).replace("Error: ", "fault ")),
   });
   const sync = async (owed: Effect[], inFlight: string[] = [], now = 0) => {
@@ -218,7 +218,7 @@ it("reports an internal error and continues", async () => {
 
 describe("a call that waits for headers while other calls wait for its slot", () => {
   const GAVE_WAY =
-    "ProviderError: No response came for 45 s while other calls waited, so this one gave way to them.";
+    "ProviderError: No response after 45 s while other calls waited for a slot, so the call was aborted.";
   const stalled = call("call_1_1_1_1_1_1");
   const again = call("call_1_1_1_1_1_2");
   const other = call("call_1_1_2_1_1_1");

@@ -58,7 +58,7 @@ function memorySession() {
     const coordinator = new Coordinator(host);
     const free = { acquire: async () => () => {} };
     const engine = new Engine({
-      ...{ host, coordinator, slots: free, building: free, patienceMs: 1_000, background: [] },
+      ...{ host, coordinator, slots: free, building: free, maxHoldMs: 1_000, background: [] },
       performer: {
         admitCall: () => null,
         dropCall: () => {},

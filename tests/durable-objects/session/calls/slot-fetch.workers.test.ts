@@ -14,7 +14,7 @@ import type { Wire } from "../../../contracts/wire";
 import { endpointAt } from "../../../fakes/endpoint";
 
 const GAVE_WAY =
-  "No response came for 45 s while other calls waited, so this one gave way to them.";
+  "No response after 45 s while other calls waited for a slot, so the call was aborted.";
 const WIRES = [ANTHROPIC, GEMINI, OPENAI_CHAT, OPENAI_RESPONSES];
 
 /** A call through the format's SDK, as the session makes it. */
