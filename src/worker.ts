@@ -21,7 +21,7 @@ import { createApp } from "./api/app";
 import { startDue } from "./api/evals/eval-runs";
 import type { Services } from "./api/services";
 import { pruneVersions } from "./uploads/pruning";
-import { UploadRoom } from "./uploads/upload-room";
+import { MemoryBudget } from "./uploads/memory-budget";
 import { sweepUploads } from "./uploads/uploads";
 import { parseAllowedOrigins, parseToolOrigins } from "./config/base-url";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "./providers/registry";
@@ -45,7 +45,7 @@ const TEAMS = {
 };
 
 const app = createApp();
-const room = new UploadRoom();
+const memory = new MemoryBudget();
 
 export default {
   fetch(request, env, ctx) {
@@ -96,7 +96,7 @@ function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">, origin?:
         ),
       records: new EvalRecords(env.DB),
     },
-    contexts: { ...contextServices(env), room },
+    contexts: { ...contextServices(env), memory },
     stored: {
       index: createSessionIndex(env.DB),
       claims: createStartClaims(env.DB),

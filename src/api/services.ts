@@ -11,7 +11,7 @@ import type { KeyRow } from "../tenancy/keys";
 import type { Principal } from "../tenancy/principal";
 import type { PruneIndex } from "../uploads/context-index";
 import type { ContextReader } from "../uploads/context-reader";
-import type { UploadRoom } from "../uploads/upload-room";
+import type { MemoryBudget } from "../uploads/memory-budget";
 import type { ContextStore } from "../uploads/uploads";
 
 export type { SessionStub } from "../../durable-objects/session/session-api";
@@ -81,7 +81,7 @@ export type ContextServices = {
   store: ContextStore;
   reader: ContextReader;
   /** Memory budget of uploads. Shared by all requests of an isolate. */
-  room: UploadRoom;
+  memory: MemoryBudget;
   prune: { index: PruneIndex; files: ContextBlobs };
 };
 

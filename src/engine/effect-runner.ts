@@ -12,8 +12,8 @@ type Options = {
 
 /**
  * Performs owed effects: each effect once, in parallel, with a limit on requests that wait for
- * headers. Aborts effects that the rules no longer wait for. Contains no rules: the caller of `sync`
- * passes the owed effects and the effects in flight.
+ * headers. Aborts effects that the rules no longer wait for. Contains no rules: the caller of
+ * `sync` passes the owed effects and the effects in flight.
  */
 export class EffectRunner {
   readonly #performer: Performer;
@@ -79,8 +79,8 @@ export class EffectRunner {
   }
 
   /**
-   * Whether the effect may be aborted for other calls. Not a resumed call, which is already paid, and
-   * not a tool, which may have done half its work.
+   * Whether the effect may be aborted for other calls. Not a resumed call, which is already paid,
+   * and not a tool, which may have done half its work.
    */
   #mayYield({ type, id }: Effect, resumed: PreparedCall | null): boolean {
     return type === "model_call" && resumed === null && !this.#yielded.has(callIdPrefix(id));

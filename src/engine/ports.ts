@@ -203,8 +203,8 @@ export type SlotSource = {
 /** Work that outlives turns and that no run waits for, such as uploads. */
 export type BackgroundWork = {
   /**
-   * Starts due work; `null` if no work is due, or if it is already running. `onIdle`: called when nothing is
-   * due any more.
+   * Starts due work; `null` if no work is due, or if it is already running. `onIdle`: called when
+   * nothing is due any more.
    */
   start(onIdle: () => void): Promise<void> | null;
   /** When to look again, unix ms; `null` if nothing is left. */

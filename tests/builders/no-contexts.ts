@@ -1,7 +1,7 @@
 import type { ContextBlobs } from "../../r2-layout/contexts";
 import type { ContextServices } from "../../src/api/services";
 import type { ContextPins } from "../../src/uploads/context-index";
-import { UploadRoom } from "../../src/uploads/upload-room";
+import { MemoryBudget } from "../../src/uploads/memory-budget";
 
 const refuse = () => Promise.reject(new Error("nothing may be stored"));
 
@@ -37,7 +37,7 @@ export const noContexts: ContextServices & { pins: ContextPins } = {
     },
     files,
   },
-  room: new UploadRoom(),
+  memory: new MemoryBudget(),
   reader: { uploaded: async () => new Set(), open: async () => null },
   pins: { take: async () => new Map(), giveBack: refuse, release: refuse },
   store: {

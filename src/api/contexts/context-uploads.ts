@@ -3,7 +3,7 @@ import { type ArchiveEntry, readTar, readTarGzip } from "../../uploads/read-tar"
 import { readZip } from "../../uploads/read-zip";
 import { spool } from "../../uploads/spool";
 import { Tally } from "../../uploads/tally";
-import { MANIFEST_BYTES, memoryOf, type UploadKind } from "../../uploads/upload-room";
+import { MANIFEST_BYTES, memoryOf, type UploadKind } from "../../uploads/memory-budget";
 import {
   type OpenArchive,
   putArchive,
@@ -32,7 +32,7 @@ import { ApiError, type ErrorCode } from "../errors";
 import { json, type Operation } from "../operation";
 import { MAX_BODY_BYTES, readBody, readLargeBody } from "../bodies/read-body";
 import { requireStorage } from "../sessions/quota-refusals";
-import { inRoom } from "./upload-place";
+import { withMemory } from "./upload-admission";
 import { orRefusal, typeOf, uploadBody } from "./read-upload";
 
 const TAR = "application/x-tar";
@@ -137,7 +137,7 @@ async function take(context: Call, owner: { tenant: string; name: string }): Pro
   const { store } = context.env.contexts;
   if (typeOf(context.req.raw) === JSON_TYPE) return takeManifest(context, owner);
   const kind = kindOf(context.req.raw);
-  return withRoom(context, kind, (body) =>
+  return withBody(context, kind, (body) =>
     putArchive(store, owner, archiveOf(kind, body), Date.now()),
   );
 }
@@ -160,7 +160,7 @@ async function takeManifest(
   if (Number(length) > MANIFEST_BYTES) throw new ApiError("body_too_large", MANIFEST_BEYOND);
   // Reserve memory for received bytes, not for the declared length: slow clients hold little.
   const wanted = { tenant: owner.tenant, bytes: memoryOf("manifest", 0), signal: raw.signal };
-  return inRoom(env.room, wanted, async (progress) => {
+  return withMemory(env.memory, wanted, async (progress) => {
     const came = async (bytes: number, inAll: number) => {
       progress.came(bytes);
       await progress.holds(memoryOf("manifest", inAll));
@@ -205,7 +205,7 @@ type CountedBody = {
 };
 
 /** Runs `work` on the body once there is memory for it. */
-function withRoom<T>(
+function withBody<T>(
   context: Call,
   kind: UploadKind,
   work: (body: CountedBody) => Promise<T>,
@@ -218,7 +218,7 @@ function withRoom<T>(
     bytes: memoryOf(kind, length),
     signal: raw.signal,
   };
-  return inRoom(context.env.contexts.room, wanted, (progress) => {
+  return withMemory(context.env.contexts.memory, wanted, (progress) => {
     const tally = new Tally();
     const came = (bytes: number) => {
       progress.came(bytes);
@@ -269,7 +269,7 @@ async function takeBlobs(context: Call): Promise<Response> {
     return readTar(open(), tally, length);
   };
   const stored = await orRefusal(
-    withRoom(context, "tar", (body) => putBlobs(store, upload, () => read(body))),
+    withBody(context, "tar", (body) => putBlobs(store, upload, () => read(body))),
   );
   return context.json({ stored });
 }
@@ -284,7 +284,7 @@ async function takeBlob(context: Call): Promise<Response> {
     );
   const { store } = context.env.contexts;
   await orRefusal(
-    withRoom(context, "blob", ({ open, length }) =>
+    withBody(context, "blob", ({ open, length }) =>
       putBlob(store, upload, { hash, body: open(), length }),
     ),
   );

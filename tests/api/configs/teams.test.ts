@@ -61,7 +61,9 @@ describe("a team by its name", () => {
   it.each(["nobody", "constructor", "massgen/nobody", "massgen/constructor", "massgen/", " "])(
     "`%s` is none",
     (name) => {
-      expect(() => teamSource(teams, { config: name })).toThrow("Included teams: demo. Or use the name of a model");
+      expect(() => teamSource(teams, { config: name })).toThrow(
+        "Included teams: demo. Or use the name of a model",
+      );
     },
   );
 });

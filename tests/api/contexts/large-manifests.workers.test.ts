@@ -1,6 +1,6 @@
 import { packTar } from "modern-tar";
 import { describe, expect, it } from "vitest";
-import { MANIFEST_BYTES } from "../../../src/uploads/upload-room";
+import { MANIFEST_BYTES } from "../../../src/uploads/memory-budget";
 import type { Context, ContextUpload } from "../../../src/protocol/api/contexts";
 import { CONTEXT_LIMITS } from "../../../src/protocol/context-limits";
 import { hashOf } from "../../../src/workspace/snapshot";

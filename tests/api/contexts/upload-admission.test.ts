@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { inRoom } from "../../../src/api/contexts/upload-place";
-import { UploadRoom } from "../../../src/uploads/upload-room";
+import { withMemory } from "../../../src/api/contexts/upload-admission";
+import { MemoryBudget } from "../../../src/uploads/memory-budget";
 
 /** The half of the memory that one tenant may use. */
 const BYTES = 40_000_000;
@@ -13,12 +13,16 @@ describe("an upload without free memory", () => {
   afterEach(() => void vi.useRealTimers());
 
   it("begins when another has ended or failed", async () => {
-    const room = new UploadRoom();
+    const memory = new MemoryBudget();
     const fails = Promise.withResolvers<never>();
     const first = failure(
-      inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, () => fails.promise),
+      withMemory(memory, { tenant: "a", bytes: BYTES, signal: never }, () => fails.promise),
     );
-    const second = inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, async () => "done");
+    const second = withMemory(
+      memory,
+      { tenant: "a", bytes: BYTES, signal: never },
+      async () => "done",
+    );
     await vi.advanceTimersByTimeAsync(10_000);
     fails.reject(new Error("broken"));
     await vi.advanceTimersByTimeAsync(200);
@@ -26,9 +30,9 @@ describe("an upload without free memory", () => {
   });
 
   it("is asked to retry after 20 seconds, and leaves the queue", async () => {
-    const room = new UploadRoom();
-    const holder = inRoom(
-      room,
+    const memory = new MemoryBudget();
+    const holder = withMemory(
+      memory,
       { tenant: "a", bytes: BYTES, signal: never },
       async ({ advances }) => {
         for (let at = 0; at < 30; at += 1) {
@@ -38,9 +42,13 @@ describe("an upload without free memory", () => {
         return "held";
       },
     );
-    const late = failure(inRoom(room, { tenant: "a", bytes: 1, signal: never }, hangs));
+    const late = failure(withMemory(memory, { tenant: "a", bytes: 1, signal: never }, hangs));
     await vi.advanceTimersByTimeAsync(19_900);
-    const next = inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, async () => "next");
+    const next = withMemory(
+      memory,
+      { tenant: "a", bytes: BYTES, signal: never },
+      async () => "next",
+    );
     await vi.advanceTimersByTimeAsync(200);
     expect(await late).toMatchObject({
       code: "uploads_busy",
@@ -51,15 +59,19 @@ describe("an upload without free memory", () => {
   });
 
   it("is refused at once if 16 of its tenant wait; that of another tenant is accepted (M8)", async () => {
-    const room = new UploadRoom();
+    const memory = new MemoryBudget();
     const all = Array.from({ length: 17 }, () =>
-      failure(inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, hangs)),
+      failure(withMemory(memory, { tenant: "a", bytes: BYTES, signal: never }, hangs)),
     );
     await expect(
-      inRoom(room, { tenant: "a", bytes: 1, signal: never }, hangs),
+      withMemory(memory, { tenant: "a", bytes: 1, signal: never }, hangs),
     ).rejects.toMatchObject({ code: "uploads_busy" });
     expect(
-      await inRoom(room, { tenant: "b", bytes: BYTES, signal: never }, async () => "taken in"),
+      await withMemory(
+        memory,
+        { tenant: "b", bytes: BYTES, signal: never },
+        async () => "taken in",
+      ),
     ).toBe("taken in");
     await vi.advanceTimersByTimeAsync(21_000);
     expect((await Promise.all(all.slice(1))).map((error) => Object(error).code)).toEqual(
@@ -68,17 +80,17 @@ describe("an upload without free memory", () => {
   });
 
   it("is asked to retry if it needs more than its half and another tenant needs that memory (M8)", async () => {
-    const room = new UploadRoom();
+    const memory = new MemoryBudget();
     const grown = failure(
-      inRoom(room, { tenant: "a", bytes: 1, signal: never }, async ({ holds }) => {
+      withMemory(memory, { tenant: "a", bytes: 1, signal: never }, async ({ holds }) => {
         await holds(70_000_000);
         await new Promise((resolve) => setTimeout(resolve, 1_000));
         await holds(71_000_000);
       }),
     );
     await vi.advanceTimersByTimeAsync(100);
-    const other = inRoom(
-      room,
+    const other = withMemory(
+      memory,
       { tenant: "b", bytes: BYTES, signal: never },
       async () => "taken in",
     );
@@ -87,16 +99,20 @@ describe("an upload without free memory", () => {
   });
 
   it("stops when its client sends nothing for more than ten seconds, and another then begins (M8)", async () => {
-    const room = new UploadRoom();
+    const memory = new MemoryBudget();
     const wakes = Promise.withResolvers<void>();
     const slow = failure(
-      inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, async ({ waits, came }) => {
+      withMemory(memory, { tenant: "a", bytes: BYTES, signal: never }, async ({ waits, came }) => {
         waits();
         await wakes.promise;
         came(1_000);
       }),
     );
-    const next = inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, async () => "next");
+    const next = withMemory(
+      memory,
+      { tenant: "a", bytes: BYTES, signal: never },
+      async () => "next",
+    );
     await vi.advanceTimersByTimeAsync(10_200);
     expect(await next).toBe("next");
     wakes.resolve();
@@ -104,10 +120,12 @@ describe("an upload without free memory", () => {
   });
 
   it("stops waiting once its client has disconnected", async () => {
-    const room = new UploadRoom();
-    void inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, hangs);
+    const memory = new MemoryBudget();
+    void withMemory(memory, { tenant: "a", bytes: BYTES, signal: never }, hangs);
     const client = new AbortController();
-    const waiting = failure(inRoom(room, { tenant: "a", bytes: 1, signal: client.signal }, hangs));
+    const waiting = failure(
+      withMemory(memory, { tenant: "a", bytes: 1, signal: client.signal }, hangs),
+    );
     await vi.advanceTimersByTimeAsync(1_000);
     client.abort();
     await vi.advanceTimersByTimeAsync(100);
@@ -115,16 +133,24 @@ describe("an upload without free memory", () => {
   });
 
   it("begins once the client of another has disconnected, and that one must stop", async () => {
-    const room = new UploadRoom();
+    const memory = new MemoryBudget();
     const client = new AbortController();
     const wakes = Promise.withResolvers<void>();
     const left = failure(
-      inRoom(room, { tenant: "a", bytes: BYTES, signal: client.signal }, async ({ advances }) => {
-        await wakes.promise;
-        advances();
-      }),
+      withMemory(
+        memory,
+        { tenant: "a", bytes: BYTES, signal: client.signal },
+        async ({ advances }) => {
+          await wakes.promise;
+          advances();
+        },
+      ),
     );
-    const next = inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, async () => "next");
+    const next = withMemory(
+      memory,
+      { tenant: "a", bytes: BYTES, signal: never },
+      async () => "next",
+    );
     client.abort();
     await vi.advanceTimersByTimeAsync(200);
     wakes.resolve();
@@ -132,16 +158,20 @@ describe("an upload without free memory", () => {
   });
 
   it("begins a minute after an upload that sent nothing, and that one must stop", async () => {
-    const room = new UploadRoom();
+    const memory = new MemoryBudget();
     const wakes = Promise.withResolvers<void>();
     const still = failure(
-      inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, async ({ advances }) => {
+      withMemory(memory, { tenant: "a", bytes: BYTES, signal: never }, async ({ advances }) => {
         await wakes.promise;
         advances();
       }),
     );
     await vi.advanceTimersByTimeAsync(45_000);
-    const next = inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, async () => "next");
+    const next = withMemory(
+      memory,
+      { tenant: "a", bytes: BYTES, signal: never },
+      async () => "next",
+    );
     await vi.advanceTimersByTimeAsync(16_000);
     wakes.resolve();
     expect([await next, await still]).toMatchObject(["next", { code: "upload_broken" }]);

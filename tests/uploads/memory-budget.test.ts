@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import {
   MANIFEST_BYTES,
   memoryOf,
-  type RoomLimits,
-  UploadRoom,
-  type Visit,
-} from "../../src/uploads/upload-room";
+  type MemoryLimits,
+  MemoryBudget,
+  type Reservation,
+} from "../../src/uploads/memory-budget";
 
-const LIMITS: RoomLimits = {
+const LIMITS: MemoryLimits = {
   ...{ bytes: 200, waiting: 4, silentMs: 5, stillMs: 60, longestMs: 200 },
   ...{ paceAfterMs: 100, leastBytesPerSecond: 1_000 },
 };
@@ -26,36 +26,36 @@ type Step =
   | { at: number; leaves: string };
 
 function played(steps: readonly Step[]): string[] {
-  const room = new UploadRoom(LIMITS);
-  const visits = new Map<string, Visit>();
+  const memory = new MemoryBudget(LIMITS);
+  const visits = new Map<string, Reservation>();
   const told: string[] = [];
-  const of = (name: string): Visit => {
-    const visit = visits.get(name);
-    if (!visit) throw new Error(`${name} has not come`);
-    return visit;
+  const of = (name: string): Reservation => {
+    const reservation = visits.get(name);
+    if (!reservation) throw new Error(`${name} has not come`);
+    return reservation;
   };
   for (const step of steps) {
     if ("comes" in step) {
-      const visit = room.come(step.comes.slice(0, 1), step.bytes, step.at);
-      if (visit) visits.set(step.comes, visit);
+      const reservation = memory.enqueue(step.comes.slice(0, 1), step.bytes, step.at);
+      if (reservation) visits.set(step.comes, reservation);
       else told.push(`${step.comes} is turned away`);
     } else if ("asks" in step) {
       for (const name of step.asks)
-        told.push(`${name} ${room.mayBegin(of(name), step.at) ? "begins" : "waits"}`);
+        told.push(`${name} ${memory.tryStart(of(name), step.at) ? "begins" : "waits"}`);
     } else if ("goesOn" in step)
       told.push(
-        `${step.goesOn} ${room.advances(of(step.goesOn), step.at) ? "goes on" : "must stop"}`,
+        `${step.goesOn} ${memory.reportProgress(of(step.goesOn), step.at) ? "goes on" : "must stop"}`,
       );
-    else if ("waits" in step) room.waits(of(step.waits), step.at);
+    else if ("waits" in step) memory.startWait(of(step.waits), step.at);
     else if ("receives" in step)
       told.push(
-        `${step.receives} ${room.came(of(step.receives), step.bytes, step.at) ? "goes on" : "must stop"}`,
+        `${step.receives} ${memory.receive(of(step.receives), step.bytes, step.at) ? "goes on" : "must stop"}`,
       );
     else if ("grows" in step)
       told.push(
-        `${step.grows} ${room.grow(of(step.grows), step.bytes, step.at) ? "grows" : "cannot grow"}`,
+        `${step.grows} ${memory.grow(of(step.grows), step.bytes, step.at) ? "grows" : "cannot grow"}`,
       );
-    else room.leave(of(step.leaves));
+    else memory.release(of(step.leaves));
   }
   return told;
 }

@@ -1,6 +1,6 @@
 import { sleep } from "../../async/sleep";
 import { UploadRefusal } from "../../uploads/refusals";
-import type { UploadRoom, Visit } from "../../uploads/upload-room";
+import type { MemoryBudget, Reservation } from "../../uploads/memory-budget";
 import { ApiError } from "../errors";
 
 /** Maximum wait of an upload for memory, and the interval of its checks. */
@@ -34,36 +34,36 @@ export type Progress = {
  * Runs `work` once there is memory for it. Throws `uploads_busy` if the wait or the queue is too
  * long.
  */
-export async function inRoom<T>(
-  room: UploadRoom,
+export async function withMemory<T>(
+  memory: MemoryBudget,
   { tenant, bytes, signal }: MemoryRequest,
   work: (progress: Progress) => Promise<T>,
 ): Promise<T> {
-  const visit = room.come(tenant, bytes, Date.now());
-  if (visit === null) throw busy();
-  const leave = () => room.leave(visit);
-  signal.addEventListener("abort", leave);
+  const reservation = memory.enqueue(tenant, bytes, Date.now());
+  if (reservation === null) throw busy();
+  const release = () => memory.release(reservation);
+  signal.addEventListener("abort", release);
   try {
-    await untilRoom(room, visit, signal);
-    return await work(progressOf(room, visit));
+    await untilAdmitted(memory, reservation, signal);
+    return await work(progressOf(memory, reservation));
   } finally {
-    signal.removeEventListener("abort", leave);
-    leave();
+    signal.removeEventListener("abort", release);
+    release();
   }
 }
 
-function progressOf(room: UploadRoom, visit: Visit): Progress {
-  const orStop = (advances: boolean): void => {
-    if (!advances) throw tooSlow();
+function progressOf(memory: MemoryBudget, reservation: Reservation): Progress {
+  const orStop = (isAdmitted: boolean): void => {
+    if (!isAdmitted) throw tooSlow();
   };
   return {
-    advances: () => orStop(room.advances(visit, Date.now())),
-    waits: () => room.waits(visit, Date.now()),
-    came: (bytes) => orStop(room.came(visit, bytes, Date.now())),
+    advances: () => orStop(memory.reportProgress(reservation, Date.now())),
+    waits: () => memory.startWait(reservation, Date.now()),
+    came: (bytes) => orStop(memory.receive(reservation, bytes, Date.now())),
     async holds(bytes) {
       const late = Date.now() + MOST_GROWING_MS;
-      while (!room.grow(visit, bytes, Date.now())) {
-        orStop(room.advances(visit, Date.now()));
+      while (!memory.grow(reservation, bytes, Date.now())) {
+        orStop(memory.reportProgress(reservation, Date.now()));
         if (Date.now() >= late) throw busy();
         await sleep(LOOK_MS);
       }
@@ -72,9 +72,13 @@ function progressOf(room: UploadRoom, visit: Visit): Progress {
 }
 
 /** Polls, because the platform can end a running upload without a callback. */
-async function untilRoom(room: UploadRoom, visit: Visit, signal: AbortSignal): Promise<void> {
+async function untilAdmitted(
+  memory: MemoryBudget,
+  reservation: Reservation,
+  signal: AbortSignal,
+): Promise<void> {
   const late = Date.now() + MOST_WAIT_MS;
-  while (!room.mayBegin(visit, Date.now())) {
+  while (!memory.tryStart(reservation, Date.now())) {
     if (signal.aborted)
       throw new ApiError("upload_broken", "The client disconnected before its upload was read.");
     if (Date.now() >= late) throw busy();

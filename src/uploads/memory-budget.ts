@@ -47,7 +47,7 @@ export function memoryOf(kind: UploadKind, length: number | null): number {
 }
 
 /** Times in ms. */
-export type RoomLimits = {
+export type MemoryLimits = {
   /** Total bytes of all admitted uploads. One tenant may use half. */
   bytes: number;
   /** Number of waiting uploads; at most half from one tenant. */
@@ -67,7 +67,7 @@ export type RoomLimits = {
 };
 
 /** An isolate has 128 MB; the rest is for other work. */
-const LIMITS: RoomLimits = {
+const LIMITS: MemoryLimits = {
   bytes: 80 * MB,
   waiting: 32,
   silentMs: 5_000,
@@ -77,12 +77,12 @@ const LIMITS: RoomLimits = {
   leastBytesPerSecond: 32_000,
 };
 
-/** An admitted or waiting upload. */
-export type Visit = {
+/** Memory of one upload, admitted or waiting. */
+export type Reservation = {
   readonly tenant: string;
   bytes: number;
-  isInside: boolean;
-  begunAt: number;
+  isAdmitted: boolean;
+  startedAt: number;
   seenAt: number;
   /** Bytes of its body that have arrived. */
   received: number;
@@ -98,79 +98,81 @@ export type Visit = {
  * must report progress, because the platform may end a request whose client has left without
  * notice. `now` is in Unix ms.
  */
-export class UploadRoom {
-  readonly #limits: RoomLimits;
+export class MemoryBudget {
+  readonly #limits: MemoryLimits;
   /** In order of arrival. */
-  readonly #visits = new Set<Visit>();
+  readonly #reservations = new Set<Reservation>();
 
-  constructor(limits: RoomLimits = LIMITS) {
+  constructor(limits: MemoryLimits = LIMITS) {
     this.#limits = limits;
   }
 
   /** Adds an upload of this size; `null` if too many wait in total or from this tenant. */
-  come(tenant: string, bytes: number, now: number): Visit | null {
+  enqueue(tenant: string, bytes: number, now: number): Reservation | null {
     this.#tidy(now);
     const waiting = this.#waiting();
-    const own = waiting.filter((visit) => visit.tenant === tenant);
+    const own = waiting.filter((reservation) => reservation.tenant === tenant);
     if (waiting.length >= this.#limits.waiting || own.length >= this.#limits.waiting / 2)
       return null;
-    const visit = {
-      ...{ tenant, bytes: Math.min(bytes, this.#share), isInside: false },
-      ...{ begunAt: now, seenAt: now, received: 0, waitedMs: 0, waitsSince: null },
+    const reservation = {
+      ...{ tenant, bytes: Math.min(bytes, this.#share), isAdmitted: false },
+      ...{ startedAt: now, seenAt: now, received: 0, waitedMs: 0, waitsSince: null },
     };
-    this.#visits.add(visit);
-    return visit;
+    this.#reservations.add(reservation);
+    return reservation;
   }
 
   /** Whether it may start. Call repeatedly; an upload that polls too rarely never starts. */
-  mayBegin(visit: Visit, now: number): boolean {
-    visit.seenAt = now;
+  tryStart(reservation: Reservation, now: number): boolean {
+    reservation.seenAt = now;
     this.#tidy(now);
     const next = this.#next();
-    if (visit.isInside || next !== visit || visit.bytes > this.#free()) return visit.isInside;
-    visit.isInside = true;
-    visit.begunAt = now;
+    if (reservation.isAdmitted || next !== reservation || reservation.bytes > this.#free())
+      return reservation.isAdmitted;
+    reservation.isAdmitted = true;
+    reservation.startedAt = now;
     return true;
   }
 
   /** Reports progress. `false`: its memory may already be reused, so it must stop. */
-  advances(visit: Visit, now: number): boolean {
+  reportProgress(reservation: Reservation, now: number): boolean {
     this.#tidy(now);
-    visit.seenAt = now;
-    return this.#visits.has(visit);
+    reservation.seenAt = now;
+    return this.#reservations.has(reservation);
   }
 
   /** Starts a wait for bytes of its body. */
-  waits(visit: Visit, now: number): void {
-    visit.waitsSince ??= now;
+  startWait(reservation: Reservation, now: number): void {
+    reservation.waitsSince ??= now;
   }
 
-  /** Reports received bytes. `false`: see `advances`, or the upload is too slow. */
-  came(visit: Visit, bytes: number, now: number): boolean {
-    visit.waitedMs += visit.waitsSince === null ? 0 : now - visit.waitsSince;
-    visit.waitsSince = null;
-    visit.received += bytes;
-    return this.advances(visit, now);
+  /** Reports received bytes. `false`: see `reportProgress`, or the upload is too slow. */
+  receive(reservation: Reservation, bytes: number, now: number): boolean {
+    reservation.waitedMs += reservation.waitsSince === null ? 0 : now - reservation.waitsSince;
+    reservation.waitsSince = null;
+    reservation.received += bytes;
+    return this.reportProgress(reservation, now);
   }
 
   /**
    * Changes the size of an admitted upload. `false`: not enough memory now. Beyond its tenant's
    * half it can grow only while no other tenant waits.
    */
-  grow(visit: Visit, bytes: number, now: number): boolean {
+  grow(reservation: Reservation, bytes: number, now: number): boolean {
     this.#tidy(now);
-    const more = bytes - visit.bytes;
+    const more = bytes - reservation.bytes;
     if (more <= 0) return true;
-    const isBeyond = this.#heldBy(visit.tenant) + more > this.#share;
-    if (isBeyond && this.#waiting().some(({ tenant }) => tenant !== visit.tenant)) return false;
+    const isBeyond = this.#heldBy(reservation.tenant) + more > this.#share;
+    if (isBeyond && this.#waiting().some(({ tenant }) => tenant !== reservation.tenant))
+      return false;
     if (more > this.#free()) return false;
-    visit.bytes = bytes;
+    reservation.bytes = bytes;
     return true;
   }
 
   /** Idempotent. */
-  leave(visit: Visit): void {
-    this.#visits.delete(visit);
+  release(reservation: Reservation): void {
+    this.#reservations.delete(reservation);
   }
 
   get #share(): number {
@@ -181,46 +183,46 @@ export class UploadRoom {
    * The next upload: the oldest that fits into its tenant's half. Never passes another upload of
    * the same tenant.
    */
-  #next(): Visit | undefined {
-    const firsts = new Map<string, Visit>();
-    for (const visit of this.#waiting())
-      if (!firsts.has(visit.tenant)) firsts.set(visit.tenant, visit);
+  #next(): Reservation | undefined {
+    const firsts = new Map<string, Reservation>();
+    for (const reservation of this.#waiting())
+      if (!firsts.has(reservation.tenant)) firsts.set(reservation.tenant, reservation);
     return [...firsts.values()].find(
       ({ tenant, bytes }) => this.#heldBy(tenant) + bytes <= this.#share,
     );
   }
 
-  #waiting(): Visit[] {
-    return [...this.#visits].filter(({ isInside }) => !isInside);
+  #waiting(): Reservation[] {
+    return [...this.#reservations].filter(({ isAdmitted }) => !isAdmitted);
   }
 
   #heldBy(tenant: string): number {
-    return this.#held((visit) => visit.tenant === tenant);
+    return this.#held((reservation) => reservation.tenant === tenant);
   }
 
   #free(): number {
     return this.#limits.bytes - this.#held(() => true);
   }
 
-  #held(whose: (visit: Visit) => boolean): number {
-    return [...this.#visits]
-      .filter((visit) => visit.isInside && whose(visit))
+  #held(whose: (reservation: Reservation) => boolean): number {
+    return [...this.#reservations]
+      .filter((reservation) => reservation.isAdmitted && whose(reservation))
       .reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   #tidy(now: number): void {
     const { silentMs, stillMs, longestMs } = this.#limits;
-    for (const visit of this.#visits) {
-      const { isInside, begunAt, seenAt } = visit;
-      const isGone = isInside
-        ? now - seenAt > stillMs || now - begunAt > longestMs || this.#isSlow(visit, now)
+    for (const reservation of this.#reservations) {
+      const { isAdmitted, startedAt, seenAt } = reservation;
+      const isGone = isAdmitted
+        ? now - seenAt > stillMs || now - startedAt > longestMs || this.#isSlow(reservation, now)
         : now - seenAt > silentMs;
-      if (isGone) this.#visits.delete(visit);
+      if (isGone) this.#reservations.delete(reservation);
     }
   }
 
   /** Counts only time waiting for the client: a slow bucket is not the client's fault. */
-  #isSlow({ received, waitedMs, waitsSince }: Visit, now: number): boolean {
+  #isSlow({ received, waitedMs, waitsSince }: Reservation, now: number): boolean {
     const waited = waitedMs + (waitsSince === null ? 0 : now - waitsSince);
     const { paceAfterMs, leastBytesPerSecond } = this.#limits;
     return waited > paceAfterMs && received * 1_000 < waited * leastBytesPerSecond;
