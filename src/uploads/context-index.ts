@@ -106,8 +106,8 @@ export type ContextPins = {
 /** A version without readers since `retiredAt` (Unix ms). */
 export type RetiredVersion = VersionKey & { retiredAt: number };
 
-/** A version in the history of a context. `stands`: it can be read. */
-export type PastVersion = { id: string; builtOn: string | null; stands: boolean };
+/** A version in the history of a context. `isReadable`: neither retired nor erased. */
+export type PastVersion = { id: string; builtOn: string | null; isReadable: boolean };
 
 /** Operations of pruning. */
 export type PruneIndex = {
