@@ -80,7 +80,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     reason: "Read only for agents with an answer, and set by the round of that answer.",
   },
   {
-    file: "src/coordination/decision/novelty.ts",
+    file: "src/coordination/decision/answer.ts",
     text: 'if (maxOverlap >= 1) return "new";',
     original: "maxOverlap >= 1",
     replacement: "maxOverlap > 1",
@@ -94,7 +94,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     reason: "A voter whose vote is valid has seen every answer, so nothing is injected.",
   },
   {
-    file: "src/coordination/decision/novelty.ts",
+    file: "src/coordination/decision/answer.ts",
     text: 'if (maxOverlap >= 1) return "new";',
     original: "maxOverlap >= 1",
     replacement: "false",
@@ -108,7 +108,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     reason: "A text is later than no time, so it is never the next one.",
   },
   {
-    file: "src/coordination/decision/novelty.ts",
+    file: "src/coordination/decision/answer.ts",
     text: "return all === 0 ? 0 : a.intersection(b).size / all;",
     original: "all === 0",
     replacement: "false",
@@ -143,14 +143,14 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     reason: "Every answer belongs to an agent of the team; the operator is for the compiler.",
   },
   {
-    file: "src/coordination/decision/tally.ts",
+    file: "src/coordination/decision/vote.ts",
     text: "if (revision === undefined || !eligible.some((answer) => answer.revision === revision))",
     original: "revision === undefined",
     replacement: "false",
     reason: "No answer has an undefined revision, so the second condition says the same.",
   },
   {
-    file: "src/coordination/turn/turn-end.ts",
+    file: "src/coordination/turn/turn.ts",
     text: "const counted = revision === null ? undefined : draft.attempt.answers[revision - 1];",
     original: "revision === null",
     replacement: "false",

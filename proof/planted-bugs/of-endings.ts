@@ -4,7 +4,7 @@ import type { PlantedBug } from "./bug";
 export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
   {
     name: "a completed turn tells another text than was presented",
-    file: "src/coordination/turn/turn-end.ts",
+    file: "src/coordination/turn/turn.ts",
     find: "answer: final.content,",
     replace: "answer: draft.attempt.answers.at(-1)?.content ?? final.content,",
     invariant: "I3",
@@ -18,14 +18,14 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
   },
   {
     name: "a cancelled turn does not end",
-    file: "src/coordination/turn/turn-end.ts",
+    file: "src/coordination/turn/turn.ts",
     find: 'if (!draft.attempt.settled) settleAttempt(draft, "cancelled");',
     replace: 'if (!draft.attempt.settled) return settleAttempt(draft, "cancelled");',
     invariant: "I15",
   },
   {
     name: "a turn in which nobody answers cancels itself",
-    file: "src/coordination/turn/turn-end.ts",
+    file: "src/coordination/turn/turn.ts",
     find: 'const message = "No agent produced an answer.";',
     replace:
       'const message = "No agent produced an answer.";\n  if (agents.length > 1) return cancelTurn(draft);',
@@ -62,7 +62,7 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
   },
   {
     name: "an unfinished answer takes the votes away as coordination ends",
-    file: "src/coordination/decision/tally.ts",
+    file: "src/coordination/decision/vote.ts",
     find: "const valid = votesFor(eligible, attempt.agents, (agent) => agent.vote?.revision);",
     replace: `const isCut = eligible.at(-1)?.origin === "partial";
   const valid = votesFor(eligible, attempt.agents, (agent) => (isCut ? undefined : agent.vote?.revision));`,
@@ -70,14 +70,14 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
   },
   {
     name: "an unfinished answer wins over a whole one that nobody voted for",
-    file: "src/coordination/decision/tally.ts",
+    file: "src/coordination/decision/vote.ts",
     find: "return whole ?? best",
     replace: "return eligible.at(-1) ?? whole ?? best",
     invariant: "I5-winner",
   },
   {
     name: "a tie goes to the latest answer",
-    file: "src/coordination/decision/tally.ts",
+    file: "src/coordination/decision/vote.ts",
     find: "winner: leaders[0] ?? null, votes,",
     replace: "winner: leaders.at(-1) ?? null, votes,",
     invariant: "I5-winner",

@@ -1,5 +1,5 @@
 import { advanceCoordination } from "./attempt/attempt";
-import { Draft } from "./draft";
+import { Draft, type Step } from "./draft";
 import { callFailed, callInterrupted } from "./call/failure";
 import type { Input } from "./inputs";
 import { advancePresentation } from "./attempt/presentation";
@@ -13,9 +13,7 @@ import {
   startTool,
   recordNotification,
 } from "./tool/tools";
-import type { Step } from "./step";
-import { startTurn } from "./turn/turn-start";
-import { cancelTurn } from "./turn/turn-end";
+import { startTurn, cancelTurn } from "./turn/turn";
 import type { World } from "./world";
 
 /** Passes of `advance` after which a rule is taken to trigger itself without end. */

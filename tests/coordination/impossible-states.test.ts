@@ -9,7 +9,7 @@ import {
 } from "../../src/coordination";
 import { Draft } from "../../src/coordination/draft";
 import { agentAt, answerAt, indexOf } from "../../src/coordination/state";
-import { completeTurn } from "../../src/coordination/turn/turn-end";
+import { completeTurn } from "../../src/coordination/turn/turn";
 import { answers } from "./builders";
 import { World } from "./world";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { failInternally } from "../../src/coordination/turn/turn-end";
+import { failInternally } from "../../src/coordination/turn/turn";
 import {
   anAnswer,
   answers,

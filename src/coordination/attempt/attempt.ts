@@ -7,7 +7,7 @@ import { isUnaffordable } from "../owed";
 import { awaitPersonas } from "./personas";
 import { applyCaps, endLateRounds, startDueRounds } from "./rounds";
 import { type AgentState, candidates, isLive } from "../state";
-import { settleAttempt } from "../turn/turn-end";
+import { settleAttempt } from "../turn/turn";
 
 /** Coordination within one attempt: which agent works next, and when coordination ends. */
 

@@ -1,6 +1,6 @@
 import { cancelEffects } from "../call/calls";
 import type { Draft } from "../draft";
-import { workLeft } from "../tool/effect-cap";
+import { workLeft } from "../budget/budget";
 import type { Reply } from "../inputs";
 import { isUnaffordable } from "../owed";
 import { isCut } from "../decision/stop-reason";

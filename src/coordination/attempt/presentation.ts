@@ -3,9 +3,9 @@ import { truncateTo } from "../byte-length";
 import { cancelEffects } from "../call/calls";
 import type { Draft } from "../draft";
 import type { Reply } from "../inputs";
-import { workLeft } from "../tool/effect-cap";
+import { workLeft } from "../budget/budget";
 import { handedFiles, keptFiles, unfinishedText } from "../decision/handover";
-import { BASE, finalLabel } from "../decision/labels";
+import { BASE, finalLabel } from "../decision/answer";
 import { LIMITS } from "../limits";
 import { isLongFinal, truncateFinal, TEXT_FILE } from "./long-final";
 import { isUnaffordable } from "../owed";
@@ -13,7 +13,7 @@ import { callsPerRound, effectsProblem, roundTime } from "./round-limits";
 import { type AgentState, type Answer, answerAt, type Problem, type Settlement } from "../state";
 import { isWhole, isWithheld } from "../decision/stop-reason";
 import { refuseTools, requestTools } from "../tool/tools";
-import { completeTurn, failTurn } from "../turn/turn-end";
+import { completeTurn, failTurn } from "../turn/turn";
 
 /**
  * The winner writes the final text and judges it if another attempt is allowed. Then the turn ends.

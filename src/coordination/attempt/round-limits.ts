@@ -1,5 +1,5 @@
 import type { EventOf, RoundLimit } from "../../protocol/events";
-import { callsLeftInTurn, effectsLeft, effectsPerTurn, workLeft } from "../tool/effect-cap";
+import { callsLeftInTurn, effectsLeft, effectsPerTurn, workLeft } from "../budget/budget";
 import { LIMITS } from "../limits";
 import type { AgentState, Problem, RoundState, TurnState } from "../state";
 

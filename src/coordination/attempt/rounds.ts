@@ -1,9 +1,8 @@
 import type { EventOf } from "../../protocol/events";
-import { isOnlyWithheldText, submitPartial } from "../decision/answer";
+import { isOnlyWithheldText, submitPartial, BASE } from "../decision/answer";
 import { cancelEffects } from "../call/calls";
 import type { Draft } from "../draft";
-import { effectsLeft } from "../tool/effect-cap";
-import { BASE } from "../decision/labels";
+import { effectsLeft } from "../budget/budget";
 import { LIMITS } from "../limits";
 import { effectsProblem, firstAnswerTime, limitProblem, roundTime } from "./round-limits";
 import { shuffle } from "../random";

@@ -1,15 +1,15 @@
 import type { Purpose, Usage } from "../../protocol/events";
-import { isPriced } from "../../protocol/cost";
-import type { Cost } from "../../protocol/cost";
+import { isPriced, type Cost } from "../../protocol/cost";
 import type { AgentRules, HostedToolRule, Price } from "../../protocol/team";
 import {
   FAIR_OUTPUT_TOKENS,
   MIN_OUTPUT_TOKENS,
   PRESENTATION_OUTPUT_TOKENS,
   PRESENTATION_OVERHEAD_TOKENS,
+  LIMITS,
 } from "../limits";
 import { type HostedGrant, type HostedUses, fittingUses } from "./hosted-tools";
-import { candidates, type TurnState } from "../state";
+import { candidates, type TurnState, isLive } from "../state";
 
 /**
  * What a turn may still spend. Before a call is sent it reserves its input bound, its granted uses
@@ -203,4 +203,38 @@ function presentationReserve(turn: TurnState): Amount {
       : 0;
   });
   return { tokens: input + PRESENTATION_OUTPUT_TOKENS, usd: Math.max(...costs) };
+}
+
+/**
+ * Calls and tools that a turn may start before its presentation. The last ones are reserved for
+ * decisions: no tool runs on them, and a call that uses them asks only for a decision.
+ */
+export const effectsPerTurn = ({ rules }: TurnState): number =>
+  Math.min(
+    LIMITS.effectsMax,
+    Math.max(LIMITS.effectsMin, LIMITS.effectsPerAgent * rules.agents.length),
+  );
+
+/** Effects that the turn may still start after the tools that are owed. */
+export function effectsLeft(turn: TurnState): number {
+  const tools = turn.attempt.agents.flatMap(
+    ({ round }) => round?.tools.filter(({ status }) => status === "owed") ?? [],
+  );
+  return effectsPerTurn(turn) - turn.effects - tools.length;
+}
+
+/** As `effectsLeft`, without the effects reserved for decisions. */
+export const workLeft = (turn: TurnState): number =>
+  effectsLeft(turn) - LIMITS.decisionCallsPerRound * turn.rules.agents.length;
+
+/**
+ * Calls with tools that each working agent may still make, if each call runs one tool. At 0 calls
+ * ask only for a decision.
+ */
+export function callsLeftInTurn(turn: TurnState): number {
+  const { agents, settled } = turn.attempt;
+  const working = settled
+    ? 1
+    : agents.filter((agent) => isLive(agent) && agent.vote === null).length;
+  return Math.max(0, Math.ceil(workLeft(turn) / (2 * Math.max(1, working))));
 }

@@ -8,7 +8,7 @@ import { fallBack } from "../attempt/presentation";
 import { failAgent, failRound } from "../attempt/rounds";
 import type { CallState, InFlight } from "../state";
 import { CANNOT_REACH, nextProbeAt } from "./unreachable";
-import { completeTurn } from "../turn/turn-end";
+import { completeTurn } from "../turn/turn";
 
 type ModelCall = Extract<InFlight, { type: "model_call" }>;
 

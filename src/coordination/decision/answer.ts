@@ -2,11 +2,10 @@ import type { Decision } from "../../protocol/events";
 import { byteLength, truncateTo } from "../byte-length";
 import type { Draft } from "../draft";
 import { handedFiles, keptFileCount, leftOutFiles, unfinishedText } from "./handover";
-import { answerLabel, BASE } from "./labels";
 import { LIMITS } from "../limits";
-import { novelty } from "./novelty";
 import { isWithheld } from "./stop-reason";
 import { type AgentState, answerAt, isLive, type TurnState } from "../state";
+import type { TeamRules } from "../../protocol/team";
 
 /**
  * The rules of `new_answer`: which answers are accepted, which votes an answer voids, and who may
@@ -195,3 +194,60 @@ function noveltyRefusal(draft: Draft, agent: AgentState, content: string): Refus
       };
   }
 }
+
+/** Share of common words above which an answer is too similar to one its author has seen. */
+const MAX_OVERLAP: Record<TeamRules["answer_novelty_requirement"], number> = {
+  lenient: 1,
+  balanced: 0.7,
+  strict: 0.5,
+};
+
+type Novelty = "new" | "duplicate" | "too_similar";
+
+/** Compares an answer with the answers its author has seen. */
+function novelty(
+  content: string,
+  shown: readonly string[],
+  requirement: TeamRules["answer_novelty_requirement"],
+): Novelty {
+  const text = normalise(content);
+  const others = shown.map(normalise);
+  if (others.includes(text)) return "duplicate";
+  const maxOverlap = MAX_OVERLAP[requirement];
+  if (maxOverlap >= 1) return "new";
+  const words = wordSet(text);
+  return others.some((other) => overlap(words, wordSet(other)) > maxOverlap)
+    ? "too_similar"
+    : "new";
+}
+
+/** Paths of private workspaces. */
+const WORKSPACES =
+  /\/(?:workspace|peers\/agent\d+)(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])\/?|(?:workspace|peers\/agent\d+)\//gu;
+
+/** Ignores differences in white space and in paths of private workspaces. */
+function normalise(text: string): string {
+  return text.replaceAll(WORKSPACES, "").replaceAll(/\s+/g, " ").trim();
+}
+
+const wordSet = (text: string): Set<string> =>
+  new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
+
+/** Jaccard index: common words divided by all words; 0 if neither text has words. */
+function overlap(a: Set<string>, b: Set<string>): number {
+  const all = a.union(b).size;
+  return all === 0 ? 0 : a.intersection(b).size / all;
+}
+
+/** Names of answers for people, files and the API. Models see only aliases. */
+type AnswerLabel = `agent${number}.${number}`;
+type FinalLabel = `agent${number}.final`;
+
+/** `agentIndex` starts at 0. `nth` counts the agent's answers in this attempt, from 1. */
+export const answerLabel = (agentIndex: number, nth: number): AnswerLabel =>
+  `agent${agentIndex + 1}.${nth}`;
+
+export const finalLabel = (agentIndex: number): FinalLabel => `agent${agentIndex + 1}.final`;
+
+/** Used in place of a label: the files from the start of the turn. */
+export const BASE = "base";

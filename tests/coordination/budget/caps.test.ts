@@ -11,7 +11,7 @@ import {
   votes,
   wrote,
 } from "../builders";
-import { effectsPerTurn } from "../../../src/coordination/tool/effect-cap";
+import { effectsPerTurn } from "../../../src/coordination/budget/budget";
 import { allAnswer, giveLarge, SIX, table } from "../rule-table";
 import { check } from "../../../checker";
 import { eventLines } from "../event-lines";

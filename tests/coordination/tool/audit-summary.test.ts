@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { summarizeAccesses } from "../../../src/coordination/tool/audit-summary";
+import { summarizeAccesses } from "../../../src/coordination/tool/tools";
 import type { FileAccess } from "../../../src/protocol/events";
 
 const line = (
