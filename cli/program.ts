@@ -1,18 +1,19 @@
 import { Command } from "commander";
 import { registerAsk, registerAttach } from "./commands/ask";
-import { registerCancel } from "./commands/cancel";
+import {
+  registerCancel,
+  registerSessions,
+  registerShow,
+  registerDelete,
+} from "./commands/sessions";
 import { registerConfig } from "./commands/config";
-import { registerDelete } from "./commands/delete";
 import { registerDoctor } from "./commands/doctor";
 import { registerEval } from "./commands/eval";
 import type { Stage } from "./commands/flags";
 import { registerKeys } from "./commands/keys";
 import { registerLogin } from "./commands/login";
-import { registerPull } from "./commands/pull";
-import { registerPush } from "./commands/push";
+import { registerPull, registerPush } from "./commands/contexts";
 import { registerSecrets } from "./commands/secrets";
-import { registerSessions } from "./commands/sessions";
-import { registerShow } from "./commands/show";
 import { exitCodeLines } from "./exit-codes";
 import { commandLineOf, VERSION } from "./invocation";
 

@@ -8,7 +8,7 @@ import type { TurnView } from "../../src/protocol/view";
 import { runLinks, sessionPath } from "../../src/protocol/paths";
 import { beginningLines, endLines, IN_PROGRESS } from "../display/automation";
 import { displayUnder, showsProgress } from "../display/choose-display";
-import { cancelRun, latestTurn, startRun, startTurn, turnFacts } from "../service/sessions";
+import { cancelRun, latestTurn, startRun, startTurn, turnFacts } from "../service/session-calls";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { attachCommand } from "../invocation";
 import type { Io } from "../io";

@@ -11,7 +11,7 @@ import { listTeams, validateConfig } from "../service/listings";
 import { type ConfigSource, faultLines } from "../service/problem";
 import { parseJson, type Verdict, VerdictSchema } from "../service/schema";
 import { escapeJson } from "../terminal/sanitize";
-import { printTable } from "../terminal/table";
+import { printTable } from "../terminal/output";
 import { uploadFaults } from "../uploads/uploads";
 import { registerInit } from "./config-init";
 import { type Register, withConnection } from "./flags";

@@ -12,14 +12,12 @@ import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { commandLineOf, VERSION } from "../invocation";
 import type { Io } from "../io";
 import { credentialsFile, shownPath } from "../local-files";
-import { judgeAccess } from "../service/access";
+import { judgeAccess, callService } from "../service/call-service";
 import { listTeams, validateConfig } from "../service/listings";
-import { callService } from "../service/call-service";
 import { DocumentSchema, HealthSchema, parseJson } from "../service/schema";
-import { segment, type Tone } from "../terminal/output";
+import { segment, type Tone, printLines } from "../terminal/output";
 import { toLine } from "../terminal/sanitize";
 import { type Register, withConnection } from "./flags";
-import { printLines } from "./show";
 
 const MARKS: Record<Finding["state"], { mark: string; tone: Tone }> = {
   good: { mark: "ok", tone: "good" },

@@ -15,7 +15,7 @@ import {
 import type { RequestContext } from "../service/problem";
 import type { Answer } from "../service/call-service";
 import { escapeJson, toLine } from "../terminal/sanitize";
-import { formatTime, printTable } from "../terminal/table";
+import { formatTime, printTable } from "../terminal/output";
 import { type Register, withConnection } from "./flags";
 
 type Flags = ConnectionFlags & { json?: true };

@@ -7,7 +7,7 @@ import { callService } from "../service/call-service";
 import type { KeyList } from "../service/schema";
 import { askYes } from "../terminal/prompts";
 import { escapeJson, toLine } from "../terminal/sanitize";
-import { formatTime, printTable } from "../terminal/table";
+import { formatTime, printTable } from "../terminal/output";
 import { toLimit } from "./arguments";
 import { type Register, withConnection } from "./flags";
 

@@ -4,7 +4,7 @@ import { connect, type ConnectionFlags, requireSendable } from "../credentials/c
 import { forgetKey, storeKey } from "../credentials/credentials";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { type Io, isInteractive } from "../io";
-import { judgeAccess } from "../service/access";
+import { judgeAccess } from "../service/call-service";
 import { askSecret } from "../terminal/prompts";
 import { type Register, withConnection } from "./flags";
 

@@ -16,7 +16,7 @@ import { type Io, isInteractive } from "../io";
 import { callService, request } from "../service/call-service";
 import { askSecret, askYes } from "../terminal/prompts";
 import { escapeJson, toLine } from "../terminal/sanitize";
-import { formatTime, printTable } from "../terminal/table";
+import { formatTime, printTable } from "../terminal/output";
 import { type Register, withConnection } from "./flags";
 
 type Flags = ConnectionFlags & { json?: true };

@@ -1,16 +1,28 @@
 import { Command } from "commander";
 import { connect, type Connection, type ConnectionFlags } from "../credentials/connection";
-import { EXIT, type ExitCode } from "../exit-codes";
+import { EXIT, type ExitCode, CliError } from "../exit-codes";
 import { commandAt } from "../invocation";
-import type { Io } from "../io";
+import { type Io, isInteractive } from "../io";
 import { listSessions, type Page } from "../service/listings";
-import type { SessionList } from "../service/schema";
-import { escapeJson } from "../terminal/sanitize";
-import { formatTime, printTable } from "../terminal/table";
-import { toLimit, toSessionId } from "./arguments";
+import type { SessionList, CancelResult } from "../service/schema";
+import { escapeJson, toLine } from "../terminal/sanitize";
+import { formatTime, printTable, block, printLines } from "../terminal/output";
+import { toLimit, toSessionId, toLabel, toTurn } from "./arguments";
 import { type Register, withConnection } from "./flags";
+import { turnLinesOf } from "../display/turn-page";
+import {
+  answerText,
+  latestTurn,
+  turnFacts,
+  cancelRun,
+  eraseSession,
+  sessionStatus,
+} from "../service/session-calls";
+import { plural } from "../../src/describe/figures";
+import { askYes } from "../terminal/prompts";
+import { fitStart } from "../terminal/text-width";
 
-type Flags = ConnectionFlags & { limit?: number; after?: string; all?: true; json?: true };
+type ListFlags = ConnectionFlags & { limit?: number; after?: string; all?: true; json?: true };
 
 const DEFAULT_LIMIT = 20;
 /** The most that the service gives at a time. */
@@ -24,11 +36,11 @@ export const registerSessions: Register = (program, { io, end }) => {
     .option("--after <session>", "list entries after this one", toSessionId)
     .option("--all", "list all pages")
     .option("--json", "print the service's answer, a line for each page")
-    .action(async (flags: Flags) => end(await list(flags, io)));
+    .action(async (flags: ListFlags) => end(await list(flags, io)));
   program.addCommand(command);
 };
 
-async function list({ all, json, after, ...flags }: Flags, io: Io): Promise<ExitCode> {
+async function list({ all, json, after, ...flags }: ListFlags, io: Io): Promise<ExitCode> {
   const connection = await connect(flags, io);
   const limit = flags.limit ?? (all ? MOST_LIMIT : DEFAULT_LIMIT);
   let page: Page | null = { limit, ...(after === undefined ? {} : { after }) };
@@ -43,13 +55,13 @@ async function list({ all, json, after, ...flags }: Flags, io: Io): Promise<Exit
   return EXIT.ok;
 }
 
-/** Null at the end of the list, or where it does not get on. */
+/** `null` at the end of the list, or if the service repeats a page. */
 function nextPage({ limit, after }: Page, { data, has_more }: SessionList): Page | null {
   const last = data.at(-1);
   return has_more && last && last.id !== after ? { limit, after: last.id } : null;
 }
 
-/** A line for each. */
+/** One line per session. */
 export function printSessions(
   { data }: SessionList,
   { stdout, stderr }: Pick<Io, "stdout" | "stderr">,
@@ -69,4 +81,89 @@ function tellMore(next: Page | null, { server }: Connection, { stderr }: Pick<Io
   if (next?.after === undefined || stderr.isTTY !== true) return;
   const limit = next.limit === DEFAULT_LIMIT ? [] : ["--limit", String(next.limit)];
   stderr.write(`More: ${commandAt(server, "sessions", ...limit, "--after", next.after)}\n`);
+}
+
+type ShowFlags = ConnectionFlags & { json?: true; answer?: string };
+
+/** `show`: a turn as a page. */
+export const registerShow: Register = (program, { io, end }) => {
+  const command = withConnection(new Command("show"))
+    .description("show a session's latest turn, or another: question, answer, votes, cost")
+    .argument("<session>", "the session's id", toSessionId)
+    .argument("[turn]", "the turn's number", toTurn)
+    .option("--answer <label>", "print one answer, such as agent2.1 or agent2.final", toLabel)
+    .option("--json", "print the service's answer")
+    .action(async (sessionId: string, asked: number | undefined, flags: ShowFlags) => {
+      const context = await connect(flags, io);
+      const turn = asked ?? (await latestTurn(sessionId, context));
+      if (flags.answer !== undefined) {
+        const { data, raw } = await answerText({ sessionId, turn, label: flags.answer }, context);
+        io.stdout.write(`${flags.json ? escapeJson(raw.trim()) : block(data.content)}\n`);
+      } else {
+        const { data, raw } = await turnFacts(sessionId, turn, context);
+        if (flags.json) io.stdout.write(`${escapeJson(raw.trim())}\n`);
+        else printLines(turnLinesOf(data), io);
+      }
+      end(EXIT.ok);
+    });
+  program.addCommand(command);
+};
+
+/** `cancel`: stops the running turn of a session. */
+export const registerCancel: Register = (program, { io, end }) => {
+  const command = withConnection(new Command("cancel"))
+    .description("cancel a session's running turn")
+    .argument("<session>", "the session's id", toSessionId)
+    .option("--json", "print the service's answer")
+    .action(async (sessionId: string, flags: ConnectionFlags & { json?: true }) => {
+      const { data, raw } = await cancelRun(sessionId, await connect(flags, io));
+      io.stdout.write(`${flags.json ? escapeJson(raw.trim()) : cancelWords(data)}\n`);
+      end(EXIT.ok);
+    });
+  program.addCommand(command);
+};
+
+/** The result of a cancellation in words. */
+export function cancelWords({ turn, status }: CancelResult): string {
+  const which = turn === undefined ? "The turn" : `Turn ${turn}`;
+  if (status === undefined || status === "cancelled") return `${which} is cancelled.`;
+  return status === "running"
+    ? `${which} is being cancelled.`
+    : `${which} had already ended: ${toLine(status)}.`;
+}
+
+type EraseFlags = ConnectionFlags & { yes?: true };
+/** Enough of a question to recognise it. */
+const MOST_QUESTION_COLUMNS = 60;
+
+/** `delete`: erases a session. */
+export const registerDelete: Register = (program, { io, end }) => {
+  const command = withConnection(new Command("delete"))
+    .description("stop a session and erase all its data permanently")
+    .argument("<session>", "the session's id", toSessionId)
+    .option("--yes", "do not ask")
+    .action(async (sessionId: string, flags: EraseFlags) => end(await erase(sessionId, flags, io)));
+  program.addCommand(command);
+};
+
+async function erase(sessionId: string, flags: EraseFlags, io: Io): Promise<ExitCode> {
+  const connection = await connect(flags, io);
+  if (flags.yes === undefined) await confirm(sessionId, connection, io);
+  await eraseSession(sessionId, connection);
+  io.stdout.write(`Session ${sessionId} is erased.\n`);
+  return EXIT.ok;
+}
+
+/** Shows what would be lost. Throws CliError unless they want that. */
+async function confirm(sessionId: string, connection: Connection, io: Io): Promise<void> {
+  if (!isInteractive(io))
+    throw new CliError(EXIT.config, "No terminal to confirm at. Add --yes to erase the session.");
+  const { data } = await sessionStatus(sessionId, connection);
+  const question = toLine(data.meta?.question ?? "");
+  const what = question === "" ? "" : ` "${fitStart(question, MOST_QUESTION_COLUMNS)}"`;
+  const running = data.turns.some(({ status }) => status === "running")
+    ? ", one of them running"
+    : "";
+  const asked = `Erase ${sessionId}${what}, ${plural(data.turns.length, "turn")}${running}, for good?`;
+  if (!(await askYes(asked, io))) throw new CliError(EXIT.interrupted, "Nothing was changed.");
 }

@@ -1,8 +1,7 @@
 import { ask } from "../asking/ask";
-import { cancelRun, latestTurn, sessionStatus, turnFacts } from "../service/sessions";
-import { cancelWords } from "../commands/cancel";
-import { printSessions } from "../commands/sessions";
-import { printLines } from "../commands/show";
+import { cancelRun, latestTurn, sessionStatus, turnFacts } from "../service/session-calls";
+import { cancelWords, printSessions } from "../commands/sessions";
+import { printLines } from "../terminal/output";
 import type { Conversation } from "./conversation";
 import { CliError, EXIT } from "../exit-codes";
 import type { Io } from "../io";

@@ -1,4 +1,5 @@
-import { fitStart, widthOf } from "./text-width";
+import { fitStart, widthOf, padTo } from "./text-width";
+import { sanitize, toLine } from "./sanitize";
 
 /** The part of a terminal or file that displays write to. */
 export type Output = {
@@ -52,3 +53,49 @@ export function paint(line: Line, { width, color }: { width: number; color: bool
   }
   return out.trimEnd();
 }
+
+/** Prints lines at full length; a terminal wraps them. */
+export function printLines(
+  lines: readonly Line[],
+  { stdout, env }: { stdout: Output; env: Readonly<Record<string, string | undefined>> },
+): void {
+  const look = { width: Number.POSITIVE_INFINITY, color: wantsColor(stdout, env) };
+  for (const line of lines) stdout.write(`${paint(line, look)}\n`);
+}
+
+/**
+ * Rows in columns. On a terminal they are aligned under their names and the last column ends at the
+ * edge; in a pipe they are separated by tabs, whole and without names, for programs.
+ */
+export function printTable(
+  names: readonly string[],
+  rows: readonly (readonly string[])[],
+  output: Output,
+): void {
+  const cells = rows.map((row) => row.map(toLine));
+  if (output.isTTY !== true) {
+    for (const row of cells) output.write(`${row.join("\t")}\n`);
+    return;
+  }
+  const table = [names, ...cells];
+  const widths = names.map((_, column) =>
+    Math.max(...table.map((row) => widthOf(row[column] ?? ""))),
+  );
+  const columns = Math.max(20, (output.columns || 80) - 1);
+  for (const row of table) {
+    const line = row
+      .map((cell, column) => (column === row.length - 1 ? cell : padTo(cell, widths[column] ?? 0)))
+      .join("  ");
+    output.write(`${fitStart(line, columns).trimEnd()}\n`);
+  }
+}
+
+/** `2027-01-15 08:30`, in the time of this machine. */
+export function formatTime(ms: number): string {
+  const two = (value: number) => String(value).padStart(2, "0");
+  const at = new Date(ms);
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
+/** Text of several lines as a terminal may show it. */
+export const block = (text: string): string => sanitize(text).trimEnd();

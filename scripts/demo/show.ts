@@ -1,5 +1,5 @@
 import { displayFor } from "../../cli/display/choose-display";
-import { startRun } from "../../cli/service/sessions";
+import { startRun } from "../../cli/service/session-calls";
 import { EXIT, type ExitCode } from "../../cli/exit-codes";
 import type { Io } from "../../cli/io";
 import { exitCodeOf, report } from "../../cli/display/report";

@@ -1,13 +1,12 @@
+import * as b from "../../protocol/builders";
 import { describe, expect, it } from "vitest";
 import { verdictLines } from "../../../cli/commands/config";
 import { teamYaml } from "../../../cli/commands/config-init";
 import { beginningLines, endLines } from "../../../cli/display/automation";
 import { sessionLinesOf, turnLinesOf } from "../../../cli/display/turn-page";
 import { SessionFactsSchema, TurnFactsSchema } from "../../../cli/service/schema";
-import { paint } from "../../../cli/terminal/output";
-import { formatTime, printTable } from "../../../cli/terminal/table";
+import { paint, formatTime, printTable } from "../../../cli/terminal/output";
 import { turnOf } from "../../../src/protocol/view";
-import * as b from "../../protocol/builders";
 
 const text = (lines: Parameters<typeof paint>[0][]) =>
   lines.map((line) => paint(line, { width: 200, color: false }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { excerpt } from "../../../cli/service/excerpt";
+import { excerpt } from "../../../cli/service/problem";
 
 describe("the line of an error in a config", () => {
   it.each([

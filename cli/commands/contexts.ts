@@ -1,12 +1,53 @@
 import { Command, Option } from "commander";
 import { toDirectory } from "../contexts/directory";
-import { pull, type PullOptions } from "../contexts/pull";
+import { push, type PushOptions } from "../contexts/push";
 import { connect, type ConnectionFlags } from "../credentials/connection";
-import { latestTurn } from "../service/sessions";
+import { plural } from "../../src/describe/figures";
+import { EXIT } from "../exit-codes";
+import { escapeJson } from "../terminal/sanitize";
 import { toContextName, toSessionId, toTurn } from "./arguments";
 import { type Register, withConnection } from "./flags";
+import { pull, type PullOptions } from "../contexts/pull";
+import { latestTurn } from "../service/session-calls";
 
-type Flags = ConnectionFlags & PullOptions;
+type PushFlags = ConnectionFlags & PushOptions & { json?: true };
+
+/** `push`: a directory becomes the newest version of a context. */
+export const registerPush: Register = (program, { io, end }) => {
+  const command = withConnection(new Command("push"))
+    .description(
+      "upload a folder as a context that agents can read, without files that git ignores or that may hold secrets",
+    )
+    .argument("[folder]", "which; the current one unless given")
+    .option(
+      "--name <name>",
+      "name of the context (default: as last time, then the folder's name)",
+      toContextName,
+    )
+    .option(
+      "--include <pattern...>",
+      "send files that match, even if they would be left out (patterns as in .gitignore)",
+    )
+    .option("--force", "make it the newest version, even if another version was pushed meanwhile")
+    .option("--dry-run", "list the files without sending them")
+    .option("--json", "print the service's answer")
+    .action(async (folder: string | undefined, flags: PushFlags) => {
+      const directory = await toDirectory(io.cwd, folder);
+      const connection = await connect(flags, io);
+      const upload = await push(directory, flags, connection, io);
+      if (upload && flags.json) io.stdout.write(`${escapeJson(JSON.stringify(upload))}\n`);
+      else if (upload) {
+        const what = upload.status === "unchanged" ? "is there already" : "is pushed";
+        io.stdout.write(
+          `${upload.name} ${what}: version ${upload.version}, ${plural(upload.files, "file")}, ${upload.bytes} bytes.\n`,
+        );
+      }
+      end(EXIT.ok);
+    });
+  program.addCommand(command);
+};
+
+type PullFlags = ConnectionFlags & PullOptions;
 
 /** `pull`: what was changed elsewhere comes into a directory. */
 export const registerPull: Register = (program, { io, end }) => {
@@ -44,7 +85,7 @@ export const registerPull: Register = (program, { io, end }) => {
     )
     .addOption(new Option("--patch", "print the changes as a patch for `git apply`"))
     .option("--skip-conflicts", "with --apply: skip files in conflict and apply the rest")
-    .action(async (folder: string | undefined, flags: Flags) => {
+    .action(async (folder: string | undefined, flags: PullFlags) => {
       const directory = await toDirectory(io.cwd, folder);
       const connection = await connect(flags, io);
       const { session } = flags;
