@@ -5,8 +5,8 @@ import { GENERATED } from "./reference/pages";
 
 const USAGE = `npm run docs
 
-Writes docs/reference/, the index of decisions, the picture of the demo and configs/team.schema.json.
-Running it again changes nothing.`;
+Writes docs/reference/, the index of decisions, the picture of the demo, configs/team.schema.json, and the
+measured figures in documents, from docs/proof/data/. Running it again changes nothing.`;
 
 await runPlain(USAGE, async () => {
   for (const { file, make } of GENERATED) {

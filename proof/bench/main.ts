@@ -7,6 +7,7 @@ import { nothingMatches, runCommand, UsageError, wholeNumber } from "../../local
 import type { Bench, Figure, Measurement } from "./figure";
 import { Machines } from "./machines";
 import { MEASUREMENTS } from "./measurements";
+import { recordFigures } from "../record-figures";
 import { type Results, ResultsSchema, toTable } from "./report";
 
 /** Ignored by git. */
@@ -26,6 +27,7 @@ on two idle cores.
   --trials N    number of tries of the figures with "--trials" below
   --small       measure in the smallest size, to see that it works; the figures mean little
   --json FILE   write all figures as JSON (${JSON_FILE})
+  --record      store the figures in docs/proof/data/bench.json, for the documents
 
 ${tableOfAll()}
 
@@ -35,6 +37,7 @@ const OPTIONS = {
   help: { type: "boolean" },
   json: { type: "string" },
   only: { type: "string", multiple: true },
+  record: { type: "boolean", default: false },
   seed: { type: "string" },
   small: { type: "boolean", default: false },
   trials: { type: "string" },
@@ -66,6 +69,7 @@ type Arguments = {
   seed: number;
   trials: number | null;
   isSmall: boolean;
+  isRecorded: boolean;
   file: string;
 };
 
@@ -74,6 +78,7 @@ async function parseArguments({
   seed,
   trials,
   small = false,
+  record = false,
   json = JSON_FILE,
 }: Values): Promise<Arguments> {
   const wanted = chosen(only);
@@ -82,10 +87,19 @@ async function parseArguments({
     const trying = MEASUREMENTS.filter((one) => one.trials !== undefined);
     throw new UsageError(`--trials goes with one of ${trying.map(({ name }) => name).join(", ")}.`);
   }
+  if (small && record)
+    throw new UsageError("--record does not go with --small, which measures no figure to keep.");
   const drawn = wholeNumber("seed", seed) ?? Date.now() % 1_000_000;
   if (type() !== "Linux")
     throw new UsageError("The benchmark reads CPU times from /proc and runs on Linux only.");
-  return { wanted, seed: drawn, trials: tried, isSmall: small, file: await writable(json) };
+  return {
+    wanted,
+    seed: drawn,
+    trials: tried,
+    isSmall: small,
+    isRecorded: record,
+    file: await writable(json),
+  };
 }
 
 /**
@@ -105,7 +119,7 @@ async function writable(json: string): Promise<string> {
   }
 }
 
-async function measure({ wanted, file, ...options }: Arguments): Promise<number> {
+async function measure({ wanted, file, isRecorded, ...options }: Arguments): Promise<number> {
   const bench = { machines: new Machines(), ...options };
   const header = { takenAt: new Date().toISOString(), seed: bench.seed, machine: machine() };
   const taken = new Map<string, Result>();
@@ -119,6 +133,8 @@ async function measure({ wanted, file, ...options }: Arguments): Promise<number>
   const inOrder = wanted.map(({ name }) => [name, taken.get(name)]);
   const results = ResultsSchema.parse({ ...header, figures: Object.fromEntries(inOrder) });
   await writeFile(file, `${JSON.stringify(results, null, 2)}\n`);
+  if (isRecorded)
+    await recordFigures("bench", results.figures, { order: MEASUREMENTS.map(({ name }) => name) });
   process.stdout.write(`All figures as JSON: ${path.relative("", file)}\n\n${toTable(results)}`);
   return Object.values(results.figures).some(({ broken }) => broken.length > 0) ? 1 : 0;
 }

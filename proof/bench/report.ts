@@ -1,13 +1,6 @@
 import { z } from "zod";
+import { LineSchema } from "../../scripts/reference/figures";
 import type { Line } from "./figure";
-
-const LineSchema = z.strictObject({
-  figure: z.string(),
-  measured: z.string(),
-  runs: z.string(),
-  bound: z.string(),
-  aim: z.string().exactOptional(),
-});
 
 /** The file format of a benchmark run: the figures and the machine. */
 export const ResultsSchema = z.strictObject({

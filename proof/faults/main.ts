@@ -3,11 +3,12 @@ import { LIMITS } from "../../src/coordination";
 import { nothingMatches, runCommand, UsageError, wholeNumber } from "../../local/command-line";
 import { clients } from "./clients/campaign";
 import { toClientReport } from "./clients/report";
-import { campaign, replay } from "./kills/campaign";
+import { campaign, type Figures, replay } from "./kills/campaign";
 import type { Kill, Outcome, Plan } from "./kills/case";
 import { KINDS, type KindName } from "./runs/kinds";
 import { parsePoint } from "./kills/points";
-import { isSound, toReport } from "./kills/report";
+import { isSound, percentile, toReport } from "./kills/report";
+import { recordFigures } from "../record-figures";
 import { SESSIONS, parseSoakArguments } from "./soak/soak-arguments";
 import { soak } from "./soak/campaign";
 import { shortcomings } from "./soak/figures";
@@ -38,6 +39,8 @@ const USAGE = `npm run faults -- [what] [--seed S]
                        half an hour if the faults cannot be cleared), and prints the figures so far
   --sessions N         number of concurrent sessions (${SESSIONS})
 
+  --record             with --kills: store the figures in docs/proof/data/campaigns.json, for the documents
+
 The exit code is 1 if anything was broken, and 2 if the arguments are invalid.`;
 
 const OPTIONS = {
@@ -55,6 +58,7 @@ const OPTIONS = {
   only: { type: "string" },
   soak: { type: "string" },
   sessions: { type: "string" },
+  record: { type: "boolean" },
   help: { type: "boolean" },
 } as const;
 
@@ -90,7 +94,7 @@ const caseOf = (kinds: string, at: string) => ({
 
 async function playKills(
   seed: number,
-  { kills, "at-random": atRandom, points, pairs, lanes }: Values,
+  { kills, "at-random": atRandom, points, pairs, lanes, record }: Values,
 ): Promise<number> {
   const asked = {
     kills: wholeNumber("kills", kills) ?? 100,
@@ -107,8 +111,21 @@ async function playKills(
     onCase: printOutcome,
   });
   process.stdout.write(toReport(figures));
+  if (record) await recordFigures("campaigns", { kills: { data: recordedKills(figures) } });
   return isSound(figures) ? 0 : 1;
 }
+
+/** The figures that documents show. */
+const recordedKills = ({ kills, places, pairs, runs, recoveryMs, failures }: Figures) => ({
+  kills: kills.random + kills.atPlaces,
+  random: kills.random,
+  atPlaces: kills.atPlaces,
+  places: places.reached,
+  pairs: pairs.reached,
+  runs: Object.values(runs).reduce((sum, count) => sum + count, 0),
+  broken: failures.length,
+  recoveryMs: { median: percentile(recoveryMs, 0.5), p99: percentile(recoveryMs, 0.99) },
+});
 
 async function playStorageFaults(seed: number, { storage, only }: Values): Promise<number> {
   const figures = await storageFaults({

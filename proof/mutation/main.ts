@@ -5,6 +5,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { Chance } from "../../simulated/chance";
 import { nothingMatches, runCommand, UsageError, wholeNumber } from "../../local/command-line";
+import { recordFigures } from "../record-figures";
 import { bundle } from "./bundle";
 import { Worker } from "./worker";
 import { EQUIVALENTS } from "./equivalents";
@@ -28,7 +29,8 @@ const USAGE = `npm run mutation-score [-- --sample N --seed S]
   --sessions N  number of simulated sessions in addition to the tests (150 for the rules, none for the checker)
   --least N     fail below this score, in percent (85)
   --jobs N      number of worker processes (default: number of cores)
-  --all         print every mutant, also the noticed ones`;
+  --all         print every mutant, also the noticed ones
+  --record      store the figures in docs/proof/data/campaigns.json, for the documents`;
 
 const TEXT = { type: "string" } as const;
 const OPTIONS = {
@@ -40,6 +42,7 @@ const OPTIONS = {
   least: TEXT,
   jobs: TEXT,
   all: { type: "boolean" },
+  record: { type: "boolean" },
   help: { type: "boolean" },
 } as const;
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
@@ -54,6 +57,7 @@ type Arguments = {
   least: number;
   jobs: number;
   all: boolean;
+  isRecorded: boolean;
 };
 
 function parseArguments({
@@ -65,6 +69,7 @@ function parseArguments({
   least,
   jobs,
   all = false,
+  record = false,
 }: Values): Arguments {
   const subject = SUBJECTS.find(({ name }) => name === of);
   if (!subject)
@@ -83,6 +88,7 @@ function parseArguments({
     least: wholeNumber("least", least) ?? 85,
     jobs: wholeNumber("jobs", jobs, 1) ?? availableParallelism(),
     all,
+    isRecorded: record,
   };
 }
 
@@ -247,7 +253,26 @@ async function measure(options: Arguments): Promise<number> {
     ? ""
     : `, of all mutants ${from.toFixed(1)} to ${to.toFixed(1)} % with 95 % confidence`;
   console.log(`score       ${percent.toFixed(1)} %${interval}`);
+  if (options.isRecorded) await record(options.subject, results, instrumented.mutants.length);
   return percent >= options.least && outdated.length === 0 ? 0 : 1;
+}
+
+/** Stores the score for the documents, with its interval if the results are a sample of `total`. */
+async function record(
+  { name }: Subject,
+  results: readonly MutantResult[],
+  total: number,
+): Promise<void> {
+  const { counts, percent, from, to } = scoreOf(results);
+  const data = {
+    mutants: results.length,
+    of: total,
+    noticed: counts.killed + counts.endless,
+    equivalent: counts.equivalent,
+    percent,
+    ...(results.length < total && { from, to }),
+  };
+  await recordFigures("campaigns", { [`mutation-${name}`]: { data } });
 }
 
 await runCommand(main);

@@ -5,6 +5,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { nameOf, PLANTED_BUGS, type PlantedBug } from "./planted-bugs";
 import { matching, runCommand, wholeNumber } from "../../local/command-line";
+import { recordFigures } from "../record-figures";
 import { bundlerOf } from "./bundle";
 import { type Outcome, OutcomeSchema, type Session, type Task } from "./schema";
 
@@ -18,13 +19,15 @@ const USAGE = `npm run planted-bugs [-- --only TEXT]
 
   --only TEXT   plant only bugs whose "INVARIANT NAME" contains this text; may be repeated
   --sessions N  simulate at most N sessions of the service per bug, and ten times as many of the rules (150)
-  --jobs N      parallel processes (number of cores)`;
+  --jobs N      parallel processes (number of cores)
+  --record      store the figures in docs/proof/data/campaigns.json, for the documents`;
 
 const TEXT = { type: "string" } as const;
 const OPTIONS = {
   only: { ...TEXT, multiple: true },
   sessions: TEXT,
   jobs: TEXT,
+  record: { type: "boolean", default: false },
   help: { type: "boolean" },
 } as const;
 const FOLDER = path.resolve(`node_modules/.cache/massgen-edge/planted-bugs-${process.pid}`);
@@ -95,12 +98,13 @@ async function main(): Promise<number> {
   return judgeAll(bugs, {
     sessions,
     jobs: wholeNumber("jobs", values.jobs, 1) ?? availableParallelism(),
+    isRecorded: values.record,
   });
 }
 
 async function judgeAll(
   bugs: readonly PlantedBug[],
-  asked: { sessions: number; jobs: number },
+  asked: { sessions: number; jobs: number; isRecorded: boolean },
 ): Promise<number> {
   const started = performance.now();
   await mkdir(FOLDER, { recursive: true });
@@ -133,6 +137,10 @@ async function judgeAll(
   console.log(
     `seconds       ${((performance.now() - started) / 1_000).toFixed(0)} on ${asked.jobs} cores`,
   );
+  if (asked.isRecorded) {
+    const data = { planted: rows.length, caught, asMeant: named };
+    await recordFigures("campaigns", { "planted-bugs": { data } });
+  }
   return caught === bugs.length && named === bugs.length && clean.first === null ? 0 : 1;
 }
 

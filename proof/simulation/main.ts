@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { Coverage } from "./engine/coverage";
 import { judge, report, shrink, situationOf } from "./engine/judge";
 import { runCommand, UsageError, wholeNumber } from "../../local/command-line";
+import { recordFigures } from "../record-figures";
 import { commitText } from "./command/commit";
 import { coverageTable, idleFaults, minMeetings } from "./command/coverage-table";
 import { RangeCollector, Progress } from "./command/progress";
@@ -27,7 +28,8 @@ const USAGE = `npm run simulate -- [--seeds N] [--from S]
   --jobs N         parallel processes (number of cores)
   --least N        report pairs of a transition and a fault that met less often as thin (a hundredth of the seeds, at most 100)
   --patience S     seconds without progress after which a seed counts as hanging (120)
-  --progress FILE  store progress here; the same command continues from this file`;
+  --progress FILE  store progress here; the same command continues from this file
+  --record         store the figures in docs/proof/data/campaigns.json, for the documents`;
 
 const TEXT = { type: "string" } as const;
 const OPTIONS = {
@@ -38,6 +40,7 @@ const OPTIONS = {
   least: TEXT,
   patience: TEXT,
   progress: TEXT,
+  record: { type: "boolean" },
   /** Internal: the range that a child process plays. */
   worker: TEXT,
   help: { type: "boolean" },
@@ -227,7 +230,10 @@ async function showOne(seed: number, commit: string): Promise<number> {
   return 1;
 }
 
-async function showAll(command: CommandArguments, file: string | undefined): Promise<number> {
+async function showAll(
+  command: CommandArguments,
+  { progress: file, record }: Values,
+): Promise<number> {
   const { from, seeds, jobs, least, commit } = command;
   const run = { commit, from, seeds, rangeSeeds: rangeSeedsOf(seeds, jobs) };
   const progress = file === undefined ? null : new Progress(file, run);
@@ -239,19 +245,22 @@ async function showAll(command: CommandArguments, file: string | undefined): Pro
   const { text, thin, disproved, pairs } = coverageTable(coverage, least);
   const idle = idleFaults(coverage, done);
   const all = [...hashes].sort(([a], [b]) => a - b).map(([, hash]) => hash);
+  const hash = createHash("sha256").update(all.join("")).digest("hex").slice(0, 16);
   const cores = progress && progress.played.length > 0 ? ", in several calls" : ` on ${jobs} cores`;
   const left = done < seeds ? `, of ${seeds} that were requested` : "";
   console.log(`\n${text}`);
   console.log(`seeds          ${done}, from ${from}${left}`);
   console.log(`commit         ${commit}`);
   console.log(`a second       ${(done / (ms / 1_000)).toFixed(1)}${cores}`);
-  console.log(
-    `hash of logs   ${createHash("sha256").update(all.join("")).digest("hex").slice(0, 16)}`,
-  );
+  console.log(`hash of logs   ${hash}`);
   console.log(`thin pairs     ${thin} of ${pairs}, met fewer than ${least} times`);
   console.log(`wrongly apart  ${disproved}, met though declared impossible`);
   if (idle.length > 0) console.log(`never struck   ${idle.join(" · ")}`);
   console.log(`failed         ${failed.length}`);
+  if (record) {
+    const data = { seeds: done, from, failed: failed.length, pairs, thin, hash };
+    await recordFigures("campaigns", { simulation: { data } });
+  }
   return failed.length > 0 || disproved > 0 || idle.length > 0 || done < seeds ? 1 : 0;
 }
 
@@ -269,7 +278,7 @@ async function main(): Promise<number> {
   }
   const command = commandArguments(values);
   const seed = wholeNumber("seed", values.seed);
-  if (seed === null) return showAll(command, values.progress);
+  if (seed === null) return showAll(command, values);
   const other = Object.keys(values).find((option) => option !== "seed");
   if (other !== undefined)
     throw new UsageError(`--${other} cannot be combined with --seed, which plays one seed.`);

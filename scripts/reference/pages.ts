@@ -1,14 +1,26 @@
+import { readFileSync } from "node:fs";
 import { teamSchema } from "../../src/config/json-schema";
 import { cliPage } from "./cli";
 import { configPage } from "./config";
 import { decisionsPage } from "./decisions";
 import { errorsPage } from "./errors";
 import { eventsPage } from "./events";
+import { placeFigures, readFigures } from "./figures";
+import { hostingCost } from "./hosting-cost";
 import { httpPage } from "./http";
 import { limitsPage } from "./limits";
 import { providersPage } from "./providers/page";
 import { settingsPage } from "./settings";
 import { demoPicture } from "./terminal-picture";
+
+/** Pages that people write, with measured figures from `docs/proof/data` between markers. */
+export const PAGES_WITH_FIGURES: readonly string[] = [
+  "README.md",
+  "docs/explain/performance.md",
+  "docs/explain/reliability.md",
+  "docs/explain/scale.md",
+  "docs/proof/performance.md",
+];
 
 /** Every file that `npm run docs` writes, generated from data that the service itself uses. */
 export const GENERATED: readonly { file: string; make: () => string }[] = [
@@ -22,9 +34,15 @@ export const GENERATED: readonly { file: string; make: () => string }[] = [
   { file: "docs/reference/providers.md", make: noted(providersPage) },
   { file: "docs/decisions/README.md", make: noted(decisionsPage) },
   { file: "docs/images/demo.svg", make: demoPicture },
+  ...PAGES_WITH_FIGURES.map((file) => ({ file, make: () => pageWithFigures(file) })),
   { file: "configs/team.schema.json", make: () => `${JSON.stringify(teamSchema(), null, 2)}\n` },
 ];
 
 function noted(make: () => string): () => string {
   return () => `<!-- Written by \`npm run docs\`. Do not edit. -->\n\n${make()}`;
 }
+
+const pageWithFigures = (file: string): string =>
+  placeFigures(readFileSync(file, "utf8"), (name) =>
+    name === "hosting" ? hostingCost(readFigures("bench")) : readFigures(name),
+  );

@@ -1,0 +1,101 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { z } from "zod";
+import { grouped, table } from "./markdown";
+
+/**
+ * Figures in documents. Commands with `--record` write them to JSON files in `docs/proof/data`, and
+ * `npm run docs` copies them into the documents, between two markers:
+ *
+ * - `<!-- figure: bench.cancel.disk.closed.median .1 -->8.3<!-- /figure -->`: the file, the record,
+ *   the path of the value in the record's data, and the digits after the point (omitted: as stored).
+ *   After `@` follows a field of the record itself, such as `bench.cancel@commit`.
+ * - `<!-- lines: bench -->…<!-- /lines -->`: the table of all lines of a file.
+ */
+export const DATA_FOLDER = "docs/proof/data";
+
+export const LineSchema = z.strictObject({
+  figure: z.string(),
+  measured: z.string(),
+  runs: z.string(),
+  bound: z.string(),
+  aim: z.string().exactOptional(),
+});
+
+/** What one run of a command measured, where and when. */
+export const FigureRecordSchema = z.strictObject({
+  command: z.string(),
+  /** The day, in UTC. */
+  takenAt: z.iso.date(),
+  commit: z.string(),
+  machine: z.string(),
+  lines: z.array(LineSchema).exactOptional(),
+  data: z.json(),
+});
+export type FigureRecord = z.infer<typeof FigureRecordSchema>;
+
+/** Records by name, in the order in which the command lists them. */
+export const FigureFileSchema = z.record(z.string(), FigureRecordSchema);
+export type FigureFile = z.infer<typeof FigureFileSchema>;
+
+export const MARKER = /<!-- figure: ([^\s>]+)(?: \.(\d))? -->(.*?)<!-- \/figure -->/g;
+const LINES = /(<!-- lines: (\S+) -->)\n.*?\n(<!-- \/lines -->)/gs;
+
+/** The text with the present figures between its markers. Throws for a figure that does not exist. */
+export function placeFigures(text: string, read: (file: string) => FigureFile): string {
+  return text
+    .replaceAll(MARKER, (_, name: string, digits: string | undefined) => {
+      const shown = show(figureNamed(name, read), digits === undefined ? null : Number(digits));
+      const format = digits === undefined ? "" : ` .${digits}`;
+      return `<!-- figure: ${name}${format} -->${shown}<!-- /figure -->`;
+    })
+    .replaceAll(
+      LINES,
+      (_, start: string, file: string, end: string) =>
+        `${start}\n\n${linesOf(read(file))}\n\n${end}`,
+    );
+}
+
+/** A figure by its name in a marker. Throws if it does not exist. */
+export function figureNamed(name: string, read: (file: string) => FigureFile): string | number {
+  const [place = "", field] = name.split("@");
+  const [file = "", key = "", ...steps] = place.split(".");
+  const record = read(file)[key];
+  if (!record) throw new Error(`There is no record ${key} in the figures ${file}.`);
+  const value = field === undefined ? steps.reduce(inside, record.data) : inside(record, field);
+  if (typeof value === "number" || typeof value === "string") return value;
+  throw new Error(`${name} is no figure of ${file}.`);
+}
+
+function inside(value: unknown, step: string): unknown {
+  if (Array.isArray(value)) return value[Number(step)];
+  return value !== null && typeof value === "object"
+    ? Object.entries(value).find(([name]) => name === step)?.[1]
+    : undefined;
+}
+
+function show(value: string | number, digits: number | null): string {
+  if (typeof value === "string") return value;
+  if (digits === null) return grouped(value);
+  return value.toLocaleString("en-US", {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+}
+
+function linesOf(file: FigureFile): string {
+  const rows = Object.values(file).flatMap(({ lines = [] }) =>
+    lines.map(({ figure, measured, runs, bound, aim = "" }) => [
+      figure.trim(),
+      measured,
+      runs,
+      bound,
+      aim,
+    ]),
+  );
+  return table(["Figure", "Measured", "Runs", "Lower bound, same run", "Aim"], rows);
+}
+
+/** The records of a file in `docs/proof/data`. Throws if the file is missing or malformed. */
+export const readFigures = (file: string): FigureFile =>
+  FigureFileSchema.parse(JSON.parse(readFileSync(path.join(DATA_FOLDER, `${file}.json`), "utf8")));
