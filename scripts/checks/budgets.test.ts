@@ -1,10 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { type Allowance, budgetProblems } from "./budgets";
+import { type Allowance, budgetProblems, sizesIn } from "./budgets";
 import { parseSource } from "./source";
 
 const lines = (count: number, line = "  work();") => Array(count).fill(line).join("\n");
 const problemsOf = (text: string, allowances: Allowance[] = []) =>
   budgetProblems([parseSource("src/a.ts", text)], allowances).map((problem) => problem.message);
+
+it("the sizes of a folder are the median and the maximum of its files alone", () => {
+  const sources = [3, 9, 5].map((count, nth) => parseSource(`src/${nth}.ts`, lines(count)));
+  const sizes = sizesIn("src", [...sources, parseSource("cli/a.ts", lines(50))]);
+  expect(sizes).toEqual({ median: 5, max: 9 });
+});
 
 describe("size stops", () => {
   it.each([

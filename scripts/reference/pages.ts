@@ -16,6 +16,7 @@ import { demoPicture } from "./terminal-picture";
 /** Pages that people write, with measured figures from `docs/proof/data` between markers. */
 export const PAGES_WITH_FIGURES: readonly string[] = [
   "README.md",
+  "docs/guides/budgets.md",
   "docs/explain/performance.md",
   "docs/explain/reliability.md",
   "docs/explain/scale.md",
