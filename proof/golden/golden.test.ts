@@ -8,7 +8,7 @@ import { isTerminal, SessionEventSchema } from "../../src/protocol/events";
 import { check, type NumberedEvent } from "../../checker";
 import { randomWorld } from "../simulation/world/random-world";
 import { Shell } from "../simulation/world/shell";
-import { STORIES } from "../simulation/world/stories";
+import { SCRIPTS } from "../simulation/world/scripts";
 import { inspect } from "../simulation/world/verify";
 import { canonicalJson, stateHash } from "./canonical";
 
@@ -34,8 +34,10 @@ const linesOf = (name: string): string[] =>
 const eventsOf = (name: string) => linesOf(name).map((line) => Numbered.parse(JSON.parse(line)));
 
 it("has a log of every script recorded by this version, and logs of the version before", () => {
-  const stories = Object.keys(STORIES);
-  expect(names).toEqual(expect.arrayContaining(stories.map((story) => path.join(CURRENT, story))));
+  const scripts = Object.keys(SCRIPTS);
+  expect(names).toEqual(
+    expect.arrayContaining(scripts.map((script) => path.join(CURRENT, script))),
+  );
   expect(new Set(names.map(versionOf))).toEqual(new Set([LOG_VERSION - 1, LOG_VERSION]));
 });
 

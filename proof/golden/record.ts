@@ -5,7 +5,7 @@ import { emptySession, evolve } from "../../src/coordination";
 import { SessionEventSchema } from "../../src/protocol/events";
 import { stateHash } from "./canonical";
 import { play } from "../simulation/world/scripted-world";
-import { STORIES } from "../simulation/world/stories";
+import { SCRIPTS } from "../simulation/world/scripts";
 import { inspect } from "../simulation/world/verify";
 
 /**
@@ -35,7 +35,7 @@ async function record(name: string, force: boolean): Promise<void> {
     console.log(`kept      ${name}`);
     return;
   }
-  const script = STORIES[name];
+  const script = SCRIPTS[name];
   if (!script) throw new Error(`There is no script named ${name}.`);
   const shell = play(script);
   const problems = inspect(shell);
@@ -63,7 +63,7 @@ async function rehash(name: string): Promise<void> {
 
 await mkdir(FOLDER, { recursive: true });
 const names = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
-for (const name of names.length > 0 ? names : Object.keys(STORIES)) {
+for (const name of names.length > 0 ? names : Object.keys(SCRIPTS)) {
   if (process.argv.includes("--rehash")) await rehash(name);
   else await record(name, process.argv.includes("--force"));
 }

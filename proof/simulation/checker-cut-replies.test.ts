@@ -4,13 +4,13 @@ import { check } from "../../checker";
 import type { NumberedEvent } from "../../checker";
 import { all, changes, hides, type Corruption } from "../../checker/corruptions";
 import { play } from "./world/scripted-world";
-import { STORIES } from "./world/stories";
+import { SCRIPTS } from "./world/scripts";
 
 /** Corrupted logs in which a reply counts although it was cut or withheld. */
 
-const LOGS = new Map(Object.entries(STORIES).map(([name, script]) => [name, play(script).log]));
+const LOGS = new Map(Object.entries(SCRIPTS).map(([name, script]) => [name, play(script).log]));
 
-type Row = { name: string; story: string; corruption: Corruption; wrong: string };
+type Row = { name: string; script: string; corruption: Corruption; wrong: string };
 
 const ended = (stop_reason: StopReason, nth: number): Corruption =>
   changes("call.completed", { stop_reason }, nth);
@@ -20,61 +20,61 @@ const NUDGES = "refusals-and-nudges";
 const ROWS: Row[] = [
   {
     name: "an answer of a reply that was cut",
-    story: "tie",
+    script: "tie",
     corruption: ended("length", 1),
     wrong: "an answer counted although the reply ended with length",
   },
   {
     name: "an answer of a reply that was withheld",
-    story: "tie",
+    script: "tie",
     corruption: ended("content_filter", 2),
     wrong: "an answer counted although the reply ended with content_filter",
   },
   {
     name: "an answer of a call that failed",
-    story: "agent-failing",
+    script: "agent-failing",
     corruption: hides("call.completed", 2),
     wrong: "an answer counted although the call failed",
   },
   {
     name: "an answer without a call",
-    story: "tie",
+    script: "tie",
     corruption: hides("call.completed", 1),
     wrong: "an answer counted before any reply",
   },
   {
     name: "a vote of a reply that was cut",
-    story: "tie",
+    script: "tie",
     corruption: ended("length", 3),
     wrong: "a vote counted although the reply ended with length",
   },
   {
     name: "a vote of a reply that ended with a refusal",
-    story: "tie",
+    script: "tie",
     corruption: ended("refusal", 3),
     wrong: "a vote counted although the reply ended with refusal",
   },
   {
     name: "a stale vote of a reply that was cut",
-    story: "stale-vote",
+    script: "stale-vote",
     corruption: ended("length", 5),
     wrong: "a stale vote counted although the reply ended with length",
   },
   {
     name: "a tool that runs for a reply that was cut",
-    story: "single-agent",
+    script: "single-agent",
     corruption: ended("length", 1),
     wrong: "read_file was started although the reply ended with length",
   },
   {
     name: "a tool that a presenter runs for a reply with an unknown stop reason",
-    story: "single-agent",
+    script: "single-agent",
     corruption: ended("unknown", 1),
     wrong: "read_file was started although the reply ended with unknown",
   },
   {
     name: "a tool of a reply that was cut, logged as failed",
-    story: "single-agent",
+    script: "single-agent",
     corruption: all(
       ended("length", 1),
       hides("tool.started"),
@@ -84,31 +84,31 @@ const ROWS: Row[] = [
   },
   {
     name: "a decision of a reply that was cut, refused as if it were complete",
-    story: NUDGES,
+    script: NUDGES,
     corruption: ended("length", 3),
     wrong: "refused with empty_answer although the reply ended with length",
   },
   {
     name: "a decision of a complete reply, refused as cut",
-    story: NUDGES,
+    script: NUDGES,
     corruption: changes("answer.refused", { code: "reply_cut" }),
     wrong: "refused with reply_cut although the reply ended with tool_calls",
   },
   {
     name: "a reply that was withheld although its round continues",
-    story: NUDGES,
+    script: NUDGES,
     corruption: ended("refusal", 2),
     wrong: "a reply ended with refusal, but its round continues",
   },
   {
     name: "personas of a reply that was cut",
-    story: "personas",
+    script: "personas",
     corruption: ended("length", 1),
     wrong: "personas counted although the reply ended with length",
   },
   {
     name: "a restart requested by a reply with an unknown stop reason",
-    story: "restart-attempt",
+    script: "restart-attempt",
     corruption: ended("unknown", 6),
     wrong: "a verdict counted although the reply ended with unknown",
   },
@@ -119,14 +119,14 @@ const found = (log: readonly NumberedEvent[]): string[] =>
     invariant === "cut" ? [sentence] : [],
   );
 
-const logOf = (story: string): NumberedEvent[] => {
-  const log = LOGS.get(story);
-  if (!log) throw new Error(`no story ${story}`);
+const logOf = (script: string): NumberedEvent[] => {
+  const log = LOGS.get(script);
+  if (!log) throw new Error(`no script ${script}`);
   return log;
 };
 
-it.each(ROWS)("the checker notices $name", ({ story, corruption, wrong }) => {
-  expect(found(corruption(logOf(story)))).toContain(wrong);
+it.each(ROWS)("the checker notices $name", ({ script, corruption, wrong }) => {
+  expect(found(corruption(logOf(script)))).toContain(wrong);
 });
 
 describe("a cut or withheld reply of any script", () => {
@@ -143,12 +143,12 @@ describe("a cut or withheld reply of any script", () => {
   ];
 
   it("is noticed, unless nothing of the reply counted", () => {
-    const unnoticed = [...LOGS].flatMap(([story, log]) => {
+    const unnoticed = [...LOGS].flatMap(([script, log]) => {
       const replies = log.filter(({ type }) => type === "call.completed").length;
       return Array.from({ length: replies }, (_, nth) =>
         CUT.filter(
           (reason) => check(ended(reason, nth + 1)(log), { finished: true }).length === 0,
-        ).map((reason) => `${story} ${nth + 1} ${reason}`),
+        ).map((reason) => `${script} ${nth + 1} ${reason}`),
       ).flat();
     });
     expect(unnoticed).toEqual(NOTHING_COUNTED);

@@ -2,10 +2,10 @@ import { expect, it } from "vitest";
 import { check } from "../../checker";
 import { adds, changes, type Corruption, repeats } from "../../checker/corruptions";
 import { play } from "./world/scripted-world";
-import { STORIES } from "./world/stories";
+import { SCRIPTS } from "./world/scripts";
 
-const story = STORIES["cut-off-tools"];
-const log = story ? play(story).log : [];
+const script = SCRIPTS["cut-off-tools"];
+const log = script ? play(script).log : [];
 
 /** Corrupts a log that contains a listing. */
 const found = (corruption: Corruption): string[] => {

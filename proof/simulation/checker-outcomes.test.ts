@@ -5,19 +5,19 @@ import { check } from "../../checker";
 import type { NumberedEvent, Outside } from "../../checker";
 import { adds, all, changes, hides, type Corruption } from "../../checker/corruptions";
 import { play } from "./world/scripted-world";
-import { STORIES } from "./world/stories";
+import { SCRIPTS } from "./world/scripts";
 
 /** Ends of turns, waiting calls and retries: each corruption violates one rule of the protocol. */
 
-function logOf(story: string): NumberedEvent[] {
-  const script = STORIES[story];
-  if (!script) throw new Error(`no story ${story}`);
+function logOf(name: string): NumberedEvent[] {
+  const script = SCRIPTS[name];
+  if (!script) throw new Error(`no script ${name}`);
   return play(script).log;
 }
 
 type Row = {
   name: string;
-  story: string;
+  script: string;
   corruption?: Corruption;
   outside?: Outside;
   wrong: string;
@@ -70,37 +70,37 @@ const writes = (text: string, nth = 1): Corruption =>
 const ENDS: Row[] = [
   {
     name: "although there is an answer",
-    story: "consensus-at-once",
+    script: "consensus-at-once",
     corruption: failsAfter("attempt.settled"),
     wrong: "failed: the turn failed although there is an answer",
   },
   {
     name: "although an answer has won",
-    story: "nobody-answers",
+    script: "nobody-answers",
     corruption: changes("attempt.settled", { winner: "ada", label: "agent1.1" }),
     wrong: "failed: the turn failed although an answer has won",
   },
   {
     name: "although an agent has written something",
-    story: "nobody-answers",
+    script: "nobody-answers",
     corruption: writes("Go by the"),
     wrong: "failed: the turn failed although an agent has written something",
   },
   {
     name: "before its coordination was over",
-    story: "nobody-answers",
+    script: "nobody-answers",
     corruption: hides("attempt.settled"),
     wrong: "failed: the turn failed before its coordination was over",
   },
   {
     name: "without each agent's reason",
-    story: "nobody-answers",
+    script: "nobody-answers",
     corruption: changes("turn.failed", { agents: [] }),
     wrong: "failed: the turn failed without each agent's reason",
   },
   {
     name: "for an unknown reason",
-    story: "nobody-answers",
+    script: "nobody-answers",
     corruption: changes("turn.failed", { code: "tired" }),
     wrong: "failed: the turn failed with tired",
   },
@@ -109,14 +109,19 @@ const ENDS: Row[] = [
 const UNASKED = "I15: the turn was cancelled without a request";
 
 const CANCELS: Row[] = [
-  { name: "never", story: "cancel", outside: { cancelsAsked: [] }, wrong: UNASKED },
+  { name: "never", script: "cancel", outside: { cancelsAsked: [] }, wrong: UNASKED },
   {
     name: "before the turn began",
-    story: "cancel",
+    script: "cancel",
     outside: { cancelsAsked: [1] },
     wrong: UNASKED,
   },
-  { name: "after it had ended", story: "cancel", outside: { cancelsAsked: [500] }, wrong: UNASKED },
+  {
+    name: "after it had ended",
+    script: "cancel",
+    outside: { cancelsAsked: [500] },
+    wrong: UNASKED,
+  },
 ];
 
 const UNCAPPED = changes("turn.started", { budget: {} });
@@ -126,43 +131,43 @@ const SHORT = changes("call.deferred", { input_tokens: 9_000 }, 2);
 const WAITS: Row[] = [
   {
     name: "a call deferred in a turn without a cap",
-    story: "budget",
+    script: "budget",
     corruption: UNCAPPED,
     wrong: "deferrals: call_1_1_1_2_1_1 was deferred although the turn has no cap",
   },
   {
     name: "a call deferred although the budget covers it and any presentation",
-    story: "budget",
+    script: "budget",
     corruption: WIDE,
     wrong: "deferrals: call_1_1_1_2_1_1 was deferred although the turn can pay for it",
   },
   {
     name: "an end by budget without a cap",
-    story: "budget",
+    script: "budget",
     corruption: UNCAPPED,
     wrong: "I6: ended by budget although the turn has no cap",
   },
   {
     name: "an end by budget although the waiting call can be paid",
-    story: "budget",
+    script: "budget",
     corruption: WIDE,
     wrong: "I6: ended by budget although no call waits for it",
   },
   {
     name: "an end by budget although one of two agents can continue",
-    story: "budget",
+    script: "budget",
     corruption: hides("call.deferred"),
     wrong: "I6: ended by budget although an agent can continue",
   },
   {
     name: "an end by budget although one of two waiting calls can be paid",
-    story: "budget",
+    script: "budget",
     corruption: all(changes("turn.started", { budget: { max_tokens: 20_000 } }), SHORT),
     wrong: "I6: ended by budget although an agent can continue",
   },
   {
     name: "an end by budget with a call in flight",
-    story: "deadline",
+    script: "deadline",
     corruption: changes("attempt.settled", { ended_by: "budget" }),
     wrong: "I6: ended by budget with calls in flight",
   },
@@ -183,37 +188,37 @@ const abstains = adds("answer.submitted", ({ at, turn, attempt, agent }) => [
 const LEAVES: Row[] = [
   {
     name: "a round that fails although its call is retried",
-    story: "nobody-answers",
+    script: "nobody-answers",
     corruption: changes("call.failed", { retry_at: 1_790_000_009_000 }),
     wrong: "leaving: a round failed without a loss",
   },
   {
     name: "an agent that fails without a reason",
-    story: "agent-failing",
+    script: "agent-failing",
     corruption: hides("call.failed"),
     wrong: "leaving: an agent failed without a loss",
   },
   {
     name: "a partial text of an agent that may continue",
-    story: "consensus-at-once",
+    script: "consensus-at-once",
     corruption: changes("answer.submitted", { origin: "partial" }),
     wrong: "leaving: a partial text became an answer although its author may continue",
   },
   {
     name: "an agent that abstains with calls left",
-    story: "consensus-at-once",
+    script: "consensus-at-once",
     corruption: abstains,
     wrong: "leaving: an agent abstained although it is at no limit",
   },
   {
     name: "a first round that continues after its time",
-    story: "consensus-at-once",
+    script: "consensus-at-once",
     corruption: withRules({ initial_round_timeout_ms: 0 }),
     wrong: "leaving: call.started after the time of the round",
   },
   {
     name: "a winner that was not called to present",
-    story: "consensus-at-once",
+    script: "consensus-at-once",
     corruption: all(
       hides("call.started", 7),
       hides("call.completed", 7),
@@ -223,19 +228,19 @@ const LEAVES: Row[] = [
   },
   {
     name: "a turn that ends before its winner has presented",
-    story: "consensus-at-once",
+    script: "consensus-at-once",
     corruption: failsAfter("presentation.started"),
     wrong: "fallbacks: the winner did not present although it could",
   },
   {
     name: "a final text that is not judged although another attempt may follow",
-    story: "consensus-at-once",
+    script: "consensus-at-once",
     corruption: withRules({ max_orchestration_restarts: 1 }),
     wrong: "presentation: a final text was not judged although another attempt may follow",
   },
   {
     name: "a coordination call that uses the presentation's reserve",
-    story: "consensus-at-once",
+    script: "consensus-at-once",
     corruption: changes("turn.started", { budget: { max_tokens: 18_400 } }),
     wrong: "deferrals: call_1_1_3_2_1_1 leaves nothing for a presentation",
   },
@@ -246,45 +251,45 @@ const asked = (ms: number): Outside => ({ waitsAsked: new Map([["call_1_1_2_1_1_
 const TRIES: Row[] = [
   {
     name: "a transient failure that costs the round at once",
-    story: "agent-failing",
+    script: "agent-failing",
     corruption: changes("call.failed", { retry_at: null }, 2),
     outside: asked(0),
     wrong: "tries: a call was not retried although tries are left",
   },
   {
     name: "a retry sooner than the provider asked for",
-    story: "agent-failing",
+    script: "agent-failing",
     outside: asked(5_000),
     wrong: "tries: retried sooner than the 5000 ms its provider asked for",
   },
   {
     name: "a retry although the provider asked for too long a delay",
-    story: "agent-failing",
+    script: "agent-failing",
     outside: asked(60_001),
     wrong: "tries: retried although its provider asked for 60001 ms",
   },
   {
     name: "a lost call whose round continues",
-    story: "nobody-answers",
+    script: "nobody-answers",
     corruption: hides("round.failed"),
     wrong: "tries: a lost call of coordination is followed by round.started",
   },
   {
     name: "a bad first request that costs only the round",
-    story: "nobody-answers",
+    script: "nobody-answers",
     corruption: changes("call.failed", { class: "bad_request" }),
     wrong: "failures: after bad_request the agent continues",
   },
   {
     name: "an exhausted quota that costs the agent",
-    story: "nobody-answers",
+    script: "nobody-answers",
     corruption: changes("call.failed", { class: "quota" }, 2),
     wrong: "failures: the agent failed for quota, which costs only the round",
   },
 ];
 
-const found = ({ story, corruption = (log) => [...log], outside = {} }: Row): string[] =>
-  check(corruption(logOf(story)), { ...outside, finished: true }).map(
+const found = ({ script, corruption = (log) => [...log], outside = {} }: Row): string[] =>
+  check(corruption(logOf(script)), { ...outside, finished: true }).map(
     ({ invariant, sentence }) => `${invariant}: ${sentence}`,
   );
 
@@ -295,12 +300,12 @@ describe("the checker notices a turn that fails", () => {
 
   it("accepts streamed blanks and streamed text for personas", () => {
     expect(
-      found({ name: "", story: "nobody-answers", corruption: writes(" \n"), wrong: "" }),
+      found({ name: "", script: "nobody-answers", corruption: writes(" \n"), wrong: "" }),
     ).toEqual([]);
     const personas = changes("round.started", { purpose: "personas" });
     const wrong = found({
       name: "",
-      story: "nobody-answers",
+      script: "nobody-answers",
       corruption: all(personas, writes("You look at maps.")),
       wrong: "",
     });
@@ -309,7 +314,7 @@ describe("the checker notices a turn that fails", () => {
 });
 
 describe("the checker, if an agent wrote text but has no answer in an attempt after a rejected one", () => {
-  const story = "restart-attempt";
+  const script = "restart-attempt";
   const current: Corruption = (log) =>
     log.map((event) =>
       event.type === "session.created"
@@ -320,14 +325,14 @@ describe("the checker, if an agent wrote text but has no answer in an attempt af
   const lost = "kept: the text of bela is lost";
 
   it("notices the lost text if another agent has answered", () => {
-    expect(found({ name: "", story, corruption: silent, wrong: lost })).toContain(lost);
+    expect(found({ name: "", script, corruption: silent, wrong: lost })).toContain(lost);
   });
 
   it("accepts the earlier final text if no agent has answered", () => {
     expect(
       found({
         name: "",
-        story,
+        script,
         corruption: all(silent, hides("answer.submitted", 3)),
         wrong: lost,
       }),
@@ -357,7 +362,7 @@ describe("the checker notices", () => {
     const corruption = all(changes("call.failed", { retry_at: null }, 2));
     const wrong = found({
       name: "",
-      story: "agent-failing",
+      script: "agent-failing",
       corruption,
       outside: asked(60_001),
       wrong: "",

@@ -14,8 +14,8 @@ describe("the checker", () => {
     expect(check(log, { finished: true })).toEqual([]);
   });
 
-  it.each(CORRECT_LOGS)("finds nothing wrong with $name", ({ story, corruption, outside }) => {
-    expect(check(corruption(logOf(story)), { ...outside, finished: true })).toEqual([]);
+  it.each(CORRECT_LOGS)("finds nothing wrong with $name", ({ script, corruption, outside }) => {
+    expect(check(corruption(logOf(script)), { ...outside, finished: true })).toEqual([]);
   });
 
   // Violations are for people, so they are recorded word for word in a readable file.

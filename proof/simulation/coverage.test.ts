@@ -4,7 +4,7 @@ import type { NumberedEvent } from "../../checker";
 import { whyImpossible, Coverage, transitions } from "./engine/coverage";
 import { FAULTS } from "./engine/faults";
 import { play } from "./world/scripted-world";
-import { STORIES } from "./world/stories";
+import { SCRIPTS } from "./world/scripts";
 
 /** The coverage of a log with a disk fault after `head` events. */
 function struckAfter(head: number, log: readonly NumberedEvent[]): Coverage {
@@ -16,8 +16,8 @@ function struckAfter(head: number, log: readonly NumberedEvent[]): Coverage {
   return coverage;
 }
 
-const story = STORIES["consensus-at-once"];
-const log = story ? play(story).log : [];
+const script = SCRIPTS["consensus-at-once"];
+const log = script ? play(script).log : [];
 const ends = log.length;
 const delta: NumberedEvent = {
   type: "stream.delta",

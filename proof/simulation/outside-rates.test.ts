@@ -12,7 +12,7 @@ const run = await play({
   faults: [],
   strikes: null,
 });
-const limits = run.drawn.team.agents.map(({ backend }) => backend.rates?.requestsPerMinute);
+const limits = run.setup.team.agents.map(({ backend }) => backend.rates?.requestsPerMinute);
 
 /** Ids of the first agent's calls, as the gate knows them, in sending order. */
 const calls = run.platform.providers.reached.flatMap(({ agent, call }) =>
@@ -31,11 +31,11 @@ function foundWhen(call: string, at: number | null): string[] {
 }
 
 const unlimited = (): RunRecord => {
-  const agents = run.drawn.team.agents.map((agent) => {
+  const agents = run.setup.team.agents.map((agent) => {
     const { rates: _, ...backend } = agent.backend;
     return { ...agent, backend };
   });
-  return { ...run, drawn: { ...run.drawn, team: { ...run.drawn.team, agents } } };
+  return { ...run, setup: { ...run.setup, team: { ...run.setup.team, agents } } };
 };
 
 it("nothing is wrong with a run that waits", () => {

@@ -117,7 +117,7 @@ const MEAN_NOTHING: readonly { name: Name; args: string[]; says: string }[] = [
   {
     name: "simulate",
     args: ["--seed", "5", "--seeds", "9"],
-    says: "--seeds does not go with --seed, which plays that one alone.\n",
+    says: "--seeds cannot be combined with --seed, which plays one seed.\n",
   },
   {
     name: "mutation-score",

@@ -77,25 +77,25 @@ export const ANSWERING: readonly Row[] = [
   },
   {
     name: "a partial text of an agent that has answered",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: changes("answer.submitted", { origin: "partial" }, 4),
     invariant: "answers",
   },
   {
     name: "an answer of an agent that has failed",
-    story: "agent-failing",
+    script: "agent-failing",
     corruption: answersOnceMore({}),
     invariant: "answers",
   },
   {
     name: "a partial text of an agent that has failed",
-    story: "agent-failing",
+    script: "agent-failing",
     corruption: answersOnceMore({ origin: "partial" }),
     invariant: "leaving",
   },
   {
     name: "a partial text that was written before the attempt began",
-    story: "restart-attempt",
+    script: "restart-attempt",
     corruption: adds(
       "attempt.started",
       ({ at, turn, attempt }) => [
@@ -127,79 +127,79 @@ export const ANSWERING: readonly Row[] = [
   },
   {
     name: "votes cleared by an older answer",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: changes("votes.cleared", { by: "agent2.1" }),
     invariant: "voided",
   },
   {
     name: "an empty list of cleared votes",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: CLEARED,
     invariant: "voided",
   },
   {
     name: "a cleared vote for another answer",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: changes("votes.cleared", { votes: [{ agent: "cleo", label: "agent3.1" }] }),
     invariant: "voided",
   },
   {
     name: "an answer beyond the team's limit",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: withRules({ max_new_answers_global: 3 }),
     invariant: "limits",
   },
   {
     name: "a vote not forced once the team has all its answers",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: withRules({ max_new_answers_global: 4 }),
     invariant: "offers",
   },
   {
     name: "an answer with too long a lead",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: withRules({ fairness_lead_cap_answers: 0 }),
     invariant: "limits",
   },
   {
     name: "an answer offered at the maximum lead",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: withRules({ fairness_lead_cap_answers: 1 }),
     invariant: "offers",
   },
   {
     name: "an answer beyond the total size of the team's answers",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: changes("answer.submitted", { content: "a".repeat(8 * MEGABYTE - 28) }),
     invariant: "limits",
   },
   ...["answer_limit", "team_limit", "size_limit", "lead_limit"].map((code) => ({
     name: `a first answer refused with ${code}`,
-    story: NUDGES,
+    script: NUDGES,
     corruption: changes("answer.refused", { code }),
     invariant: "limits",
   })),
   {
     name: "an answer refused for the team's limit although the agent's own is reached",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: all(refuses("team_limit", 5), withRules({ max_new_answers_per_agent: 1 })),
     invariant: "limits",
   },
   {
     name: "an answer refused for the agent's limit although only the lead is too long",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: all(refuses("answer_limit", 5), withRules({ fairness_lead_cap_answers: 0 })),
     invariant: "limits",
   },
   {
     name: "an answer refused for its lead although the team's limit is reached",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: all(refuses("lead_limit", 5), withRules({ max_new_answers_global: 3 })),
     invariant: "limits",
   },
   {
     name: "an answer too close to another in a strict team",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: all(
       withRules({ answer_novelty_requirement: "strict" }),
       rewritten("Follow the river by the oak."),
@@ -208,7 +208,7 @@ export const ANSWERING: readonly Row[] = [
   },
   {
     name: "an answer too close to another in a balanced team",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: all(
       withRules({ answer_novelty_requirement: "balanced" }),
       rewritten("Follow the river: now!"),
@@ -217,7 +217,7 @@ export const ANSWERING: readonly Row[] = [
   },
   {
     name: "the same words as before in capitals, in a balanced team",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: all(
       withRules({ answer_novelty_requirement: "balanced" }),
       rewritten("TAKE - the  ROAD, 'take the road'!"),
@@ -226,7 +226,7 @@ export const ANSWERING: readonly Row[] = [
   },
   {
     name: "an answer with other white space",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: rewritten("\n Take\tthe road. "),
     invariant: "novelty",
   },

@@ -14,7 +14,7 @@ import { CORRECT_REPLACEMENTS } from "./replacing";
 import { againAs } from "./second-turn";
 
 /** Correct logs at the limits of the rules. */
-type CorrectLog = { name: string; story?: string; corruption: Corruption; outside?: Outside };
+type CorrectLog = { name: string; script?: string; corruption: Corruption; outside?: Outside };
 
 const IMPROVED = "improved-answer-with-injection";
 const START = 1_790_000_000_000;
@@ -35,58 +35,58 @@ export const CORRECT_LOGS: readonly CorrectLog[] = [
   { name: "a reason of 4 KB", corruption: changes("vote.cast", { reason: "é".repeat(2_048) }) },
   {
     name: "a first answer that another agent also gave",
-    story: "tie",
+    script: "tie",
     corruption: changes("answer.submitted", { content: "Go by the river." }, 2),
   },
   {
     name: "half of another answer's words in a strict team",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: novelty("strict", "Follow the river by two oaks."),
   },
   {
     name: "most of another answer's words in a balanced team",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: novelty("balanced", "Follow the river twice, then."),
   },
   {
     name: "another answer's words in a lenient team",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: novelty("lenient", "Follow: the RIVER!"),
   },
   {
     name: "answers without any words in a strict team",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: all(changes("answer.submitted", { content: "?" }), novelty("strict", "!")),
   },
   {
     name: "an answer within the team's limit",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: withRules({ max_new_answers_global: 5 }),
   },
   {
     name: "an answer with a lead that is allowed",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: withRules({ fairness_lead_cap_answers: 3 }),
   },
   {
     name: "a lead without a limit",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: withRules({ fairness_lead_cap_answers: null }),
   },
   { name: "votes at the last possible moment", corruption: delays("round.started", 1_678_797, 4) },
   {
     name: "late deltas",
-    story: "deadline",
+    script: "deadline",
     corruption: changes("stream.delta", { at: START + 900 }),
   },
   {
     name: "early deltas",
-    story: "single-agent",
+    script: "single-agent",
     corruption: changes("stream.delta", { at: 5 }),
   },
   {
     name: "a delta between a search and the end of its call",
-    story: "hosted-tools",
+    script: "hosted-tools",
     corruption: (log) =>
       log
         .toSpliced(8, 0, {
@@ -110,7 +110,7 @@ export const CORRECT_LOGS: readonly CorrectLog[] = [
   },
   {
     name: "a retry after a minute, as its provider asked",
-    story: "agent-failing",
+    script: "agent-failing",
     corruption: all(
       changes("call.failed", { retry_at: START + 61_101 }, 2),
       delays("call.started", 59_493, 4),
@@ -119,13 +119,13 @@ export const CORRECT_LOGS: readonly CorrectLog[] = [
   },
   {
     name: "a retry exactly when its provider asked",
-    story: "agent-failing",
+    script: "agent-failing",
     corruption: changes("call.failed", { retry_at: START + 1_608 }, 2),
     outside: { waitsAsked: new Map([["call_1_1_2_1_1_1", 507]]) },
   },
   {
     name: "20 progress notifications, a second apart",
-    story: "asked-by-a-server",
+    script: "asked-by-a-server",
     corruption: all(
       delays("tool.input_required", 30_000),
       ...Array.from({ length: 19 }, (_, nth) =>
@@ -135,12 +135,12 @@ export const CORRECT_LOGS: readonly CorrectLog[] = [
   },
   {
     name: "three requests for input",
-    story: "asked-by-a-server",
+    script: "asked-by-a-server",
     corruption: all(repeats("tool.input_required"), repeats("tool.input_required")),
   },
   {
     name: "five inputs at once",
-    story: "asked-by-a-server",
+    script: "asked-by-a-server",
     corruption: rewrites("tool.input_required", (event) => ({
       ...event,
       requests: Array.from({ length: 5 }, () => event.requests).flat(),
@@ -148,7 +148,7 @@ export const CORRECT_LOGS: readonly CorrectLog[] = [
   },
   {
     name: "a hundred sources",
-    story: "hosted-tools",
+    script: "hosted-tools",
     corruption: rewrites("citations.added", (event) => ({
       ...event,
       citations: Array.from({ length: 100 }, () => event.citations).flat(),
@@ -156,12 +156,12 @@ export const CORRECT_LOGS: readonly CorrectLog[] = [
   },
   {
     name: "two searches before the sources",
-    story: "hosted-tools",
+    script: "hosted-tools",
     corruption: repeats("hosted_tool.completed"),
   },
   {
     name: "a final text that need not be judged at the last moment",
-    story: "tie",
+    script: "tie",
     corruption: all(
       withRules({ max_orchestration_restarts: 1 }),
       changes("turn.started", { deadline_at: START + 4_003 }),
@@ -169,13 +169,13 @@ export const CORRECT_LOGS: readonly CorrectLog[] = [
   },
   {
     name: "a cancel requested before it was logged",
-    story: "cancel",
+    script: "cancel",
     corruption: (log) => [...log],
     outside: { cancelsAsked: [26], cancelAskedAfter: 23 },
   },
   {
     name: "a message before the next call",
-    story: "stale-vote",
+    script: "stale-vote",
     corruption: moves("answers.injected", { before: "call.started", beforeNth: 6 }),
   },
   {
@@ -195,9 +195,9 @@ export const CORRECT_LOGS: readonly CorrectLog[] = [
     "budget",
     "cancel",
     "personas",
-  ].map((story) => ({
-    name: `a second turn like the first in ${story}`,
-    story,
+  ].map((script) => ({
+    name: `a second turn like the first in ${script}`,
+    script,
     corruption: againAs(2),
   })),
 ];

@@ -36,13 +36,13 @@ export const ENDING: readonly Row[] = [
   },
   {
     name: "a second attempt without feedback",
-    story: RESTART,
+    script: RESTART,
     corruption: changes("attempt.started", { feedback: null }, 2),
     invariant: "I2",
   },
   {
     name: "an attempt that skips a number",
-    story: RESTART,
+    script: RESTART,
     corruption: changes("attempt.started", { attempt: 3 }, 2),
     invariant: "I2",
   },
@@ -98,13 +98,13 @@ export const ENDING: readonly Row[] = [
   },
   {
     name: "a turn that names an earlier attempt",
-    story: RESTART,
+    script: RESTART,
     corruption: changes("turn.completed", { attempt: 1 }),
     invariant: "I3",
   },
   {
     name: "an earlier final text although there is a winner",
-    story: RESTART,
+    script: RESTART,
     corruption: all(hides("presentation.started", 2), hides("presentation.completed", 2)),
     invariant: "I3",
   },
@@ -137,7 +137,7 @@ export const ENDING: readonly Row[] = [
   },
   {
     name: "a total with other searches",
-    story: "hosted-tools",
+    script: "hosted-tools",
     corruption: charged({ hosted_uses: { x_search: 1, code_execution: 2 } }),
     invariant: "totals",
   },
@@ -153,19 +153,19 @@ export const ENDING: readonly Row[] = [
   },
   {
     name: "a total without a failed call",
-    story: "restarted-service",
+    script: "restarted-service",
     corruption: changes("call.failed", { usage: { ...NO_USAGE, input_tokens: 9 }, cost_usd: 0 }),
     invariant: "totals",
   },
   {
     name: "a cancelled turn without its answer",
-    story: "cancel",
+    script: "cancel",
     corruption: changes("turn.cancelled", { partial: { winner: "ada", answer: null, text: null } }),
     invariant: "I15",
   },
   {
     name: "a cancelled turn with another answer",
-    story: "cancel",
+    script: "cancel",
     corruption: changes("turn.cancelled", {
       partial: { winner: "ada", answer: "Go.", text: null },
     }),
@@ -173,35 +173,35 @@ export const ENDING: readonly Row[] = [
   },
   {
     name: "a turn that continues after it was cancelled",
-    story: "cancel",
+    script: "cancel",
     corruption: delays("turn.cancelled", 5),
     outside: { cancelAskedAfter: 23 },
     invariant: "I15",
   },
   {
     name: "a tool that starts after a cancel",
-    story: "single-agent",
+    script: "single-agent",
     corruption: (log) => [...log],
     outside: { cancelAskedAfter: 7 },
     invariant: "I15",
   },
   {
     name: "a cancel requested at the moment when the turn began",
-    story: "cancel",
+    script: "cancel",
     corruption: hides("vote.cast"),
     outside: { cancelsAsked: [2] },
     invariant: "I5-winner",
   },
   {
     name: "a cancel requested only after it was logged",
-    story: "cancel",
+    script: "cancel",
     corruption: (log) => [...log],
     outside: { cancelsAsked: [27] },
     invariant: "I15",
   },
   {
     name: "two cancels, the second of them requested",
-    story: "cancel",
+    script: "cancel",
     corruption: hides("vote.cast"),
     outside: { cancelsAsked: [1, 10] },
     invariant: "I5-winner",
@@ -223,7 +223,7 @@ export const ENDING: readonly Row[] = [
   },
   {
     name: "a fallback without a reason",
-    story: "budget",
+    script: "budget",
     corruption: changes("presentation.completed", { source: "answer" }),
     invariant: "presentation",
   },
@@ -279,37 +279,37 @@ export const ENDING: readonly Row[] = [
   },
   {
     name: "a restart by another agent",
-    story: RESTART,
+    script: RESTART,
     corruption: changes("attempt.restarted", { agent: "bela" }),
     invariant: "presentation",
   },
   {
     name: "a restart of a replaced final text",
-    story: RESTART,
+    script: RESTART,
     corruption: changes("presentation.completed", { source: "answer", fallback: "It failed." }),
     invariant: "presentation",
   },
   {
     name: "a restart without a final text",
-    story: RESTART,
+    script: RESTART,
     corruption: hides("presentation.completed"),
     invariant: "presentation",
   },
   {
     name: "a final text judged by another",
-    story: RESTART,
+    script: RESTART,
     corruption: changes("round.started", { agent: "bela" }, 5),
     invariant: "presentation",
   },
   {
     name: "a final text followed by another round than a judgement",
-    story: RESTART,
+    script: RESTART,
     corruption: changes("round.started", { purpose: "coordination" }, 5),
     invariant: "presentation",
   },
   {
     name: "a final text not judged at the last moment for it",
-    story: "tie",
+    script: "tie",
     corruption: all(
       withRules({ max_orchestration_restarts: 1 }),
       changes("turn.started", { deadline_at: START + 4_004 }),
@@ -318,7 +318,7 @@ export const ENDING: readonly Row[] = [
   },
   {
     name: "a replaced text that is not judged although further attempts are allowed",
-    story: "tie",
+    script: "tie",
     corruption: all(
       withRules({ max_orchestration_restarts: 1 }),
       changes("presentation.completed", { source: "answer", fallback: "It failed." }),
@@ -327,13 +327,13 @@ export const ENDING: readonly Row[] = [
   },
   {
     name: "personas without the rule",
-    story: "personas",
+    script: "personas",
     corruption: withRules({ personas: false }),
     invariant: "presentation",
   },
   {
     name: "personas after the work began",
-    story: "personas",
+    script: "personas",
     corruption: all(
       repeats("personas.assigned"),
       moves("personas.assigned", { nth: 2, before: "call.started", beforeNth: 3 }),
@@ -342,7 +342,7 @@ export const ENDING: readonly Row[] = [
   },
   {
     name: "empty personas",
-    story: "personas",
+    script: "personas",
     corruption: all(
       changes("personas.assigned", { personas: {} }),
       changes("call.completed", { stop_reason: "length" }),

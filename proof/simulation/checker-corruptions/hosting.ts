@@ -29,25 +29,25 @@ const refusedAsTooLong = (
 export const HOSTING: readonly Row[] = [
   {
     name: "a list of hosted tools that is empty",
-    story: HOSTED,
+    script: HOSTED,
     corruption: changes("call.started", { hosted_tools: [] }),
     invariant: "hosted",
   },
   {
     name: "a hosted tool granted for 0 uses",
-    story: HOSTED,
+    script: HOSTED,
     corruption: changes("call.started", { hosted_tools: [{ ...SEARCH, max_uses: 0 }] }),
     invariant: "hosted",
   },
   {
     name: "a hosted tool granted twice",
-    story: HOSTED,
+    script: HOSTED,
     corruption: changes("call.started", { hosted_tools: [SEARCH, SEARCH] }),
     invariant: "hosted",
   },
   {
     name: "another hosted tool beside the agent's own",
-    story: HOSTED,
+    script: HOSTED,
     corruption: changes("call.started", {
       hosted_tools: [SEARCH, { name: "x_search", max_uses: 1 }],
     }),
@@ -55,13 +55,13 @@ export const HOSTING: readonly Row[] = [
   },
   {
     name: "a hosted tool for a judge",
-    story: HOSTED,
+    script: HOSTED,
     corruption: changes("call.started", { purpose: "judgement" }),
     invariant: "hosted",
   },
   {
     name: "a hosted tool without a known price, under a cost cap",
-    story: HOSTED,
+    script: HOSTED,
     corruption: withAgentRules(
       { hosted_tools: [{ ...SEARCH, usd_per_use: null, tokens_per_use: 500 }] },
       "ada",
@@ -70,7 +70,7 @@ export const HOSTING: readonly Row[] = [
   },
   {
     name: "a hosted tool without a known price, without a cost cap",
-    story: HOSTED,
+    script: HOSTED,
     corruption: all(
       changes("turn.started", { budget: {} }),
       withAgentRules(
@@ -82,7 +82,7 @@ export const HOSTING: readonly Row[] = [
   },
   {
     name: "a hosted tool with more results than reserved",
-    story: HOSTED,
+    script: HOSTED,
     corruption: withAgentRules({
       hosted_tools: [{ ...SEARCH, usd_per_use: 0.01, tokens_per_use: 9_000 }],
     }),
@@ -90,25 +90,25 @@ export const HOSTING: readonly Row[] = [
   },
   {
     name: "a reply limited to 1,023 tokens with all its uses",
-    story: HOSTED,
+    script: HOSTED,
     corruption: changes("call.started", { max_output_tokens: 1_023 }),
     invariant: "hosted",
   },
   {
     name: "sources logged for another agent's call",
-    story: HOSTED,
+    script: HOSTED,
     corruption: changes("citations.added", { agent: "bela" }),
     invariant: "hosted",
   },
   {
     name: "sources of another call",
-    story: HOSTED,
+    script: HOSTED,
     corruption: changes("citations.added", { call: "call_1_1_2_1_1_1" }),
     invariant: "hosted",
   },
   {
     name: "more sources than allowed",
-    story: HOSTED,
+    script: HOSTED,
     corruption: rewrites("citations.added", (event) => ({
       ...event,
       citations: Array.from({ length: 101 }, () => event.citations).flat(),
@@ -117,55 +117,55 @@ export const HOSTING: readonly Row[] = [
   },
   {
     name: "sources logged before the uses",
-    story: HOSTED,
+    script: HOSTED,
     corruption: moves("citations.added", { before: "hosted_tool.completed" }),
     invariant: "hosted",
   },
   {
     name: "a search logged long before its call ends",
-    story: HOSTED,
+    script: HOSTED,
     corruption: moves("call.completed", { nth: 2, before: "call.completed" }),
     invariant: "hosted",
   },
   {
     name: "a search without a reserved price",
-    story: HOSTED,
+    script: HOSTED,
     corruption: changes("call.started", { reserved: { tokens: 90_000, cost_usd: 0.049 } }),
     invariant: "hosted",
   },
   {
     name: "two compactions for one call",
-    story: COMPACTED,
+    script: COMPACTED,
     corruption: changes("call.started", { compacts: true, offers: [], forced: false }, 5),
     invariant: "compaction",
   },
   {
     name: "a compaction that is forced to a decision",
-    story: COMPACTED,
+    script: COMPACTED,
     corruption: changes("call.started", { forced: true }, 4),
     invariant: "compaction",
   },
   {
     name: "a compaction with a hosted tool",
-    story: COMPACTED,
+    script: COMPACTED,
     corruption: changes("call.started", { hosted_tools: [] }, 4),
     invariant: "compaction",
   },
   {
     name: "a compaction that is offered an answer",
-    story: COMPACTED,
+    script: COMPACTED,
     corruption: changes("call.started", { offers: ["new_answer"] }, 4),
     invariant: "compaction",
   },
   {
     name: "a compaction that uses a tool",
-    story: COMPACTED,
+    script: COMPACTED,
     corruption: changes("call.completed", { tools: [USE] }, 3),
     invariant: "compaction",
   },
   {
     name: "a compaction that decides",
-    story: COMPACTED,
+    script: COMPACTED,
     corruption: changes(
       "call.completed",
       { decisions: [{ name: "new_answer", tool_call: "c", content: "Go." }] },
@@ -175,79 +175,79 @@ export const HOSTING: readonly Row[] = [
   },
   {
     name: "a conversation compacted by another call",
-    story: COMPACTED,
+    script: COMPACTED,
     corruption: changes("conversation.compacted", { call: "c" }),
     invariant: "compaction",
   },
   {
     name: "a conversation compacted for another agent",
-    story: COMPACTED,
+    script: COMPACTED,
     corruption: changes("conversation.compacted", { agent: "bela" }),
     invariant: "compaction",
   },
   {
     name: "a conversation compacted without removing a reply",
-    story: COMPACTED,
+    script: COMPACTED,
     corruption: changes("conversation.compacted", { replies: 0 }),
     invariant: "compaction",
   },
   {
     name: "a conversation compacted without freeing tokens",
-    story: COMPACTED,
+    script: COMPACTED,
     corruption: changes("conversation.compacted", { tokens: 0 }),
     invariant: "compaction",
   },
   {
     name: "a compaction for a call that was not too long",
-    story: COMPACTED,
+    script: COMPACTED,
     corruption: changes("call.failed", { class: "transient" }),
     invariant: "compaction",
   },
   {
     name: "a compaction of a conversation that fills exactly 85 % of its window",
-    story: COMPACTED,
+    script: COMPACTED,
     corruption: refusedAsTooLong({ input_tokens: 8_300 }, 10_000),
     invariant: "compaction",
   },
   {
     name: "a compaction after an unrelated failure",
-    story: COMPACTED,
+    script: COMPACTED,
     corruption: refusedAsTooLong({ input_tokens: 8_301 }, 10_000),
     invariant: "I11",
   },
   {
     name: "a compaction of a conversation that was read twice for one reply",
-    story: COMPACTED,
+    script: COMPACTED,
     corruption: refusedAsTooLong({ input_tokens: 9_000, requests: 2 }, 10_000),
     invariant: "compaction",
   },
   {
     name: "a compaction of a conversation of unknown length",
-    story: COMPACTED,
+    script: COMPACTED,
     corruption: refusedAsTooLong({ input_tokens: 0, output_tokens: 9_000 }, 10_000),
     invariant: "compaction",
   },
   {
     name: "a compaction of a conversation with searches",
-    story: COMPACTED,
+    script: COMPACTED,
     corruption: refusedAsTooLong({ input_tokens: 9_000, hosted_uses: {} }, 10_000),
     invariant: "compaction",
   },
   {
     name: "research that is forced to a decision",
-    story: "research-calls",
+    script: "research-calls",
     corruption: changes("call.started", { forced: true }),
     invariant: "research",
   },
   {
     name: "research after the first reply of a round",
-    story: "research-calls",
+    script: "research-calls",
     corruption: changes("call.started", { offers: [], hosted_tools: [SEARCH] }, 3),
     invariant: "research",
   },
   {
     name: "research that decides",
-    story: "research-calls",
+    script: "research-calls",
     corruption: changes("call.completed", {
       decisions: [{ name: "new_answer", tool_call: "c", content: "Go." }],
     }),
@@ -255,7 +255,7 @@ export const HOSTING: readonly Row[] = [
   },
   {
     name: "research followed by a nudge",
-    story: "research-calls",
+    script: "research-calls",
     corruption: adds("call.completed", ({ at, turn, attempt, agent, round }) => [
       { type: "round.nudged", at, turn, attempt, agent, round, nudge: 1 },
     ]),
@@ -263,7 +263,7 @@ export const HOSTING: readonly Row[] = [
   },
   {
     name: "research followed by a vote",
-    story: "research-calls",
+    script: "research-calls",
     corruption: adds(
       "call.completed",
       ({ at, turn, attempt, agent, round }) => [
@@ -285,7 +285,7 @@ export const HOSTING: readonly Row[] = [
   },
   {
     name: "a presenter with functions beside hosted tools that run alone",
-    story: "research-calls",
+    script: "research-calls",
     corruption: withAgentRules(
       { tools: [{ name: "read_file", acts_outside: false, idempotent: true }] },
       "ada",
@@ -294,25 +294,25 @@ export const HOSTING: readonly Row[] = [
   },
   {
     name: "a presenter with tool servers beside hosted tools that run alone",
-    story: "research-calls",
+    script: "research-calls",
     corruption: withAgentRules({ tool_servers: ["box"] }, "ada"),
     invariant: "research",
   },
   {
     name: "a listing of another server",
-    story: TOOLS,
+    script: TOOLS,
     corruption: changes("tools.listed", { server: "bag" }),
     invariant: "listings",
   },
   {
     name: "a listing for an agent without servers",
-    story: TOOLS,
+    script: TOOLS,
     corruption: adds("tools.listed", (event) => [{ ...event, agent: "bela" }]),
     invariant: "listings",
   },
   {
     name: "a listing for an unknown agent",
-    story: TOOLS,
+    script: TOOLS,
     corruption: adds("tools.listed", (event) => [{ ...event, agent: "dora" }]),
     invariant: "listings",
   },

@@ -12,25 +12,25 @@ const priced = (change: object): Corruption =>
 export const PAYING: readonly Row[] = [
   {
     name: "a call deferred although its tokens just fit",
-    story: "budget",
+    script: "budget",
     corruption: capped(16_186),
     invariant: "deferrals",
   },
   {
     name: "a call deferred although its price just fits",
-    story: "budget",
+    script: "budget",
     corruption: paid(0.032147),
     invariant: "deferrals",
   },
   {
     name: "a call deferred although its price fits, with an expensive cache",
-    story: "budget",
+    script: "budget",
     corruption: all(priced({ cache_write: 2 }), paid(0.0453)),
     invariant: "deferrals",
   },
   {
     name: "a call deferred although its price fits, with expensive long prompts",
-    story: "budget",
+    script: "budget",
     corruption: all(
       priced({ long_prompt: { above: 1_000, input: 2, cached_input: 0.5, output: 6 } }),
       paid(0.0485),
@@ -39,7 +39,7 @@ export const PAYING: readonly Row[] = [
   },
   {
     name: "a call deferred although its tokens fit, with attachments",
-    story: "budget",
+    script: "budget",
     corruption: all(
       changes("turn.started", { attachment_tokens: 100, budget: { max_tokens: 16_286 } }),
     ),
@@ -47,7 +47,7 @@ export const PAYING: readonly Row[] = [
   },
   {
     name: "a call deferred although its tokens fit, with a short reply",
-    story: "budget",
+    script: "budget",
     corruption: all(withAgentRules({ max_output_tokens: 1_000 }), capped(16_162)),
     invariant: "deferrals",
   },
@@ -74,20 +74,20 @@ export const PAYING: readonly Row[] = [
 ];
 
 /** Turns that are just within or just beyond their cap. */
-export const AT_THE_CAP: readonly { name: string; story?: string; corruption: Corruption }[] = [
+export const AT_THE_CAP: readonly { name: string; script?: string; corruption: Corruption }[] = [
   {
     name: "a call deferred because one token is missing",
-    story: "budget",
+    script: "budget",
     corruption: capped(16_185),
   },
   {
     name: "a call deferred because a millionth of a dollar is missing",
-    story: "budget",
+    script: "budget",
     corruption: paid(0.032145),
   },
   {
     name: "a call deferred because of its attachments",
-    story: "budget",
+    script: "budget",
     corruption: changes("turn.started", { attachment_tokens: 100, budget: { max_tokens: 16_285 } }),
   },
   {

@@ -139,37 +139,37 @@ export const REPLACING: readonly Row[] = [
   },
   {
     name: "a reply withheld by a refusal that costs its round",
-    story: "refusals-and-nudges",
+    script: "refusals-and-nudges",
     corruption: withheld("refusal"),
     invariant: "I12",
   },
   {
     name: "a reply withheld by a filter that costs its round",
-    story: "refusals-and-nudges",
+    script: "refusals-and-nudges",
     corruption: withheld("content_filter"),
     invariant: "I12",
   },
   {
     name: "a reply cut at its limit that costs its round",
-    story: "refusals-and-nudges",
+    script: "refusals-and-nudges",
     corruption: withheld("length"),
     invariant: "leaving",
   },
   {
     name: "a partial text that repeats another's answer",
-    story: "improved-answer-with-injection",
+    script: "improved-answer-with-injection",
     corruption: changes("answer.submitted", { origin: "partial", content: "Take the road." }, 4),
     invariant: "answers",
   },
   {
     name: "a deferred call of an unknown agent",
-    story: "budget",
+    script: "budget",
     corruption: changes("call.deferred", { agent: "dora" }),
     invariant: "I6",
   },
   {
     name: "a call deferred although its tokens fit, without a known price",
-    story: "budget",
+    script: "budget",
     corruption: all(
       withAgentRules({ price: null }),
       changes("turn.started", { budget: { max_tokens: 16_186 } }),
@@ -178,7 +178,7 @@ export const REPLACING: readonly Row[] = [
   },
   {
     name: "a call deferred under a cost cap, without a known price",
-    story: "budget",
+    script: "budget",
     corruption: all(
       withAgentRules({ price: null }),
       changes("turn.started", { budget: { max_cost_usd: 9 } }),
@@ -187,27 +187,27 @@ export const REPLACING: readonly Row[] = [
   },
   {
     name: "a safe tool call that reached its server twice",
-    story: "single-agent",
+    script: "single-agent",
     corruption: (log) => [...log],
     outside: { tools: [READS, READS] },
     invariant: "I8",
   },
   {
     name: "an unsafe tool call that reached its server twice",
-    story: "single-agent",
+    script: "single-agent",
     corruption: withAgentRules({ tools: [] }),
     outside: { tools: [READS, READS] },
     invariant: "I8",
   },
   {
     name: "a tool that starts after 1,200 effects of three agents",
-    story: "improved-answer-with-injection",
+    script: "improved-answer-with-injection",
     corruption: adds("call.started", (event) => Array.from({ length: 1_200 }, () => event), 4),
     invariant: "tools",
   },
   {
     name: "a presenter's tool that starts after a thousand effects",
-    story: "single-agent",
+    script: "single-agent",
     corruption: adds("call.started", (event) => Array.from({ length: 1_000 }, () => event)),
     invariant: "I12",
   },
@@ -216,7 +216,7 @@ export const REPLACING: readonly Row[] = [
 /** Correct replacements of final texts, and correct notifications. */
 export const CORRECT_REPLACEMENTS: readonly {
   name: string;
-  story?: string;
+  script?: string;
   corruption: Corruption;
 }[] = [
   { name: "an answer that replaces an empty text", corruption: REPLACES_TEXT },
@@ -244,7 +244,7 @@ export const CORRECT_REPLACEMENTS: readonly {
   },
   {
     name: "reasoning of an agent that never answered",
-    story: "nobody-answers",
+    script: "nobody-answers",
     corruption: adds("call.started", ({ at, turn, agent, round, call }) => [
       {
         type: "stream.delta",
@@ -256,7 +256,7 @@ export const CORRECT_REPLACEMENTS: readonly {
   },
   {
     name: "two tools that report progress at the same time",
-    story: TOOLS,
+    script: TOOLS,
     corruption: adds(
       "tool.started",
       (event) => [

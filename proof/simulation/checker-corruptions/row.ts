@@ -1,7 +1,7 @@
 import { check, type NumberedEvent, type Outside } from "../../../checker";
 import type { Corruption } from "../../../checker/corruptions";
 import { play } from "../world/scripted-world";
-import { STORIES } from "../world/stories";
+import { SCRIPTS } from "../world/scripts";
 
 /**
  * A corruption of a recorded script, with independent records, and the invariant that it violates
@@ -9,7 +9,7 @@ import { STORIES } from "../world/stories";
  */
 export type Row = {
   name: string;
-  story?: string;
+  script?: string;
   corruption: Corruption;
   outside?: Outside;
   invariant: string;
@@ -17,13 +17,13 @@ export type Row = {
 
 /** The log of every script, by name. */
 export const LOGS: ReadonlyMap<string, NumberedEvent[]> = new Map(
-  Object.entries(STORIES).map(([name, script]) => [name, play(script).log]),
+  Object.entries(SCRIPTS).map(([name, script]) => [name, play(script).log]),
 );
 
 /** The log of a script. Throws if there is no script of this name. */
-export function logOf(story = "consensus-at-once"): NumberedEvent[] {
-  const log = LOGS.get(story);
-  if (!log) throw new Error(`no story ${story}`);
+export function logOf(script = "consensus-at-once"): NumberedEvent[] {
+  const log = LOGS.get(script);
+  if (!log) throw new Error(`no script ${script}`);
   return log;
 }
 
@@ -34,8 +34,8 @@ const MAX_PLACES = 24;
  * The violations of a corruption: each invariant and sentence once, after the sequence numbers
  * where it was found.
  */
-export function violationsOf({ story, corruption, outside = {} }: Row): string[] {
-  const found = check(corruption(logOf(story)), { finished: true, ...outside });
+export function violationsOf({ script, corruption, outside = {} }: Row): string[] {
+  const found = check(corruption(logOf(script)), { finished: true, ...outside });
   return [...Map.groupBy(found, ({ invariant, sentence }) => `${invariant}: ${sentence}`)].map(
     ([violations, all]) => {
       const places = all.slice(0, MAX_PLACES).map(({ sequence_number }) => sequence_number);

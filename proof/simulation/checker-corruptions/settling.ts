@@ -11,25 +11,25 @@ export const SETTLING: readonly Row[] = [
   { name: "an attempt settled twice", corruption: repeats("attempt.settled"), invariant: "I6" },
   {
     name: "an attempt settled with a call in flight",
-    story: "deadline",
+    script: "deadline",
     corruption: hides("call.failed", 2),
     invariant: "I6",
   },
   {
     name: "an attempt settled with a tool running",
-    story: "improved-answer-with-injection",
+    script: "improved-answer-with-injection",
     corruption: hides("tool.completed"),
     invariant: "I6",
   },
   {
     name: "no agents although one is live",
-    story: NO_ANSWERS,
+    script: NO_ANSWERS,
     corruption: hides("agent.failed", 2),
     invariant: "I6",
   },
   {
     name: "consensus without agents",
-    story: NO_ANSWERS,
+    script: NO_ANSWERS,
     corruption: changes("attempt.settled", { ended_by: "consensus" }),
     invariant: "I6",
   },
@@ -40,7 +40,7 @@ export const SETTLING: readonly Row[] = [
   },
   {
     name: "a deadline one millisecond too early",
-    story: "deadline",
+    script: "deadline",
     corruption: changes("attempt.settled", { at: START + 15_999 }),
     invariant: "I6",
   },
@@ -54,7 +54,7 @@ export const SETTLING: readonly Row[] = [
   },
   {
     name: "a call started although no agent is live",
-    story: NO_ANSWERS,
+    script: NO_ANSWERS,
     corruption: all(
       repeats("call.started", 4),
       moves("call.started", { nth: 5, before: "attempt.settled" }),
@@ -73,19 +73,19 @@ export const SETTLING: readonly Row[] = [
   },
   {
     name: "answers awaited for less than a quarter of a second",
-    story: "deadline",
+    script: "deadline",
     corruption: delays("round.started", -1, 4),
     invariant: "waiting",
   },
   {
     name: "answers awaited for less than a tenth of the time",
-    story: "deadline",
+    script: "deadline",
     corruption: all(delays("call.completed", 9_000), delays("round.started", 759, 4)),
     invariant: "waiting",
   },
   {
     name: "answers awaited for a tenth of the time, but beyond the turn's",
-    story: "deadline",
+    script: "deadline",
     corruption: all(
       delays("call.completed", 9_000),
       delays("round.started", 761, 4),
@@ -95,7 +95,7 @@ export const SETTLING: readonly Row[] = [
   },
   {
     name: "answers awaited for less than five seconds",
-    story: "deadline",
+    script: "deadline",
     corruption: all(
       changes("turn.started", { deadline_at: START + 999_000 }),
       delays("call.completed", 99_000),
@@ -105,7 +105,7 @@ export const SETTLING: readonly Row[] = [
   },
   {
     name: "answers awaited for five seconds, and a deadline that has not come",
-    story: "deadline",
+    script: "deadline",
     corruption: all(
       changes("turn.started", { deadline_at: START + 999_000 }),
       delays("call.completed", 99_000),
@@ -128,25 +128,25 @@ export const SETTLING: readonly Row[] = [
   },
   {
     name: "a first round cut without an end",
-    story: "deadline",
+    script: "deadline",
     corruption: delays("call.failed", 1, 2),
     invariant: "I7",
   },
   {
     name: "a missing nudge",
-    story: "refusals-and-nudges",
+    script: "refusals-and-nudges",
     corruption: hides("round.nudged"),
     invariant: "rounds",
   },
   {
     name: "a fourth nudge",
-    story: "refusals-and-nudges",
+    script: "refusals-and-nudges",
     corruption: changes("round.nudged", { nudge: 4 }),
     invariant: "rounds",
   },
   {
     name: "a round of an agent that has dropped out",
-    story: FAILING,
+    script: FAILING,
     corruption: adds("agent.failed", ({ at, turn, attempt, agent }) => [
       {
         type: "round.started",

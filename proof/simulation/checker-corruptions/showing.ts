@@ -18,49 +18,49 @@ const NUDGES = "refusals-and-nudges";
 export const SHOWING: readonly Row[] = [
   {
     name: "an update for an agent without an answer",
-    story: "cut-off-tools",
+    script: "cut-off-tools",
     corruption: adds("tool.interrupted", injectsNothing),
     invariant: "I22",
   },
   {
     name: "an update without new answers",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: changes("answers.injected", { labels: [] }),
     invariant: "injections",
   },
   {
     name: "an update in another round",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: changes("answers.injected", { round: 7 }),
     invariant: "injections",
   },
   {
     name: "an update during a call of its agent",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: moves("answers.injected", { nth: 2, before: "call.completed", beforeNth: 9 }),
     invariant: "injections",
   },
   {
     name: "an update during a tool call of its agent",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: moves("answers.injected", { nth: 2, before: "tool.completed" }),
     invariant: "injections",
   },
   {
     name: "an update with a tool result although none is allowed",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: withRules({ max_midstream_injections_per_round: 0 }),
     invariant: "injections",
   },
   {
     name: "an update of a working agent although injections are disabled",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: withRules({ disable_injection: true }),
     invariant: "injections",
   },
   {
     name: "more updates with tool results than allowed",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: all(
       withRules({ max_midstream_injections_per_round: 1 }),
       repeats("answers.injected", 2),
@@ -69,13 +69,13 @@ export const SHOWING: readonly Row[] = [
   },
   {
     name: "a message that reopens nothing",
-    story: "stale-vote",
+    script: "stale-vote",
     corruption: changes("answers.injected", { via: "reopened" }),
     invariant: "injections",
   },
   {
     name: "an update with a tool result before any reply",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: all(
       hides("call.completed", 5),
       changes("answers.injected", { via: "tool_result" }, 2),
@@ -84,7 +84,7 @@ export const SHOWING: readonly Row[] = [
   },
   {
     name: "a reopened round logged as a message",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: changes("answers.injected", { via: "message" }),
     invariant: "injections",
   },
@@ -99,7 +99,7 @@ export const SHOWING: readonly Row[] = [
   },
   {
     name: "a judge that is shown answers",
-    story: "restart-attempt",
+    script: "restart-attempt",
     corruption: changes("round.started", { labels: ["agent1.1"] }, 5),
     invariant: "shown",
   },
@@ -110,7 +110,7 @@ export const SHOWING: readonly Row[] = [
   },
   {
     name: "votes before every agent has answered although voting is deferred",
-    story: "deadline",
+    script: "deadline",
     corruption: withRules({ defer_voting_until_all_answered: true }),
     invariant: "waiting",
   },
@@ -121,13 +121,13 @@ export const SHOWING: readonly Row[] = [
   },
   {
     name: "a decision forced although the provider cannot",
-    story: NUDGES,
+    script: NUDGES,
     corruption: withAgentRules({ forces_tools: false }),
     invariant: "offers",
   },
   {
     name: "a nudged agent without a forced decision",
-    story: NUDGES,
+    script: NUDGES,
     corruption: changes("call.started", { forced: false }, 3),
     invariant: "offers",
   },
@@ -138,13 +138,13 @@ export const SHOWING: readonly Row[] = [
   },
   {
     name: "a judge without a choice of verdicts",
-    story: "restart-attempt",
+    script: "restart-attempt",
     corruption: changes("call.started", { offers: ["submit"] }, 6),
     invariant: "offers",
   },
   {
     name: "personas by an agent that cannot assign them",
-    story: "personas",
+    script: "personas",
     corruption: changes("call.started", { offers: [] }),
     invariant: "offers",
   },

@@ -18,7 +18,7 @@ export const VOTING: readonly Row[] = [
   },
   {
     name: "a vote of an agent that has failed",
-    story: "agent-failing",
+    script: "agent-failing",
     corruption: adds("agent.failed", ({ at, turn, attempt, agent }) => [
       {
         type: "vote.cast",
@@ -42,7 +42,7 @@ export const VOTING: readonly Row[] = [
   },
   {
     name: "a vote for an answer that was replaced by a newer one",
-    story: IMPROVED,
+    script: IMPROVED,
     corruption: changes("vote.cast", { label: "agent2.1", revision: 2 }, 2),
     invariant: "I5",
   },
@@ -53,13 +53,13 @@ export const VOTING: readonly Row[] = [
   },
   {
     name: "a refused vote of an unknown agent",
-    story: NUDGES,
+    script: NUDGES,
     corruption: changes("vote.refused", { agent: "dora" }),
     invariant: "I5",
   },
   {
     name: "a refused vote of an agent whose vote is valid",
-    story: NUDGES,
+    script: NUDGES,
     corruption: all(
       repeats("vote.refused", 2),
       moves("vote.refused", { nth: 3, before: "attempt.settled" }),
@@ -68,25 +68,25 @@ export const VOTING: readonly Row[] = [
   },
   {
     name: "a stale vote for an answer that does not exist",
-    story: "stale-vote",
+    script: "stale-vote",
     corruption: changes("vote.stale", { label: "agent2.7" }),
     invariant: "I5",
   },
   {
     name: "a stale vote for an older answer",
-    story: "stale-vote",
+    script: "stale-vote",
     corruption: changes("vote.stale", { label: "agent2.1" }),
     invariant: "I5",
   },
   {
     name: "a stale vote of an agent that had seen everything",
-    story: "stale-vote",
+    script: "stale-vote",
     corruption: moves("answers.injected", { before: "vote.stale" }),
     invariant: "I5",
   },
   {
     name: "a stale vote with too many missing answers",
-    story: "stale-vote",
+    script: "stale-vote",
     corruption: changes("vote.stale", { missing: ["agent2.2", "agent1.1"] }),
     invariant: "I5",
   },
@@ -117,19 +117,19 @@ export const VOTING: readonly Row[] = [
   },
   {
     name: "skipped coordination although another agent presents",
-    story: "single-agent",
+    script: "single-agent",
     corruption: changes("attempt.settled", { winner: "bela" }),
     invariant: "I5-winner",
   },
   {
     name: "skipped coordination with a winning answer",
-    story: "single-agent",
+    script: "single-agent",
     corruption: changes("attempt.settled", { label: "agent1.1" }),
     invariant: "I5-winner",
   },
   {
     name: "a winner by cleared votes, with another winner logged",
-    story: "deadline",
+    script: "deadline",
     corruption: all(hides("vote.cast"), changes("attempt.settled", { tally: {} })),
     invariant: "I5-winner",
   },

@@ -7,8 +7,8 @@ const MINUTE_MS = 60_000;
  * A call to a limited backend is sent only if its tenant's gate admitted it and the admission was
  * not returned. Admissions per minute stay within the limit. Calls to other backends never wait.
  */
-export const respectsRates: OutsideCheck = ({ drawn, platform, log }) =>
-  drawn.team.agents.flatMap(({ id, backend: { rates } }, agent) => {
+export const respectsRates: OutsideCheck = ({ setup, platform, log }) =>
+  setup.team.agents.flatMap(({ id, backend: { rates } }, agent) => {
     const waits = log.filter((event) => event.type === "call.waiting" && event.agent === id);
     if (!rates)
       return waits.length === 0 ? [] : [`a call of ${id} waited, but its backend has no limits`];

@@ -99,7 +99,7 @@ export const i10Stored: OutsideCheck = ({ stored, frozen, stuck, log, platform }
 };
 
 /** I11: charges in the providers' records. */
-export function ledgerOf({ platform, drawn, log }: RunRecord): LedgerEntry[] {
+export function ledgerOf({ platform, setup, log }: RunRecord): LedgerEntry[] {
   const turns = new Map(
     log.flatMap((event) =>
       event.type === "call.started" ? [[event.call, event.turn] as const] : [],
@@ -116,7 +116,7 @@ export function ledgerOf({ platform, drawn, log }: RunRecord): LedgerEntry[] {
       cached_tokens: cached,
       hosted_uses,
     };
-    const usd = priceOf(drawn.team.rules.agents[agent], usage);
+    const usd = priceOf(setup.team.rules.agents[agent], usage);
     return [
       { at: endedAt ?? sentAt, turn: turns.get(call) ?? 0, call, tokens: input + output, usd },
     ];
@@ -217,11 +217,11 @@ const LABEL = /\bagent\d+\.(?:\d+|final)\b/;
  * I21: no request contains an agent's id, a label, or another agent's model or key. Its own key
  * occurs only in the headers, sent to its own provider.
  */
-export const i21Anonymous: OutsideCheck = ({ platform, drawn }) => {
-  const all = drawn.formats.map((_, index) => index);
+export const i21Anonymous: OutsideCheck = ({ platform, setup }) => {
+  const all = setup.formats.map((_, index) => index);
   const problems: string[] = [];
   for (const { agent, body, headers, call, origin } of platform.providers.reached) {
-    const format = drawn.formats[agent] ?? "openai-chat";
+    const format = setup.formats[agent] ?? "openai-chat";
     if (origin !== new URL(DIALECTS[format].baseUrl).origin)
       problems.push(`${call} was sent to ${origin}`);
     if (LABEL.test(body)) problems.push(`${call} contained the label ${LABEL.exec(body)?.[0]}`);

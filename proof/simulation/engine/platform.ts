@@ -45,7 +45,7 @@ const ALARM_TRIES = 6;
 
 type Options = {
   situation: EngineSituation;
-  drawn: SessionSetup;
+  setup: SessionSetup;
   time: VirtualTime;
   faults: Faults;
 };
@@ -84,7 +84,7 @@ export class Platform {
   onBoot: (session: LiveSession) => void = () => {};
 
   constructor(options: Options) {
-    const { situation, drawn, time, faults } = options;
+    const { situation, setup, time, faults } = options;
     this.#options = options;
     this.disk = new Disk({
       mishaps: {
@@ -125,8 +125,8 @@ export class Platform {
     this.gate = new Gate({ time, gate });
     this.providers = new Providers({
       situation,
-      formats: drawn.formats,
-      outputCaps: drawn.team.rules.agents.map(({ max_output_tokens }) => max_output_tokens),
+      formats: setup.formats,
+      outputCaps: setup.team.rules.agents.map(({ max_output_tokens }) => max_output_tokens),
       time,
       faults,
       gate,
@@ -250,7 +250,7 @@ export class Platform {
 
   #load(): LiveSession {
     const life = this.#life;
-    const { situation, drawn } = this.#options;
+    const { situation, setup } = this.#options;
     const platform = this.disk.state(
       (work) => void work.catch((error: unknown) => this.#unhandled(life, error)),
       (reason) => this.#abort(life, this.#thrown ?? new Error(reason)),
@@ -261,7 +261,7 @@ export class Platform {
       `n0nce${situation.seed.toString(36)}t${turn}a${attempt}g${agent}`;
     const parts = composeSession({
       platform,
-      facts: { sessionId: SESSION, team: drawn.team, boot: life + 1, nonce },
+      facts: { sessionId: SESSION, team: setup.team, boot: life + 1, nonce },
       place: { tenant: "simulated", session: SESSION },
       bucket: this.bucket.bucket,
       contexts: noContexts,
@@ -305,8 +305,7 @@ export class Platform {
         list: async (effect, signal) =>
           this.#deliverListing(parts, effect.agent, await this.tools.list(signal)),
       },
-      readAttachment: () =>
-        Promise.reject(new Error("nothing comes with the questions of this world")),
+      readAttachment: () => Promise.reject(new Error("simulated questions have no attachments")),
     });
   }
 
@@ -328,7 +327,7 @@ export class Platform {
   /** Sends the new listing to agents that have already received one. */
   #announceListing(listing: ToolsListing): void {
     const session = this.#session;
-    for (const [agent] of this.#options.drawn.formats.entries()) {
+    for (const [agent] of this.#options.setup.formats.entries()) {
       const turn = session && runningTurn(session.coordinator.state);
       if (turn && hasAllListings(turn, agent)) this.#deliverListing(session, agent, listing);
     }

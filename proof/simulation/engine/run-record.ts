@@ -11,7 +11,7 @@ import type { User } from "./user";
 /** The complete record of a finished run. Invariants read nothing else. */
 export type RunRecord = {
   situation: EngineSituation;
-  drawn: SessionSetup;
+  setup: SessionSetup;
   log: readonly NumberedEvent[];
   rows: readonly LogRow[];
   clients: readonly Client[];
@@ -43,7 +43,10 @@ export type RunRecord = {
 };
 
 /** The exact frames that a client with this subscription must receive. */
-export function framesFor(rows: readonly LogRow[], { turn, deltas }: Client["subscription"]): string {
+export function framesFor(
+  rows: readonly LogRow[],
+  { turn, deltas }: Client["subscription"],
+): string {
   return rows
     .filter(
       (row) => (turn === null || row.turn === turn) && (deltas || row.type !== "stream.delta"),

@@ -61,7 +61,7 @@ export async function runEngine(
 class Run {
   readonly #situation: EngineSituation;
   readonly #time: VirtualTime;
-  readonly #drawn: SessionSetup;
+  readonly #setup: SessionSetup;
   readonly #faults: Faults;
   readonly #platform: Platform;
   readonly #user: User;
@@ -76,7 +76,7 @@ class Run {
   constructor(situation: EngineSituation, time: VirtualTime, whileAway: WhileAway) {
     this.#situation = situation;
     this.#time = time;
-    this.#drawn = drawSession(situation);
+    this.#setup = drawSession(situation);
     this.#chance = new Chance(situation.seed ^ 0x7f4a7c15);
     const self = this;
     const world = {
@@ -90,12 +90,12 @@ class Run {
         return self.#isNear();
       },
     };
-    const { calmAfterMs, isLate } = this.#drawn;
+    const { calmAfterMs, isLate } = this.#setup;
     const plan = { ...situation, calmAfterMs, isLate };
     this.#faults = new Faults(plan, world);
-    this.#platform = new Platform({ situation, drawn: this.#drawn, time, faults: this.#faults });
+    this.#platform = new Platform({ situation, setup: this.#setup, time, faults: this.#faults });
     const platform = this.#platform;
-    this.#user = new User({ situation, drawn: this.#drawn, time, platform, chance: this.#chance });
+    this.#user = new User({ situation, setup: this.#setup, time, platform, chance: this.#chance });
     this.#platform.onDeath = () => {
       for (const client of this.#clients) client.disconnected();
       whileAway(this.#platform.disk);
@@ -304,7 +304,7 @@ class Run {
     const rows = this.#rows();
     const record: RunRecord = {
       situation: this.#situation,
-      drawn: this.#drawn,
+      setup: this.#setup,
       log: rows.map((row) => toWire(row, SESSION)),
       rows,
       clients: this.#clients,

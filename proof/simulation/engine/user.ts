@@ -5,7 +5,7 @@ import type { VirtualTime } from "./virtual-time";
 
 type World = {
   situation: EngineSituation;
-  drawn: SessionSetup;
+  setup: SessionSetup;
   time: VirtualTime;
   platform: Platform;
   /** Shared with the rest of the run: the order of draws determines what a seed plays. */
@@ -28,15 +28,15 @@ export class User {
   /** Time of the first cancel request; infinite if none. */
   cancelsAt = Number.POSITIVE_INFINITY;
   readonly #situation: EngineSituation;
-  readonly #drawn: SessionSetup;
+  readonly #setup: SessionSetup;
   readonly #time: VirtualTime;
   readonly #platform: Platform;
   readonly #chance: Chance;
 
-  constructor({ situation, drawn, time, platform, chance }: World) {
+  constructor({ situation, setup, time, platform, chance }: World) {
     this.turns = situation.habits.includes("second_turn") ? 2 : 1;
     this.#situation = situation;
-    this.#drawn = drawn;
+    this.#setup = setup;
     this.#time = time;
     this.#platform = platform;
     this.#chance = chance;
@@ -89,7 +89,7 @@ export class User {
   }
 
   #start({ coordinator }: LiveSession, turn: number): void {
-    const { team, budget, timeoutMs } = this.#drawn;
+    const { team, budget, timeoutMs } = this.#setup;
     try {
       coordinator.handle({
         type: "turn_requested",

@@ -27,7 +27,7 @@ const searches = {
 } satisfies Partial<AgentRules>;
 
 /** Whole turns, by the name of their recorded log. */
-export const STORIES: Readonly<Record<string, Script>> = {
+export const SCRIPTS: Readonly<Record<string, Script>> = {
   "consensus-at-once": {
     rules: teamOf(3),
     steps: [
