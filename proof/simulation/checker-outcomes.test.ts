@@ -108,20 +108,17 @@ const ENDS: Row[] = [
 
 const UNASKED = "I15: the turn was cancelled without a request";
 
+const cancelsAsked = (name: string, ...places: number[]): Row => ({
+  name,
+  script: "cancel",
+  outside: { cancelsAsked: places },
+  wrong: UNASKED,
+});
+
 const CANCELS: Row[] = [
-  { name: "never", script: "cancel", outside: { cancelsAsked: [] }, wrong: UNASKED },
-  {
-    name: "before the turn began",
-    script: "cancel",
-    outside: { cancelsAsked: [1] },
-    wrong: UNASKED,
-  },
-  {
-    name: "after it had ended",
-    script: "cancel",
-    outside: { cancelsAsked: [500] },
-    wrong: UNASKED,
-  },
+  cancelsAsked("never"),
+  cancelsAsked("before the turn began", 1),
+  cancelsAsked("after its end", 500),
 ];
 
 const UNCAPPED = changes("turn.started", { budget: {} });
