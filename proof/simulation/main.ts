@@ -125,6 +125,14 @@ function sumOf(played: Progress["played"]): Sum {
   return sum;
 }
 
+/** Adds the report of a child process. */
+function addReport(sum: Sum, { seeds, failed, hashes, counted }: SeedReport): void {
+  sum.seeds += seeds;
+  sum.failed.push(...failed);
+  for (const [seed, hash] of hashes) sum.hashes.set(seed, hash);
+  sum.coverage.merge(counted);
+}
+
 /** Plays all seeds on all cores; stops early when enough have failed. */
 async function simulateAll(
   { from, seeds, jobs, patienceMs }: CommandArguments,
@@ -141,13 +149,6 @@ async function simulateAll(
   };
   const ticker = setInterval(printProgress, PROGRESS_MS);
   const workers = new Set<ChildProcess>();
-  const record = (seedReport: SeedReport): void => {
-    sum.seeds += seedReport.seeds;
-    sum.failed.push(...seedReport.failed);
-    for (const [seed, hash] of seedReport.hashes) sum.hashes.set(seed, hash);
-    sum.coverage.merge(seedReport.counted);
-    if (seedReport.failed.length > 0) failed();
-  };
   const failed = (): void => {
     console.log(`seeds that failed so far: ${sum.failed.join(" ")}`);
     if (sum.failed.length >= MAX_FAILURES) stop();
@@ -160,7 +161,8 @@ async function simulateAll(
     const collector = new RangeCollector(range);
     const onReport = (seedReport: SeedReport): void => {
       collector.add(seedReport);
-      record(seedReport);
+      addReport(sum, seedReport);
+      if (seedReport.failed.length > 0) failed();
     };
     const lost = await inProcess(range, {
       script: SCRIPT,

@@ -156,8 +156,7 @@ export class Providers {
         reached.charged = plan.charged;
       reached.endedAt ??= time.now;
       this.#open.delete(close);
-      // The listener would keep a dead process's objects in memory.
-      signal?.removeEventListener("abort", aborted);
+      signal?.removeEventListener("abort", aborted); // it would keep a dead process in memory
     };
     const breaks = (why: unknown): void => {
       if (sending.isDead() || reached.endedAt !== null) return;
