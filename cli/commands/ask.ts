@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { ask, askAndLeave, type Asking, type AskOptions } from "../asking/ask";
+import { ask, askAndLeave, type Asking, type AskOptions } from "../asking/ask-team";
 import { readQuestion } from "../asking/question";
 import { chooseTeam, type TeamChoice } from "../asking/team-choice";
 import { converse } from "../conversation/interactive";

@@ -1,5 +1,5 @@
 import type { QuestionPart } from "../../src/protocol/attachments";
-import type { AskTarget } from "../asking/ask";
+import type { AskTarget } from "../asking/ask-team";
 import type { Connection } from "../credentials/connection";
 import type { Limits } from "../commands/flags";
 import type { OutputOptions } from "../asking/answer-output";

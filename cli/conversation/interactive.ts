@@ -1,4 +1,4 @@
-import { type AskTarget, ask } from "../asking/ask";
+import { type AskTarget, ask } from "../asking/ask-team";
 import { refuseFirstSlip } from "../commands/slips";
 import type { Connection } from "../credentials/connection";
 import { again, type Conversation, type Latest, nextTurn } from "./conversation";

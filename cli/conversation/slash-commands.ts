@@ -1,4 +1,4 @@
-import { ask } from "../asking/ask";
+import { ask } from "../asking/ask-team";
 import { cancelRun, latestTurn, sessionStatus, turnFacts } from "../service/session-calls";
 import { cancelWords, printSessions } from "../commands/sessions";
 import { printLines } from "../terminal/output";

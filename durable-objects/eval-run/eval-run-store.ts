@@ -1,4 +1,4 @@
-import { GRACE_MS } from "../../src/evals/limits";
+import { GRACE_MS } from "../../src/evals/suite-limits";
 import { type CaseState, evolve, newRun, type RunEvent, type RunState } from "../../src/evals/run";
 import type { EvalRunStart, KeptSuite } from "./eval-run-api";
 

@@ -4,7 +4,7 @@ import { Coordinator } from "../../src/engine/coordinator";
 import { Engine } from "../../src/engine/engine";
 import type { Performer, SessionHost } from "../../src/engine/ports";
 import { BEGINS_AGAIN } from "../../src/providers/platform-words";
-import { CALL_SLOTS, HEADER_PATIENCE_MS } from "../shared/limits";
+import { CALL_SLOTS, HEADER_PATIENCE_MS } from "../shared/object-limits";
 import type { SettledTurn } from "../tenant/tenant-api";
 import { CallStore } from "./calls/call-store";
 import { RoundRecords } from "./calls/round-records";

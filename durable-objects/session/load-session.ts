@@ -8,7 +8,7 @@ import type { Env } from "../../src/env";
 import { logError } from "../../src/redaction/log";
 import { LOCAL_TENANT } from "../../src/tenancy/principal";
 import { contextServices } from "../shared/context-services";
-import { ATTACHMENT_READ_MS, DEFAULT_READERS } from "../shared/limits";
+import { ATTACHMENT_READ_MS, DEFAULT_READERS } from "../shared/object-limits";
 import { toolFetch } from "../shared/outgoing";
 import { AttachmentStore } from "./admission/attachments";
 import { TenantLink } from "./admission/tenant-link";

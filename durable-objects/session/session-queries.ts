@@ -6,7 +6,7 @@ import { apply, emptyView, type SessionView, type TurnView } from "../../src/pro
 import { type LogRow, toJson, toWire } from "./streams/frames";
 import type { AnswerText, EventPage, PageRequest } from "./session-api";
 import type { SessionLog, TurnPlace } from "./log/session-log";
-import { STORE, STREAM } from "../shared/limits";
+import { STORE, STREAM } from "../shared/object-limits";
 import { logError } from "../../src/redaction/log";
 
 /**

@@ -84,7 +84,7 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   },
   {
     name: "a model that sends no headers is waited for an hour",
-    file: "src/providers/limits.ts",
+    file: "src/providers/call-limits.ts",
     find: "firstByteMs: 120_000",
     replace: "firstByteMs: 3_600_000",
     invariant: "I13",

@@ -1,18 +1,18 @@
 import { readFileSync } from "node:fs";
-import * as config from "../../src/config/limits";
+import * as config from "../../src/config/config-limits";
 import { LIMITS } from "../../src/coordination/limits";
-import * as evaluations from "../../src/evals/limits";
+import * as evaluations from "../../src/evals/suite-limits";
 import { ATTACHMENT_LIMITS } from "../../src/protocol/attachments";
 import { SECRET_LIMITS } from "../../src/protocol/api/secrets";
 import { CONTEXT_LIMITS } from "../../src/protocol/context-limits";
-import * as providers from "../../src/providers/limits";
+import * as providers from "../../src/providers/call-limits";
 import { MOST_LIVE_KEYS } from "../../src/tenancy/keys";
-import { FILE_TOOL_LIMITS } from "../../src/tools/files/limits";
-import { JAVASCRIPT_LIMITS } from "../../src/tools/javascript/limits";
-import * as mcp from "../../src/tools/mcp/limits";
-import { SHELL_LIMITS } from "../../src/tools/shell/limits";
+import { FILE_TOOL_LIMITS } from "../../src/tools/files/file-limits";
+import { JAVASCRIPT_LIMITS } from "../../src/tools/javascript/script-limits";
+import * as mcp from "../../src/tools/mcp/server-limits";
+import { SHELL_LIMITS } from "../../src/tools/shell/shell-limits";
 import { PATH_LIMITS } from "../../src/workspace/paths";
-import { FILES, KEY_CHECK_MS, STREAM } from "../../durable-objects/shared/limits";
+import { FILES, KEY_CHECK_MS, STREAM } from "../../durable-objects/shared/object-limits";
 import { commentsOf } from "./comments";
 import { code, grouped, page, sentence, table } from "./markdown";
 
@@ -23,28 +23,28 @@ type Group = { title: string; file: string; values: Readonly<Record<string, unkn
 
 const GROUPS: readonly Group[] = [
   { title: "Coordination", file: "src/coordination/limits.ts", values: LIMITS },
-  { title: "Configs", file: "src/config/limits.ts", values: config },
+  { title: "Configs", file: "src/config/config-limits.ts", values: config },
   {
     title: "Files with a question",
     file: "src/protocol/attachments.ts",
     values: ATTACHMENT_LIMITS,
   },
   { title: "Contexts", file: "src/protocol/api/contexts.ts", values: CONTEXT_LIMITS },
-  { title: "Workspaces", file: "durable-objects/shared/limits.ts", values: FILES },
+  { title: "Workspaces", file: "durable-objects/shared/object-limits.ts", values: FILES },
   { title: "Paths", file: "src/workspace/paths.ts", values: PATH_LIMITS },
-  { title: "File tools", file: "src/tools/files/limits.ts", values: FILE_TOOL_LIMITS },
-  { title: "Shell", file: "src/tools/shell/limits.ts", values: SHELL_LIMITS },
-  { title: "JavaScript", file: "src/tools/javascript/limits.ts", values: JAVASCRIPT_LIMITS },
-  { title: "Tool servers", file: "src/tools/mcp/limits.ts", values: mcp },
-  { title: "Model calls", file: "src/providers/limits.ts", values: providers },
+  { title: "File tools", file: "src/tools/files/file-limits.ts", values: FILE_TOOL_LIMITS },
+  { title: "Shell", file: "src/tools/shell/shell-limits.ts", values: SHELL_LIMITS },
+  { title: "JavaScript", file: "src/tools/javascript/script-limits.ts", values: JAVASCRIPT_LIMITS },
+  { title: "Tool servers", file: "src/tools/mcp/server-limits.ts", values: mcp },
+  { title: "Model calls", file: "src/providers/call-limits.ts", values: providers },
   {
     title: "Event streams",
-    file: "durable-objects/shared/limits.ts",
+    file: "durable-objects/shared/object-limits.ts",
     values: { ...STREAM, KEY_CHECK_MS },
   },
   { title: "Secrets", file: "src/protocol/api/secrets.ts", values: SECRET_LIMITS },
   { title: "Keys", file: "src/tenancy/keys.ts", values: { MOST_LIVE_KEYS } },
-  { title: "Evaluations", file: "src/evals/limits.ts", values: evaluations },
+  { title: "Evaluations", file: "src/evals/suite-limits.ts", values: evaluations },
 ];
 
 export function limitsPage(): string {

@@ -4,7 +4,7 @@ import { byteLength } from "../coordination";
 import { attachmentsHeader, textFileBlock } from "../prompts/task";
 import type { Attachment } from "../protocol/attachments";
 import { acceptsMedia, expectedMediaTokens, mediaTokens } from "../providers/accepted-media";
-import type { Part } from "../providers/parts";
+import type { Part } from "../providers/attachment-parts";
 
 /**
  * Attachments of a question for the agents of a team: unsupported ones, tokens, and parts of

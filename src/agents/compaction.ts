@@ -1,7 +1,7 @@
 import { summaryNote, summaryRequest } from "../prompts/compaction";
 import type { CompactedPart } from "../protocol/events";
 import type { ReplyItem } from "../providers/provider";
-import { bytesWithin, estimateTokens } from "../tools/results";
+import { bytesWithin, estimateTokens } from "../tools/large-results";
 import type { CallRecord } from "./records";
 import { byteLength } from "../coordination";
 import { cutToFit } from "./cut-to-fit";

@@ -5,7 +5,7 @@ import type { ConfigContext } from "./context";
 import { checkKeys } from "./check-keys";
 import { asSection, below, read, type Section, slipOf, text } from "./fields";
 import { AGENT_KEYS } from "./known-keys";
-import { MAX_AGENTS, MAX_ID_CHARS, MAX_TEXT_CHARS } from "./limits";
+import { MAX_AGENTS, MAX_ID_CHARS, MAX_TEXT_CHARS } from "./config-limits";
 import { readSensitivity } from "./team-settings";
 import type { TeamAgent } from "./team";
 import { asksForFiles, type TeamFiles } from "./workspace";

@@ -2,7 +2,7 @@ import { isLoopbackHost } from "../outgoing/addresses";
 import { findHost, type Host, KEY_NAMES, keyOrigins, mayReceiveKey } from "../providers/hosts";
 import type { ConfigContext } from "./context";
 import { read, type Section, text } from "./fields";
-import { MAX_KEY_CHARS } from "./limits";
+import { MAX_KEY_CHARS } from "./config-limits";
 import type { Path } from "./problems";
 import type { Backend } from "./team";
 

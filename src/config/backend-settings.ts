@@ -1,5 +1,5 @@
 import { flag, integer, type Kind, mapping, number, oneOf, text, texts } from "./fields";
-import { MAX_KEY_CHARS, MAX_NAME_CHARS, MAX_URL_CHARS } from "./limits";
+import { MAX_KEY_CHARS, MAX_NAME_CHARS, MAX_URL_CHARS } from "./config-limits";
 import { setting } from "./setting";
 
 const NAME = text(MAX_NAME_CHARS);

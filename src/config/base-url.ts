@@ -5,7 +5,7 @@ import {
   isAllowedOrigin,
 } from "../outgoing/address-rules";
 import { isPrivateHost } from "../outgoing/addresses";
-import { MAX_URL_CHARS } from "./limits";
+import { MAX_URL_CHARS } from "./config-limits";
 
 /**
  * `privateOrigin`: set if the address is refused only because it is private, so that an operator

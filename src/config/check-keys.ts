@@ -9,7 +9,7 @@ import {
   TOP_KEYS,
   UI_KEYS,
 } from "./known-keys";
-import { MAX_PROBLEMS } from "./limits";
+import { MAX_PROBLEMS } from "./config-limits";
 import { nearest } from "./nearest";
 import { NEED_IDS, type NeedId } from "./needs";
 import { cut } from "./problems";

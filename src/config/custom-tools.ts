@@ -10,7 +10,7 @@ import type { ConfigContext } from "./context";
 import { listOrMapping, read, refuseOffWord, type Section, texts } from "./fields";
 import { readHttpTool, refuseUnfit } from "./http-tools";
 import { PYTHON_TOOL_KEYS, REGISTERED_TOOL_KEYS } from "./known-keys";
-import { MAX_CUSTOM_TOOLS } from "./limits";
+import { MAX_CUSTOM_TOOLS } from "./config-limits";
 import { nearest } from "./nearest";
 import type { NeedId } from "./needs";
 import { cut } from "./problems";

@@ -4,7 +4,7 @@ import type { ConfigContext } from "./context";
 import { checkBaseUrl } from "./base-url";
 import { read, type Section, text } from "./fields";
 import { VERSIONED_KEYS } from "./backend-keys";
-import { MAX_NAME_CHARS, MAX_URL_CHARS } from "./limits";
+import { MAX_NAME_CHARS, MAX_URL_CHARS } from "./config-limits";
 import { listed } from "./needs";
 
 /** The address of a backend. */

@@ -1,7 +1,7 @@
 import type { HostedToolRule } from "../protocol/team";
 import type { HostedToolName } from "../protocol/hosted-tools";
 import type { Host } from "../providers/host";
-import type { FormatParams } from "../providers/params";
+import type { FormatParams } from "../providers/param-types";
 import {
   type Format,
   runsHostedTools,

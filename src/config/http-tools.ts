@@ -14,7 +14,7 @@ import { checkKeys } from "./check-keys";
 import { type ConfigContext, toolAddressRules } from "./context";
 import { integer, mapping, oneOf, read, type Section, text, toPlain } from "./fields";
 import { HTTP_TOOL_KEYS } from "./known-keys";
-import { MAX_DESCRIPTION_CHARS, MAX_URL_CHARS } from "./limits";
+import { MAX_DESCRIPTION_CHARS, MAX_URL_CHARS } from "./config-limits";
 import { isCredential, refuseStrayKeys } from "./stray-keys";
 import { readToolHeaders } from "./tool-secrets";
 

@@ -20,7 +20,7 @@ import {
   TOP_KEYS,
   UI_KEYS,
 } from "./known-keys";
-import { MAX_AGENTS, MAX_ID_CHARS, MAX_TEXT_CHARS } from "./limits";
+import { MAX_AGENTS, MAX_ID_CHARS, MAX_TEXT_CHARS } from "./config-limits";
 import { NEED_IDS, NEEDS } from "./needs";
 import { toKind } from "./params";
 import { BACKEND } from "./backend-settings";

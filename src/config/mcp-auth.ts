@@ -6,7 +6,7 @@ import { checkKeys } from "./check-keys";
 import { type ConfigContext, toolAddressRules } from "./context";
 import { below, oneOf, read, type Section, text } from "./fields";
 import { MCP_AUTH_KEYS } from "./known-keys";
-import { MAX_KEY_CHARS, MAX_NAME_CHARS, MAX_URL_CHARS } from "./limits";
+import { MAX_KEY_CHARS, MAX_NAME_CHARS, MAX_URL_CHARS } from "./config-limits";
 import { unknownSecret } from "./tool-secrets";
 
 /** `auth` of a tool server: OAuth with credentials or tokens stored as secrets. */

@@ -5,7 +5,7 @@ import { checkKeys } from "./check-keys";
 import { type ConfigContext, toolAddressRules } from "./context";
 import { integer, listOrMapping, read, refuseOffWord, type Section, text, texts } from "./fields";
 import { HTTP_MCP_KEYS, MCP_SERVER_KEYS } from "./known-keys";
-import { MAX_MCP_SERVERS, MAX_URL_CHARS } from "./limits";
+import { MAX_MCP_SERVERS, MAX_URL_CHARS } from "./config-limits";
 import { readMcpAuth } from "./mcp-auth";
 import { cut } from "./problems";
 import { isCredential } from "./stray-keys";

@@ -1,4 +1,4 @@
-import type { FormatParams, ParamKind } from "../providers/params";
+import type { FormatParams, ParamKind } from "../providers/param-types";
 import {
   flag,
   integer,
@@ -14,7 +14,7 @@ import {
   texts,
   toPlain,
 } from "./fields";
-import { MAX_NAME_CHARS } from "./limits";
+import { MAX_NAME_CHARS } from "./config-limits";
 import { refuseStrayKeys } from "./stray-keys";
 
 /** Reads the parameters of a backend section, as its wire format defines them. */

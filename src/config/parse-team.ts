@@ -5,7 +5,7 @@ import type { ConfigContext } from "./context";
 import { checkKeys } from "./check-keys";
 import { asSection, below, type Section } from "./fields";
 import { TOP_KEYS, UI_KEYS } from "./known-keys";
-import { MAX_TEAM_BYTES } from "./limits";
+import { MAX_TEAM_BYTES } from "./config-limits";
 import {
   type Coordination,
   readCoordination,

@@ -1,5 +1,5 @@
 import { redactShapes } from "../redaction/redact";
-import { MAX_PROBLEMS } from "./limits";
+import { MAX_PROBLEMS } from "./config-limits";
 import { type Feature, type NeedId, refusalOf, SERVED, type Features } from "./needs";
 
 /**

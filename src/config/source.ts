@@ -7,7 +7,7 @@ import {
   MAX_INDENT,
   MAX_PROBLEMS,
   MAX_YAML_TOKENS,
-} from "./limits";
+} from "./config-limits";
 import { lastAlias, locateIn } from "./locate";
 import type { ConfigProblem, Locate, ProblemCode } from "./problems";
 import { forbiddenCharacter, syntaxProblems } from "./syntax";

@@ -1,5 +1,5 @@
 import { flag, integer, oneOf, read, type Section, text } from "./fields";
-import { MAX_TEXT_CHARS, MAX_TIMEOUT_SECONDS, MAX_URL_CHARS } from "./limits";
+import { MAX_TEXT_CHARS, MAX_TIMEOUT_SECONDS, MAX_URL_CHARS } from "./config-limits";
 import { setting } from "./setting";
 
 export const SENSITIVITIES = oneOf(["lenient", "balanced", "strict"]);

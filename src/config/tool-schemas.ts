@@ -10,7 +10,7 @@ import {
   MAX_HEADERS,
   MAX_KEY_CHARS,
   MAX_MCP_SERVERS,
-} from "./limits";
+} from "./config-limits";
 import { MCP_AUTH } from "./mcp-auth";
 import { MCP_NAME, MCP_SERVER } from "./mcp-servers";
 import { RATES } from "./rates";

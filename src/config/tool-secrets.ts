@@ -4,7 +4,7 @@ import { secretsIn } from "../tools/http/definition";
 import { describeBindings, maySend, maySendBelow } from "../tools/secret-bindings";
 import type { ConfigContext, ToolSecret } from "./context";
 import { mapping, read, type Section } from "./fields";
-import { MAX_HEADERS, MAX_KEY_CHARS } from "./limits";
+import { MAX_HEADERS, MAX_KEY_CHARS } from "./config-limits";
 import { cut, type Path } from "./problems";
 import { isCredential, refuseStrayKeys } from "./stray-keys";
 

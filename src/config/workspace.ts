@@ -4,7 +4,7 @@ import { protectedPathProblem, PROTECTION_LIMITS } from "../workspace/permission
 import { CONTEXT_NAME, contextNameFrom } from "../protocol/api/contexts";
 import { below, list, oneOf, read, type Section, text } from "./fields";
 import { CONTEXT_PATH_KEYS } from "./known-keys";
-import { MAX_CONTEXTS, MAX_URL_CHARS } from "./limits";
+import { MAX_CONTEXTS, MAX_URL_CHARS } from "./config-limits";
 import { listed, refusalOf } from "./needs";
 import { cut } from "./problems";
 import { readShell } from "./shell";

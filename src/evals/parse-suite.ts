@@ -5,7 +5,7 @@ import { inReportForm, type ConfigProblem, Findings, type Path } from "../config
 import { readSource } from "../config/source";
 import { byteLength } from "../coordination";
 import { cronProblem } from "./cron";
-import { MAX_SUITE_BYTES } from "./limits";
+import { MAX_SUITE_BYTES } from "./suite-limits";
 import { SUITE_KEYS, type Suite, SuiteSchema } from "./schema";
 
 export type SuiteResult = { ok: true; suite: Suite } | { ok: false; errors: ConfigProblem[] };

@@ -1,5 +1,5 @@
 import { grade } from "./grade";
-import { MAX_DETAIL_CHARS, MAX_KEPT_ANSWER_CHARS } from "./limits";
+import { MAX_DETAIL_CHARS, MAX_KEPT_ANSWER_CHARS } from "./suite-limits";
 import type { Grader } from "./schema";
 
 /** The result of a case. `errored`: there is no answer to grade. */

@@ -1,4 +1,4 @@
-import { ASK } from "./limits";
+import { ASK } from "./suite-limits";
 import type { CaseResult } from "./result";
 
 /**

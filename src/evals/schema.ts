@@ -13,7 +13,7 @@ import {
   MAX_EXPECTED_CHARS,
   MAX_NUMBER,
   MAX_TEXTS,
-} from "./limits";
+} from "./suite-limits";
 
 /** The grammar of `configs/evals/*.yaml`. Strict: unknown keys are refused by name. */
 

@@ -1,4 +1,4 @@
-import { MAX_JSON_BYTES, MAX_LINE_BYTES, MAX_REPLY_BYTES } from "./limits";
+import { MAX_JSON_BYTES, MAX_LINE_BYTES, MAX_REPLY_BYTES } from "./call-limits";
 import { ProviderError } from "./provider";
 
 const LINE_FEED = 10;

@@ -1,7 +1,7 @@
 import { boundedBody, boundedChunks, JSON_LIMITS, readAtMost } from "./bounded-body";
 import { readError } from "./error-body";
 import { classify, toMessage } from "./errors";
-import { MAX_ERROR_BODY_BYTES } from "./limits";
+import { MAX_ERROR_BODY_BYTES } from "./call-limits";
 import { ProviderError } from "./provider";
 import { limitResetMs, retryAfterMs } from "./retry-after";
 

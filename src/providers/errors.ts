@@ -3,7 +3,7 @@ import { byStatus, HINTS, type Rule, SAID_RULES } from "./error-rules";
 import { INTERRUPTIONS } from "./platform-words";
 import { ProviderError } from "./provider";
 import { redact } from "../redaction/redact";
-import { MAX_MESSAGE_CHARS } from "./limits";
+import { MAX_MESSAGE_CHARS } from "./call-limits";
 
 /** Classifies provider errors by the rules in error-rules.ts. */
 

@@ -2,7 +2,7 @@ import { PARAMS as ANTHROPIC } from "./anthropic/params";
 import { PARAMS as GEMINI } from "./gemini/params";
 import { PARAMS as OPENAI_CHAT } from "./openai-chat/params";
 import { PARAMS as OPENAI_RESPONSES } from "./openai-responses/params";
-import type { FormatParams } from "./params";
+import type { FormatParams } from "./param-types";
 import type { Format } from "./registry";
 
 /** The parameters of each wire format that a config may set. */

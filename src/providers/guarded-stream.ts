@@ -1,5 +1,5 @@
 import type { Message, ModelEvent, ModelRequest, Provider, ProviderError } from "./provider";
-import { LAST_WAIT_MS } from "./limits";
+import { LAST_WAIT_MS } from "./call-limits";
 
 type Stream = Provider["stream"];
 

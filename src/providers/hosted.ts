@@ -8,7 +8,7 @@ import {
   MAX_HOSTED_INPUT_CHARS,
   MAX_HOSTED_OUTPUT_CHARS,
   MAX_HOSTED_USES,
-} from "./limits";
+} from "./call-limits";
 
 /**
  * Uses and citations of hosted tools, cut to limits. Both are stored and shown; neither is sent

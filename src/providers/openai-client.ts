@@ -2,7 +2,7 @@ import OpenAI, { APIError } from "openai";
 import { checkedFetch } from "./checked-fetch";
 import { classify, toProviderError } from "./errors";
 import { isJsonObject, parseJson } from "./json";
-import { NO_SDK_TIMEOUT_MS } from "./limits";
+import { NO_SDK_TIMEOUT_MS } from "./call-limits";
 import { ProviderError, type ProviderOptions } from "./provider";
 
 /**

@@ -1,7 +1,7 @@
 import type { FailureClass, StopReason, Usage } from "../protocol/events";
 import type { Citation, HostedToolName, HostedUse } from "../protocol/hosted-tools";
 import type { Host } from "./hosts";
-import type { Part } from "./parts";
+import type { Part } from "./attachment-parts";
 
 /**
  * The interface between agents and wire formats. A format's folder converts a `ModelRequest` to its

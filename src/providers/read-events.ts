@@ -1,5 +1,5 @@
 import { createParser } from "eventsource-parser";
-import { MAX_LINE_BYTES } from "./limits";
+import { MAX_LINE_BYTES } from "./call-limits";
 import { parseJson } from "./json";
 import { ProviderError } from "./provider";
 

@@ -1,4 +1,4 @@
-import { MAX_REPLY_CHARS } from "./limits";
+import { MAX_REPLY_CHARS } from "./call-limits";
 import { ProviderError } from "./provider";
 
 /**

@@ -5,7 +5,7 @@ import { PackReader } from "../workspace/pack-reader";
 import type { ContextIndex, VersionRow } from "./context-index";
 import { CONTEXT_PACKS, type Places } from "./packs";
 import { readPlaces } from "./stored-packs";
-import { placesOf, type StoredManifest, toTree } from "./stored-manifest";
+import { placesOf, type StoredManifest, toTree } from "./manifest-text";
 import { readManifest } from "./uploads";
 
 /** An immutable version of a context. */

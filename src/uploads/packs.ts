@@ -3,7 +3,7 @@ import { hashOf } from "../workspace/snapshot";
 import type { Member } from "../workspace/pack-reader";
 import { BlobWriter } from "./blob-writer";
 import { joined } from "./byte-queue";
-import type { StoredManifest } from "./stored-manifest";
+import type { StoredManifest } from "./manifest-text";
 
 /**
  * Small contents that arrive together are packed, so that a search of a tree reads a few packs.

@@ -1,7 +1,7 @@
 import type { ContextBlobs } from "../../r2-layout/contexts";
 import type { ContextIndex, VersionKey } from "./context-index";
 import { fullMessage, UploadRefusal } from "./refusals";
-import { ownBlobs, type StoredManifest } from "./stored-manifest";
+import { ownBlobs, type StoredManifest } from "./manifest-text";
 
 /** Step for charging an upload of unknown size, so that few objects cost a query. */
 const STEP_BYTES = 8_000_000;

@@ -9,7 +9,7 @@ import {
   type Places,
   placesIn,
 } from "./packs";
-import type { StoredManifest } from "./stored-manifest";
+import type { StoredManifest } from "./manifest-text";
 
 /** Contents that an upload has stored so far. */
 export type StoredContents = { hashes: ReadonlySet<string>; packed: OwnPlaces };

@@ -17,7 +17,7 @@ import {
   type StoredManifest,
   toEntry,
   treeHash,
-} from "./stored-manifest";
+} from "./manifest-text";
 import { heldBy, packStore, writePlaces } from "./stored-packs";
 import { TreeBuilder, treeBytes } from "./tree-builder";
 

@@ -1,7 +1,7 @@
 import { LineCounter, parseDocument } from "yaml";
 import { describe, expect, it } from "vitest";
 import { parseBounded } from "../../src/config/bounded-yaml";
-import { MAX_PROBLEMS } from "../../src/config/limits";
+import { MAX_PROBLEMS } from "../../src/config/config-limits";
 import { readSource } from "../../src/config/source";
 import { cpuMs } from "../fakes/cpu-time";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { FailureClass } from "../../src/protocol/events";
-import { MAX_JSON_BYTES, MAX_LINE_BYTES } from "../../src/providers/limits";
+import { MAX_JSON_BYTES, MAX_LINE_BYTES } from "../../src/providers/call-limits";
 import { ProviderError } from "../../src/providers/provider";
 import {
   type Call,

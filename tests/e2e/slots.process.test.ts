@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { HEADER_PATIENCE_MS } from "../../durable-objects/shared/limits";
+import { HEADER_PATIENCE_MS } from "../../durable-objects/shared/object-limits";
 import {
   peakAwaitingHeaders,
   peakConcurrency,

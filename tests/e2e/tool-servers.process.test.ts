@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { TOOL_SERVERS } from "../../durable-objects/shared/limits";
+import { TOOL_SERVERS } from "../../durable-objects/shared/object-limits";
 import { ServiceProcess } from "../../simulated/service/service-process";
 import { worksOnFiles } from "../../simulated/providers/coding";
 import { answersThenVotes } from "../../simulated/providers/scripts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { boundedBody, boundedChunks } from "../../src/providers/bounded-body";
-import { MAX_LINE_BYTES } from "../../src/providers/limits";
+import { MAX_LINE_BYTES } from "../../src/providers/call-limits";
 
 /** A body of these texts that never ends by itself, and its state afterwards. */
 function openBody(texts: string[]) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { boundedChunks } from "../../src/providers/bounded-body";
-import { MAX_LINE_BYTES } from "../../src/providers/limits";
+import { MAX_LINE_BYTES } from "../../src/providers/call-limits";
 import { readEvents } from "../../src/providers/read-events";
 
 const NEVER = new AbortController().signal;

@@ -9,7 +9,7 @@ import { ContextFiles } from "../../r2-layout/contexts";
 import { createContextReader } from "../../src/uploads/context-reader";
 import type { ArchiveEntry } from "../../src/uploads/read-tar";
 import { putBlobs, putManifest } from "../../src/uploads/uploads";
-import { FILE_TOOL_LIMITS } from "../../src/tools/files/limits";
+import { FILE_TOOL_LIMITS } from "../../src/tools/files/file-limits";
 import { grepTool } from "../../src/tools/files/grep";
 import { hashOf } from "../../src/workspace/snapshot";
 import { StagedFiles } from "../../src/workspace/staged-files";

@@ -8,7 +8,7 @@ import {
   PackWriter,
   placesIn,
 } from "../../src/uploads/packs";
-import { toEntry } from "../../src/uploads/stored-manifest";
+import { toEntry } from "../../src/uploads/manifest-text";
 import { hashOf } from "../../src/workspace/snapshot";
 
 /** The stored contents and their places. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { STORE } from "../../durable-objects/shared/limits";
+import { STORE } from "../../durable-objects/shared/object-limits";
 import { byteLength } from "../../src/coordination/byte-length";
 import { LIMITS } from "../../src/coordination/limits";
 import type { FileAccess } from "../../src/protocol/events";

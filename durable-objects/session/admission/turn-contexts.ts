@@ -2,7 +2,7 @@ import type { Team } from "../../../src/config/team";
 import type { ContextPins, PinPlace } from "../../../src/uploads/context-index";
 import { namesGranted, pinContexts } from "../../../src/uploads/pins";
 import type { PinnedContext } from "../../../src/protocol/events";
-import { MOST_CONTEXT_FILES } from "../../shared/limits";
+import { MOST_CONTEXT_FILES } from "../../shared/object-limits";
 
 /**
  * `names`: contexts that are not uploaded. `files`: the number of files of all contexts together.

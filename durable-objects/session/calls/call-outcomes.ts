@@ -10,7 +10,7 @@ import {
 } from "../../../src/coordination";
 import { logError } from "../../../src/redaction/log";
 import { hashOf } from "../../../src/workspace/snapshot";
-import { FILES } from "../../shared/limits";
+import { FILES } from "../../shared/object-limits";
 import type { Workspaces } from "../files/workspaces";
 import type { CallRequests } from "./call-requests";
 import type { Compactions } from "./compactions";

@@ -12,7 +12,7 @@ import {
 import type { Attachment } from "../../../src/protocol/attachments";
 import type { EventOf } from "../../../src/protocol/events";
 import type { Message, ModelRequest, ToolSpec } from "../../../src/providers/provider";
-import { HEADER_PATIENCE_MS } from "../../shared/limits";
+import { HEADER_PATIENCE_MS } from "../../shared/object-limits";
 import type { SessionFacts } from "../session-facts";
 import type { CallStore } from "./call-store";
 import { type AskedParts, askedRequest, grantedRequest } from "./granted-request";

@@ -1,5 +1,5 @@
 import type { CallRecord, RoundRecord } from "../../../src/agents/records";
-import { STORE } from "../../shared/limits";
+import { STORE } from "../../shared/object-limits";
 import { chunks } from "../log/chunks";
 import type { Sql } from "../object-storage";
 

@@ -10,7 +10,7 @@ import type { Backend, TeamAgent } from "../../../src/config/team";
 import type { ModelCallEffect } from "../../../src/coordination";
 import type { DeltaKind } from "../../../src/protocol/events";
 import type { CallSlot, StreamInputs } from "../../../src/engine/ports";
-import { CALL_TIME_LIMITS } from "../../../src/providers/limits";
+import { CALL_TIME_LIMITS } from "../../../src/providers/call-limits";
 import type { Provider, ResumePoint } from "../../../src/providers/provider";
 import { createProvider, hostById } from "../../../src/providers/registry";
 import { SYSTEM_TIMERS } from "../../../src/async/clock";

@@ -3,7 +3,7 @@ import type { BlobSource } from "../../../src/workspace/agent-files";
 import { type BlobSize, EMPTY_HASH } from "../../../src/workspace/snapshot";
 import { type FileEntry, FileError } from "../../../src/workspace/types";
 import type { StorageQueue } from "./storage-queue";
-import { FILES } from "../../shared/limits";
+import { FILES } from "../../shared/object-limits";
 import { PackReader } from "../../../src/workspace/pack-reader";
 import type { Sql } from "../object-storage";
 

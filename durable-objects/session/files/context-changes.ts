@@ -1,6 +1,6 @@
 import { decodeManifest, encodeManifest } from "../../../src/workspace/manifest";
 import type { TreeChanges } from "../../../src/workspace/types";
-import { STORE } from "../../shared/limits";
+import { STORE } from "../../shared/object-limits";
 import { chunks } from "../log/chunks";
 import type { Sql } from "../object-storage";
 

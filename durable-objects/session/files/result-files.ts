@@ -8,12 +8,12 @@ import {
   resultFilePath,
   type ResultLimits,
   withFiles,
-} from "../../../src/tools/results";
+} from "../../../src/tools/large-results";
 import type { ToolFile, ToolResult } from "../../../src/tools/tool";
 import type { AgentFiles } from "../../../src/workspace/agent-files";
 import { hashOf } from "../../../src/workspace/snapshot";
 import { FileError } from "../../../src/workspace/types";
-import { FILES } from "../../shared/limits";
+import { FILES } from "../../shared/object-limits";
 
 /** The text for the conversation, and the parts of the result that are stored in R2. */
 export type FiledResult = { text: string; results: ResultFile[] };

@@ -4,7 +4,7 @@ import { logError } from "../../../src/redaction/log";
 import type { BlobSource } from "../../../src/workspace/agent-files";
 import { type FileEntry, FileError, type Tree } from "../../../src/workspace/types";
 import type { StorageQueue } from "./storage-queue";
-import { CONTEXT_CACHE } from "../../shared/limits";
+import { CONTEXT_CACHE } from "../../shared/object-limits";
 
 type Options = { reader: ContextReader; tenant: string; turns: Pick<StorageQueue, "take"> };
 type Pin = Pick<PinnedContext, "name" | "version">;

@@ -1,7 +1,7 @@
 import { decodeManifest, encodeManifest, type Manifest } from "../../../src/workspace/manifest";
 import { applyChanges, diffTrees, EMPTY_TREE, treeStats } from "../../../src/workspace/tree";
 import type { Tree, TreeChanges } from "../../../src/workspace/types";
-import { STORE } from "../../shared/limits";
+import { STORE } from "../../shared/object-limits";
 import { chunks } from "../log/chunks";
 import type { Sql } from "../object-storage";
 

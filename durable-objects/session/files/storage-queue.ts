@@ -1,6 +1,6 @@
 import { Mutex } from "../../../src/async/mutex";
 import { withTimeout } from "../../../src/async/timeout";
-import { BUCKET_LIMIT_MS } from "../../shared/limits";
+import { BUCKET_LIMIT_MS } from "../../shared/object-limits";
 
 /**
  * Runs one storage operation at a time, on R2 or on D1 for contexts: the platform's few connections

@@ -32,7 +32,7 @@ import {
   placeOf,
 } from "./files-entry";
 import type { FileJobs, FileJob } from "./file-jobs";
-import { FILES } from "../../shared/limits";
+import { FILES } from "../../shared/object-limits";
 import type { Outbox } from "../log/outbox";
 import { RejectedResults } from "./rejected-results";
 import type { RoundChanges } from "./round-changes";

@@ -1,6 +1,6 @@
 import type { DeltaSource } from "../../../src/engine/ports";
 import type { DeltaItem } from "../../../src/protocol/events";
-import { FLUSH, STORE } from "../../shared/limits";
+import { FLUSH, STORE } from "../../shared/object-limits";
 import { chunks } from "./chunks";
 
 /**

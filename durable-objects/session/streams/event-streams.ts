@@ -2,7 +2,7 @@ import type { StreamRequest } from "../../../src/protocol/stream-request";
 import { type FrameBatch, FrameCache, toBatch } from "./frame-cache";
 import { type LogRow, toFrame } from "./frames";
 import { RowBatcher } from "./row-batcher";
-import { STREAM } from "../../shared/limits";
+import { STREAM } from "../../shared/object-limits";
 import { isTerminal } from "../../../src/protocol/events";
 import type { SessionLog } from "../log/session-log";
 

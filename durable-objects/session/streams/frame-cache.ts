@@ -1,5 +1,5 @@
 import { type LogRow, toFrame } from "./frames";
-import { STREAM } from "../../shared/limits";
+import { STREAM } from "../../shared/object-limits";
 
 /** The frames of one commit, encoded once for all readers that are up to date. */
 export type FrameBatch = {

@@ -1,5 +1,5 @@
 import type { SessionEvent, WireEvent } from "../../../src/protocol/events";
-import { STORE } from "../../shared/limits";
+import { STORE } from "../../shared/object-limits";
 
 /** A row of the log. `body`: JSON of the event's own fields. */
 export type LogRow = {

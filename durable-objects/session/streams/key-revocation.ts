@@ -1,4 +1,4 @@
-import { KEY_CHECK_MS } from "../../shared/limits";
+import { KEY_CHECK_MS } from "../../shared/object-limits";
 import { logError } from "../../../src/redaction/log";
 
 /** The open streams, by the keys they were requested with. */

@@ -1,6 +1,6 @@
 import { isTerminal } from "../../../src/protocol/events";
 import type { LogRow } from "./frames";
-import { STREAM } from "../../shared/limits";
+import { STREAM } from "../../shared/object-limits";
 
 type Options = {
   /** Number of readers. */

@@ -24,7 +24,7 @@ import {
   RESULT_READERS,
   type ResultLimits,
   type ResultReader,
-} from "../../../src/tools/results";
+} from "../../../src/tools/large-results";
 import type { AgentFiles, StagedChanges } from "../../../src/workspace/agent-files";
 import { withoutChanges } from "../../../src/workspace/audit-trail";
 import { FileError } from "../../../src/workspace/types";

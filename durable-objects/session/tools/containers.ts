@@ -12,7 +12,7 @@ import {
   sandboxRunner,
 } from "../../../src/tools/shell";
 import type { Env } from "../../../src/env";
-import { CONTAINER_PATIENCE_MS } from "../../shared/limits";
+import { CONTAINER_PATIENCE_MS } from "../../shared/object-limits";
 
 /** Work for when the session is erased. Idempotent. */
 export type ContainerJob = { type: "destroy_container"; name: string };

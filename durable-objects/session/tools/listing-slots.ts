@@ -1,4 +1,4 @@
-import { HEADER_PATIENCE_MS, TOOL_SERVERS } from "../../shared/limits";
+import { HEADER_PATIENCE_MS, TOOL_SERVERS } from "../../shared/object-limits";
 import { type Release, Semaphore } from "../../../src/async/semaphore";
 
 /**

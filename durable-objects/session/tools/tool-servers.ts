@@ -15,7 +15,7 @@ import { pinsOf, toListing } from "../../../src/tools/mcp/tool-listing";
 import type { Tool } from "../../../src/tools/tool";
 import type { SessionInputs } from "../../../src/engine/ports";
 import type { Semaphore } from "../../../src/async/semaphore";
-import { TOOL_SERVERS } from "../../shared/limits";
+import { TOOL_SERVERS } from "../../shared/object-limits";
 import type { SessionLog } from "../log/session-log";
 import { ListingSlots } from "./listing-slots";
 import type { ToolDefinitions } from "./tool-definitions";

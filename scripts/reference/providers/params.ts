@@ -1,5 +1,5 @@
 import { ALL_PARAMS, FORMAT_NAMES, FORMAT_PARAMS } from "../../../src/providers/format-params";
-import type { FormatParams, ParamKind } from "../../../src/providers/params";
+import type { FormatParams, ParamKind } from "../../../src/providers/param-types";
 import { code, codes, grouped, table } from "../markdown";
 
 const FORMATS = ["openai-chat", "openai-responses", "anthropic", "gemini"] as const;

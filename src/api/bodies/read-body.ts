@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { MAX_CONFIG_CHARS } from "../../config/limits";
+import { MAX_CONFIG_CHARS } from "../../config/config-limits";
 import { MAX_QUESTION_CHARS } from "../../protocol/api";
 import { ApiError } from "../errors";
 import { JsonRefusal, parseStrictJson } from "./strict-json";

@@ -4,7 +4,7 @@ import { checkedFetch } from "../checked-fetch";
 import { classify, toProviderError } from "../errors";
 import { guarded, readReply, withParts } from "../guarded-stream";
 import { isJsonObject, jsonBody, parseJson } from "../json";
-import { NO_SDK_TIMEOUT_MS } from "../limits";
+import { NO_SDK_TIMEOUT_MS } from "../call-limits";
 import { linkedAbort } from "../../async/abort";
 import {
   type ModelEvent,

@@ -1,4 +1,4 @@
-import type { FormatParams, ParamProblem } from "../params";
+import type { FormatParams, ParamProblem } from "../param-types";
 import { refusesThinking, thinks, traitsOf } from "./thinking";
 
 type Params = Readonly<Record<string, unknown>>;

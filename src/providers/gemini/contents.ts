@@ -1,6 +1,6 @@
 import type { Content, Part } from "@google/genai/web";
 import { isJsonObject, parseJson } from "../json";
-import { type Part as AttachedPart, PDF_TYPE } from "../parts";
+import { type Part as AttachedPart, PDF_TYPE } from "../attachment-parts";
 import type { Message, ReplyItem } from "../provider";
 import { readMarks, readPart } from "./schema";
 

@@ -1,6 +1,6 @@
 import type { Citation, HostedToolName, HostedUse } from "../../protocol/hosted-tools";
 import { distinctCitations, shortUse } from "../hosted";
-import { MAX_HOSTED_USES } from "../limits";
+import { MAX_HOSTED_USES } from "../call-limits";
 import type { ModelEvent } from "../provider";
 import { type Fields, fieldsOf, listOf, textOf } from "./schema";
 

@@ -1,5 +1,5 @@
 import { isJsonObject } from "../json";
-import type { FormatParams } from "../params";
+import type { FormatParams } from "../param-types";
 import {
   canCombineHosted,
   EFFORTS,

@@ -1,5 +1,5 @@
 import { isJsonObject } from "../json";
-import type { ParamProblem } from "../params";
+import type { ParamProblem } from "../param-types";
 
 /**
  * `safety_settings` of a config: a list of {category, threshold}, or a mapping from category to

@@ -1,5 +1,5 @@
 import { isJsonObject } from "../json";
-import type { ParamProblem } from "../params";
+import type { ParamProblem } from "../param-types";
 
 /** Converts the thinking settings of a config to fields that the model's generation accepts. */
 

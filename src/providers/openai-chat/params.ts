@@ -1,4 +1,4 @@
-import type { FormatParams } from "../params";
+import type { FormatParams } from "../param-types";
 
 const SHORT_TEXT = { type: "text" } as const;
 const MOST = Number.MAX_SAFE_INTEGER;

@@ -1,7 +1,7 @@
 import { fittingName, resultText } from "../call-ids";
 import type { Host } from "../hosts";
 import { isJsonObject, parseJson } from "../json";
-import { dataUrl, type Part, PDF_TYPE, pdfFilename } from "../parts";
+import { dataUrl, type Part, PDF_TYPE, pdfFilename } from "../attachment-parts";
 import type { Message, ModelRequest, ReplyItem, ToolSpec } from "../provider";
 import { returnedDetails } from "./reasoning-details";
 import { fieldsOf } from "./schema";

@@ -1,7 +1,7 @@
 import { sleep } from "../../async/sleep";
 import { explainFailure, createOpenAiClient } from "../openai-client";
 import { ProviderError, type ProviderOptions, type ResumePoint } from "../provider";
-import { BACKGROUND_CANCEL_MS, BACKGROUND_POLL_MS } from "../limits";
+import { BACKGROUND_CANCEL_MS, BACKGROUND_POLL_MS } from "../call-limits";
 import { fieldsOf } from "./schema";
 
 /** Background replies: resuming and cancelling them. */

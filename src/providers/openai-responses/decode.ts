@@ -2,7 +2,7 @@ import type { Citation } from "../../protocol/hosted-tools";
 import type { StopReason, Usage } from "../../protocol/events";
 import { classify } from "../errors";
 import { hostedFields, withHostedUses } from "../hosted";
-import { MAX_CITATIONS } from "../limits";
+import { MAX_CITATIONS } from "../call-limits";
 import { type ModelEvent, ProviderError, type ResumePoint } from "../provider";
 import { CALL_CHARS, replySize, reportedCount } from "../reply-size";
 import { countUses, createLiveItems, type LiveItems, returnedHostedItem } from "./hosted-items";

@@ -1,6 +1,6 @@
 import { fittingName, resultText } from "../call-ids";
 import { isJsonObject, parseJson } from "../json";
-import { dataUrl, type Part, PDF_TYPE, pdfFilename, unsayable } from "../parts";
+import { dataUrl, type Part, PDF_TYPE, pdfFilename, unsayable } from "../attachment-parts";
 import type { Message, ReplyItem } from "../provider";
 import { textOf } from "./schema";
 

@@ -1,4 +1,4 @@
-import type { FormatParams, ParamProblem } from "../params";
+import type { FormatParams, ParamProblem } from "../param-types";
 
 const EFFORT = {
   type: "words",

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { type Pattern, WorkBudget } from "../../patterns";
 import type { AgentFiles } from "../../workspace/agent-files";
-import { beforePair, showControls } from "../results";
+import { beforePair, showControls } from "../large-results";
 import type { Tool, ToolContext } from "../tool";
 import { defineFileTool } from "./define-tool";
 import { compileTyped, matchingPaths } from "./glob";
-import { type FileToolLimits, fittingInto } from "./limits";
+import { type FileToolLimits, fittingInto } from "./file-limits";
 import { decodeText, fittingLines, linesOf } from "./page";
 
 const schema = z.strictObject({

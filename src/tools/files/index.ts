@@ -1,17 +1,17 @@
 import type { Tool } from "../tool";
-import { compareDirectoriesTool, compareFilesTool } from "./compare";
+import { compareDirectoriesTool, compareFilesTool } from "./compare-files";
 import { editFileTool } from "./edit-file";
 import { grepTool } from "./grep";
-import { FILE_TOOL_LIMITS, type FileToolLimits } from "./limits";
+import { FILE_TOOL_LIMITS, type FileToolLimits } from "./file-limits";
 import { listDirectoryTool } from "./list-directory";
 import { readFileTool } from "./read-file";
 import { searchFilesTool } from "./search-files";
-import { copyFileTool, deleteFileTool, moveFileTool } from "./transfer";
+import { copyFileTool, deleteFileTool, moveFileTool } from "./move-files";
 import { writeFileTool } from "./write-file";
 
 export { defineFileTool, type FileToolDefinition } from "./define-tool";
 export { READ_TOOL_RESULT_RULE, readsToolResults, readToolResultTool } from "./read-tool-result";
-export { FILE_TOOL_LIMITS, type FileToolLimits } from "./limits";
+export { FILE_TOOL_LIMITS, type FileToolLimits } from "./file-limits";
 
 /** All file tools, always in the same order, because prompt caches depend on it. */
 export function fileTools(limits: FileToolLimits = FILE_TOOL_LIMITS): Tool[] {

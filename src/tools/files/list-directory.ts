@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { AgentFiles } from "../../workspace/agent-files";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
-import { fittingInto, type FileToolLimits } from "./limits";
+import { fittingInto, type FileToolLimits } from "./file-limits";
 import { below } from "./glob";
 import { fittingLines } from "./page";
 

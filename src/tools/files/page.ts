@@ -1,5 +1,5 @@
 import { byteLength } from "../../coordination/byte-length";
-import { beforePair, showControls } from "../results";
+import { beforePair, showControls } from "../large-results";
 import type { AgentFiles } from "../../workspace/agent-files";
 import { FileError } from "../../workspace/types";
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { FileError } from "../../workspace/types";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
-import { type FileToolLimits, fittingInto } from "./limits";
+import { type FileToolLimits, fittingInto } from "./file-limits";
 import { characterPage, linePage, linesOf, readText, startOfLine } from "./page";
 
 const schema = z.strictObject({

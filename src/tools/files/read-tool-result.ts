@@ -4,7 +4,7 @@ import { RESULTS_DIRECTORY } from "../../workspace/workspace-facts";
 import { FileError } from "../../workspace/types";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
-import { FILE_TOOL_LIMITS, type FileToolLimits, fittingInto } from "./limits";
+import { FILE_TOOL_LIMITS, type FileToolLimits, fittingInto } from "./file-limits";
 import { charactersOf } from "./read-file";
 import { readText } from "./page";
 

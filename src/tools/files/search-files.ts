@@ -3,7 +3,7 @@ import { WorkBudget } from "../../patterns";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
 import { matchingPaths } from "./glob";
-import { fittingInto, type FileToolLimits } from "./limits";
+import { fittingInto, type FileToolLimits } from "./file-limits";
 import { fittingLines } from "./page";
 
 const schema = z.strictObject({

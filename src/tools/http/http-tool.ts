@@ -3,11 +3,11 @@ import { Breakers, breakerMessage } from "../breaker";
 import { argumentProblem } from "../parameters";
 import { withoutPresets } from "../presets";
 import { isAddressRefused } from "../refused-address";
-import { showControls } from "../results";
+import { showControls } from "../large-results";
 import type { SecretOf } from "../secret-bindings";
 import type { Tool, ToolContext, ToolResult } from "../tool";
 import { Mutex, MutexLease } from "../../async/mutex";
-import { FILING_MS } from "../results";
+import { FILING_MS } from "../large-results";
 import { type HttpToolDefinition, httpToolRule } from "./definition";
 import {
   isText,

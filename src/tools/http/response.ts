@@ -2,7 +2,7 @@ import { abortable } from "../../async/abort";
 import type { MutexLease } from "../../async/mutex";
 import { formsOf, hideSecrets, SHORTEST_SECRET } from "../../redaction/redact";
 import { extensionOf, mediaTypeOf } from "../../workspace/media-type";
-import { LARGE_BYTES } from "../results";
+import { LARGE_BYTES } from "../large-results";
 import type { ToolResult } from "../tool";
 
 /** Reads responses up to a limit, counted while they arrive. */

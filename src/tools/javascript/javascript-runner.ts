@@ -7,7 +7,7 @@ import {
   type JavascriptLimits,
   REPLY_BYTES,
   WORKER_GRACE_MS,
-} from "./limits";
+} from "./script-limits";
 import { workerModules } from "./worker-modules";
 
 /** The part of the platform's `WorkerLoader` that is used: creates a worker from code. */

@@ -4,12 +4,12 @@ import type { AgentFiles } from "../../workspace/agent-files";
 import { FileError } from "../../workspace/types";
 import { defineFileTool } from "../files/define-tool";
 import { readText } from "../files/page";
-import { showControls } from "../results";
+import { showControls } from "../large-results";
 import type { Tool, ToolResult } from "../tool";
 import type { Mutex } from "../../async/mutex";
 import { RUN_JAVASCRIPT_RULE } from "./javascript-rule";
 import type { JavascriptOutcome, JavascriptReply, JavascriptRunner } from "./javascript-runner";
-import { JAVASCRIPT_LIMITS, type JavascriptLimits } from "./limits";
+import { JAVASCRIPT_LIMITS, type JavascriptLimits } from "./script-limits";
 
 const schemaFor = ({ codeChars, files, timeoutMs }: JavascriptLimits) =>
   z.strictObject({

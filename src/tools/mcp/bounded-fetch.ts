@@ -5,11 +5,11 @@ import {
   MAX_RESULT_BYTES,
   RESUME_TRIES,
   STREAM_HEADERS_MS,
-} from "./limits";
+} from "./server-limits";
 import { readOutgoing } from "./schema";
 import type { SentSecrets } from "./server-secrets";
 import type { MutexLease } from "../../async/mutex";
-import { LARGE_BYTES } from "../results";
+import { LARGE_BYTES } from "../large-results";
 
 /** A response that was refused. `reached`: whether the server may have processed the request. */
 export class ResponseRefused extends Error {

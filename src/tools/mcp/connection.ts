@@ -16,7 +16,7 @@ import {
   MAX_PAGES,
   RESUME_MS,
   RESUME_TRIES,
-} from "./limits";
+} from "./server-limits";
 import { oauthProvider, type OAuthOptions } from "./oauth";
 import { CALL_KEY, type Question, readQuestion, withoutBrokenData } from "./schema";
 import type { McpServer } from "./server";

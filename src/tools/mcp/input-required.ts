@@ -1,5 +1,5 @@
 import type { InputRequired, RequestToPerson } from "../../protocol/events/tool";
-import { MAX_URL_CHARS } from "./limits";
+import { MAX_URL_CHARS } from "./server-limits";
 import type { Question } from "./schema";
 import { cutText, shown } from "./shown-text";
 

@@ -1,5 +1,5 @@
 import { WORKFLOW_TOOLS } from "../../coordination/tool/offers";
-import { MAX_NAME_CHARS } from "./limits";
+import { MAX_NAME_CHARS } from "./server-limits";
 import { hasUnseen } from "./shown-text";
 import { sha256 } from "./pins";
 

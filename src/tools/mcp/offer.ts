@@ -6,7 +6,7 @@ import {
   MAX_SCHEMA_CHARS,
   MAX_TOOLS,
   MAX_WHY_CHARS,
-} from "./limits";
+} from "./server-limits";
 import { fullName, isAllowed, isExcluded, type ToolNames, nameProblem } from "./names";
 import { checkPins, type Pins, toolHash } from "./pins";
 import type { ToolSpec } from "../../providers/provider";

@@ -1,9 +1,9 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import { extensionOf, mediaTypeOf } from "../../workspace/media-type";
-import { beforePair } from "../results";
+import { beforePair } from "../large-results";
 import type { ToolFile, ToolResult } from "../tool";
 import { decodeBase64 } from "./schema";
-import { MAX_EMBEDDED_CHARS, MAX_FILES } from "./limits";
+import { MAX_EMBEDDED_CHARS, MAX_FILES } from "./server-limits";
 import type { SentSecrets } from "./server-secrets";
 import { shown } from "./shown-text";
 

@@ -1,5 +1,5 @@
 import type { McpFailure } from "./failures";
-import { MAX_TRIES, RETRY_MS } from "./limits";
+import { MAX_TRIES, RETRY_MS } from "./server-limits";
 
 /**
  * Whether to retry a call, and after how many ms. Only if a retry is likely to succeed and cannot

@@ -17,7 +17,7 @@ import { isTimeout, type McpFailure, toFailure } from "./failures";
 import { inputRequired, inputResult } from "./input-required";
 import { fullName } from "./names";
 import { hashed, judgeListing, type Listing, type OfferedTool, type RefusedTool } from "./offer";
-import { MAX_ERROR_CHARS, MAX_PROGRESS_CHARS } from "./limits";
+import { MAX_ERROR_CHARS, MAX_PROGRESS_CHARS } from "./server-limits";
 import type { Pins } from "./pins";
 import { readResult } from "./results";
 import type { RenewedTokens } from "./renewed-tokens";
@@ -29,7 +29,7 @@ import { cutText, shown } from "./shown-text";
 import { abortable } from "../../async/abort";
 import { type Mutex, MutexLease } from "../../async/mutex";
 import { sleep } from "../../async/sleep";
-import { FILING_MS } from "../results";
+import { FILING_MS } from "../large-results";
 
 export type LinkOptions = {
   server: McpServer;

@@ -15,7 +15,7 @@ export {
   patternProblem,
 } from "./command-filter";
 export { justBashRunner } from "./just-bash-runner";
-export { SHELL_LIMITS, type ShellLimits } from "./limits";
+export { SHELL_LIMITS, type ShellLimits } from "./shell-limits";
 export { RUN_COMMAND_LIMITS, type RunCommandLimits, runCommandTool } from "./run-command";
 export type { SandboxClient } from "./sandbox-client";
 export {

@@ -4,7 +4,7 @@ import type { CommandOutcome, CommandRequest, CommandRunner } from "./command-ru
 import { type CommandFilter, guardedCommands, parserOf } from "./command-filter";
 import { lackingCommands, SHELL_DESCRIPTION } from "./lacking-commands";
 import { boundedDiff, boundedInputs } from "./bounded-commands";
-import { EXECUTION_LIMITS, SHELL_LIMITS, type ShellLimits } from "./limits";
+import { EXECUTION_LIMITS, SHELL_LIMITS, type ShellLimits } from "./shell-limits";
 import { openedAside } from "./redirections";
 import { shellHost, ShellWork } from "./shell-host";
 import { ShellFileError, ShellFileSystem } from "./shell-file-system";

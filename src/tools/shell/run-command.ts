@@ -2,7 +2,7 @@ import { z } from "zod";
 import { byteLength, truncateTo } from "../../coordination/byte-length";
 import { FileError } from "../../workspace/types";
 import { defineFileTool } from "../files/define-tool";
-import { showControls } from "../results";
+import { showControls } from "../large-results";
 import type { Tool, ToolResult } from "../tool";
 import type { CommandOutcome, CommandRunner } from "./command-runner";
 

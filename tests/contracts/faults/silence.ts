@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CALL_TIME_LIMITS } from "../../../src/providers/limits";
+import { CALL_TIME_LIMITS } from "../../../src/providers/call-limits";
 import { withTimeLimits } from "../../../src/providers/time-limits";
 import { endpointAt } from "../../fakes/endpoint";
 import { ManualTimers, settled } from "../../providers/manual-timers";

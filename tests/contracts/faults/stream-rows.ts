@@ -1,4 +1,4 @@
-import { MAX_LINE_BYTES } from "../../../src/providers/limits";
+import { MAX_LINE_BYTES } from "../../../src/providers/call-limits";
 import { ALWAYS, type FaultRow, MOST_REQUESTS } from "./fault-row";
 import type { WireFault } from "./fault-server";
 

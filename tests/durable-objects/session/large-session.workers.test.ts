@@ -1,7 +1,7 @@
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { STREAM } from "../../../durable-objects/shared/limits";
+import { STREAM } from "../../../durable-objects/shared/object-limits";
 import type { SessionStatus } from "../../../src/protocol/api";
 import { isTerminal, type WireEvent } from "../../../src/protocol/events";
 import { LOCAL_TENANT, sessionName } from "../../../src/tenancy/principal";

@@ -1,4 +1,4 @@
-import { CALL_TIME_LIMITS } from "../../../src/providers/limits";
+import { CALL_TIME_LIMITS } from "../../../src/providers/call-limits";
 import worker from "../../../src/worker";
 
 /** The service as shipped, with timeouts of seconds instead of minutes for providers. */

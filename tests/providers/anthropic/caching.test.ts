@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Part } from "../../../src/providers/parts";
+import type { Part } from "../../../src/providers/attachment-parts";
 import type { Message } from "../../../src/providers/provider";
 import { assistant, body, call, result, said, thought, TOOL, user } from "./requests";
 

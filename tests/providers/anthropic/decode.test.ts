@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MAX_REPLY_CHARS } from "../../../src/providers/limits";
+import { MAX_REPLY_CHARS } from "../../../src/providers/call-limits";
 import { block, calls, decode, ends, says, start } from "./frames";
 
 const vote = calls(1, "toolu_1", "vote", '{"agent_id":', '"agent1"}');

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { countOf } from "../../../proof/counts";
 import { createDecoder } from "../../../src/providers/gemini/decode";
-import { MAX_REPLY_CHARS } from "../../../src/providers/limits";
+import { MAX_REPLY_CHARS } from "../../../src/providers/call-limits";
 import { FULL, itemsOf, USAGE } from "../../contracts/contract-support";
 import { GEMINI } from "../../contracts/gemini-wire";
 import { decode, part, replay } from "./calls";

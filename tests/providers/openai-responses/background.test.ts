@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { BACKGROUND_CANCEL_MS, BACKGROUND_POLL_MS } from "../../../src/providers/limits";
+import { BACKGROUND_CANCEL_MS, BACKGROUND_POLL_MS } from "../../../src/providers/call-limits";
 import { hostById } from "../../../src/providers/hosts";
 import { createOpenAiResponses } from "../../../src/providers/openai-responses";
 import type { ProviderOptions, ResumePoint } from "../../../src/providers/provider";

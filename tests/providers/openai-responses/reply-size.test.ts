@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { MAX_REPLY_CHARS } from "../../../src/providers/limits";
+import { MAX_REPLY_CHARS } from "../../../src/providers/call-limits";
 import { createDecoder } from "../../../src/providers/openai-responses/decode";
 
 const PIECE = "x".repeat(64 * 1024);

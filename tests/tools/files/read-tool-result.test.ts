@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readToolResultTool, readsToolResults } from "../../../src/tools/files";
-import { keepResult, RESULT_LIMITS, type ResultReader } from "../../../src/tools/results";
+import { keepResult, RESULT_LIMITS, type ResultReader } from "../../../src/tools/large-results";
 import { FULL_CONTEXT, teamOf, teamWith } from "../../config/teams";
 import { Rig } from "../../workspace/rig";
 

@@ -6,7 +6,7 @@ import { httpTool } from "../../../src/tools/http/http-tool";
 import { MAX_RESPONSE_BYTES } from "../../../src/tools/http/response";
 import type { ToolContext } from "../../../src/tools/tool";
 import { Mutex } from "../../../src/async/mutex";
-import { LARGE_BYTES } from "../../../src/tools/results";
+import { LARGE_BYTES } from "../../../src/tools/large-results";
 import { PDF, PNG } from "../../api/sessions/attachments";
 import { contextWith, toolAt } from "./tool-builders";
 

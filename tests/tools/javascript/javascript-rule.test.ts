@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readFileSync } from "node:fs";
 import { toolboxOf } from "../../../durable-objects/session/tools/toolbox";
 import { hasJavascript } from "../../../src/tools/javascript";
-import { COMPATIBILITY_DATE } from "../../../src/tools/javascript/limits";
+import { COMPATIBILITY_DATE } from "../../../src/tools/javascript/script-limits";
 import { Breakers } from "../../../src/tools/breaker";
 import { parseTeam } from "../../../src/config/parse-team";
 import { justBashRunner } from "../../../src/tools/shell";

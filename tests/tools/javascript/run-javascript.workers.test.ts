@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, inject, it, vi } from "vitest";
 import { javascriptRunner, runJavascriptTool } from "../../../src/tools/javascript";
-import { JAVASCRIPT_LIMITS } from "../../../src/tools/javascript/limits";
+import { JAVASCRIPT_LIMITS } from "../../../src/tools/javascript/script-limits";
 import type { ToolContext } from "../../../src/tools/tool";
 import { Mutex } from "../../../src/async/mutex";
 import { agentFiles, runTool } from "../files/agent-tree";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { McpServers } from "../../../src/tools/mcp/mcp-servers";
-import { MAX_DESCRIPTION_CHARS, MAX_OFFERED } from "../../../src/tools/mcp/limits";
+import { MAX_DESCRIPTION_CHARS, MAX_OFFERED } from "../../../src/tools/mcp/server-limits";
 import { keep, serve } from "./test-servers";
 import {
   type ScriptedCall,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MAX_NAME_CHARS } from "../../../src/tools/mcp/limits";
+import { MAX_NAME_CHARS } from "../../../src/tools/mcp/server-limits";
 import { fullName } from "../../../src/tools/mcp/names";
 import { type HashedTool, hashed, judgeListing, offerTo } from "../../../src/tools/mcp/offer";
 import type { McpServer, McpTools } from "../../../src/tools/mcp/server";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { toolProblem, whyUnfit } from "../../../src/providers/tool-problems";
 import type { ToolSpec } from "../../../src/providers/provider";
 import { McpServers } from "../../../src/tools/mcp/mcp-servers";
-import { MAX_OFFERED } from "../../../src/tools/mcp/limits";
+import { MAX_OFFERED } from "../../../src/tools/mcp/server-limits";
 import { sent } from "../../providers/gemini/calls";
 import { keep, serve } from "./test-servers";
 import { tool } from "../../../simulated/tool-servers/scripted-server";

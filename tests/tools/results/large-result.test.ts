@@ -6,7 +6,7 @@ import {
   previewOf,
   RESULT_LIMITS,
   resultPath,
-} from "../../../src/tools/results";
+} from "../../../src/tools/large-results";
 
 const found = (text: string, more = {}) => ({
   tool: "mcp__docs__search",

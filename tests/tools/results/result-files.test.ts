@@ -4,7 +4,7 @@ import {
   NO_WORKSPACE,
   resultFilePath,
   withFiles,
-} from "../../../src/tools/results";
+} from "../../../src/tools/large-results";
 
 const at = Date.UTC(2026, 10, 22, 8, 45, 3);
 const png = { mediaType: "image/png", extension: "png", size: 95 };

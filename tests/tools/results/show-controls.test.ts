@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { showControls } from "../../../src/tools/results";
+import { showControls } from "../../../src/tools/large-results";
 
 it.each([
   { name: "keeps text, tabs and line feeds", text: "a\tb\nc é 漢", shown: "a\tb\nc é 漢" },

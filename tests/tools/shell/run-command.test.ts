@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FILES } from "../../../durable-objects/shared/limits";
+import { FILES } from "../../../durable-objects/shared/object-limits";
 import { justBashRunner, runCommandTool } from "../../../src/tools/shell";
 import { agentFiles, readAsText, runTool, type World } from "../files/agent-tree";
 

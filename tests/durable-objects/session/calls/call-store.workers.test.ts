@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { CallStore } from "../../../../durable-objects/session/calls/call-store";
-import { STORE } from "../../../../durable-objects/shared/limits";
+import { STORE } from "../../../../durable-objects/shared/object-limits";
 import { toRow } from "../../../../durable-objects/session/streams/frames";
 import { plannedCalls } from "../../../../durable-objects/session/calls/planned-calls";
 import { createTables } from "../../../../durable-objects/session/session-tables";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { FILES } from "../../../../durable-objects/shared/limits";
+import { FILES } from "../../../../durable-objects/shared/object-limits";
 import { FILE_TOOL_LIMITS } from "../../../../src/tools/files";
 import type { AgentFiles } from "../../../../src/workspace/agent-files";
 import { answers, tool, uses } from "../../../coordination/builders";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { FILES } from "../../../../durable-objects/shared/limits";
+import { FILES } from "../../../../durable-objects/shared/object-limits";
 import { fileResult } from "../../../../durable-objects/session/files/result-files";
-import { RESULT_LIMITS } from "../../../../src/tools/results";
+import { RESULT_LIMITS } from "../../../../src/tools/large-results";
 import { StagedFiles } from "../../../../src/workspace/staged-files";
 import { EMPTY_TREE } from "../../../../src/workspace/tree";
 

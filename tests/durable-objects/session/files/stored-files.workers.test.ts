@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FILES } from "../../../../durable-objects/shared/limits";
+import { FILES } from "../../../../durable-objects/shared/object-limits";
 import { createTables } from "../../../../durable-objects/session/session-tables";
 import type { Tree } from "../../../../src/workspace/types";
 import { type FileRig, withFiles } from "./file-rig";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DeltaBuffer } from "../../../../durable-objects/session/log/delta-buffer";
-import { FLUSH, STORE } from "../../../../durable-objects/shared/limits";
+import { FLUSH, STORE } from "../../../../durable-objects/shared/object-limits";
 import type { DeltaSource } from "../../../../src/engine/ports";
 import type { DeltaItem } from "../../../../src/protocol/events";
 

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { EventStreams } from "../../../../durable-objects/session/streams/event-streams";
 import { type LogRow, toRow } from "../../../../durable-objects/session/streams/frames";
-import { STREAM } from "../../../../durable-objects/shared/limits";
+import { STREAM } from "../../../../durable-objects/shared/object-limits";
 import { createTables } from "../../../../durable-objects/session/session-tables";
 import { SessionLog } from "../../../../durable-objects/session/log/session-log";
 import type { SessionEvent } from "../../../../src/protocol/events";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { CALL_SLOTS, TOOL_SERVERS } from "../../../../durable-objects/shared/limits";
+import { CALL_SLOTS, TOOL_SERVERS } from "../../../../durable-objects/shared/object-limits";
 import { ListingSlots } from "../../../../durable-objects/session/tools/listing-slots";
 import { type Release, Semaphore } from "../../../../src/async/semaphore";
 

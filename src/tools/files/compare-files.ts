@@ -2,7 +2,7 @@ import { z } from "zod";
 import { compareDirectories, compareFiles } from "../../workspace/compare";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
-import { type FileToolLimits, fittingInto } from "./limits";
+import { type FileToolLimits, fittingInto } from "./file-limits";
 import { fittingLines, linesOf } from "./page";
 
 const schema = z.strictObject({
