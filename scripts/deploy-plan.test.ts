@@ -5,17 +5,17 @@ const MIGRATE = ["d1", "migrations", "apply", "DB", "--remote"];
 
 describe("npm run deploy", () => {
   it.each([
-    { name: "uploads, then brings the database up to date", args: [], plan: [["deploy"], MIGRATE] },
+    { name: "uploads, then runs the migrations", args: [], plan: [["deploy"], MIGRATE] },
     { name: "does nothing in a dry run", args: ["--dry-run"], plan: [] },
     {
       name: "does nothing in a dry run to another environment",
       args: ["--env", "test", "--dry-run"],
       plan: [],
     },
-    { name: "does nothing in a dry run said with =", args: ["--dry-run=true"], plan: [] },
+    { name: "does nothing in a dry run written with =", args: ["--dry-run=true"], plan: [] },
     { name: "does nothing in a dry run in camel case", args: ["--dryRun"], plan: [] },
     {
-      name: "uploads when told that it is no dry run",
+      name: "uploads if --dry-run is false",
       args: ["--dry-run=false"],
       plan: [["deploy", "--dry-run=false"], MIGRATE],
     },
@@ -28,7 +28,7 @@ describe("npm run deploy", () => {
       ],
     },
     {
-      name: "keeps to one file, and what only the upload knows to the upload",
+      name: "uses one config file for both, and passes the upload's options only to the upload",
       args: ["-c=other.toml", "--keep-vars", "--message", "new"],
       plan: [
         ["deploy", "-c=other.toml", "--keep-vars", "--message", "new"],
@@ -36,7 +36,7 @@ describe("npm run deploy", () => {
       ],
     },
     {
-      name: "changes no database to show the help",
+      name: "runs no migration with --help",
       args: ["--help"],
       plan: [["deploy", "--help"]],
     },
@@ -45,7 +45,7 @@ describe("npm run deploy", () => {
   });
 
   it.each([["--name", "other"], ["--name=other"]])(
-    "refuses another name, whose database nobody would find: %s",
+    "refuses another name, which has no database: %s",
     (...args) => {
       expect(() => deployPlan(args)).toThrow("wrangler.toml");
     },

@@ -3,32 +3,32 @@ import { nodeProblem } from "./node-problem.mjs";
 
 it.each([
   {
-    name: "takes the Node that comes with the packages",
+    name: "accepts the Node that comes with the packages",
     version: "24.21.0",
     platform: "linux",
     says: null,
   },
-  { name: "takes a newer one", version: "26.0.0", platform: "darwin", says: null },
+  { name: "accepts a newer Node", version: "26.0.0", platform: "darwin", says: null },
   {
-    name: "takes the oldest that every package takes",
+    name: "accepts the oldest Node that every package supports",
     version: "22.12.0",
     platform: "win32",
     says: null,
   },
   {
-    name: "refuses the one before",
+    name: "refuses the version before",
     version: "22.11.0",
     platform: "win32",
     says: "this is Node 22.11.0",
   },
   {
-    name: "sends Linux to the packages' own Node",
+    name: "recommends the packages' own Node on Linux",
     version: "20.20.2",
     platform: "linux",
     says: "npm ci",
   },
   {
-    name: "sends others to nodejs.org",
+    name: "recommends nodejs.org elsewhere",
     version: "20.20.2",
     platform: "darwin",
     says: "Install Node 24: https://nodejs.org",

@@ -31,7 +31,7 @@ it.each([
     titles: ["Claude A9 is no row", "B64 is"],
     row: { row: "B64", input: "is" },
   },
-])("a test is of a row by $name", ({ titles, row }) => {
+])("a test covers a row by $name", ({ titles, row }) => {
   expect(rowOf(titles)).toEqual(row);
 });
 
@@ -39,12 +39,12 @@ const ALL = ACCEPTANCE_ROWS.filter((row) => !(row in NOT_REACHED)).flatMap((row)
   (SHOWN_IN[row] ?? ["tests/a.test.ts"]).map((file) => ({ file, titles: [`${row} something`] })),
 );
 
-it("is content when each row has a test, or a reason to have none", () => {
+it("passes when each row has a test, or a reason to have none", () => {
   expect(acceptanceProblems(ALL)).toEqual([]);
   expect(Object.keys(NOT_REACHED).filter((row) => !ACCEPTANCE_ROWS.includes(row))).toEqual([]);
 });
 
-it("names rows without a test, and excuses that are out of date", () => {
+it("names rows without a test, and outdated reasons", () => {
   const webhook = { file: "tests/a.test.ts", titles: ["B20 a private webhook"] };
   expect(acceptanceProblems([...ALL.slice(1), webhook])).toEqual([
     "row A1 of the bad inputs has no test that passed",
@@ -52,17 +52,14 @@ it("names rows without a test, and excuses that are out of date", () => {
   ]);
 });
 
-it("asks for each file that must show a row", () => {
+it("requires each file that must cover a row", () => {
   const guessing = "proof/timing/guessing.proof.test.ts";
   expect(acceptanceProblems(ALL.filter(({ file }) => file !== guessing))).toEqual([
     `row A3 of the bad inputs has no test that passed in ${guessing}`,
   ]);
 });
 
-it.each(Object.entries(SHOWN_IN))(
-  "row %s is one of the list, and its files are there",
-  (row, files) => {
-    expect(ACCEPTANCE_ROWS).toContain(row);
-    expect(files.filter((file) => !existsSync(file))).toEqual([]);
-  },
-);
+it.each(Object.entries(SHOWN_IN))("row %s is in the list, and its files exist", (row, files) => {
+  expect(ACCEPTANCE_ROWS).toContain(row);
+  expect(files.filter((file) => !existsSync(file))).toEqual([]);
+});

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { drawBadInputs } from "./bad-inputs-table";
 
-it("draws one line for each input, in the order of the list", () => {
+it("prints one line for each input, in the order of the list", () => {
   const results = [
     { row: "B11", input: "after=x", answer: "400 bad_event_id", isRefused: true },
     { row: "A9", input: "no id", answer: "400 bad_id", isRefused: false },
@@ -20,7 +20,7 @@ it("draws one line for each input, in the order of the list", () => {
   ]);
 });
 
-it("says at the end what cannot be met", () => {
+it("names unreachable rows at the end", () => {
   const result = { row: "A9", input: "no id", answer: "400 bad_id", isRefused: true };
   const lines = drawBadInputs([result]).split("\n");
   expect(lines.at(-1)).toMatch(/^ {2}B20 +not to be met: /);

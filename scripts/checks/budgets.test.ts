@@ -77,7 +77,7 @@ describe("size stops", () => {
     ).toHaveLength(1);
   });
 
-  it("asks to take an allowance off the list once nothing needs it", () => {
+  it("reports an allowance that is no longer needed", () => {
     expect(problemsOf("work();", [{ path: "src/a.ts", stop: "file", reason: "was long" }])).toEqual(
       ["needs no allowance for its file stop any more; take it off the list"],
     );

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { circleProblems } from "./circles";
 import { parseSource } from "./source";
 
-/** Files of one folder by their text. */
+/** Files of one folder with their contents. */
 const problemsOf = (files: Readonly<Record<string, string>>) =>
   circleProblems(
     Object.entries(files).map(([name, text]) => parseSource(`src/rules/${name}.ts`, text)),
@@ -13,23 +13,23 @@ describe("circles of imports", () => {
     ["two files need each other", { a: `import { b } from "./b";`, b: `import { a } from "./a";` }],
     ["a circle takes three steps", { a: `import "./b";`, b: `import "./c";`, c: `import "./a";` }],
     [
-      "one way is types only",
+      "one direction is types only",
       { a: `import { b } from "./b";`, b: `import type { A } from "./a";` },
     ],
     [
-      "both ways are types only",
+      "both directions are types only",
       { a: `import type { B } from "./b";`, b: `import type { A } from "./a";` },
     ],
     [
-      "one way is an inline type",
+      "one direction is an inline type",
       { a: `import { b } from "./b";`, b: `type A = import("./a").A;` },
     ],
     [
-      "one way is a re-export",
+      "one direction is a re-export",
       { index: `export * from "./a";`, a: `import { b } from "./index";` },
     ],
     [
-      "one way is a dynamic import",
+      "one direction is a dynamic import",
       { a: `import { b } from "./b";`, b: `const a = await import("./a");` },
     ],
     [
@@ -59,7 +59,7 @@ describe("circles of imports", () => {
     expect(problemsOf(files)).toEqual([]);
   });
 
-  it("names every file of the way, and the line it begins on", () => {
+  it("names every file of the cycle, and the line of its first import", () => {
     const files = {
       a: `export const a = 1;\nimport { b } from "./b";`,
       b: `import "./c";`,
@@ -75,12 +75,12 @@ describe("circles of imports", () => {
     ]);
   });
 
-  it("does not blame a file that only leads to a circle", () => {
+  it("does not report a file that only leads to a cycle", () => {
     const files = { a: `import "./b";`, b: `import "./c";`, c: `import "./b";` };
     expect(problemsOf(files).map(({ path }) => path)).toEqual(["src/rules/b.ts"]);
   });
 
-  it("tells the shortest of two circles that share a file, and circles apart each", () => {
+  it("reports the shortest of two cycles that share a file, and separate cycles each", () => {
     const long = { a: `import "./b";`, b: `import "./c";`, c: `import "./a";\nimport "./b";` };
     const apart = { y: `import "./z";`, z: `import "./y";` };
     expect(problemsOf({ ...long, ...apart }).map(({ path }) => path)).toEqual([

@@ -64,7 +64,7 @@ describe("ceilings", () => {
     ["at its ceiling", two, { d1: { comments: 2 } }],
     ["below its ceiling", two, { d1: { comments: 3 } }],
     ["at the floor", none, {}],
-  ])("a folder %s is none", (_, counts, ceilings) => {
+  ])("a folder %s is no problem", (_, counts, ceilings) => {
     expect(dictionProblems(counts, ceilings)).toEqual([]);
   });
 

@@ -8,13 +8,13 @@ const linesOf = (path: string, text: string): number[] =>
 describe("the runtime's own fetch is refused", () => {
   it.each([
     {
-      name: "where it is called",
+      name: "if it is called",
       text: `export const ask = () => fetch("https://example.com");`,
       lines: [1],
     },
-    { name: "where it is handed on", text: "const send = guarded({ fetch: fetch });", lines: [1] },
+    { name: "if it is passed on", text: "const send = guarded({ fetch: fetch });", lines: [1] },
     {
-      name: "where it is handed on by its name alone",
+      name: "if it is passed on by its name alone",
       text: "const send = guarded({ fetch });",
       lines: [1],
     },
@@ -22,18 +22,18 @@ describe("the runtime's own fetch is refused", () => {
     { name: "by globalThis", text: "const send = globalThis.fetch;", lines: [1] },
     { name: "by self, as text", text: `self["fetch"]("https://example.com");`, lines: [1] },
     {
-      name: "taken out of globalThis, under another name",
+      name: "read from globalThis, under another name",
       text: "const { fetch: send } = globalThis;",
       lines: [1],
     },
     {
-      name: "taken out of globalThis",
+      name: "read from globalThis",
       text: "const { fetch } = globalThis;\nfetch(1);",
       lines: [1],
     },
     { name: "from a package", text: `import { fetch } from "undici";`, lines: [1] },
     {
-      name: "behind a function that is given one",
+      name: "behind a function with a parameter",
       text: "const one = (fetch: Fetch) => fetch(1);\nconst other = () => fetch(2);",
       lines: [2],
     },
@@ -47,15 +47,15 @@ describe("allowed is", () => {
   it.each([
     { name: "a fetch that belongs to an object", text: "const answer = stub.fetch(url);" },
     {
-      name: "a fetch that is given",
+      name: "a fetch parameter",
       text: "const client = ({ fetch, key }: Options) => new Client({ fetch, key });",
     },
     {
-      name: "a fetch that is given under another name",
+      name: "a fetch parameter under another name",
       text: "const checked = ({ fetch: send }: Options) => send(1);",
     },
     {
-      name: "one taken out of what was given",
+      name: "a fetch property of a parameter",
       text: "function client(options: Options) {\n  const { fetch } = options;\n  return fetch;\n}",
     },
     {

@@ -13,39 +13,39 @@ describe("import directions", () => {
       `import { models } from "../providers/registry";`,
     ],
     [
-      "rules take only a type from the providers",
+      "rules import only a type from the providers",
       "src/coordination/attempt.ts",
       `import type { Provider } from "../providers/provider";`,
     ],
     ["rules import a package", "src/coordination/attempt.ts", `import { z } from "zod";`],
     [
-      "the protocol turns back to the rules",
+      "the protocol imports the rules",
       "src/protocol/events.ts",
       `import { decide } from "../coordination/attempt";`,
     ],
     [
-      "a lock knows the service",
+      "a lock imports the service",
       "src/async/mutex.ts",
       `import { decide } from "../coordination/decide";`,
     ],
     ["a clock imports a package", "src/async/clock.ts", `import { z } from "zod";`],
     [
-      "an arrow turns back through a re-export",
+      "a re-export reverses the direction",
       "src/protocol/index.ts",
       `export * from "../coordination/attempt";`,
     ],
     [
-      "an arrow turns back through a dynamic import",
+      "a dynamic import reverses the direction",
       "src/prompts/round.ts",
       `const m = await import("../agents/context");`,
     ],
     [
-      "an arrow turns back through an inline type import",
+      "an inline type import reverses the direction",
       "src/prompts/round.ts",
       `type C = import("../agents/context").Context;`,
     ],
     [
-      "a lower layer takes a type from a higher one",
+      "a lower layer imports a type from a higher one",
       "src/config/parse.ts",
       `import type { Call } from "../agents/call";`,
     ],
@@ -60,12 +60,12 @@ describe("import directions", () => {
       `import { type A, B } from "../../durable-objects/session";`,
     ],
     [
-      "the command line knows the service from inside",
+      "the command line imports internals of the service",
       "cli/main.ts",
       `import { decide } from "../src/coordination/attempt";`,
     ],
     [
-      "the page takes a type beyond the protocol",
+      "the page imports a type beyond the protocol",
       "web/app.ts",
       `import type { Team } from "../src/config/team";`,
     ],
@@ -77,7 +77,7 @@ describe("import directions", () => {
     ["the client imports a schema library", "client/schema.ts", `import { z } from "zod";`],
     ["the client needs Node", "client/contexts.ts", `import { createHash } from "node:crypto";`],
     [
-      "a sentence asks the rules",
+      "a description imports the rules",
       "src/describe/events.ts",
       `import { tally } from "../coordination";`,
     ],
@@ -89,12 +89,12 @@ describe("import directions", () => {
       `import demo from "../../configs/teams/demo.yaml";`,
     ],
     [
-      "the engine knows an object",
+      "the engine imports an object",
       "src/engine/engine.ts",
       `import { Journal } from "../../durable-objects/session/log/journal";`,
     ],
     [
-      "the engine takes a type from an object",
+      "the engine imports a type from an object",
       "src/engine/ports.ts",
       `import type { Journal } from "../../durable-objects/session/log/journal";`,
     ],
@@ -130,24 +130,24 @@ describe("import directions", () => {
       `import { log } from "../tests/protocol/builders";`,
     ],
     [
-      "the local service needs simulated parts",
+      "the local service imports simulated parts",
       "local/proxy.ts",
       `import { chance } from "../simulated/chance";`,
     ],
     [
-      "the checker asks the rules",
+      "the checker imports the rules",
       "checker/votes.ts",
       `import { tally } from "../src/coordination";`,
     ],
     ["the service imports a script", "src/worker.ts", `import { demo } from "../scripts/demo";`],
     [
-      "the platform reaches below the objects",
+      "the platform is imported below the objects",
       "src/agents/call.ts",
       `import { env } from "cloudflare:workers";`,
     ],
     ["an SDK leaves its folder", "src/agents/call.ts", `import OpenAI from "openai";`],
     [
-      "a part of an SDK leaves its folder",
+      "a part of an SDK is imported outside its folder",
       "src/providers/registry.ts",
       `import { APIError } from "openai/error";`,
     ],
@@ -158,18 +158,18 @@ describe("import directions", () => {
       "type Env = { BUCKET: R2Bucket };",
     ],
     [
-      "a vendor decides something far from its folder",
+      "a vendor's name decides outside its folder",
       "src/agents/call.ts",
       `if (backend === "openai") retry();`,
     ],
     ["a vendor hides in a name", "src/agents/call.ts", "const anthropicQuirk = true;"],
     [
-      "a vendor hides in a template",
+      "a vendor's name is in a template",
       "src/prompts/round.ts",
       "const text = `You are Claude, ${name}`;",
     ],
     [
-      "a vendor stands in another's folder",
+      "a vendor's name is in another vendor's folder",
       "src/providers/openai-chat/request.ts",
       `const host = "api.groq.com";`,
     ],
@@ -205,7 +205,7 @@ describe("import directions", () => {
       `import { ProviderError } from "../providers/provider";`,
     ],
     [
-      "agents take the team's type",
+      "agents import the team's type",
       "src/agents/call.ts",
       `import type { Team } from "../config/team";`,
     ],
@@ -221,7 +221,7 @@ describe("import directions", () => {
       `import { describeEvent } from "../src/describe/events";`,
     ],
     [
-      "the client takes the service's types",
+      "the client imports the service's types",
       "client/types.ts",
       `export type { RunRequest } from "../src/protocol/api";`,
     ],
@@ -231,12 +231,12 @@ describe("import directions", () => {
       `import { createParser } from "eventsource-parser";`,
     ],
     [
-      "the API takes an object's type",
+      "the API imports an object's type",
       "src/api/runs.ts",
       `import type { SessionObject } from "../../durable-objects/session";`,
     ],
     [
-      "objects know the platform",
+      "objects import the platform",
       "durable-objects/session.ts",
       `import { DurableObject } from "cloudflare:workers";`,
     ],
@@ -291,7 +291,7 @@ describe("import directions", () => {
     ]);
   });
 
-  it("reads the repository's own files, these tests among them", async () => {
+  it("reads the repository's own files, including these tests", async () => {
     const paths = (await readSources(".")).map((source) => source.path);
     expect(paths).toContain("src/protocol/events/index.ts");
     expect(paths).toContain("scripts/checks/imports.test.ts");

@@ -16,13 +16,13 @@ const PASSED: [string, string] = ["passed", "works"];
 
 it.each([
   {
-    name: "is content when every file ran",
+    name: "passes when every file ran",
     ran: [file("/a", PASSED), file("/b", PASSED, PASSED)],
     on: ["/a", "/b"],
     problems: [],
   },
   {
-    name: "misses a file that the runner left out",
+    name: "reports a file that the runner left out",
     ran: [file("/a", PASSED)],
     on: ["/a", "/b"],
     problems: ["/b did not run"],
@@ -46,7 +46,7 @@ it.each([
     problems: ["skipped without a reason: later"],
   },
   {
-    name: "accepts tests that say what they lack",
+    name: "accepts tests that name their missing requirement",
     ran: [file("/a", ["skipped", "examples [needs ../shared/examples] parse"])],
     on: ["/a"],
     problems: [],
@@ -70,7 +70,7 @@ it("counts what passed, failed and was skipped", () => {
   });
 });
 
-it("names each failed test with its message, and a file that broke before its tests", () => {
+it("names each failed test with its message, and a file that failed before its tests", () => {
   const test = { fullName: "team > votes", title: "votes", ancestorTitles: ["team"] };
   const testResults = [
     {

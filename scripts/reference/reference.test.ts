@@ -67,7 +67,7 @@ it("rows of fields include those of unnamed objects, lists, maps and variants", 
   ]);
 });
 
-it("a table lets no text break a row, and marks an empty cell", () => {
+it("in a table, text never breaks a row, and an empty cell has a mark", () => {
   const rows = [
     ["x | y", "one\ntwo"],
     ["", "z"],

@@ -45,7 +45,7 @@ describe("the estimated tokens of attachments", () => {
     expect(expectedAttachmentTokens(MODEL, attachments)).toBe(tokens),
   );
 
-  it("leave room for several calls a minute where the upper bound would not", () => {
+  it("leave room for several calls per minute, unlike the upper bound", () => {
     const pdf = [attachment("pdf", 48_000)];
     expect(expectedAttachmentTokens(MODEL, pdf)).toBeLessThan(100_000 / 10);
     expect(attachmentTokens(team, pdf)).toBeGreaterThan(100_000);

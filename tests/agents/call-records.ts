@@ -24,5 +24,5 @@ export const result = (toolCall: string, tokens: number): CallRecord => ({
 });
 export const note = (text: string): CallRecord => ({ kind: "note", text });
 
-/** A model's window. After a compaction the conversation may hold 4,000 tokens. */
+/** A model's window. After a compaction the conversation may have 4,000 tokens. */
 export const ROOM = { contextWindow: 10_000, calibration: 1 };

@@ -48,7 +48,7 @@ describe("a conversation that was compacted", () => {
     expect([...callIdsIn(records)]).toEqual(["a", "b"]);
   });
 
-  it("takes later records as before", () => {
+  it("accepts later records as before", () => {
     const { messages } = toMessages([...records, reply("c"), result("c", 1), note("decide")]);
     expect(messages.map(({ role }) => role)).toEqual([
       "user",

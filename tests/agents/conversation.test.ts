@@ -31,9 +31,9 @@ const brief = (records: CallRecord[]) =>
 
 describe("a conversation", () => {
   it.each<{ name: string; records: CallRecord[]; want: string[] }>([
-    { name: "begins with the round's message", records: [start], want: ["user U"] },
+    { name: "starts with the round's message", records: [start], want: ["user U"] },
     {
-      name: "gives results in the order of the calls, not of their arrival",
+      name: "has results in the order of the calls, not of their arrival",
       records: [
         start,
         reply(call("t", {}, "a"), call("t", {}, "b")),
@@ -68,7 +68,7 @@ describe("a conversation", () => {
       want: ["user U", "assistant", "tool A", "user N\n\nM"],
     },
     {
-      name: "begins a message after a reply with text that follows an empty one",
+      name: "starts a message after a reply with text that follows an empty one",
       records: [start, reply(), note("N"), reply({ type: "text", text: "x" }), note("M")],
       want: ["user U\n\nN", "assistant", "user M"],
     },
@@ -171,7 +171,7 @@ describe("a request", () => {
     expect(requestFor(offers).tools.map(({ name }) => name)).toEqual(want);
   });
 
-  it("takes model, parameters, output cap and forced tools from the team and the call", () => {
+  it("has model, parameters, output cap and forced tools of the team and the call", () => {
     expect(requestFor(["vote"], true)).toMatchObject({
       system: "S",
       model: "model-a",

@@ -30,7 +30,7 @@ const rows: Row[] = [
     name: "an earlier turn with an image, which is named",
     history: [{ question: "What is it?", attachments: [drawing], answer: "A cat." }],
   },
-  { name: "an agent with tools of its own", history: earlier, tools: ["lookup"] },
+  { name: "an agent with its own tools", history: earlier, tools: ["lookup"] },
   { name: "an agent with a long system message", history: earlier, system: long("Be brief. ") },
 ];
 

@@ -73,7 +73,7 @@ describe("the upper bound of a call's input tokens", () => {
       },
     },
     { name: "conversation, which is shorter", change: { messages: [] } },
-  ])("goes by bytes with another $name", ({ change }) => {
+  ])("uses bytes with another $name", ({ change }) => {
     const request = requestOf(second, change);
     expect(inputBound(request, second)).toBe(inputTokenBound(request));
   });
@@ -87,8 +87,8 @@ describe("the upper bound of a call's input tokens", () => {
     { name: "with uses of hosted tools", report: usage(90, { hosted_uses: { web_search: 1 } }) },
     { name: "of several requests", report: usage(90, { requests: 2 }) },
     { name: "of nothing", report: usage(0) },
-    { name: "that did not come", report: null },
-  ])("does not go by a report $name", ({ report }) => {
+    { name: "that is missing", report: null },
+  ])("ignores a report $name", ({ report }) => {
     expect(countedBy(digestOf(first), report)).toBeNull();
   });
 });

@@ -57,7 +57,7 @@ describe("the content of unfinished arguments", () => {
       want: "a",
     },
     { name: "is empty before its key is complete", raw: '{"content"', want: "" },
-    { name: "is empty before its value begins", raw: '{"content": ', want: "" },
+    { name: "is empty before its value starts", raw: '{"content": ', want: "" },
     { name: "is empty if its value is not a string", raw: '{"content":12', want: "" },
     { name: "is empty without arguments", raw: "", want: "" },
     { name: "is empty if the arguments are not an object", raw: '["content","a"]', want: "" },
@@ -92,7 +92,7 @@ describe("the content of unfinished arguments", () => {
     );
   });
 
-  it("never throws, whatever the arguments are", () => {
+  it("never throws, for any arguments", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom(...'{}[]",:\\u0dcontet \n') }),

@@ -41,7 +41,7 @@ describe("a presenter that planned calls is shown", () => {
 
   it.each([
     {
-      name: "the beginning of a long one, and how much was left out",
+      name: "the start of a long one, and the size of the rest",
       planned: [call("call_1", "x".repeat(MIB))],
       leftOut: 0,
     },

@@ -27,7 +27,7 @@ const invalid = (tool: string, problem: RegExp) => ({
 
 describe("the arguments of new_answer", () => {
   it.each([
-    { name: "are taken as they are", args: { content: "Because." }, want: accepted("Because.") },
+    { name: "are used unchanged", args: { content: "Because." }, want: accepted("Because.") },
     { name: "may have further fields", args: { content: "A", confidence: 1 }, want: accepted("A") },
     {
       name: "keep line breaks and white space",
@@ -109,7 +109,7 @@ describe("the arguments of new_answer", () => {
       want: invalid("new_answer", /must be a string, not null/),
     },
     {
-      name: "may not take content from a prototype",
+      name: "is not content from a prototype",
       args: '{"__proto__":{"content":"A"}}',
       want: invalid("new_answer", /`content` is missing/),
     },
@@ -244,7 +244,7 @@ describe("the record of hosted tools", () => {
     ]);
   });
 
-  it("is cut to the limits of events, whatever an adapter returns", () => {
+  it("is cut to the limits of events, for any adapter", () => {
     const citations = Array.from({ length: 300 }, (_, nth) => ({
       ...citation,
       url: `https://a.example/${nth}`,

@@ -3,7 +3,7 @@ import type { ModelRequest } from "../../src/providers/provider";
 import { outline, readBlocks } from "./blocks";
 import { answers, call, nonceOf, says, type Script, teamOf, TeamRun, votes } from "./team-run";
 
-/** A team whose first agent's provider runs hosted tools only where no functions are offered. */
+/** A team whose first agent's provider runs hosted tools only in calls without functions. */
 function searchingTeam() {
   const team = teamOf(["canary_alpha", "canary_beta"]);
   const hosted_tools = [
@@ -42,7 +42,7 @@ const script: Script = (agent, request, nth) => {
 const run = () => new TeamRun({ team: searchingTeam(), script }).ask("Which pass?");
 const ofFirst = () => run().sent.filter(({ agent }) => agent === 0);
 
-it("a round begins with only hosted tools and continues with only functions", () => {
+it("a round starts with only hosted tools and continues with only functions", () => {
   const calls = ofFirst().map(({ purpose, request }) => `${purpose} ${names(request)}`);
   expect(calls.slice(0, 4)).toEqual([
     "coordination web_search",

@@ -65,7 +65,7 @@ export class Service {
       .map(({ lastEventId }) => lastEventId);
   }
 
-  /** Appends an event and sends it to who is held. */
+  /** Appends an event and sends it to the open streams. */
   push(body: Body): void {
     const [event] = log([body], { from: (this.events.at(-1)?.sequence_number ?? 0) + 1 });
     if (!event) return;

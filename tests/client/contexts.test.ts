@@ -63,8 +63,8 @@ it("a pack is a tar archive of its blobs", async () => {
 });
 
 it.each([
-  { name: "small files go together", sizes: [1, 2, 3], packs: [[1, 2, 3]] },
-  { name: "a large file goes alone", sizes: [1, 2_000_000, 3], packs: [[2_000_000], [1, 3]] },
+  { name: "small files are packed together", sizes: [1, 2, 3], packs: [[1, 2, 3]] },
+  { name: "a large file is packed alone", sizes: [1, 2_000_000, 3], packs: [[2_000_000], [1, 3]] },
   {
     name: "a pack has a most of bytes",
     sizes: Array(9).fill(1_000_000),

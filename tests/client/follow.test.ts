@@ -19,7 +19,7 @@ describe("following a turn", () => {
     expect(sent.map(({ lastEventId }) => lastEventId)).toEqual([null, "3", "7"]);
   });
 
-  it("begins after the event that is already known", async () => {
+  it("starts after the last known event", async () => {
     const { client, sent } = connections(frames.slice(5));
     expect(await all(client.turns.follow(PLACE, { after: 5 }))).toEqual(ids.slice(5));
     expect(sent.map(({ lastEventId }) => lastEventId)).toEqual(["5"]);
@@ -30,7 +30,7 @@ describe("following a turn", () => {
     expect(await all(client.turns.follow(PLACE))).toEqual(ids);
   });
 
-  it("gives an event of an unknown type as its JSON", async () => {
+  it("yields an event of an unknown type as its JSON", async () => {
     const future = 'id: 1\ndata: {"type":"from.the.future"}\n\n';
     const { client } = connections([future, ...frames.slice(1)]);
     const [first] = await Array.fromAsync(client.turns.follow(PLACE));
@@ -44,7 +44,7 @@ describe("following a turn", () => {
 });
 
 describe("starting and following over one connection", () => {
-  it("goes back to the turn that was started", async () => {
+  it("returns to the turn that was started", async () => {
     const { client, sent } = connections(frames.slice(0, 4), frames.slice(4));
     expect(await all(client.runs.stream(START))).toEqual(ids);
     expect(sent.map(({ method, path }) => `${method} ${path}`)).toEqual([

@@ -14,7 +14,9 @@ type Reply =
 let stop = () => {};
 afterEach(() => stop());
 
-/** A server that gives these answers in order, the last one for ever; with what it was asked. */
+/**
+ * A server that sends these responses in order and repeats the last, with a record of the requests.
+ */
 async function serving(...replies: Reply[]) {
   const asked: IncomingMessage["headers"][] = [];
   const server = createServer((message: IncomingMessage, response: ServerResponse) => {
@@ -122,7 +124,7 @@ describe("a request", () => {
       tries: 1,
       kind: "too_large",
     },
-  ])("is not repeated for ever when it $name", async ({ call, replies, tries, kind }) => {
+  ])("is not repeated forever when it $name", async ({ call, replies, tries, kind }) => {
     const { server, asked } = await serving(...replies);
     await expect(new Client({ server }).json(call)).rejects.toMatchObject({ kind });
     expect(asked).toHaveLength(tries);

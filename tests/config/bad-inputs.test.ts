@@ -40,7 +40,7 @@ describe("C5 text that looks like the name of a secret is not replaced", () => {
   ];
 
   it.each(NAMES)("in every text field: %s", (name) => {
-    // no model's name holds one, as addresses may be made of it
+    // model names contain none, because URLs may be made from a name
     const model = name.replaceAll("%", "");
     const agent = {
       id: "a",

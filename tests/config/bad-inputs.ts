@@ -114,7 +114,7 @@ const SHAPES: readonly BadInput[] = [
   },
   {
     row: "B6",
-    name: "a list where a mapping belongs",
+    name: "a list instead of a mapping",
     source: "agent: {id: a, backend: [type, claude]}",
     code: "wrong_type",
   },

@@ -77,7 +77,7 @@ describe("a versioned endpoint", () => {
     { lines: "", format: "openai-chat" },
     { lines: "api: chat_completions", format: "openai-chat" },
     { lines: "api: responses", format: "openai-responses" },
-  ])("speaks $format for `$lines`", ({ lines, format }) =>
+  ])("uses $format for `$lines`", ({ lines, format }) =>
     expect(backendOf(azure(lines))?.format).toBe(format),
   );
 

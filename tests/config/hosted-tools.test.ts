@@ -146,7 +146,7 @@ describe("a model that runs hosted tools only without functions", () => {
   it.each([
     { name: "for an agent that only presents", source: `agent: ${alone}` },
     {
-      name: "in a team that goes straight to the answer",
+      name: "in a team that starts with the answer",
       source: `agents: [${alone}, {id: b, backend: {type: claude}}]\norchestrator: {skip_coordination_rounds: true}`,
     },
     {

@@ -86,7 +86,7 @@ describe.skipIf(SAMPLE_NAMES.length === 0)(
       "basic/multi/two_agents_opensource_lmstudio.yaml",
       "basic/multi/two_qwen_vllm_sglang.yaml",
       "providers/local/lmstudio.yaml",
-    ])("run where the operator allows servers of this machine: %s", (name) => {
+    ])("run if the operator allows servers of this machine: %s", (name) => {
       expect(
         check(name, { ...SAMPLES_CONTEXT, allowedOrigins: ["http://localhost:*"] }),
       ).toMatchObject({ runnable: true });

@@ -86,7 +86,7 @@ describe("an entry of mcp_servers", () => {
   const withServer = (entry: string) =>
     `agent: {id: a, backend: {type: claude, mcp_servers: [{${entry}}]}}`;
 
-  it.each(MCP_SERVER)("may hold %s", (entry) => {
+  it.each(MCP_SERVER)("may contain %s", (entry) => {
     expect(checkTeam(withServer(entry), CONTEXT).errors).toEqual([]);
   });
 

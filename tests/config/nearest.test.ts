@@ -14,6 +14,6 @@ it.each([
   ["x", null],
   ["", null],
   ["t".repeat(10_000), null],
-])("takes %s for %s", (written, meant) => {
+])("suggests for %s: %s", (written, meant) => {
   expect(nearest(written, WORDS)).toBe(meant);
 });

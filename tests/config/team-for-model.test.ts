@@ -36,7 +36,7 @@ describe("a name of a team or a model", () => {
     expect(teamForModel(name)).toEqual(want),
   );
 
-  it("uses the given backend type, whatever the name implies", () => {
+  it("uses the given backend type, for any model name", () => {
     expect(teamForModel("claude-sonnet-5-5", "openrouter")).toMatchObject({
       config: { agent: { backend: { type: "openrouter" } } },
     });

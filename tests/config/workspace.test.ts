@@ -99,7 +99,7 @@ describe("an agent has files", () => {
   const many = (of: string) => Array.from({ length: 150 }, (_, nth) => `${of}${nth}.txt`);
   it.each<{ name: string; own: string[]; team: string[]; keeps: string[]; leaves: string[] }>([
     {
-      name: "whatever its own settings are",
+      name: "despite its own settings",
       own: ["!keep.pem"],
       team: ["*.pem"],
       keeps: ["keep.pem", "a.pem"],

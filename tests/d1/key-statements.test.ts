@@ -30,7 +30,7 @@ it.each([
   "日本",
   "--",
   "%s ?1 :a",
-])("keeps the text %j as it is", (name) => {
+])("stores the text %j unchanged", (name) => {
   const db = database();
   db.exec(insertKey({ ...key, name }));
   expect(db.prepare(listKeys(null)).all()).toEqual([
@@ -62,7 +62,7 @@ it("lists one tenant's keys, newest first, and none of another's", () => {
   ).toEqual(["03", "01"]);
 });
 
-it("revokes a key once, and says when there is none", () => {
+it("revokes a key once, and reports a missing key", () => {
   const db = database();
   db.exec(insertKey(key));
   expect(db.prepare(revokeKey("01", 7)).all()).toEqual([{ id: "01" }]);

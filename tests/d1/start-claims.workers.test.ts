@@ -39,7 +39,7 @@ describe("an idempotency key", () => {
     expect(new Set(kept).size).toBe(2);
   });
 
-  it("is no other's, however tenant and key are cut", async () => {
+  it("is unique, for any division into tenant and key", async () => {
     await claims.claim(claimOf("acme", "x1"), null);
     await claims.claim(claimOf("acmex", "1"), null);
     const kept = (await rows())

@@ -31,7 +31,7 @@ describe("an event as a sentence", () => {
       },
     },
     {
-      name: "begins with its own words if it has no agent",
+      name: "starts with its own text if it has no agent",
       body: b.votesCleared("agent2.2", ["anna", "agent2.1"], ["ben", "agent2.1"]),
       sentence: {
         agent: null,
@@ -40,7 +40,7 @@ describe("an event as a sentence", () => {
       },
     },
     {
-      name: "is none if only figures change",
+      name: "is empty if only figures change",
       body: b.delta("anna", { call: "c", offset: 0, text: "x" }),
       sentence: null,
     },

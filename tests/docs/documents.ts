@@ -39,6 +39,6 @@ export const blocksOf = (text: string, language: string): string[] =>
     ([, block = ""]) => block,
   );
 
-/** Pages about the past, which may name what there is no more. */
+/** Pages about the past, which may name removed parts. */
 export const isRecord = ({ file }: Document): boolean =>
   file.startsWith(path.join("docs", "proof")) || file.startsWith(path.join("docs", "decisions"));

@@ -10,7 +10,7 @@ const served = new Set(
 const paths = [...served].map((route) => route.split(" ")[1] ?? "");
 const patternOf = (route: string): RegExp =>
   new RegExp(`^${route.replaceAll(/\{\w+\}/g, "([^/]+|\\{\\w+\\})")}$`);
-/** The route of a path: numbers, words and variables of the shell stand for its names. */
+/** The route of a path: numbers, words and shell variables represent its parameters. */
 const routeOf = (path: string): string =>
   paths.find((route) => route === path) ?? paths.find((route) => patternOf(route).test(path)) ?? "";
 

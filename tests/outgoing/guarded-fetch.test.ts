@@ -124,7 +124,7 @@ describe("refused before anything is sent", () => {
     { name: "a private address beside a public one", addresses: ["93.184.215.14", "10.0.0.1"] },
     { name: "a private IPv6 address", addresses: ["fd00::1"] },
     { name: "an IPv4 address in IPv6", addresses: ["::ffff:169.254.169.254"] },
-    { name: "something that is no address", addresses: ["internal.example.org"] },
+    { name: "an invalid address", addresses: ["internal.example.org"] },
   ])("D5 a public name that resolves to $name", async ({ addresses }) => {
     const { outcome, sent } = await ask("https://rebind.example.org/v1", {
       names: { "rebind.example.org": addresses },
@@ -132,14 +132,14 @@ describe("refused before anything is sent", () => {
     expect([outcome, sent]).toEqual([expect.any(AddressRefused), []]);
   });
 
-  it("a name that nobody has, as a network's failure", async () => {
+  it("a name without an owner fails like a network error", async () => {
     const { outcome, sent } = await ask("https://nobody.example.org/v1");
     expect([String(outcome), sent]).toEqual([expect.stringContaining("DNS lookup failed"), []]);
     expect(outcome).not.toBeInstanceOf(AddressRefused);
   });
 });
 
-it("a name that nobody can look up is no refusal, and nothing is sent", async () => {
+it("a name whose lookup fails is not refused, and nothing is sent", async () => {
   let sent = 0;
   const send = guardedFetch({
     allowedOrigins: [],
@@ -172,9 +172,9 @@ describe("sent", () => {
       asked: [],
     },
     { name: "to a public address, which has no name", url: "https://8.8.8.8/v1", asked: [] },
-    { name: "to an allowed origin, whatever it is", url: "http://10.0.0.1:8000/v1", asked: [] },
+    { name: "to an allowed origin of any kind", url: "http://10.0.0.1:8000/v1", asked: [] },
     {
-      name: "to this machine, where its ports are allowed",
+      name: "to this machine, if its ports are allowed",
       url: "http://127.0.0.1:9999/v1",
       asked: [],
     },
@@ -231,7 +231,7 @@ describe("with a probe of origins (A2)", () => {
     expect(sent).toEqual([]);
   });
 
-  it("sends to one that is", async () => {
+  it("sends requests to an origin that is reached", async () => {
     const { send, sent, asked } = probed(true);
     await send("https://api.openai.com/v1");
     expect([sent, asked]).toEqual([["https://api.openai.com/v1"], ["https://api.openai.com"]]);

@@ -37,9 +37,9 @@ it("asks for addresses of both kinds and leaves aliases out", async () => {
 });
 
 it.each([
-  { name: "half a minute, if it holds for less", ttl: 1, ms: 30_000 },
-  { name: "as long as it holds", ttl: 60, ms: 60_000 },
-  { name: "five minutes, if it holds for a day", ttl: 86_400, ms: 300_000 },
+  { name: "half a minute, if it is valid for less", ttl: 1, ms: 30_000 },
+  { name: "as long as it is valid", ttl: 60, ms: 60_000 },
+  { name: "five minutes, if it is valid for a day", ttl: 86_400, ms: 300_000 },
 ])("keeps an answer $name", async ({ ttl, ms }) => {
   const { resolve, asked, clock } = resolver({ A: [{ type: 1, data: "93.184.215.14", TTL: ttl }] });
   await resolve("example.org");
@@ -51,7 +51,7 @@ it.each([
   expect(asked.length).toBe(4);
 });
 
-it("knows a name without addresses, and one that nobody has", async () => {
+it("distinguishes a name without addresses from an unknown name", async () => {
   expect(await resolver({}).resolve("example.org")).toEqual([]);
   expect(await resolver({}, { status: 3 }).resolve("example.org")).toEqual([]);
 });

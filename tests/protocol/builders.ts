@@ -12,7 +12,7 @@ import { agentRules, teamRules } from "../builders/team-rules";
 /** Small builders of logs, so that a row of a table reads like the course of a turn. */
 
 export const SESSION = "session_01jdtest0000000000000000";
-/** When every test's log begins. */
+/** The start of every test's log. */
 export const START = 1_800_000_000_000;
 
 /** A union without what the builders fill in; `Omit` on its own would lose the cases. */

@@ -52,7 +52,7 @@ describe("the sum of two usages", () => {
   });
 });
 
-describe("a usage gives the length of its conversation", () => {
+describe("a usage contains the length of its conversation", () => {
   it.each<{ name: string; of: Usage | null; tells: boolean }>([
     { name: "if its provider counted one request", of: usage(), tells: true },
     {
@@ -67,12 +67,12 @@ describe("a usage gives the length of its conversation", () => {
       tells: false,
     },
     {
-      name: "not where hosted tools read what they found",
+      name: "not if hosted tools read their results",
       of: usage({ hosted_uses: { code_execution: 1 } }),
       tells: false,
     },
     {
-      name: "not where several requests are counted together",
+      name: "not if several requests are counted together",
       of: usage({ requests: 2 }),
       tells: false,
     },

@@ -44,7 +44,7 @@ describe("a paced write", () => {
     expect(turns).toBeGreaterThan(16);
   });
 
-  it("is null for an object that exists, and leaves it as it was", async () => {
+  it("is null for an existing object, which stays unchanged", async () => {
     const before = bytesOf(2 * MB);
     await pacedPut(env.BUCKET, "paced/twice", before, IF_NEW);
     expect(await pacedPut(env.BUCKET, "paced/twice", new Uint8Array(2 * MB), IF_NEW)).toBeNull();

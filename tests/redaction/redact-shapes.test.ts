@@ -46,7 +46,7 @@ it.each([
   "bearer ",
   "api_key=",
   "?key=",
-])("takes a long text in no time, whatever it repeats: %s", (part) => {
+])("is fast for a long text that repeats: %s", (part) => {
   const text = part.repeat(250_000 / part.length);
   const startedAt = cpuMs();
   redactShapes(text);

@@ -19,15 +19,15 @@ describe("the page about providers", () => {
 
   it.each([
     {
-      name: "a type with a choice of APIs, where it is, its key and its model",
+      name: "a type with a choice of APIs, its address, its key and its model",
       row: "| `grok` | Grok | Responses API; with `api: chat_completions` Chat Completions | `https://api.x.ai/v1` | `XAI_API_KEY` | `grok-4.7` | web search, x search, code execution | – |",
     },
     {
-      name: "a type whose address the operator names",
+      name: "a type whose address the operator sets",
       row: "| `azure_openai` | Azure OpenAI | Chat Completions; with `api: responses` Responses API | `AZURE_OPENAI_ENDPOINT` | `AZURE_OPENAI_API_KEY` | must be written | code execution | – |",
     },
     {
-      name: "a server of one's own, which may want no key",
+      name: "a local server, which may need no key",
       row: "| `vllm` | vLLM | Chat Completions | `VLLM_BASE_URL`, else `http://localhost:8000/v1` | `VLLM_API_KEY`, if it wants one | must be written | – | – |",
     },
     {
@@ -35,11 +35,11 @@ describe("the page about providers", () => {
       row: "| `enable_code_execution` | `azure_openai` | not known | 8,000 tokens |",
     },
     {
-      name: "a model whose long prompts cost more, with the day of its prices",
+      name: "a model with higher prices for long prompts, with the day of its prices",
       row: "| OpenAI | `gpt-6.1-terra` | 1,050,000 | 128,000 | $1 | $0.05 | $1.25 | $5 | above 272,000: input × 2, output × 1.5 | 2026-11-10 |",
     },
     {
-      name: "a parameter that some formats take, and what the others want instead",
+      name: "a parameter that only some formats support, and the alternative",
       row: "| `stop_sequences` | no: write `stop` | no: leave it out: this API has no stop sequences | list of texts | no: say stop |",
     },
   ])("show $name", ({ row }) => {

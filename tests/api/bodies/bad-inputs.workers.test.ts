@@ -174,7 +174,7 @@ describe("accepted, although unusual:", () => {
   });
 });
 
-describe("a valid request is answered as the document says:", () => {
+describe("a valid request gets the documented response:", () => {
   it.each([
     { method: "HEAD", path: "/api/sessions/{session}" },
     { path: "/healthz" },

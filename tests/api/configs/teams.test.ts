@@ -22,12 +22,12 @@ describe("the title of a config", () => {
       title: "A team.",
     },
     {
-      name: "begins after empty comments",
+      name: "starts after empty comments",
       yaml: "#\n# A team.\n\n# Not this.\n",
       title: "A team.",
     },
     {
-      name: "is empty without a comment at the beginning",
+      name: "is empty without a comment at the start",
       yaml: "agents: [] # not this\n",
       title: "",
     },

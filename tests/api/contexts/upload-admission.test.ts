@@ -8,11 +8,11 @@ const never = new AbortController().signal;
 const hangs = () => new Promise<never>(() => undefined);
 const failure = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
 
-describe("an upload without free memory", () => {
+describe("an upload that finds no free memory", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it("begins when another has ended or failed", async () => {
+  it("starts when another has ended or failed", async () => {
     const memory = new MemoryBudget();
     const fails = Promise.withResolvers<never>();
     const first = failure(
@@ -98,7 +98,7 @@ describe("an upload without free memory", () => {
     expect([await grown, await other]).toMatchObject([{ code: "uploads_busy" }, "taken in"]);
   });
 
-  it("stops when its client sends nothing for more than ten seconds, and another then begins (M8)", async () => {
+  it("stops when its client sends nothing for more than ten seconds, and another then starts (M8)", async () => {
     const memory = new MemoryBudget();
     const wakes = Promise.withResolvers<void>();
     const slow = failure(
@@ -132,7 +132,7 @@ describe("an upload without free memory", () => {
     expect(await waiting).toMatchObject({ code: "upload_broken" });
   });
 
-  it("begins once the client of another has disconnected, and that one must stop", async () => {
+  it("starts once the client of another has disconnected, and that other must stop", async () => {
     const memory = new MemoryBudget();
     const client = new AbortController();
     const wakes = Promise.withResolvers<void>();
@@ -157,7 +157,7 @@ describe("an upload without free memory", () => {
     expect([await next, await left]).toMatchObject(["next", { code: "upload_broken" }]);
   });
 
-  it("begins a minute after an upload that sent nothing, and that one must stop", async () => {
+  it("starts a minute after an upload that sent nothing, and that other must stop", async () => {
     const memory = new MemoryBudget();
     const wakes = Promise.withResolvers<void>();
     const still = failure(

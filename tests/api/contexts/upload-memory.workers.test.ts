@@ -23,7 +23,7 @@ const problemOf = async (response: Response) => [
   response.headers.get("retry-after"),
 ];
 
-/** A body that begins at once, and continues when the test asks for it. */
+/** A body that starts at once, and continues on demand. */
 function held(bytes: Uint8Array) {
   const rest = Promise.withResolvers<void>();
   const body = new ReadableStream<Uint8Array>({
@@ -59,12 +59,12 @@ describe("uploads at the same time", () => {
 
     const bodies = [held(tar)];
     const inside = bodies.map(({ body }, nth) => send(`/api/contexts/inside-${nth}`, TAR, body));
-    // these are in the room before the others come
+    // these have memory before the others arrive
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     const waiting = Array.from({ length: 15 }, (_, nth) =>
       send(`/api/contexts/waiting-${nth}`, TAR, ofUnknownLength(tar)),
     );
-    // and these before a blob, which would find room at once
+    // and these before a blob, which would get memory at once
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     waiting.push(blob());
     await new Promise((resolve) => setTimeout(resolve, 3_000));

@@ -117,7 +117,7 @@ describe("a key", () => {
   );
 
   it.each([
-    { name: "as it is", tenant: "pasted", written: (key: string) => key },
+    { name: "unescaped", tenant: "pasted", written: (key: string) => key },
     { name: "escaped", tenant: "pasted_escaped", written: (key: string) => `%6D${key.slice(1)}` },
   ])(
     "A6 in the path in place of its id, $name, is refused in the same way, and is in no audit log",

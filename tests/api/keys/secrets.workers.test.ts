@@ -157,7 +157,7 @@ describe("a tenant's secret", () => {
       ask: () => askWith(runner.key, "/api/secrets"),
       code: [403, "insufficient_scope"],
     },
-    { what: "a name that no config can write", ask: () => put("a-b"), code: [400, "bad_id"] },
+    { what: "a name that configs cannot contain", ask: () => put("a-b"), code: [400, "bad_id"] },
     {
       what: "a name that is the secret",
       ask: () => put(`ghp_${"a".repeat(36)}`),
@@ -169,7 +169,7 @@ describe("a tenant's secret", () => {
       code: [422, "request_invalid"],
     },
     {
-      what: "a value that no header takes",
+      what: "a value that headers do not allow",
       ask: () => put("X", { value: "a\nb: c-d-e", bindings: BINDINGS }),
       code: [422, "request_invalid"],
     },
@@ -184,7 +184,7 @@ describe("a tenant's secret", () => {
       code: [422, "request_invalid"],
     },
     {
-      what: "an origin in a private network",
+      what: "a private origin",
       ask: () => put("X", { value: CANARY, bindings: [{ origin: "https://10.0.0.1" }] }),
       code: [422, "request_invalid"],
     },
@@ -200,7 +200,7 @@ describe("a tenant's secret", () => {
       code: [422, "request_invalid"],
     },
     {
-      what: "a method of nobody's",
+      what: "an unknown method",
       ask: () =>
         put("X", { value: CANARY, bindings: [{ origin: "https://a.net", methods: ["get"] }] }),
       code: [422, "request_invalid"],

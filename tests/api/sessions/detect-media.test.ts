@@ -83,7 +83,7 @@ describe("the media type of bytes", () => {
     { name: "text with a NUL", given: utf8("a\0b") },
     { name: "text with an escape sequence", given: utf8("\x1b[2J") },
     { name: "a PDF that does not begin with its mark", given: bytes("\x00%PDF-1.4") },
-  ])("is not found for $name, whatever type the client names", ({ given }) => {
+  ])("is not found for $name, for any type that the client names", ({ given }) => {
     expect(detectMedia(given, "text/plain")).toBeNull();
   });
 });

@@ -26,7 +26,7 @@ const extensible = (tag: number): Buffer => {
   return Buffer.concat([plain.subarray(0, 36), more, plain.subarray(36)]);
 };
 
-describe("sound that is accepted", () => {
+describe("accepted audio", () => {
   it.each([
     {
       name: "a PCM WAV whose header does not know its length",
@@ -59,14 +59,14 @@ describe("sound that is accepted", () => {
       mediaType: "audio/wav",
     },
     { name: "an MP3", given: MP3, mediaType: "audio/mpeg" },
-    { name: "an MP3 behind its title", given: Buffer.concat([TAG, MP3]), mediaType: "audio/mpeg" },
+    { name: "an MP3 after its title", given: Buffer.concat([TAG, MP3]), mediaType: "audio/mpeg" },
     {
-      name: "an MP3 of one frame behind its title",
+      name: "an MP3 of one frame after its title",
       given: Buffer.concat([TAG, MP3_FRAME]),
       mediaType: "audio/mpeg",
     },
     {
-      name: "an MP3 behind zeros that its title does not count",
+      name: "an MP3 after zeros that its title does not count",
       given: Buffer.concat([TAG, Buffer.alloc(9), MP3]),
       mediaType: "audio/mpeg",
     },
@@ -87,7 +87,7 @@ describe("sound that is accepted", () => {
     expect(detectMedia(given, undefined)).toEqual({ kind: "audio", mediaType }),
   );
 
-  it("is found by its bytes, whatever type the client names", () => {
+  it("is detected by its bytes, for any type that the client names", () => {
     expect(detectMedia(MP3, "audio/wav")).toEqual({ kind: "audio", mediaType: "audio/mpeg" });
     expect(detectMedia(latin1("la la"), "audio/mpeg")).toEqual({
       kind: "text",
@@ -96,7 +96,7 @@ describe("sound that is accepted", () => {
   });
 });
 
-describe("sound without an upper bound of tokens is not accepted", () => {
+describe("audio without an upper bound of tokens is refused", () => {
   it.each([
     { name: "a WAV of a codec that compresses", given: wav({ tag: 0x31, bits: 8 }) },
     { name: "a WAV with very few bytes a second", given: wav({ rate: 100, bits: 8 }) },

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { wantedForm } from "../../../src/api/sessions/streams";
 import type { ApiEnv } from "../../../src/api/api-env";
 
-/** The forms of a reply where JSON is the default, and where the stream is. */
+/** The forms of a response if JSON is the default, and if the stream is. */
 async function formsFor(accept: string | null): Promise<string[]> {
   const app = new Hono<ApiEnv>();
   app.get("/json", (context) => context.text(wantedForm(context, "json")));
@@ -54,6 +54,6 @@ it.each([
     accept: "text/event-stream, application/json;q=0",
     forms: STREAM_EVERYWHERE,
   },
-])("a caller who accepts $name", async ({ accept, forms }) => {
+])("the form of a response for a caller that accepts $name", async ({ accept, forms }) => {
   expect(await formsFor(accept)).toEqual(forms);
 });

@@ -67,7 +67,7 @@ describe("a client of a turn's stream that loses its connection", () => {
     },
   );
 
-  it("may begin at any event by query, and the header takes precedence", async () => {
+  it("may start at any event by query, and the header takes precedence", async () => {
     const run = await start(teamOf(["quick"]));
     const whole = await wholeOf(run);
     expect((await readAll(`${eventsPath(run)}?after=4`, 100)).texts).toEqual(whole.slice(3));

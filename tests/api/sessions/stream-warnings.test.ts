@@ -44,7 +44,7 @@ it("a stream without warnings is passed on unchanged", () => {
   expect(withWarnings(stream, [])).toBe(stream);
 });
 
-it("a stream with warnings begins with a comment for each and their number, and its events are unchanged", async () => {
+it("a stream with warnings starts with a comment for each and their number, and its events are unchanged", async () => {
   const warnings = [warning("`a` has no effect."), warning("two\nlines: \u2028 é")];
   const response = withWarnings(streamOf(FRAME), warnings);
   expect(Object.fromEntries(response.headers)).toEqual({

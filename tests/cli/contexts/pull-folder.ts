@@ -42,7 +42,7 @@ export class PullFolder {
     );
   }
 
-  /** Runs `pull` in the folder, with a service that gives these answers. */
+  /** Runs `pull` in the folder, with a service that sends these responses. */
   async pull(answers: Answers, ...args: string[]) {
     await using service = await Service.start({ events: [], answers });
     const ran = await runAt({ cwd: this.at }, "pull", "--server", service.url, ...args);

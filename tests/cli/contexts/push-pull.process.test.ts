@@ -265,7 +265,7 @@ describe("pull of the changes of a turn", () => {
     { path: "sub/.GIT/config", why: "could run programs here" },
     { path: "C:/x", why: "means a device or a drive" },
     { path: "a\\..\\..\\x", why: "leads elsewhere" },
-  ])("never writes $path, whatever the service says", async ({ path: bad, why }) => {
+  ])("never writes $path, for any response of the service", async ({ path: bad, why }) => {
     await fill(here, { "a.txt": "a" });
     await run(here, "push");
     const set = {

@@ -103,7 +103,7 @@ it.each([
     more: { files: "workspace_cleared" },
     says: "workspace emptied",
   },
-])("an answer that $name is told with it (D1)", ({ more, says }) => {
+])("an answer that $name is displayed with that fact (D1)", ({ more, says }) => {
   const [event] = b.log([files("agent1.1", more)]);
   const line = event && eventLine(event, turn());
   expect(text(line ? [line] : [])).toContain(`answers: agent1.1 (15 characters, ${says})`);

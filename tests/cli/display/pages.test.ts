@@ -20,14 +20,14 @@ describe("MassGen's lines for programs", () => {
   };
   const base = [b.created("anna"), b.turnStarted("anna"), b.attemptStarted()];
 
-  it("begin with the addresses of the run, each on one line", () => {
+  it("start with the addresses of the run, each on one line", () => {
     expect(beginningLines({ sessionId: "s", statusUrl: url, question: "a\nb\x1b[2J" })).toEqual([
       "SESSION: s",
       `STATUS_URL: ${url}`,
       "QUESTION: a b",
     ]);
   });
-  it("end with winner, place and beginning of the answer, cost and time", () => {
+  it("end with winner, place and start of the answer, cost and time", () => {
     expect(endLines(turnAfter(b.story), { url })).toEqual([
       "",
       "WINNER: anna",

@@ -24,7 +24,7 @@ function errorFrom(
   return toCliError(new Client({ server: SERVER }).errorFrom(answer), context);
 }
 
-describe("an answer that is no success", () => {
+describe("an error response", () => {
   it.each([
     { status: 400, code: "bad_json", exitCode: 1, advice: "Correct this and retry." },
     {
@@ -107,13 +107,13 @@ describe("a request without an answer", () => {
       says: `Cannot reach ${SERVER}. Check the address and your connection, or name another with --server.`,
     },
     {
-      name: "in time is told from no connection",
+      name: "in time is distinguished from no connection",
       server: SERVER,
       kind: "timed_out" as const,
       says: `${SERVER} accepted the request and did not answer. Check the address and your connection, or name another with --server.`,
     },
     {
-      name: "that is whole is told from no answer",
+      name: "that is complete is distinguished from no response",
       server: SERVER,
       kind: "interrupted" as const,
       says: `The answer of ${SERVER} broke off. Check the address and your connection, or name another with --server.`,

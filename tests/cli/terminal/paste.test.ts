@@ -45,9 +45,9 @@ describe("terminal input (A8)", () => {
       reads: bytes(`é${ON}ü\r${OFF}\r`),
       seen: ["k:é", "p:ü\n", "k:\r"],
     },
-    { name: "keys that begin like a mark", reads: ["\x1b", "[D", "x"], seen: ["k:\x1b[Dx"] },
+    { name: "keys that start like a mark", reads: ["\x1b", "[D", "x"], seen: ["k:\x1b[Dx"] },
     {
-      name: "Ctrl+C, where the end of a paste was lost",
+      name: "Ctrl+C, if the end of a paste was lost",
       reads: [`${ON}a\r`, "\x03", "b\r"],
       seen: ["p:a\n", "k:\x03b\r"],
     },

@@ -148,7 +148,7 @@ describe("a file that only a config names is not sent", () => {
       reason: "it is outside this folder",
     },
     {
-      name: "if it is behind a link out of the folder",
+      name: "if a link leads out of the folder",
       named: "linked/notes.txt",
       reason: "it is outside this folder",
     },

@@ -76,7 +76,7 @@ describe("a request for a run", () => {
       body: JSON.parse(`{"question": "x", "__proto__": {"admin": true}}`),
       path: "",
     },
-  ])("is refused with $name, and says where", ({ body, path }) => {
+  ])("is refused with $name, with the place", ({ body, path }) => {
     const result = RunRequestSchema.safeParse(body);
     expect(result.error?.issues.map((issue) => issue.path.join("."))).toEqual([path]);
   });
@@ -138,7 +138,7 @@ it("links lead to the run's own routes", () => {
   });
 });
 
-it("the answer to a run may carry what its config is warned of, with its place where there is text", () => {
+it("the response to a run may contain the warnings of its config, with their places if there is text", () => {
   const links = runLinks("session_01jdab3c4d", 1);
   const warnings = [
     {

@@ -110,7 +110,7 @@ describe("what an agent has done", () => {
       has: { answers: 2, latestLabel: "agent1.2" },
     },
     {
-      name: "holds its vote with the reason",
+      name: "has its vote with the reason",
       after: [b.voted("anna", "agent2.1", 1, "clear")],
       has: { vote: { label: "agent2.1", reason: "clear" } },
     },
@@ -120,7 +120,7 @@ describe("what an agent has done", () => {
       has: { vote: null },
     },
     {
-      name: "counts stale votes, which are no votes",
+      name: "counts stale votes separately from votes",
       after: [b.voteStale("anna", "agent2.1", ["agent2.2"])],
       has: { staleVotes: 1, vote: null },
     },

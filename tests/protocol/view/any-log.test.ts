@@ -25,7 +25,7 @@ describe("any log", () => {
     ]);
   });
 
-  it("gives the same view in any chunking, with earlier events sent again", () => {
+  it("is the same for any chunking, with repeated events", () => {
     const whole = b.view(events);
     const replays = fc.array(fc.tuple(fc.nat(events.length), fc.nat(events.length)), {
       maxLength: 10,
@@ -63,7 +63,7 @@ describe("any log", () => {
     expect(events).toEqual(before);
   });
 
-  it("begins at a turn where the session's start is not sent", () => {
+  it("starts at a turn if the session's start is not sent", () => {
     const turn = turnOf(b.view(events.slice(1)));
     expect(turn?.agents.map(({ id, model }) => [id, model])).toEqual([
       ["anna", "model-of-anna"],
@@ -87,7 +87,7 @@ describe("any log", () => {
     expect(turnOf(view, 1)?.final?.text).toBe("Use quicksort.");
   });
 
-  it("takes ids that are names of object members", () => {
+  it("accepts ids that are names of object members", () => {
     const odd = ["constructor", "__proto__", "toString"];
     const view = b.view(
       b.log([

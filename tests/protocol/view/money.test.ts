@@ -74,7 +74,7 @@ describe("a price that is not known (A4)", () => {
     },
   ];
 
-  it.each(rows)("is null in JSON, and the rest is told apart, $name", ({ log }) => {
+  it.each(rows)("is null in JSON, and all other values stay separate, $name", ({ log }) => {
     const { status, page } = shown(log);
     for (const one of [status, page, status.turns[0]])
       expect(one).toMatchObject({ cost_usd: null, cost_usd_known: 0.5 });
@@ -91,7 +91,7 @@ describe("a price that is not known (A4)", () => {
     }
   });
 
-  it("is unknown without an amount where nothing has a price", () => {
+  it("is unknown without an amount if nothing has a price", () => {
     expect(costWords({ costUsd: 0, isCostWhole: false })).toBe("unknown");
   });
 
@@ -135,7 +135,7 @@ describe("a price that is not known (A4)", () => {
     }
   });
 
-  it("is not one that is 0", () => {
+  it("is not a price of 0", () => {
     const free = { input: 0, cached_input: 0, output: 0 };
     const { status, screens } = shown([
       team(free),
@@ -147,7 +147,7 @@ describe("a price that is not known (A4)", () => {
     for (const screen of screens) expect(screen).toContain("$0.0000");
   });
 
-  it("of a hosted tool makes the cost unknown where it was used", () => {
+  it("of a hosted tool makes the cost unknown if the tool was used", () => {
     const search = {
       name: "web_search" as const,
       max_uses: 3,

@@ -29,9 +29,9 @@ const warnings = (bodies: b.Body[]) => {
   return participationWarnings(participantsOfTurn(turn), turn.status);
 };
 
-describe("who took part in a turn (A1)", () => {
+describe("participation in a turn (A1)", () => {
   it.each([
-    { name: "all who answered and voted: no warning", after: b.story.slice(3), says: [] },
+    { name: "all answered and voted: no warning", after: b.story.slice(3), says: [] },
     {
       name: "an agent that failed did not",
       after: [b.agentFailed("other"), ...alone, ...won],
@@ -77,7 +77,7 @@ describe("who took part in a turn (A1)", () => {
       says: [],
     })),
     {
-      name: "nor did one that used up its calls just as the budget ran out for another",
+      name: "nor did an agent that used up its calls just when the budget ran out for another",
       after: [
         b.answered("good", "agent1.1", 1),
         b.callDeferred("other", "c1"),
@@ -101,7 +101,7 @@ describe("who took part in a turn (A1)", () => {
       says: [],
     },
     {
-      name: "the cause is the last failed call, where time or money ended the agent",
+      name: "the cause is the last failed call, if time or money ended the agent",
       after: [
         b.callStarted("other", "c1"),
         b.callFailed("other", "c1"),
@@ -114,7 +114,7 @@ describe("who took part in a turn (A1)", () => {
       ],
     },
     {
-      name: "a call that was cut off at the end is no cause",
+      name: "a call that was cut off at the end is not the cause",
       after: [
         b.callStarted("other", "c1"),
         {
@@ -145,7 +145,7 @@ describe("who took part in a turn (A1)", () => {
       says: [],
     },
     {
-      name: "where the team does not coordinate the others were never asked",
+      name: "if the team does not coordinate, the others were never asked",
       after: [
         { ...b.settled("good", "agent1.1", "skipped", {}), label: null } as b.Body,
         b.presented("good", "x"),
@@ -255,7 +255,7 @@ describe("who took part in a turn (A1)", () => {
     ]);
   });
 
-  it("a voided vote is no part", () => {
+  it("a voided vote is not participation", () => {
     const after = [
       b.voted("other", "agent1.1"),
       b.answered("good", "agent1.2", 2),

@@ -34,7 +34,7 @@ describe("toStatus", () => {
       percent: 75,
     },
     {
-      name: "goes back when a vote is voided",
+      name: "reverts when a vote is voided",
       after: [
         b.answered("anna", "agent1.1", 1),
         b.voted("anna", "agent1.1"),
@@ -122,7 +122,7 @@ describe("toStatus", () => {
     });
   });
 
-  it("shows who is working and that the final text is being written", () => {
+  it("shows the working agents and that the final text is being written", () => {
     const presenting = b.story.slice(
       0,
       b.story.findIndex(({ type }) => type === "presentation.started") + 2,
@@ -239,7 +239,7 @@ describe("toTurn", () => {
     expect(toStatus(events, { now: 0 })?.agents["ben"]?.hosted_uses).toEqual(uses);
   });
 
-  it("has the totals of cache writes and hosted tools where there were any", () => {
+  it("has the totals of cache writes and hosted tools if there are any", () => {
     const usage = { ...b.usage(10, 5), cache_write_tokens: 3, hosted_uses: { web_search: 2 } };
     const events = b.view(b.log([...base, b.completed("anna", "x", usage)]));
     expect(TurnResponseSchema.parse(toTurn(events, 1)).usage).toEqual(usage);

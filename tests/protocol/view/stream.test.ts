@@ -19,7 +19,7 @@ function shown(items: readonly DeltaItem[]): string[] {
 
 it.each([
   {
-    name: "of two tools the one that streams, from its beginning",
+    name: "of two tools the streaming one, from its start",
     items: [
       piece({ name: "read", tool_index: 0, text: '{"path":"a"}' }),
       piece({ name: "find", tool_index: 1, text: '{"q":"x"}' }),
@@ -27,7 +27,7 @@ it.each([
     shows: ['read {"path":"a"}', 'find {"q":"x"}'],
   },
   {
-    name: "of two calls of one tool the one that streams",
+    name: "of two calls of one tool the streaming one",
     items: [
       piece({ name: "read", tool_index: 0, text: '{"path":"long"}' }),
       piece({ name: "read", tool_index: 1, text: '{"pa' }),
@@ -36,7 +36,7 @@ it.each([
     shows: ['read {"path":"long"}', 'read {"pa', 'read {"path":"b"}'],
   },
   {
-    name: "a piece that comes twice once",
+    name: "a repeated delta once",
     items: [
       piece({ name: "read", tool_index: 0, text: '{"a"' }),
       piece({ name: "read", tool_index: 0, text: '{"a":1' }),

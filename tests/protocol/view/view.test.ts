@@ -10,7 +10,7 @@ describe("phase of a turn", () => {
   const bothAnswered = [b.answered("anna", "agent1.1", 1), b.answered("ben", "agent2.1", 2)];
   it.each([
     {
-      name: "begins with first answers",
+      name: "starts with first answers",
       after: [b.answered("anna", "agent1.1", 1)],
       phase: "initial_answer",
     },
@@ -145,7 +145,7 @@ describe("the end of a turn", () => {
       has: { status: "cancelled", finishReason: "cancelled", partial: { answer: "so far" } },
     },
     {
-      name: "takes the bill from the terminal event",
+      name: "reads the charges of the terminal event",
       end: b.completed("anna", "42"),
       has: { costUsd: 2.5, unreportedUsd: 0, usage: { input_tokens: 1_000, output_tokens: 200 } },
     },

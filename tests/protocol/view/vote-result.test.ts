@@ -31,7 +31,7 @@ const SPLIT = ["agent2.1", "agent2.1", "agent2.1", "agent2.1", "agent3.1", "agen
 );
 
 describe("the count of votes (A6)", () => {
-  it("says how many of how many where agents disagree", () => {
+  it("has the number of votes and voters if agents disagree", () => {
     const { result, words } = settledBy(
       TWELVE,
       Object.fromEntries(TWELVE.map((id, index) => [id, SPLIT[index] ?? ""])),
@@ -58,7 +58,7 @@ describe("the count of votes (A6)", () => {
   it("is not unanimous if an agent of the team did not vote", () => {
     expect(settledBy(["a", "b", "c"], { a: "agent1.1", b: "agent1.1" }).words).toBe("2 of 2 votes");
   });
-  it("of a lone survivor is no vote of a team", () => {
+  it("of a single remaining agent is not a team's vote", () => {
     const { result, words } = settledBy(["a", "b"], { a: "agent1.1" });
     expect([words, result.unanimous]).toEqual(["no other agent voted", false]);
   });

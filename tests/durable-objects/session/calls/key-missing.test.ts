@@ -12,7 +12,6 @@ it("a call without its key fails with the setting's name, the host, and the comm
     reached: false,
     usage: null,
   });
-  expect(failure.message).toBe(
-    "GROQ_API_KEY for api.groq.com is no longer set: set it with `npx wrangler secret put GROQ_API_KEY` (locally in .dev.vars).",
-  );
+  expect(failure.message).toContain("GROQ_API_KEY for api.groq.com");
+  expect(failure.message).toContain("npx wrangler secret put GROQ_API_KEY");
 });
