@@ -23,17 +23,17 @@ const RENEWAL_MS = 30_000;
  * the owner and is not secret.
  */
 export class RenewedTokens {
-  readonly #shelf: TokenStorage;
+  readonly #storage: TokenStorage;
   /** Mutexes by id. */
   readonly #turns = new Map<string, Mutex>();
 
-  constructor(shelf: TokenStorage) {
-    this.#shelf = shelf;
+  constructor(storage: TokenStorage) {
+    this.#storage = storage;
   }
 
   /** The latest renewal of these operator tokens; `null` if there is none or the tokens are new. */
   async find(id: string, given: StoredOAuthTokens): Promise<StoredOAuthTokens | null> {
-    const text = this.#shelf.get(id);
+    const text = this.#storage.get(id);
     if (text === undefined) return null;
     const kept: StoredTokens = JSON.parse(text);
     return kept.given === (await markOf(given)) ? kept.tokens : null;
@@ -41,7 +41,7 @@ export class RenewedTokens {
 
   async keep(id: string, given: StoredOAuthTokens, tokens: StoredOAuthTokens): Promise<void> {
     const kept: StoredTokens = { given: await markOf(given), tokens };
-    this.#shelf.set(id, JSON.stringify(kept));
+    this.#storage.set(id, JSON.stringify(kept));
   }
 
   /** Runs one renewal at a time; the next caller finds its result. */
