@@ -182,8 +182,8 @@ const HIDING: { name: string; tar: () => Promise<Uint8Array> }[] = [
   },
 ];
 
-it.each(["a tar also has plain files of type %j", "\0"])(
-  "a tar has plain files of type %j too",
+it.each(["7", "\0"])(
+  "a tar also has plain files of type %j",
   async (type) => {
     expect(await entriesOf(await ofType(type))).toMatchObject([
       { name: "before" },
