@@ -10,6 +10,8 @@ export type Campaign = {
   file: string;
   about: string;
   counts: readonly CountName[];
+  /** It measures times, so no other campaign runs beside it. */
+  isTimed?: true;
 };
 
 /**
@@ -94,6 +96,7 @@ export const CAMPAIGNS: readonly Campaign[] = [
     file: "proof/faults/soak.proof.test.ts",
     about: "runs one after another on one service, with faults",
     counts: ["soak_minutes"],
+    isTimed: true,
   },
   {
     file: "proof/wire-faults/wire-faults.proof.test.ts",
@@ -104,6 +107,7 @@ export const CAMPAIGNS: readonly Campaign[] = [
     file: "proof/wire-faults/silence.proof.test.ts",
     about: "providers that stop sending, in whole runs",
     counts: [],
+    isTimed: true,
   },
   {
     file: "proof/faults/faults-command.proof.test.ts",
@@ -119,17 +123,20 @@ export const CAMPAIGNS: readonly Campaign[] = [
     file: "proof/timing/guessing.proof.test.ts",
     about: "wrong keys get the same answer in the same time",
     counts: ["guessed_keys"],
+    isTimed: true,
   },
   {
     file: "proof/timing/foreign-session.proof.test.ts",
     about:
       "a session of another tenant and an unknown session get the same answer in the same time",
     counts: ["foreign_lookups"],
+    isTimed: true,
   },
   {
     file: "proof/bench/bench.proof.test.ts",
     about: "the benchmark in its smallest size",
     counts: ["bench_trials", "bench_figures"],
+    isTimed: true,
   },
   {
     file: "proof/mutation/mutation-crew.proof.test.ts",

@@ -1,7 +1,9 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { signalGroup } from "../local/process-group";
 import { matching, runCommand, UsageError } from "../local/command-line";
 import { CAMPAIGNS, type Campaign, isInTests, nameOf, projectOf } from "./campaigns";
 import { COUNTS, SIZES, type Size } from "./counts";
@@ -32,6 +34,13 @@ const OPTIONS = {
   help: { type: "boolean" },
 } as const;
 
+/** Campaigns of the size change that run side by side: most of them wait half of their time. */
+const CHANGE_LANES = 2;
+/** How long interrupted campaigns may take to end, in ms. */
+const END_WITHIN_MS = 5_000;
+
+type Playing = { size: Size; commit: Commit; lanes: number };
+
 const CACHE = path.resolve("node_modules/.cache/massgen-edge/proof");
 
 function sizeNamed(text: string | undefined): Size {
@@ -49,30 +58,61 @@ const countsInWords = ({ counts }: Campaign, size: Size): string =>
     )
     .join(", ") || "everything";
 
-/** Runs one campaign with its output on this terminal. */
-function vitestOn(campaign: Campaign, env: Record<string, string>): Promise<number> {
+/** Running campaigns, each the leader of its process group. */
+const running = new Set<ChildProcess>();
+
+/** Ends the campaigns that run, with all their services, when this command is interrupted. */
+function endWithCampaigns(signal: NodeJS.Signals): void {
+  for (const child of running) signalGroup(child, "SIGTERM");
+  process.exitCode = signal === "SIGINT" ? 130 : 143;
+  setTimeout(() => {
+    for (const child of running) signalGroup(child, "SIGKILL");
+    process.exit();
+  }, END_WITHIN_MS).unref();
+}
+
+/**
+ * Runs one campaign. Its output appears at once if it runs alone, otherwise as a whole when it ends.
+ */
+async function vitestOn(
+  campaign: Campaign,
+  env: Record<string, string>,
+  isAlone: boolean,
+): Promise<number> {
   const child = spawn("npx", ["vitest", "run", "--project", projectOf(campaign), campaign.file], {
-    stdio: "inherit",
+    stdio: isAlone ? "inherit" : ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...env },
+    detached: true,
   });
-  return new Promise((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", (code) => resolve(code ?? 1));
-  });
+  running.add(child);
+  const output: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on("data", (chunk: Buffer) => output.push(chunk));
+  try {
+    const [code] = await once(child, "close");
+    return code ?? 1;
+  } finally {
+    running.delete(child);
+    process.stdout.write(Buffer.concat(output));
+  }
 }
 
 /**
  * Plays a campaign and counts its tests. A runner that exits with 0 but ran no test counts as
  * failed.
  */
-async function played(campaign: Campaign, size: Size, commit: Commit): Promise<CampaignResult> {
+async function played(
+  campaign: Campaign,
+  { size, commit, lanes }: Playing,
+): Promise<CampaignResult> {
   const startedAt = performance.now();
   const report = reportOf(campaign, size);
-  const code = await vitestOn(campaign, {
+  const env = {
     PROOF_SIZE: size,
     PROOF_ROTATION: String(commit.rotation),
     TEST_REPORT: report,
-  });
+  };
+  const code = await vitestOn(campaign, env, lanes === 1 || campaign.isTimed === true);
   const { passed, failed } = await readCounts(report);
   return {
     campaign: nameOf(campaign),
@@ -113,20 +153,24 @@ async function main(): Promise<number> {
   const ledger = path.join(CACHE, `${size}-${commit.id}.json`);
   await mkdir(CACHE, { recursive: true });
   const before = values.fresh || commit.changed ? [] : await readResults(ledger);
-  const results = await playAll(wanted, before, {
-    play: (campaign) => played(campaign, size, commit),
-    keep: async (done) => (commit.changed ? undefined : writeResults(ledger, done)),
-    onPlayed: async (result) =>
+  const lanes = size === "change" ? CHANGE_LANES : 1;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, endWithCampaigns);
+  const playing = {
+    play: (campaign: Campaign) => played(campaign, { size, commit, lanes }),
+    keep: async (done: readonly CampaignResult[]) =>
+      commit.changed ? undefined : writeResults(ledger, done),
+    onPlayed: async (result: CampaignResult) =>
       size === "change" ? undefined : appendResult(result, size, commit),
-    print: (line) => console.log(line),
-  });
-  return printTotal(results, { size, commit });
+    print: (line: string) => console.log(line),
+  };
+  return printTotal(await playAll(wanted, before, playing, lanes), { size, commit });
 }
 
-type Playing = { size: Size; commit: Commit };
-
 /** Prints the totals last, on a line of their own. */
-function printTotal(results: readonly CampaignResult[], { size, commit }: Playing): number {
+function printTotal(
+  results: readonly CampaignResult[],
+  { size, commit }: Omit<Playing, "lanes">,
+): number {
   const sum = (of: (one: CampaignResult) => number) =>
     results.reduce((total, one) => total + of(one), 0);
   console.log(

@@ -51,6 +51,33 @@ async function run({ interruptedAt, fails }: { interruptedAt?: string; fails?: s
   return { played, printed, results };
 }
 
+describe("campaigns in lanes", () => {
+  it("run side by side, those that measure times alone and last; results are in order", async () => {
+    const wanted: Campaign[] = [{ ...campaign("timed"), isTimed: true }, ...WANTED];
+    const running = new Set<string>();
+    const beside: string[][] = [];
+    const results = await playAll(
+      wanted,
+      [],
+      {
+        play: async (one) => {
+          running.add(nameOf(one));
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          beside.push([...running]);
+          running.delete(nameOf(one));
+          return finished(nameOf(one));
+        },
+        keep: async () => {},
+        onPlayed: async () => {},
+        print: () => {},
+      },
+      2,
+    );
+    expect(beside).toEqual([["one", "two"], ["two", "three"], ["three"], ["timed"]]);
+    expect(results.map(({ campaign: name }) => name)).toEqual(["timed", "one", "two", "three"]);
+  });
+});
+
 describe("campaigns in order", () => {
   it("continue after the last one that passed, after an interruption", async () => {
     expect((await run({ interruptedAt: "three" })).played).toEqual(["one", "two"]);

@@ -1,12 +1,13 @@
 import { type Campaign, nameOf } from "./campaigns";
 import type { CampaignResult } from "./campaign-results";
+import { Mutex } from "../src/async/mutex";
 
-/** Side effects of playing campaigns. Each call is awaited before the next campaign begins. */
+/** Side effects of playing campaigns. A lane awaits each call before its next campaign. */
 export type Playing = {
   play: (campaign: Campaign) => Promise<CampaignResult>;
   /**
-   * Stores the finished campaigns, before the next one begins: an interruption loses only the
-   * running one.
+   * Stores the finished campaigns, before the next one of the lane begins: an interruption loses
+   * only the running ones. Never called twice at once.
    */
   keep: (done: readonly CampaignResult[]) => Promise<void>;
   /**
@@ -17,34 +18,54 @@ export type Playing = {
 };
 
 /**
- * Plays campaigns one after another and skips those that `before` names as passed. Returns a result
- * for each of `wanted`.
+ * Plays campaigns in `lanes` side by side, then those that measure times one after another. Skips
+ * those that `before` names as passed. Returns a result for each of `wanted`, in that order.
  */
 export async function playAll(
   wanted: readonly Campaign[],
   before: readonly CampaignResult[],
   { play, keep, onPlayed, print }: Playing,
+  lanes = 1,
 ): Promise<CampaignResult[]> {
-  const passed = (name: string) =>
-    before.find(({ campaign, failed }) => campaign === name && failed === 0);
   const done = before.filter(({ failed }) => failed === 0);
-  const results: CampaignResult[] = [];
-  for (const campaign of wanted) {
-    const earlier = passed(nameOf(campaign));
-    if (earlier) {
-      print(`✓ ${earlier.campaign} passed on this commit at ${earlier.at}`);
-      results.push(earlier);
-      continue;
+  const results = new Map(done.map((result) => [result.campaign, result]));
+  const ledger = new Mutex();
+  const isPending = (campaign: Campaign) => {
+    const earlier = results.get(nameOf(campaign));
+    if (earlier) print(`✓ ${earlier.campaign} passed on this commit at ${earlier.at}`);
+    return !earlier;
+  };
+  const finish = async (result: CampaignResult): Promise<void> => {
+    const release = await ledger.acquire();
+    try {
+      results.set(result.campaign, result);
+      done.push(result);
+      await keep(done);
+      await onPlayed(result);
+      print(lineOf(result));
+    } finally {
+      release();
     }
-    const result = await play(campaign);
-    results.push(result);
-    done.push(result);
-    await keep(done);
-    await onPlayed(result);
-    const { campaign: name, passed: good, failed, seconds, counts } = result;
-    print(
-      `${failed === 0 ? "✓" : "✗"} ${name}: ${good} passed, ${failed} failed (${seconds} s; ${counts})`,
-    );
-  }
-  return results;
+  };
+  const pending = wanted.filter(isPending);
+  const playNext = async (campaigns: Iterator<Campaign>): Promise<void> => {
+    for (let next = campaigns.next(); !next.done; next = campaigns.next())
+      await finish(await play(next.value));
+  };
+  const playSide = async (campaigns: readonly Campaign[], count: number): Promise<void> => {
+    const queue = campaigns.values();
+    await Promise.all(Array.from({ length: count }, () => playNext(queue)));
+  };
+  await playSide(
+    pending.filter(({ isTimed }) => !isTimed),
+    lanes,
+  );
+  await playSide(
+    pending.filter(({ isTimed }) => isTimed),
+    1,
+  );
+  return wanted.flatMap((campaign) => results.get(nameOf(campaign)) ?? []);
 }
+
+const lineOf = ({ campaign, passed, failed, seconds, counts }: CampaignResult): string =>
+  `${failed === 0 ? "✓" : "✗"} ${campaign}: ${passed} passed, ${failed} failed (${seconds} s; ${counts})`;
