@@ -1,22 +1,32 @@
 import { bundleSize, checkedSize } from "../local/bundle/bundle-size";
-import { deployPlan } from "./deploy-plan";
 import { wrangler } from "../local/bundle/wrangler";
+import { runCommand } from "../local/command-line";
+import { deployPlan } from "./deploy-plan";
+import { isFirstDeploy } from "./first-deploy/arguments";
+import { firstDeployCommand } from "./first-deploy/command";
 
 /**
  * `npm run deploy [-- --dry-run]`: bundles, measures, uploads and migrates the deployed database.
- * The dry run only bundles and measures, without network.
+ * The dry run only bundles and measures, without network. With `--first` it also creates what a new
+ * deployment needs.
  */
-try {
-  const plan = deployPlan(process.argv.slice(2));
+async function deploy(args: readonly string[]): Promise<number> {
+  const plan = deployPlan(args);
   console.log(checkedSize(await bundleSize()));
-  for (const args of plan) {
-    process.exitCode = await wrangler(args);
-    if (process.exitCode === 0) continue;
+  for (const command of plan) {
+    const code = await wrangler(command);
+    if (code === 0) continue;
     console.error(
-      `\`npx wrangler ${args.join(" ")}\` failed. Fix the problem, then run \`npm run deploy\` again.`,
+      `\`npx wrangler ${command.join(" ")}\` failed. Fix the problem, then run \`npm run deploy\` again.`,
     );
-    break;
+    return code;
   }
+  return 0;
+}
+
+const args = process.argv.slice(2);
+try {
+  await runCommand(() => (isFirstDeploy(args) ? firstDeployCommand(args) : deploy(args)));
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

@@ -54,14 +54,28 @@ export async function wranglerOutput(args: string[]): Promise<string> {
   return printed;
 }
 
+/** Everything that one wrangler command printed, also after a failure. `input` is its stdin. */
+export async function wranglerReply(
+  args: readonly string[],
+  { input = "", variables = {} }: ReplyOptions = {},
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const { code, printed, complaints } = await printedBy(args, variables, input);
+  return { code, stdout: printed, stderr: complaints };
+}
+
+type ReplyOptions = { input?: string; variables?: Readonly<Record<string, string>> };
+
 async function printedBy(
-  args: string[],
+  args: readonly string[],
   variables: Readonly<Record<string, string>> = {},
+  input = "",
 ): Promise<{ code: number; printed: string; complaints: string }> {
   const child = spawn(process.execPath, [BIN, ...args], {
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
     env: { ...QUIET, ...process.env, ...variables },
   });
+  // A command that reads no input may close it first.
+  child.stdin.on("error", () => undefined).end(input);
   const [printed, complaints]: [Buffer[], Buffer[]] = [[], []];
   child.stdout.on("data", (chunk: Buffer) => printed.push(chunk));
   child.stderr.on("data", (chunk: Buffer) => complaints.push(chunk));

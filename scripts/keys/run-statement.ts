@@ -9,21 +9,19 @@ const ResultSchema = z.array(
  * Runs one SQL statement in the service's local or deployed database and returns its rows. Throws
  * wrangler's error.
  */
-export async function runStatement(
+export const runStatement = async (
   sql: string,
   remote: boolean,
-): Promise<Record<string, unknown>[]> {
-  const place = remote ? "--remote" : "--local";
-  const printed = await wranglerOutput([
-    "d1",
-    "execute",
-    "DB",
-    place,
-    "--json",
-    "--yes",
-    "--command",
-    sql,
-  ]);
+): Promise<Record<string, unknown>[]> => rowsIn(await wranglerOutput(statementArgs(sql, remote)));
+
+/** Wrangler's arguments for one SQL statement. */
+export const statementArgs = (sql: string, remote: boolean): string[] => [
+  ...["d1", "execute", "DB", remote ? "--remote" : "--local"],
+  ...["--json", "--yes", "--command", sql],
+];
+
+/** The rows in the output of such a command. */
+export function rowsIn(printed: string): Record<string, unknown>[] {
   const from = printed.indexOf("[");
   const result = ResultSchema.parse(JSON.parse(from < 0 ? "[]" : printed.slice(from)));
   return result.flatMap(({ results }) => results ?? []);

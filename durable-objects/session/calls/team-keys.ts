@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { parseAllowedOrigins } from "../../../src/config/base-url";
 import type { Backend, Team, TeamAgent } from "../../../src/config/team";
 import type { CallFailure } from "../../../src/coordination";
+import { isLoopbackHost } from "../../../src/outgoing/addresses";
 import { mayReceiveKey, OPERATOR_VARIABLES } from "../../../src/providers/registry";
 import {
   NONCE_BYTES,
@@ -16,7 +18,7 @@ import { type Env, readSecret, readVariables } from "../../../src/env";
 /** `key`: empty if the endpoint needs none. */
 export type FoundKey = { ok: true; key: string } | { ok: false; failure: CallFailure };
 
-type KeyEnv = Pick<Env, "SEALING_KEYS">;
+type KeyEnv = Pick<Env, "SEALING_KEYS" | "SERVICE_ORIGINS" | "OPEN_ACCESS">;
 const GENERATOR = `node -p "'1:'+require('node:crypto').randomBytes(32).toString('base64')"`;
 
 /**
@@ -26,11 +28,20 @@ const GENERATOR = `node -p "'1:'+require('node:crypto').randomBytes(32).toString
 export function literalKeyProblem(env: KeyEnv): { literalKeyProblem?: string } {
   const parsed = parseSealingKeys(readSecret(env, "SEALING_KEYS"));
   if (parsed.ok) return {};
-  const deployed = `with \`npx wrangler secret put SEALING_KEYS\`, to what \`${GENERATOR}\` prints`;
-  return {
-    literalKeyProblem: `${parsed.problem}. The operator sets it ${deployed} (locally \`npm run setup\` writes it to .dev.vars; then restart the service).`,
-  };
+  const deployed = `with \`npx wrangler secret put SEALING_KEYS\`, to the output of \`${GENERATOR}\``;
+  const local = "`npm run setup` writes it to .dev.vars; then restart the service";
+  const how = isLocalService(env)
+    ? `To set it, ${local} (deployed: ${deployed}).`
+    : `The operator sets it ${deployed} (locally ${local}).`;
+  return { literalKeyProblem: `${parsed.problem}. ${how}` };
 }
+
+/** Whether the service runs on this machine, where `.dev.vars` has its keys. */
+const isLocalService = ({ OPEN_ACCESS, SERVICE_ORIGINS }: KeyEnv): boolean =>
+  OPEN_ACCESS === "loopback" ||
+  parseAllowedOrigins(SERVICE_ORIGINS).some((origin) =>
+    isLoopbackHost(new URL(origin.replace(/:\*$/, "")).hostname),
+  );
 
 /**
  * The keys of a team's agents, for the object that stores the team: a session or a run of
@@ -108,7 +119,7 @@ export class TeamKeys {
         );
         const stored = isBound ? readSecret(this.#env, key.name) : undefined;
         return stored === undefined
-          ? { ok: false, failure: keyMissing(agent.backend) }
+          ? { ok: false, failure: keyMissing(agent.backend, isLocalService(this.#env)) }
           : { ok: true, key: stored };
       }
     }
@@ -158,11 +169,17 @@ const withKeys = (team: Team, keyOf: (agent: TeamAgent) => Key): Team => ({
  * Why a call without its key was not sent: after the config was checked, the key was removed or its
  * endpoint moved.
  */
-export function keyMissing({ key, baseUrl }: Pick<Backend, "key" | "baseUrl">): CallFailure {
+export function keyMissing(
+  { key, baseUrl }: Pick<Backend, "key" | "baseUrl">,
+  isLocal: boolean,
+): CallFailure {
   const { host } = new URL(baseUrl);
   const name = key.from === "stored" ? key.name : "api_key";
-  const message = `${name} for ${host} is no longer set: set it with \`npx wrangler secret put ${name}\` (locally in .dev.vars).`;
-  return notSent("key_missing", message);
+  const deployed = `\`npx wrangler secret put ${name}\``;
+  const how = isLocal
+    ? `add it to .dev.vars, which \`npm run setup\` creates, and restart the service (deployed: ${deployed})`
+    : `set it with ${deployed} (locally in .dev.vars)`;
+  return notSent("key_missing", `${name} for ${host} is no longer set: ${how}.`);
 }
 
 /** Why a caller's stored key could not be sent with a call. */

@@ -127,6 +127,15 @@ describe("a call whose caller's key cannot be opened fails before it is sent, wi
 
 describe("an operator's key", () => {
   const stored = team.agents[1] ?? expect.fail("no agent");
+
+  it.each([
+    { name: "open access", env: { OPEN_ACCESS: "loopback" } },
+    { name: "a loopback origin", env: { SERVICE_ORIGINS: "http://127.0.0.1:8787" } },
+  ])("that is missing belongs into .dev.vars on this machine, by $name", ({ env }) => {
+    const found = keysWith(OLD, env).keyOf(stored);
+    expect(found.ok ? "" : found.failure.message).toContain("add it to .dev.vars");
+  });
+
   it("is sent to its own origin", () => {
     expect(keysWith(OLD, { OPENAI_API_KEY: "sk-ours" }).keyOf(stored)).toEqual({
       ok: true,
@@ -164,4 +173,10 @@ it.each([
   expect(literalKeyProblem({ SEALING_KEYS: keys }).literalKeyProblem).toEqual(
     says === undefined ? undefined : expect.stringContaining(says),
   );
+});
+
+it("on this machine, the remedy of missing sealing keys names `npm run setup` first", () => {
+  expect(
+    literalKeyProblem({ SEALING_KEYS: "", OPEN_ACCESS: "loopback" }).literalKeyProblem,
+  ).toMatch(/^SEALING_KEYS is not set\. To set it, `npm run setup`/);
 });

@@ -1,0 +1,218 @@
+import { ulid } from "ulid";
+import { insertKey } from "../../d1/key-statements";
+import { hashSecret, parseKey, SECRET_BYTES, toKey } from "../../src/tenancy/keys";
+import { SEALING_KEY_BYTES, toSealingKey } from "../../src/tenancy/sealing";
+import { rowsIn, statementArgs } from "../keys/run-statement";
+import {
+  describeStep,
+  firstDeployPlan,
+  type Found,
+  type GeneratedSecret,
+  type Step,
+  type Wanted,
+} from "./plan";
+import { AGAIN, DeployProblem, explainFailure, isAlreadyThere } from "./problems";
+import {
+  addressIn,
+  bucketsIn,
+  databasesIn,
+  isWorkerMissing,
+  type Reply,
+  secretsIn,
+} from "./replies";
+import type { SavedSecrets } from "./saved-secrets";
+
+/** What a first deployment touches outside itself. Tests give an account of their own. */
+export type DeployPorts = {
+  /** Runs wrangler. `input` is its stdin: secrets are passed there, never as arguments. */
+  wrangler: (args: readonly string[], input?: string) => Promise<Reply>;
+  /** Options of wrangler that select environment and configuration. */
+  options: readonly string[];
+  /** Writes a configuration that names the resources, and returns its path. */
+  writeNamedConfig: () => Promise<string>;
+  saved: { read: () => Promise<SavedSecrets>; write: (secrets: SavedSecrets) => Promise<void> };
+  /** A provider key of `.dev.vars`. */
+  providerKey: (name: string) => string;
+  /** Stores the key of a service for the command line. */
+  storeKey: (server: string, key: string) => Promise<void>;
+  /** The stored key of a service; `null` if there is no such key. */
+  storedKey: (server: string) => Promise<string | null>;
+  /** Waits until the service accepts the key; false after some minutes. */
+  accepts: (server: string, key: string) => Promise<boolean>;
+  random: (bytes: number) => Uint8Array;
+  now: () => number;
+  say: (line: string) => void;
+};
+
+export type Deployed = { server: string; secrets: string[]; isLoggedIn: boolean };
+
+/**
+ * Performs the steps that are left, each after the one before. Throws `DeployProblem` for failures
+ * that the user can repair. A later run continues where this one stopped.
+ */
+export async function firstDeploy(wanted: Wanted, ports: DeployPorts): Promise<Deployed> {
+  const found = await findOut(ports);
+  const run = new FirstDeploy(ports);
+  const steps = firstDeployPlan(wanted, found);
+  for (const [index, step] of steps.entries()) {
+    ports.say(`${index + 1}/${steps.length} ${describeStep(step)}`);
+    await run.perform(step);
+  }
+  const put = steps.flatMap((step) => (step.type === "put_secret" ? [step.name] : []));
+  return { ...run.result(), secrets: [...(found.secrets ?? []), ...put] };
+}
+
+async function findOut(ports: DeployPorts): Promise<Found> {
+  const databases = databasesIn(await succeed(ports, ["d1", "list", "--json"]));
+  const buckets = bucketsIn(await succeed(ports, ["r2", "bucket", "list"]));
+  const args = ["secret", "list", ...ports.options];
+  const reply = await ports.wrangler(args);
+  if (isWorkerMissing(reply)) return { databases, buckets, secrets: null };
+  if (reply.code !== 0) throw explainFailure(args, reply);
+  return { databases, buckets, secrets: secretsIn(reply) };
+}
+
+async function succeed(ports: DeployPorts, args: string[], input?: string): Promise<Reply> {
+  const all = [...args, ...ports.options];
+  const reply = await ports.wrangler(all, input);
+  if (reply.code !== 0) throw explainFailure(all, reply);
+  return reply;
+}
+
+/** The steps of one run, which share the service's address and the first key. */
+class FirstDeploy {
+  readonly #ports: DeployPorts;
+  #server: string | null = null;
+  #key: string | null = null;
+  #isLoggedIn = false;
+
+  constructor(ports: DeployPorts) {
+    this.#ports = ports;
+  }
+
+  result(): { server: string; isLoggedIn: boolean } {
+    return { server: this.#address(), isLoggedIn: this.#isLoggedIn };
+  }
+
+  async perform(step: Step): Promise<void> {
+    switch (step.type) {
+      case "create_database":
+        return this.#create(["d1", "create", step.name]);
+      case "create_bucket":
+        return this.#create(["r2", "bucket", "create", step.name]);
+      case "deploy":
+        return this.#deploy(step.named);
+      case "migrate":
+        await succeed(this.#ports, ["d1", "migrations", "apply", "DB", "--remote"]);
+        return;
+      case "put_secret":
+        return this.#putSecret(step);
+      case "make_key":
+        return this.#makeKey(step.tenant);
+      case "log_in":
+        return this.#logIn();
+    }
+  }
+
+  async #create(args: string[]): Promise<void> {
+    const reply = await this.#ports.wrangler([...args, ...this.#ports.options]);
+    if (reply.code !== 0 && !isAlreadyThere(reply)) throw explainFailure(args, reply);
+  }
+
+  async #deploy(named: boolean): Promise<void> {
+    const config = named ? ["--config", await this.#ports.writeNamedConfig()] : [];
+    const options = named ? withoutConfig(this.#ports.options) : this.#ports.options;
+    const args = ["deploy", ...config, ...options];
+    const reply = await this.#ports.wrangler(args);
+    if (reply.code !== 0) throw explainFailure(args, reply);
+    this.#server = addressIn(reply);
+    if (this.#server === null)
+      throw new DeployProblem(
+        `The Worker is deployed, but has no address. Set workers_dev = true or a route with custom_domain = true in wrangler.toml, then: ${AGAIN}`,
+      );
+  }
+
+  async #putSecret(step: Extract<Step, { type: "put_secret" }>): Promise<void> {
+    const value =
+      step.source === "generated"
+        ? await this.#generated(step.name)
+        : this.#ports.providerKey(step.name);
+    await succeed(this.#ports, ["secret", "put", step.name], value);
+  }
+
+  /** The saved value, else a new one, which is saved first. */
+  async #generated(name: GeneratedSecret): Promise<string> {
+    const saved = await this.#ports.saved.read();
+    const known = saved[name];
+    if (known !== undefined) return known;
+    const value =
+      name === "MASTER_KEY"
+        ? Buffer.from(this.#ports.random(MASTER_KEY_BYTES)).toString("base64")
+        : toSealingKey(1, this.#ports.random(SEALING_KEY_BYTES));
+    await this.#ports.saved.write({ ...saved, [name]: value });
+    return value;
+  }
+
+  /**
+   * Creates a key only for a service without live keys, or completes the key of an interrupted run.
+   * The database gets its hash only.
+   */
+  async #makeKey(tenant: string): Promise<void> {
+    const saved = await this.#ports.saved.read();
+    const now = this.#ports.now();
+    if (saved.FIRST_KEY === undefined && (await this.#rows(anyLiveKey(now))).length > 0) {
+      this.#ports.say("    skipped: the service has keys already");
+      return;
+    }
+    const key = saved.FIRST_KEY ?? this.#newKey(now);
+    if (saved.FIRST_KEY === undefined) await this.#ports.saved.write({ ...saved, FIRST_KEY: key });
+    const parsed = parseKey(key);
+    if (parsed === null) throw new DeployProblem("FIRST_KEY in .deployed/ is not a key.");
+    const row = { id: parsed.id, tenant, name: "first", scopes: "admin", now, expiresAt: null };
+    const insert = insertKey({ ...row, secretHash: hashSecret(parsed.secret) });
+    await this.#rows(`${insert} ON CONFLICT (id) DO NOTHING`);
+    this.#key = key;
+  }
+
+  #newKey(now: number): string {
+    return toKey(ulid(now).toLowerCase(), this.#ports.random(SECRET_BYTES)).key;
+  }
+
+  async #rows(sql: string): Promise<Record<string, unknown>[]> {
+    return rowsIn((await succeed(this.#ports, statementArgs(sql, true))).stdout);
+  }
+
+  async #logIn(): Promise<void> {
+    const server = this.#address();
+    const key = this.#key ?? (await this.#ports.storedKey(server));
+    if (key === null) {
+      this.#ports.say("    skipped: no key of this service is stored on this machine");
+      return;
+    }
+    await this.#ports.storeKey(server, key);
+    const { FIRST_KEY, ...kept } = await this.#ports.saved.read();
+    if (FIRST_KEY !== undefined) await this.#ports.saved.write(kept);
+    this.#isLoggedIn = true;
+    if (await this.#ports.accepts(server, key)) return;
+    throw new DeployProblem(
+      `${server} is deployed and the command line is logged in, but the service does not accept the key yet. A new workers.dev address can take some minutes. Check: npm run ask -- doctor`,
+    );
+  }
+
+  #address(): string {
+    if (this.#server === null) throw new Error("the deploy step comes first");
+    return this.#server;
+  }
+}
+
+const MASTER_KEY_BYTES = 32;
+
+const anyLiveKey = (now: number): string =>
+  `SELECT id FROM api_keys WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${now}) LIMIT 1`;
+
+/** Wrangler's options without the configuration's path, which the upload replaces. */
+function withoutConfig(options: readonly string[]): string[] {
+  return options.filter(
+    (option, index) => option !== "--config" && options[index - 1] !== "--config",
+  );
+}
