@@ -1,0 +1,301 @@
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { parseKey } from "../../src/tenancy/keys";
+import { type DeployPorts, firstDeploy } from "./first-deploy";
+import type { Wanted } from "./plan";
+import { DeployProblem } from "./problems";
+import { failed, NAMED_CONFIG, RecordedAccount, SERVER } from "./recorded-account";
+import type { Reply } from "./replies";
+import type { SavedSecrets } from "./saved-secrets";
+import { targetOf } from "./target";
+
+const CONFIG = {
+  name: "massgen-edge",
+  d1_databases: [{ binding: "DB" }],
+  r2_buckets: [{ binding: "BUCKET" }],
+};
+const PROVIDER_KEY = "sk-provider-0123456789";
+const WANTED: Wanted = {
+  target: targetOf(CONFIG),
+  tenant: "main",
+  providerKeys: ["OPENAI_API_KEY"],
+};
+
+/** Ends a run as a kill would: at a call of a port, before or after its effect. */
+class Cut extends Error {}
+type CutPoint = { call: number; phase: "before" | "after" };
+
+/** This machine and an account. Both outlive a run that is cut. */
+class World {
+  readonly account = new RecordedAccount();
+  saved: SavedSecrets = {};
+  readonly stored = new Map<string, string>();
+  readonly said: string[] = [];
+  /** Replies that replace those of the account, by the start of the command. */
+  readonly failing = new Map<string, Reply>();
+  portCalls = 0;
+  #random = 0;
+
+  async run(wanted: Wanted = WANTED, cut: CutPoint | null = null) {
+    this.portCalls = 0;
+    return firstDeploy(wanted, this.#ports(cut));
+  }
+
+  #ports(cut: CutPoint | null): DeployPorts {
+    /** Effects are synchronous, so a cut is before or after one, never inside. */
+    const step = async <Value>(effect: () => Value): Promise<Value> => {
+      const isCut = cut?.call === this.portCalls;
+      this.portCalls += 1;
+      if (isCut && cut?.phase === "before") throw new Cut();
+      const value = effect();
+      if (isCut) throw new Cut();
+      return value;
+    };
+    return {
+      wrangler: (args, input) => step(() => this.#wrangler(args, input)),
+      options: ["--config", "wrangler.toml"],
+      writeNamedConfig: () => step(() => NAMED_CONFIG),
+      saved: {
+        read: () => step(() => ({ ...this.saved })),
+        write: (secrets) =>
+          step(() => {
+            this.saved = { ...secrets };
+          }),
+      },
+      providerKey: () => PROVIDER_KEY,
+      storeKey: (server, key) => step(() => void this.stored.set(server, key)),
+      storedKey: (server) => step(() => this.stored.get(server) ?? null),
+      accepts: (_, key) => step(() => this.keyIsKnown(key)),
+      random: (bytes) => new Uint8Array(bytes).fill((this.#random += 1)),
+      now: () => 1_764_115_200_000 + this.#random,
+      say: (line) => this.said.push(line),
+    };
+  }
+
+  #wrangler(args: readonly string[], input?: string): Reply {
+    const [, reply] = [...this.failing].find(([start]) => args.join(" ").startsWith(start)) ?? [];
+    return reply ?? this.account.run(args, input);
+  }
+
+  keyIsKnown(key: string): boolean {
+    const { id = "", secret = "" } = parseKey(key) ?? {};
+    return this.account.keyRows.get(id) === createHash("sha256").update(secret).digest("hex");
+  }
+}
+
+/** The state that every first deployment ends in, with or without interruptions. */
+function expectComplete(world: World): void {
+  const { account, saved, stored } = world;
+  expect([...account.databases.keys()]).toEqual(["massgen-edge-db"]);
+  expect([...account.buckets]).toEqual(["massgen-edge-bucket"]);
+  expect(account.worker).toEqual({ database: "massgen-edge-db", bucket: "massgen-edge-bucket" });
+  expect(account.isMigrated).toBe(true);
+  expect(account.puts).toEqual([
+    { name: "MASTER_KEY", value: saved.MASTER_KEY },
+    { name: "SEALING_KEYS", value: saved.SEALING_KEYS },
+    { name: "OPENAI_API_KEY", value: PROVIDER_KEY },
+  ]);
+  expect(saved.FIRST_KEY).toBeUndefined();
+  expect(account.keyRows.size).toBe(1);
+  expect([...stored.keys()]).toEqual([SERVER]);
+  expect(world.keyIsKnown(stored.get(SERVER) ?? "")).toBe(true);
+}
+
+/** Every place of a run where it can be cut. */
+async function cutPoints(): Promise<CutPoint[]> {
+  const whole = new World();
+  await whole.run();
+  return Array.from({ length: whole.portCalls }, (_, call) => call).flatMap((call) => [
+    { call, phase: "before" as const },
+    { call, phase: "after" as const },
+  ]);
+}
+
+const problemOf = (world: World): Promise<string> =>
+  world.run().then(
+    () => "",
+    (error: unknown) => {
+      if (error instanceof DeployProblem) return error.message;
+      throw error;
+    },
+  );
+
+describe("a first deployment", () => {
+  it("creates everything in an empty account and returns the address", async () => {
+    const world = new World();
+    expect(await world.run()).toEqual({
+      server: SERVER,
+      secrets: ["MASTER_KEY", "SEALING_KEYS", "OPENAI_API_KEY"],
+      isLoggedIn: true,
+    });
+    expectComplete(world);
+    expect(world.said).toEqual([
+      "1/9 create the D1 database massgen-edge-db",
+      "2/9 create the R2 bucket massgen-edge-bucket",
+      "3/9 upload the Worker massgen-edge",
+      "4/9 bring the database up to date",
+      "5/9 generate and set the secret MASTER_KEY",
+      "6/9 generate and set the secret SEALING_KEYS",
+      "7/9 set the secret OPENAI_API_KEY from .dev.vars",
+      "8/9 create the first key of the service, an admin key for the tenant main",
+      "9/9 log the command line in",
+    ]);
+  });
+
+  it("puts no secret into arguments or output", async () => {
+    const world = new World();
+    await world.run();
+    const visible = JSON.stringify([world.account.calls, world.said]);
+    const key = world.stored.get(SERVER) ?? "";
+    const secrets = [...world.account.puts.map(({ value }) => value), key, parseKey(key)?.secret];
+    expect(secrets).toHaveLength(5);
+    for (const secret of secrets) expect(visible).not.toContain(secret ?? expect.fail("no secret"));
+  });
+
+  it("is completed by a second run after a cut at any place", async () => {
+    const points = await cutPoints();
+    expect(points.length).toBeGreaterThan(40);
+    for (const point of points) {
+      const world = new World();
+      await expect(world.run(WANTED, point)).rejects.toThrow(Cut);
+      await world.run();
+      expectComplete(world);
+    }
+  });
+
+  it("is completed by a third run after cuts at any two places", async () => {
+    const points = await cutPoints();
+    for (const first of points) {
+      for (const second of points) {
+        const world = new World();
+        await expect(world.run(WANTED, first)).rejects.toThrow(Cut);
+        await world.run(WANTED, second).catch((error: unknown) => {
+          if (!(error instanceof Cut)) throw error;
+        });
+        await world.run();
+        expectComplete(world);
+      }
+    }
+  });
+
+  it("that is complete creates and replaces nothing when it is run again", async () => {
+    const world = new World();
+    await world.run();
+    world.account.calls.length = 0;
+    await world.run();
+    expectComplete(world);
+    expect(world.account.calls.map(([first, second]) => `${first} ${second}`)).toEqual([
+      "d1 list",
+      "r2 bucket",
+      "secret list",
+      "deploy --config",
+      "d1 migrations",
+      "d1 execute",
+    ]);
+  });
+
+  it("keeps a MASTER_KEY that was set by hand", async () => {
+    const world = new World();
+    world.account.worker = { database: "massgen-edge-db", bucket: "massgen-edge-bucket" };
+    world.account.databases.set("massgen-edge-db", "an-id");
+    world.account.run(["secret", "put", "MASTER_KEY"], "set by hand");
+    await world.run();
+    expect(world.account.puts.filter(({ name }) => name === "MASTER_KEY")).toEqual([
+      { name: "MASTER_KEY", value: "set by hand" },
+    ]);
+    expect(world.saved.MASTER_KEY).toBeUndefined();
+  });
+
+  it("creates no second database for a Worker that is bound to another one", async () => {
+    const world = new World();
+    world.account.worker = { database: "chosen-by-hand", bucket: "chosen-by-hand" };
+    world.account.databases.set("chosen-by-hand", "an-id");
+    world.account.buckets.add("chosen-by-hand");
+    await world.run();
+    expect([...world.account.databases.keys()]).toEqual(["chosen-by-hand"]);
+    expect([...world.account.buckets]).toEqual(["chosen-by-hand"]);
+  });
+
+  it("of a service that has keys creates no key, and needs a login without a stored key", async () => {
+    const world = new World();
+    await world.run();
+    world.stored.clear();
+    expect(await world.run()).toMatchObject({ isLoggedIn: false });
+    expect(world.account.keyRows.size).toBe(1);
+  });
+});
+
+describe("a first deployment that fails", () => {
+  it.each([
+    {
+      name: "without a login",
+      at: "d1 list",
+      message:
+        "In a non-interactive environment, it's necessary to set a CLOUDFLARE_API_TOKEN environment variable for wrangler to work.",
+      remedy: "Run: npx wrangler login",
+    },
+    {
+      name: "with several accounts",
+      at: "d1 list",
+      message: `More than one account available but unable to select one in non-interactive mode.
+Please set the appropriate \`account_id\` in your wrangler.toml file or assign it to the \`CLOUDFLARE_ACCOUNT_ID\` environment variable.
+Available accounts are (\`<name>\`: \`<account_id>\`):
+  \`Acme\`: \`${"a".repeat(32)}\`
+  \`Beta\`: \`${"b".repeat(32)}\``,
+      remedy: `CLOUDFLARE_ACCOUNT_ID=${"b".repeat(32)} npm run deploy -- --first`,
+    },
+    {
+      name: "without R2",
+      at: "r2 bucket list",
+      message:
+        "A request to the Cloudflare API (/accounts/a/r2/buckets) failed.\n\n  Please enable R2 through the Cloudflare Dashboard. [code: 10042]",
+      remedy:
+        "R2 is not enabled on this Cloudflare account. Enable it: https://dash.cloudflare.com",
+    },
+    {
+      name: "on the Free plan",
+      at: "deploy",
+      message: "CPU limits are not supported for the Free plan. [code: 100328]",
+      remedy: "Change the plan: https://dash.cloudflare.com",
+    },
+    {
+      name: "with a token of too few permissions",
+      at: "secret put",
+      message: "A request to the Cloudflare API failed.\n\n  Authentication error [code: 10000]",
+      remedy: "needs the permissions to edit Workers Scripts, D1 and R2",
+    },
+    {
+      name: "for an unknown reason",
+      at: "d1 migrations apply",
+      message: 'near "CREAT": syntax error',
+      remedy: 'near "CREAT": syntax error',
+    },
+  ])("$name names the command, the remedy and what to run next", async (row) => {
+    const world = new World();
+    world.failing.set(row.at, failed(row.message));
+    const problem = await problemOf(world);
+    expect(problem).toContain(`\`npx wrangler ${row.at}`);
+    expect(problem).toContain(row.remedy);
+    expect(problem).toContain("npm run deploy -- --first");
+    world.failing.clear();
+    await world.run();
+    expectComplete(world);
+  });
+
+  it("without a workers.dev subdomain links its page, and finishes after the registration", async () => {
+    const world = new World();
+    world.account.hasSubdomain = false;
+    expect(await problemOf(world)).toMatch(
+      /no workers\.dev subdomain\. Register one: https:\/\/dash\.cloudflare\.com\/a+\/workers\/onboarding\n/,
+    );
+    world.account.hasSubdomain = true;
+    await world.run();
+    expectComplete(world);
+  });
+
+  it("while storing a key shows no SQL", async () => {
+    const world = new World();
+    world.failing.set("d1 execute", failed("no such table: api_keys: SQLITE_ERROR [code: 7500]"));
+    expect(await problemOf(world)).not.toMatch(/INSERT|SELECT/);
+  });
+});
