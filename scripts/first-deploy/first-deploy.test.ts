@@ -66,9 +66,12 @@ class World {
       storeKey: (server, key) => step(() => void this.stored.set(server, key)),
       storedKey: (server) => step(() => this.stored.get(server) ?? null),
       accepts: (_, key) => step(() => this.keyIsKnown(key)),
-      random: (bytes) => new Uint8Array(bytes).fill((this.#random += 1)),
+      random: (bytes) => {
+        this.#random += 1;
+        return new Uint8Array(bytes).fill(this.#random);
+      },
       now: () => 1_764_115_200_000 + this.#random,
-      say: (line) => this.said.push(line),
+      say: (line) => void this.said.push(line),
     };
   }
 

@@ -7,6 +7,7 @@ const PACKAGE: {
   scripts: Record<string, string>;
   optionalDependencies: Record<string, string>;
   engines: { node: string };
+  repository?: string | { url: string };
 } = JSON.parse(readFileSync("package.json", "utf8"));
 
 describe("the README", () => {
@@ -17,6 +18,15 @@ describe("the README", () => {
   it("has the test command that CI runs, in a block after its marker", () => {
     expect(readme).toMatch(/<!-- test command -->\n\n```sh\nnpm ci && npm test\n```/);
     expect(readFileSync(".ci/run", "utf8")).toContain("<!-- test command -->");
+  });
+
+  it("has a Deploy button only for the public repository that package.json names", () => {
+    const buttons = [...readme.matchAll(/deploy\.workers\.cloudflare\.com\/?\?url=([^)\s]+)/g)];
+    const { repository } = PACKAGE;
+    const url = typeof repository === "string" ? repository : repository?.url;
+    const page = url?.replace(/^git\+/, "").replace(/\.git$/, "");
+    expect(readme.includes("deploy.workers.cloudflare.com")).toBe(buttons.length > 0);
+    for (const [, to] of buttons) expect(to).toBe(page);
   });
 
   it("has six points with a measured figure and a link each", () => {
