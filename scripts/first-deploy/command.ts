@@ -12,9 +12,9 @@ import { bundleSize, checkedSize } from "../../local/bundle/bundle-size";
 import { wranglerReply } from "../../local/bundle/wrangler";
 import { keysIn } from "../../local/provider-keys";
 import { FIRST_DEPLOY_USAGE, firstDeployArguments, type FirstDeployArguments } from "./arguments";
-import { type Deployed, firstDeploy } from "./first-deploy";
+import { type Deployment, firstDeploy } from "./first-deploy";
 import { withNames } from "./named-config";
-import { firstDeployPlan, nextCommands, NOTHING_FOUND, planInWords } from "./plan";
+import { firstDeployPlan, nextCommands, EMPTY_ACCOUNT, planInWords } from "./plan";
 import { DeployProblem, explainFailure, severalAccounts } from "./problems";
 import { accountsIn } from "./replies";
 import { readSavedSecrets, savedSecretsFile, writeSavedSecrets } from "./saved-secrets";
@@ -36,14 +36,14 @@ export async function firstDeployCommand(args: readonly string[]): Promise<numbe
   const { config, env, tenant } = options;
   const target = targetOf(unstable_readConfig({ config, ...(env === null ? {} : { env }) }));
   const devVars = await readFile(DEV_VARS, "utf8").catch(() => "");
-  const wanted = {
+  const goal = {
     target,
     tenant,
     providerKeys: options.withProviderKeys ? keysIn(devVars) : [],
   };
   if (options.dryRun) {
     say(checkedSize(await bundleSize(config)));
-    planInWords(firstDeployPlan(wanted, NOTHING_FOUND)).forEach(say);
+    planInWords(firstDeployPlan(goal, EMPTY_ACCOUNT)).forEach(say);
     return 0;
   }
   const account = await accountOf(config, env);
@@ -51,7 +51,7 @@ export async function firstDeployCommand(args: readonly string[]): Promise<numbe
   say(checkedSize(await bundleSize(config)));
   const named = path.join(path.dirname(config), ".first-deploy.toml");
   try {
-    const deployed = await firstDeploy(wanted, {
+    const deployed = await firstDeploy(goal, {
       ...portsOf({ options, account, file, devVars }),
       writeNamedConfig: async () => {
         await writeFile(named, withNames(await readFile(config, "utf8"), target, env));
@@ -133,7 +133,7 @@ async function acceptsNow(server: string, key: string): Promise<boolean> {
 }
 
 /** What follows a deployment, for the terminal. */
-const outcome = ({ server, secrets, isLoggedIn }: Deployed, saved: string | null): string[] => [
+const outcome = ({ server, secrets, isLoggedIn }: Deployment, saved: string | null): string[] => [
   "",
   `The service runs at ${server}`,
   ...(saved === null

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { parseKey } from "../../src/tenancy/keys";
 import { type DeployPorts, firstDeploy } from "./first-deploy";
-import type { Wanted } from "./plan";
+import type { Goal } from "./plan";
 import { DeployProblem } from "./problems";
 import { failed, NAMED_CONFIG, RecordedAccount, SERVER } from "./recorded-account";
 import type { Reply } from "./replies";
@@ -15,7 +15,7 @@ const CONFIG = {
   r2_buckets: [{ binding: "BUCKET" }],
 };
 const PROVIDER_KEY = "sk-provider-0123456789";
-const WANTED: Wanted = {
+const GOAL: Goal = {
   target: targetOf(CONFIG),
   tenant: "main",
   providerKeys: ["OPENAI_API_KEY"],
@@ -36,9 +36,9 @@ class World {
   portCalls = 0;
   #random = 0;
 
-  async run(wanted: Wanted = WANTED, cut: CutPoint | null = null) {
+  async run(goal: Goal = GOAL, cut: CutPoint | null = null) {
     this.portCalls = 0;
-    return firstDeploy(wanted, this.#ports(cut));
+    return firstDeploy(goal, this.#ports(cut));
   }
 
   #ports(cut: CutPoint | null): DeployPorts {
@@ -160,7 +160,7 @@ describe("a first deployment", () => {
     expect(points.length).toBeGreaterThan(40);
     for (const point of points) {
       const world = new World();
-      await expect(world.run(WANTED, point)).rejects.toThrow(Cut);
+      await expect(world.run(GOAL, point)).rejects.toThrow(Cut);
       await world.run();
       expectComplete(world);
     }
@@ -171,8 +171,8 @@ describe("a first deployment", () => {
     for (const first of points) {
       for (const second of points) {
         const world = new World();
-        await expect(world.run(WANTED, first)).rejects.toThrow(Cut);
-        await world.run(WANTED, second).catch((error: unknown) => {
+        await expect(world.run(GOAL, first)).rejects.toThrow(Cut);
+        await world.run(GOAL, second).catch((error: unknown) => {
           if (!(error instanceof Cut)) throw error;
         });
         await world.run();

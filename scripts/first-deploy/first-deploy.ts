@@ -6,10 +6,10 @@ import { rowsIn, statementArgs } from "../keys/run-statement";
 import {
   describeStep,
   firstDeployPlan,
-  type Found,
+  type Inventory,
   type GeneratedSecret,
   type Step,
-  type Wanted,
+  type Goal,
 } from "./plan";
 import { AGAIN, DeployProblem, explainFailure, isAlreadyThere } from "./problems";
 import {
@@ -44,16 +44,16 @@ export type DeployPorts = {
   say: (line: string) => void;
 };
 
-export type Deployed = { server: string; secrets: string[]; isLoggedIn: boolean };
+export type Deployment = { server: string; secrets: string[]; isLoggedIn: boolean };
 
 /**
  * Performs the steps that are left, each after the one before. Throws `DeployProblem` for failures
  * that the user can repair. A later run continues where this one stopped.
  */
-export async function firstDeploy(wanted: Wanted, ports: DeployPorts): Promise<Deployed> {
-  const found = await findOut(ports);
+export async function firstDeploy(goal: Goal, ports: DeployPorts): Promise<Deployment> {
+  const found = await takeInventory(ports);
   const run = new FirstDeploy(ports);
-  const steps = firstDeployPlan(wanted, found);
+  const steps = firstDeployPlan(goal, found);
   for (const [index, step] of steps.entries()) {
     ports.say(`${index + 1}/${steps.length} ${describeStep(step)}`);
     await run.perform(step);
@@ -62,7 +62,7 @@ export async function firstDeploy(wanted: Wanted, ports: DeployPorts): Promise<D
   return { ...run.result(), secrets: [...(found.secrets ?? []), ...put] };
 }
 
-async function findOut(ports: DeployPorts): Promise<Found> {
+async function takeInventory(ports: DeployPorts): Promise<Inventory> {
   const databases = databasesIn(await succeed(ports, ["d1", "list", "--json"]));
   const buckets = bucketsIn(await succeed(ports, ["r2", "bucket", "list"]));
   const args = ["secret", "list", ...ports.options];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readFileSync } from "node:fs";
-import { firstDeployPlan, type Found, nextCommands, NOTHING_FOUND, planInWords } from "./plan";
+import { firstDeployPlan, type Inventory, nextCommands, EMPTY_ACCOUNT, planInWords } from "./plan";
 import { targetOf } from "./target";
 import { withNames } from "./named-config";
 import { addressIn, bucketsIn, isWorkerMissing, type Reply } from "./replies";
@@ -10,8 +10,8 @@ import { firstDeployArguments } from "./arguments";
 
 const BOUND = { d1_databases: [{ binding: "DB" }], r2_buckets: [{ binding: "BUCKET" }] };
 const target = targetOf({ name: "massgen-edge", ...BOUND });
-const stepsFor = (found: Partial<Found>, providerKeys: string[] = [], to = target) =>
-  firstDeployPlan({ target: to, tenant: "main", providerKeys }, { ...NOTHING_FOUND, ...found }).map(
+const stepsFor = (found: Partial<Inventory>, providerKeys: string[] = [], to = target) =>
+  firstDeployPlan({ target: to, tenant: "main", providerKeys }, { ...EMPTY_ACCOUNT, ...found }).map(
     (step) => ("name" in step ? `${step.type} ${step.name}` : step.type),
   );
 const ALWAYS = ["deploy", "migrate"];
@@ -19,7 +19,7 @@ const SECRETS = ["put_secret MASTER_KEY", "put_secret SEALING_KEYS"];
 const LAST = ["make_key", "log_in"];
 
 describe("the plan of a first deployment", () => {
-  it.each<{ name: string; found: Partial<Found>; steps: string[] }>([
+  it.each<{ name: string; found: Partial<Inventory>; steps: string[] }>([
     {
       name: "an empty account gets everything",
       found: {},
@@ -80,7 +80,7 @@ describe("the plan of a first deployment", () => {
 
   it("is printed in words by a dry run", () => {
     const words = planInWords(
-      firstDeployPlan({ target, tenant: "main", providerKeys: [] }, NOTHING_FOUND),
+      firstDeployPlan({ target, tenant: "main", providerKeys: [] }, EMPTY_ACCOUNT),
     );
     expect(words.slice(1, 4)).toEqual([
       "  1. create the D1 database massgen-edge-db",

@@ -1,7 +1,7 @@
 import type { Target } from "./target";
 
 /** What the account has already, as wrangler reports it. */
-export type Found = {
+export type Inventory = {
   /** Names of the D1 databases. */
   databases: readonly string[];
   buckets: readonly string[];
@@ -24,7 +24,7 @@ export type Step =
   | { type: "make_key"; tenant: string }
   | { type: "log_in" };
 
-export type Wanted = {
+export type Goal = {
   target: Target;
   tenant: string;
   /** Names of the provider keys in `.dev.vars` that the Worker is to get. */
@@ -41,7 +41,7 @@ export type GeneratedSecret = (typeof GENERATED)[number];
  * created for it. The upload, the migrations and the login run each time: an interrupted run may
  * have left any of them unfinished.
  */
-export function firstDeployPlan({ target, tenant, providerKeys }: Wanted, found: Found): Step[] {
+export function firstDeployPlan({ target, tenant, providerKeys }: Goal, found: Inventory): Step[] {
   const { worker, database, bucket } = target;
   const isNew = found.secrets === null;
   const lacksDatabase = isNew && !database.hasId && !found.databases.includes(database.name);
@@ -64,7 +64,7 @@ export function firstDeployPlan({ target, tenant, providerKeys }: Wanted, found:
 }
 
 /** The plan for an account that has nothing yet. */
-export const NOTHING_FOUND: Found = { databases: [], buckets: [], secrets: null };
+export const EMPTY_ACCOUNT: Inventory = { databases: [], buckets: [], secrets: null };
 
 /** A step in words, for the terminal. */
 export function describeStep(step: Step): string {
