@@ -7,7 +7,7 @@ import { parseEnv } from "node:util";
 import { unstable_readConfig } from "wrangler";
 import { readCredentials, storeKey } from "../../cli/credentials/credentials";
 import { CliError } from "../../cli/exit-codes";
-import { judgeAccess } from "../../cli/service/access";
+import { judgeAccess } from "../../cli/service/call-service";
 import { bundleSize, checkedSize } from "../../local/bundle/bundle-size";
 import { wranglerReply } from "../../local/bundle/wrangler";
 import { keysIn } from "../../local/provider-keys";
