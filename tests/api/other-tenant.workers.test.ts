@@ -162,7 +162,7 @@ it("every address of the document is tested: each path and query parameter is kn
 });
 
 it.each(cases.filter(({ path }) => isOwned(path)))(
-  "A8 $method $path answers with another's ids as with nobody's",
+  "A8 $method $path responds to another tenant's ids like to unknown ids",
   async ({ path, method }) => {
     const foreign = await answerOf(second.key, fill(path, OWN), method);
     expect(foreign).toEqual(await answerOf(second.key, fill(path, NOBODYS), method));
@@ -171,7 +171,7 @@ it.each(cases.filter(({ path }) => isOwned(path)))(
 );
 
 it.each(Object.entries(OWN_AFTER))(
-  "A8 GET %s answers after another's id as after nobody's",
+  "A8 GET %s responds after another tenant's id like after an unknown id",
   async (path, id) => {
     const after = (of: string) => answerOf(second.key, `${fill(path, OWN)}?after=${of}`, "GET");
     const foreign = await after(id);
@@ -181,7 +181,7 @@ it.each(Object.entries(OWN_AFTER))(
 );
 
 it.each(cases.filter(({ path }) => !isOwned(path)))(
-  "B18 $method $path tells nothing of another's, and may not be kept for anyone",
+  "B18 $method $path reveals nothing of another tenant, and forbids shared caching",
   async ({ path, method }) => {
     const { text, headers } = await answerOf(third.key, fill(path, OWN), method);
     expect(headers).toContainEqual(["cache-control", "no-store"]);
@@ -194,7 +194,7 @@ it.each([
   { name: "no JSON", body: "{", type: "application/json" },
   { name: "a text", body: "hello", type: "text/plain" },
 ])(
-  "a turn with $name is refused as one of an unknown session where the session is another's",
+  "a turn with $name is refused like that of an unknown session if the session is another tenant's",
   async ({ body, type }) => {
     const turn = async (key: string, id: string) => {
       const headers = { authorization: `Bearer ${key}`, "content-type": type };

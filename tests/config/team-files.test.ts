@@ -31,25 +31,22 @@ it.each(files)("%s is a team of three without a warning if every key is set", (f
   expect(result.ok && result.team.agents).toHaveLength(3);
 });
 
-it.each(files)(
-  "%s begins with its schema and says what to type, and which keys it needs",
-  (file) => {
-    const text = read(file);
-    const comment = text.slice(0, text.indexOf("\nagents:"));
-    expect(comment.split("\n")[0]).toBe("# yaml-language-server: $schema=../team.schema.json");
-    expect(comment).toMatch(
-      new RegExp(
-        `^#   npm run ask -- --config configs/teams/${file.replace(".", "\\.")} ".+\\?*\\.?"$`,
-        "m",
-      ),
-    );
-    const result = parseTeam(text, { ...FULL_CONTEXT, storedKeys: [] });
-    const needs = result.ok ? [] : result.errors.flatMap(({ need }) => need ?? []);
-    expect(needs.length).toBeGreaterThan(0);
-    for (const key of needs)
-      expect(
-        namesOf(key).some((name) => comment.includes(name)),
-        key,
-      ).toBe(true);
-  },
-);
+it.each(files)("%s starts with its schema, its command, and its keys", (file) => {
+  const text = read(file);
+  const comment = text.slice(0, text.indexOf("\nagents:"));
+  expect(comment.split("\n")[0]).toBe("# yaml-language-server: $schema=../team.schema.json");
+  expect(comment).toMatch(
+    new RegExp(
+      `^#   npm run ask -- --config configs/teams/${file.replace(".", "\\.")} ".+\\?*\\.?"$`,
+      "m",
+    ),
+  );
+  const result = parseTeam(text, { ...FULL_CONTEXT, storedKeys: [] });
+  const needs = result.ok ? [] : result.errors.flatMap(({ need }) => need ?? []);
+  expect(needs.length).toBeGreaterThan(0);
+  for (const key of needs)
+    expect(
+      namesOf(key).some((name) => comment.includes(name)),
+      key,
+    ).toBe(true);
+});

@@ -17,7 +17,7 @@ export function headersContract(wire: Wire, call: Call): void {
     { name: "ten kilobytes more than it needs", headers: { "x-padding": "x".repeat(10_000) } },
     { name: "the address of another server", headers: { location: "http://169.254.169.254/" } },
   ])(
-    "D20 a reply with $name in its headers is read like any other, and the next request sends nothing of it",
+    "D20 a reply with $name in its headers is read like any other, and the next request sends none of them",
     async ({ headers }) => {
       for (const nth of ["first", "second"]) {
         const { events, error, server } = await call(replyWith(wire, headers));

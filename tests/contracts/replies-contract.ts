@@ -44,7 +44,7 @@ const repliesOf = (wire: Wire): { name: string; reply: Reply }[] => [
 
 export function repliesContract(wire: Wire, call: Call): void {
   it.each(repliesOf(wire))(
-    "gives $name as deltas and exactly one stop, last",
+    "yields $name as deltas and exactly one stop, last",
     async ({ reply }) => {
       const { events: got, error } = await call(events(wire.encode(reply)));
       expect(error).toBeUndefined();

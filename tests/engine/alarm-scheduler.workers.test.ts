@@ -43,7 +43,7 @@ it("writes no alarm that is later than the current one", async () => {
 });
 
 it.each([true, false])(
-  "sets another behind one whose moment has passed, which may never ring; a turn runs: %s",
+  "replaces an overdue alarm, which may be lost, by another; a turn runs: %s",
   async (isRunning) => {
     await inObject(async (storage) => {
       const write = vi.spyOn(storage, "setAlarm").mockResolvedValue();
@@ -58,7 +58,7 @@ it.each([true, false])(
 );
 
 it.each([true, false])(
-  "sets none for this very moment, which its own handler would lose; a turn runs: %s",
+  "sets no alarm for the present moment, which its own handler would lose; a turn runs: %s",
   async (isRunning) => {
     await inObject(async (storage) => {
       const write = vi.spyOn(storage, "setAlarm").mockResolvedValue();

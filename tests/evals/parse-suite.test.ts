@@ -200,7 +200,7 @@ describe("a suite", () => {
       says: "type must be",
     },
     {
-      name: "a number to expect that is none",
+      name: "an invalid expected number",
       yaml: withGrader("{type: number, value: .nan}"),
       code: "wrong_type",
       pointer: "/cases/0/grader/value",

@@ -188,7 +188,7 @@ describe("sent", () => {
   });
 
   it.each([301, 302, 303, 307, 308])(
-    "D6 once: a redirect with status %i is given back, not followed",
+    "D6 once: a redirect with status %i is returned, not followed",
     async (status) => {
       const answer = new Response(null, {
         status,
@@ -238,7 +238,7 @@ describe("with a probe of origins (A2)", () => {
   });
 
   it.each(["https://127.0.0.1", "http://api.openai.com", "https://inside.example.org"])(
-    "does not probe %s, which may not be asked",
+    "does not probe %s, which the guard refuses",
     async (url) => {
       const { send, asked } = probed(true);
       await expect(send(url)).rejects.toBeInstanceOf(AddressRefused);

@@ -14,7 +14,7 @@ describe("every request that leaves (L17)", () => {
       input: new Request("https://api.example.com/v1", { headers: { "x-mine": "1" } }),
     },
   ])(
-    "of $name says that a service of this kind sent it, and keeps its other headers",
+    "of $name is marked as sent by a service of this kind, and keeps its other headers",
     async ({ input, init }) => {
       const sent: Headers[] = [];
       const send: typeof fetch = async (asked, more) => {

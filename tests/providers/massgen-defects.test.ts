@@ -66,7 +66,7 @@ describe.each(WIRES)("$name", (wire) => {
   });
 
   it.each(wire.stops.filter((stop) => stop !== "refusal"))(
-    "honours calls under finish reason %s (6)",
+    "keeps calls under finish reason %s (6)",
     async (stop) => {
       const { events } = await at(wire, wire.encode({ ...FULL, stop })).ask();
       expect(callsOf(events)).toEqual(["vote", "read_file"]);
@@ -165,21 +165,18 @@ it("no search is offered as a function without an implementation (9)", async () 
 it.each([
   { name: "with tools of its own", tools: REQUEST.tools },
   { name: "without any", tools: [] },
-])(
-  "Grok's search is asked for by an agent $name, and every call comes through (10)",
-  async ({ tools }) => {
-    const { ask, sent } = at(OPENAI_RESPONSES, OPENAI_RESPONSES.encode(FULL));
-    const { events } = await ask({ tools, hostedTools: HOSTED }, { host: hostById("xai") });
-    const offered = sent[0]?.["tools"];
-    expect(
-      Array.isArray(offered) ? offered.map((tool) => isJsonObject(tool) && tool["type"]) : [],
-    ).toContain("web_search");
-    expect(callsOf(events)).toEqual(["vote", "read_file"]);
-  },
-);
+])("Grok's search is requested by an agent $name, and no call is lost (10)", async ({ tools }) => {
+  const { ask, sent } = at(OPENAI_RESPONSES, OPENAI_RESPONSES.encode(FULL));
+  const { events } = await ask({ tools, hostedTools: HOSTED }, { host: hostById("xai") });
+  const offered = sent[0]?.["tools"];
+  expect(
+    Array.isArray(offered) ? offered.map((tool) => isJsonObject(tool) && tool["type"]) : [],
+  ).toContain("web_search");
+  expect(callsOf(events)).toEqual(["vote", "read_file"]);
+});
 
 it.each(["chatcompletion", "openai", "claude", "gemini", "grok", "azure_openai", "openrouter"])(
-  "a key that %s does not know is refused before any request (16)",
+  "an unknown key of %s is refused before any request (16)",
   (type) => {
     const errors = errorsOf(teamWith(`type: ${type}\nmodel: m\nmade_up_key: 1`), FULL_CONTEXT);
     expect(errors.join("\n")).toMatch(/unknown_key \/agents\/0\/backend\/made_up_key/);

@@ -124,7 +124,7 @@ describe("the tables", () => {
       Object.entries(rows).map(([id, row]) => ({ host, id, row })),
     ),
   )(
-    "hold figures that can be meant: $id at $host",
+    "have plausible figures: $id at $host",
     ({ row: [window, output, input, cached, out, write] }) => {
       expect(output).toBeLessThanOrEqual(window);
       expect(output).toBeGreaterThanOrEqual(4_096);

@@ -178,7 +178,7 @@ describe("time limits", () => {
   });
 
   describe.each([{ by: -3_600_000 }, { by: 3_600_000 }])(
-    "where the wall clock jumps by $by ms",
+    "when the wall clock jumps by $by ms",
     ({ by }) => {
       it("fail a call without a first byte in time", async () => {
         const run = await start();

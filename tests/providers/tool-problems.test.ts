@@ -37,7 +37,7 @@ describe("a tool's problem with a format", () => {
   });
 
   it.each(formats.filter((format) => format !== "gemini"))(
-    "is none where schemas go as they are: %s",
+    "does not exist if schemas are sent unchanged: %s",
     (format) => {
       expect(toolProblem(format, toolWith(UNSAYABLE))).toBeNull();
     },

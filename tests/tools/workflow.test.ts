@@ -17,7 +17,7 @@ describe("the orchestrator's tools", () => {
     expect(names([])).toEqual([]);
   });
 
-  it("let one vote for any alias of the team, in an order that tells nothing", () => {
+  it("let an agent vote for any alias of the team, in an order that reveals nothing", () => {
     const [vote] = workflowTools(["vote"], ALIASES);
     expect(vote?.parameters).toMatchObject({
       properties: {
@@ -41,7 +41,7 @@ describe("the orchestrator's tools", () => {
     });
   });
 
-  it("are the same text for the same team, whatever the order of its agents", () => {
+  it("are the same text for the same team, in any order of its agents", () => {
     const texts = [ALIASES, ALIASES.toReversed()].map((aliases) =>
       JSON.stringify(workflowTools(WORKFLOW_TOOLS, aliases)),
     );

@@ -93,7 +93,7 @@ describe("a tar", () => {
   });
 
   it.each([{ mode: 0o4755 }, { mode: 0o2755 }])(
-    "E10 has a file of mode $mode left out",
+    "E10 omits a file of mode $mode",
     async ({ mode }) => {
       expect(
         await entriesOf(await packTar([file("x", "body", { mode }), file("y", "")])),
@@ -182,20 +182,17 @@ const HIDING: { name: string; tar: () => Promise<Uint8Array> }[] = [
   },
 ];
 
-it.each(["7", "\0"])(
-  "a tar also has plain files of type %j",
-  async (type) => {
-    expect(await entriesOf(await ofType(type))).toMatchObject([
-      { name: "before" },
-      { name: "odd" },
-      { name: "after" },
-    ]);
-  },
-);
+it.each(["7", "\0"])("a tar also has plain files of type %j", async (type) => {
+  expect(await entriesOf(await ofType(type))).toMatchObject([
+    { name: "before" },
+    { name: "odd" },
+    { name: "after" },
+  ]);
+});
 
 describe("a tar is refused", () => {
   it.each(["S", "M", "V", "D", "Z", "8"])(
-    "for an entry of the type %s, which is no plain file",
+    "for an entry of type %s, which is not a plain file",
     async (type) => {
       for (const pieceBytes of [1, 700, 5_000]) {
         expect(await refusalOf(await ofType(type), { pieceBytes })).toMatchObject({
@@ -214,7 +211,7 @@ describe("a tar is refused", () => {
   });
 
   it.each(["pax-header", "pax-global-header"] as const)(
-    "for a size in a record apart from the header: %s",
+    "for a size in a record outside the header: %s",
     async (type) => {
       const records = "13 path=away\n12 size=512\n";
       const tar = await packTar([
@@ -241,7 +238,7 @@ describe("a tar is refused", () => {
     { told: 5_000, says: "truncated" },
     { told: null, says: "truncated" },
   ])(
-    "by what its header says where that is longer than the tar itself, else at its end: told $told bytes, $says",
+    "by its header if that states more than the tar's length, else at its end: stated $told bytes, $says",
     async ({ told, says }) => {
       const header = (await packTar([file("a", new Uint8Array(5_000))])).slice(0, 512);
       const tally = new Tally();

@@ -112,7 +112,7 @@ describe("an accepted zip", () => {
   });
 
   it.each([{ level: 9 }, { level: 0 }] as const)(
-    "has a file unpacked while it comes in, packed at level $level",
+    "unpacks a file while it arrives, compressed at level $level",
     async ({ level }) => {
       const noise = Uint8Array.from(
         { length: 100_000 },

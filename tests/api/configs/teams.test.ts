@@ -59,7 +59,7 @@ describe("a team by its name", () => {
     expect(teamSource(teams, { config: name })).toEqual({ name, source });
   });
   it.each(["nobody", "constructor", "massgen/nobody", "massgen/constructor", "massgen/", " "])(
-    "`%s` is none",
+    "`%s` is unknown",
     (name) => {
       expect(() => teamSource(teams, { config: name })).toThrow(
         "Included teams: demo. Or use the name of a model",

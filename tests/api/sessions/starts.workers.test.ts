@@ -181,7 +181,7 @@ describe("a start that is cut off", () => {
     },
     { name: "before it is confirmed", broken: { confirm: dies } },
   ])(
-    "$name starts the same run once when it is repeated, and the index has it",
+    "$name starts the same run once when it is repeated, and the index lists it",
     async ({ name, broken }) => {
       const tenant = name.replaceAll(/[^a-z]/g, "_").slice(0, 30);
       const { key } = await makeKey(tenant);

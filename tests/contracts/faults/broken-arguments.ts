@@ -41,7 +41,7 @@ const MARK = "the-arguments-in-question";
 export function describeBrokenArguments(wire: Wire): void {
   describe(`${wire.name}, arguments that are`, () => {
     it.for(ROWS)(
-      "$name end in a refusal or in an answer, and the next call is taken",
+      "$name end in a refusal or in an answer, and the next call works",
       async ({ name, calls, decides }, { task }) => {
         const chunks = [Buffer.from(framesOf(wire, calls))];
         const reading = await readReply(wire, { chunks, ending: "end" });

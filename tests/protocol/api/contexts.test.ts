@@ -15,7 +15,7 @@ it.each([
 );
 
 it.each(["con", "nul", "com1", "-a", "_a", "A", "a.b", "a/b", "", "a".repeat(64)])(
-  "%s is no name of a context",
+  "%s is not a name of a context",
   (name) => expect(CONTEXT_NAME.test(name)).toBe(false),
 );
 it.each(["console", "com10", "a", "0-9_x", "a".repeat(63)])("%s is one", (name) =>

@@ -91,7 +91,7 @@ describe("attachments of a question", () => {
   ];
 
   it.each([true, false])(
-    "ends with a mark that two rounds share, whether more follows (%s)",
+    "ends with a mark that two rounds share, with and without a next call (%s)",
     (continues) => {
       const rounds = ["round one", "round two, with answers"].map((text) =>
         body({ ...parts, continues, messages: [asked(text)] }),

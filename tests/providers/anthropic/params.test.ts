@@ -100,7 +100,7 @@ describe("the config check", () => {
     { model: "claude-sonnet-5-5", params: { reasoning_effort: "none" }, forces: false },
     { model: "claude-haiku-5-5", params: { reasoning_effort: "none" }, forces: true },
   ])(
-    "says that $model with $params can be forced: $forces, as the request does",
+    "reports that $model with $params can be forced: $forces, like the request",
     ({ model, params, forces }) => {
       expect(PARAMS.forcesTools?.(params, model)).toBe(forces);
       expect(body({ model, params, tools: [TOOL], toolChoice: "required" }).tool_choice.type).toBe(

@@ -84,7 +84,7 @@ describe("a reply", () => {
   });
 
   it.each([{ partialArgs: [{ jsonPath: "$.a", stringValue: "x" }] }, { willContinue: true }])(
-    "is broken if a call comes in pieces: %j",
+    "is broken if a call is streamed in parts: %j",
     (piece) => {
       expect(() => decode([calls("vote", {}, piece), ends("STOP")])).toThrow(
         expect.objectContaining({ code: "bad_response", failureClass: "transient" }),
@@ -134,7 +134,7 @@ describe("the end", () => {
   });
 
   it.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"])(
-    "%s is a reply that broke off",
+    "%s is a broken reply",
     (reason) => {
       expect(() => decode([says("x"), ends(reason)])).toThrow(
         expect.objectContaining({ failureClass: "transient", code: "stream_cut" }),

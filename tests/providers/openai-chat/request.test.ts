@@ -224,7 +224,7 @@ describe("messages", () => {
   ])("$name", ({ given, gives }) => expect(messages(given)).toEqual(gives));
 
   it.each(["workers_ai", "lmstudio", "vllm", "ollama"])(
-    "calls without text have empty content at %s, which refuses null",
+    "calls without text have empty content at %s, which rejects null",
     (id) => {
       const items: ReplyItem[] = [{ type: "tool_call", id: "a", name: "f", arguments: "{}" }];
       expect(messages([{ role: "assistant", items }], hostById(id))).toMatchObject([

@@ -13,7 +13,7 @@ describe("the reply", () => {
   });
 
   it.each([{ index: { toString: false } }, { index: "1" }, { index: null }, { index: 0 }])(
-    "has no new part of its reasoning at $index, which is not a later index",
+    "starts no new part of its reasoning at $index, which is not a later index",
     ({ index }) => {
       const { events } = decode([
         { type: "response.reasoning_summary_part.added", summary_index: index },

@@ -63,10 +63,10 @@ const LOOPS = [
   { name: "an endless while in a pipe", command: "while true; do ((i++)); done | cat" },
   { name: "recursion", command: "f() { ((n++)); f; }; while :; do (f); done" },
   {
-    name: "sed that branches for ever",
+    name: "sed that branches forever",
     command: `printf abc%.0s {1..700} | sed ':a;y/abc/bca/;ba'`,
   },
-  { name: "awk that loops for ever", command: "awk 'BEGIN{while(1){}}'" },
+  { name: "awk that loops forever", command: "awk 'BEGIN{while(1){}}'" },
   { name: "awk that grows a string", command: `awk 'BEGIN{for(;;) s = s "${"a".repeat(60)}"}'` },
 ];
 

@@ -25,9 +25,9 @@ export const ENDLESS: { name: string; command: string }[] = [
   { name: "a product of brace expansions", command: `echo ${"{a,b}".repeat(30)}` },
   { name: "a doubled string", command: "x=x; while :; do x=$x$x; done" },
   { name: "a here-document that grows", command: "x=a; while :; do x=$(cat <<E\n$x$x\nE\n); done" },
-  { name: "an sed that branches for ever", command: "sed ':a;s/x/x/;ba' <<< x" },
+  { name: "an sed that branches forever", command: "sed ':a;s/x/x/;ba' <<< x" },
   { name: "an sed that doubles a line", command: "sed -E ':a;s/(.*)/\\1\\1/;ba' <<< x" },
-  { name: "an awk that loops for ever", command: "awk 'BEGIN{while(1){}}'" },
+  { name: "an awk that loops forever", command: "awk 'BEGIN{while(1){}}'" },
   {
     name: "awk loops in one another",
     command: "awk 'BEGIN{for(i=0;i<90000;i++) for(j=0;j<90000;j++) k++}'",
@@ -37,7 +37,7 @@ export const ENDLESS: { name: string; command: string }[] = [
     command: "awk 'BEGIN{for(;;) s = s \"aaaaaaaaaaaaaaaaaaaa\"}'",
   },
   {
-    name: "an awk that replaces for ever",
+    name: "an awk that replaces forever",
     command: 'awk \'BEGIN{s="aaaaaaaaaa"; for(i=0;i<90000;i++) gsub(/a/,"a",s)}\'',
   },
   {
@@ -53,11 +53,11 @@ export const ENDLESS: { name: string; command: string }[] = [
     command: `${long} while :; do [[ $x =~ (a+)+b ]]; done`,
   },
   { name: "pieces of a long variable", command: `${long} while :; do : \${x:0:9}; done` },
-  { name: "hashing a file for ever", command: `${big} while :; do sha256sum f > /dev/null; done` },
-  { name: "searching a file for ever", command: `${big} while :; do grep -E '(a|b)+c' f; done` },
+  { name: "hashing a file forever", command: `${big} while :; do sha256sum f > /dev/null; done` },
+  { name: "searching a file forever", command: `${big} while :; do grep -E '(a|b)+c' f; done` },
   { name: "filling the scratch directory", command: `${big} while :; do cat f >> /tmp/all; done` },
   {
-    name: "globbing many files for ever",
+    name: "globbing many files forever",
     command: "for i in {1..900}; do :> f$i; done; while :; do : *; done",
   },
   { name: "sleeping", command: "sleep 100000" },

@@ -146,7 +146,7 @@ describe("an agent's to-do list", () => {
       ],
       says: "same id",
     },
-  ])("tells what cannot be: $name", async ({ calls, says }) => {
+  ])("reports an impossible change: $name", async ({ calls, says }) => {
     const { outcome, text } = await called(...calls);
     expect({ outcome, text }).toEqual({ outcome: "error", text: expect.stringContaining(says) });
   });
