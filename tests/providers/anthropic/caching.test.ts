@@ -91,7 +91,7 @@ describe("attachments of a question", () => {
   ];
 
   it.each([true, false])(
-    "ends with a mark that two rounds share, with and without a next call (%s)",
+    "ends with a mark that two rounds share, if a next call follows: %s",
     (continues) => {
       const rounds = ["round one", "round two, with answers"].map((text) =>
         body({ ...parts, continues, messages: [asked(text)] }),
