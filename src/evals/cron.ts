@@ -21,7 +21,7 @@ export function cronProblem(text: string): string | null {
   try {
     return parse(text).nextRun() ? null : "names a time that never comes";
   } catch (error) {
-    return `is no cron: ${error instanceof Error ? error.message.replace(/^CronPattern: /, "") : error}`;
+    return `is not a valid cron expression: ${error instanceof Error ? error.message.replace(/^CronPattern: /, "") : error}`;
   }
 }
 

@@ -80,8 +80,7 @@ function gradeNumber(
   const numbers = numbersIn(answer);
   const found = which === "first" ? numbers[0] : numbers.at(-1);
   if (found === undefined) return { pass: false, detail: "has no number" };
-  if (!Number.isFinite(found))
-    return { pass: false, detail: `its ${which} number is too large to be one` };
+  if (!Number.isFinite(found)) return { pass: false, detail: `its ${which} number is too large` };
   const allowed = Math.max(tolerance?.absolute ?? 0, (tolerance?.relative ?? 0) * Math.abs(value));
   const slack = allowed > 0 ? ROUNDING * Math.max(Math.abs(found), Math.abs(value)) : 0;
   const pass = Math.abs(found - value) <= allowed + slack;
@@ -110,7 +109,7 @@ function gradeJson(answer: string, expected: unknown): Grade {
     .map(parse)
     .find((parsed) => parsed !== null);
   if (!found)
-    return { pass: false, detail: "has no JSON, neither as all of it nor in a fenced block" };
+    return { pass: false, detail: "has no JSON, neither as the whole text nor in a fenced block" };
   const place = firstDifference(found.value, expected, "");
   return place === null
     ? { pass: true, detail: "is the JSON" }

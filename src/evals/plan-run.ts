@@ -25,7 +25,7 @@ export function planRun(suite: Suite, { teams, config }: Offer): PlanResult {
     return {
       ok: false,
       code: "unknown_team",
-      detail: `There is no team \`${suite.team}\` here.`,
+      detail: `There is no included team \`${suite.team}\`.`,
       errors: [],
     };
   }
@@ -36,7 +36,7 @@ export function planRun(suite: Suite, { teams, config }: Offer): PlanResult {
   }
   const unpriced = suite.budget.max_cost_usd === undefined ? [] : unpricedAgents(parsed.team.rules);
   if (unpriced.length === 0) return { ok: true, plan: { suite, team: parsed.team } };
-  const detail = `The price of ${unpriced.join(", ")} is not known, so a cap in dollars cannot hold. Cap the cases with max_tokens.`;
+  const detail = `The price of ${unpriced.join(", ")} is not known, so a cost limit is not possible. Limit the cases with max_tokens.`;
   return { ok: false, code: "price_unknown", detail, errors: [] };
 }
 

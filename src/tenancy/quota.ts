@@ -106,7 +106,7 @@ export function parseLimit(text: string | undefined): number | null {
   if (!isSet(text) || Number(text) === 0) return null;
   const limit = Number(text);
   if (!Number.isFinite(limit) || limit < 0)
-    throw new Error(`"${text}" is no limit: write a number, or 0 for none`);
+    throw new Error(`"${text}" is not a valid limit: use a number, or 0 for no limit`);
   return limit;
 }
 

@@ -46,7 +46,7 @@ export function parseSealingKeys(
     if (!parsed)
       return {
         ok: false,
-        problem: `entry ${nth + 1} of SEALING_KEYS is no version with 32 bytes in base64`,
+        problem: `entry ${nth + 1} of SEALING_KEYS is not a version with 32 bytes in base64`,
       };
     if (all.some(({ version }) => version === parsed.version)) {
       return { ok: false, problem: `SEALING_KEYS has version ${parsed.version} twice` };

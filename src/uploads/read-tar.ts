@@ -88,11 +88,11 @@ async function toEntry(
   }
   tally.file(name, size);
   if (length !== null && size > length)
-    throw invalid(`${quoted(name)} says it is larger than all of it`);
+    throw invalid(`${quoted(name)} claims to be larger than the archive`);
   const bytes = await readExactly(body, size).catch((error: unknown) => {
     throw asRefusal(error);
   });
-  if (bytes === null) throw invalid(`${quoted(name)} is not as large as it says`);
+  if (bytes === null) throw invalid(`${quoted(name)} is smaller than its declared size`);
   return { kind: "file", name, bytes, executable: (mode & EXECUTABLE) !== 0 };
 }
 
@@ -111,11 +111,10 @@ function reasonToSkip(
 /** Errors of the decoder are problems of the archive; our own errors are kept. */
 const asRefusal = (error: unknown): unknown => {
   if (error instanceof UploadRefusal) return error;
-  return invalid(error instanceof Error ? error.message.replace(/\.$/, "") : "it cannot be read");
+  return invalid(
+    error instanceof Error ? error.message.replace(/\.$/, "") : "the archive cannot be read",
+  );
 };
 
 const invalid = (what: string): UploadRefusal =>
-  new UploadRefusal(
-    "archive_invalid",
-    `The archive cannot be taken: ${what}. Create the archive again.`,
-  );
+  new UploadRefusal("archive_invalid", `Invalid archive: ${what}. Create the archive again.`);

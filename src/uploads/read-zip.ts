@@ -51,7 +51,7 @@ export async function* readZip(source: ZipSource, tally: Tally): AsyncGenerator<
   const names = new Set<string>();
   const queue = new ByteQueue(source.stream());
   for (const entry of entries) {
-    if (names.has(entry.name)) throw invalid(`${quoted(entry.name)} is in it twice`);
+    if (names.has(entry.name)) throw invalid(`${quoted(entry.name)} occurs twice`);
     names.add(entry.name);
     const reason = reasonToSkip(entry);
     const isDirectory = entry.name.endsWith("/");
@@ -69,7 +69,10 @@ async function directoryOf(source: ZipSource, tally: Tally): Promise<ZipEntry[]>
   const tail = await source.read(source.size - tailBytes, tailBytes);
   const { offset, bytes, entries } = findDirectory(tail, source.size);
   if (bytes > MOST_DIRECTORY_BYTES)
-    throw new UploadRefusal("context_too_large", "The zip's directory is larger than 8 MB.");
+    throw new UploadRefusal(
+      "context_too_large",
+      "The directory of the zip is larger than 8 MB. Upload fewer files, or send a tar.",
+    );
   return readDirectory(await source.read(offset, bytes), entries, offset, tally);
 }
 
@@ -86,7 +89,7 @@ async function passHeader(queue: ByteQueue, entry: ZipEntry): Promise<void> {
   const header = await queue.take(LOCAL_BYTES);
   const view = viewOf(header);
   if (header.byteLength < LOCAL_BYTES || view.getUint32(0, true) !== LOCAL_SIGNATURE)
-    throw invalid(`${quoted(entry.name)} is not where its directory says`);
+    throw invalid(`${quoted(entry.name)} is not at the position in the directory`);
   const name = await queue.take(view.getUint16(26, true));
   await queue.take(view.getUint16(28, true));
   const flags = view.getUint16(6, true);
@@ -100,9 +103,9 @@ async function passHeader(queue: ByteQueue, entry: ZipEntry): Promise<void> {
     view.getUint16(8, true) !== entry.method ||
     new TextDecoder().decode(name) !== entry.name
   )
-    throw invalid(`${quoted(entry.name)} is another thing than its directory says`);
+    throw invalid(`${quoted(entry.name)} does not match its entry in the directory`);
   if (entry.packedSize > entry.size + entry.size / 8 + PACKED_SLACK_BYTES)
-    throw invalid(`${quoted(entry.name)} is larger packed than it is`);
+    throw invalid(`${quoted(entry.name)} is larger packed than unpacked`);
 }
 
 /** Reads the entry's contents. Stops at the first byte beyond the declared size. */
@@ -116,7 +119,7 @@ async function unpack(
   const keep = (piece: Uint8Array) => {
     tally.expanded(piece.byteLength);
     if (size + piece.byteLength > entry.size)
-      throw invalid(`${quoted(entry.name)} is larger than it says`);
+      throw invalid(`${quoted(entry.name)} is larger than its declared size`);
     bytes.set(piece, size);
     size += piece.byteLength;
   };
@@ -127,7 +130,7 @@ async function unpack(
     take(packed, left === 0);
   }
   if (left > 0) throw invalid(`${quoted(entry.name)} is cut off`);
-  if (size !== entry.size) throw invalid(`${quoted(entry.name)} is smaller than it says`);
+  if (size !== entry.size) throw invalid(`${quoted(entry.name)} is smaller than its declared size`);
   if (crc32(bytes) !== entry.crc)
     throw invalid(`${quoted(entry.name)} does not match its checksum`);
   return bytes;

@@ -39,7 +39,7 @@ export const fullMessage = ({
   storedBytes: number;
   limitBytes: number;
 }): string =>
-  `This tenant stores ${megabytes(storedBytes)} of ${megabytes(limitBytes)}. Erase sessions or contexts that are not needed any more (\`massgen-edge delete\`, DELETE /api/contexts/{context}), or have the limit raised.`;
+  `This tenant stores ${megabytes(storedBytes)} of ${megabytes(limitBytes)}. Erase sessions or contexts that are no longer needed (\`massgen-edge delete\`, DELETE /api/contexts/{context}), or have the limit raised.`;
 const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
 
 /** A name in an archive, safe for messages. */

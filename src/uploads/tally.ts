@@ -39,9 +39,7 @@ export class Tally {
   file(name: string, bytes: number): void {
     const { fileBytes } = this.#limits;
     if (bytes > fileBytes)
-      throw tooLarge(
-        `${quoted(name)} is larger than ${fileBytes / MB} MB, the most a file may have.`,
-      );
+      throw tooLarge(`${quoted(name)} is larger than ${fileBytes / MB} MB, the limit of a file.`);
   }
 
   /** Counts unpacked bytes. */
@@ -55,4 +53,4 @@ export class Tally {
 }
 
 const tooLarge = (what: string): UploadRefusal =>
-  new UploadRefusal("context_too_large", `${what} Leave out what the agents need not see.`);
+  new UploadRefusal("context_too_large", `${what} Remove files that the agents do not need.`);

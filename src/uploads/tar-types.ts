@@ -39,7 +39,7 @@ export function refusingUnknownTypes(): TransformStream<Uint8Array, Uint8Array> 
   const begin = (type: string, size: number): void => {
     bodyLeft = BODYLESS.has(type) ? 0 : Math.ceil(size / BLOCK) * BLOCK;
     if (!RECORDS.has(type) || size === 0) return;
-    if (size > MOST_RECORD_BYTES) throw refusal("it has longer records than can be read");
+    if (size > MOST_RECORD_BYTES) throw refusal("it has a record that is too long");
     records = { bytes: new Uint8Array(size), filled: 0 };
   };
   const look = (piece: Uint8Array): void => {
@@ -75,9 +75,7 @@ function isHeader(block: Uint8Array): boolean {
   if (octal(block.subarray(CHECKSUM.from, CHECKSUM.to)) !== counted) return false;
   const type = typeOf(block);
   if (KNOWN.has(type)) return true;
-  throw refusal(
-    `${quoted(textOf(block.subarray(0, 100)))} is of the type ${quoted(type)}, which is no plain file`,
-  );
+  throw refusal(`${quoted(textOf(block.subarray(0, 100)))} has the unknown type ${quoted(type)}`);
 }
 
 const typeOf = (block: Uint8Array): string => String.fromCharCode(block[TYPE_AT] ?? 0);
@@ -94,7 +92,7 @@ function checkRecords(bytes: Uint8Array): void {
     const length = space < 0 ? 0 : Number.parseInt(decoder.decode(bytes.subarray(at, space)), 10);
     if (!(length > 0)) return;
     if (decoder.decode(bytes.subarray(space + 1, at + length - 1)).startsWith("size="))
-      throw refusal("it says a file's size in a record apart from the file's header");
+      throw refusal("a record outside the file's header declares the file's size");
     at += length;
   }
 }
@@ -122,5 +120,5 @@ const textOf = (bytes: Uint8Array): string =>
 const refusal = (what: string): UploadRefusal =>
   new UploadRefusal(
     "archive_invalid",
-    `The archive cannot be taken: ${what}. Create the archive again without sparse files or volumes.`,
+    `Invalid archive: ${what}. Create the archive again without sparse files or volumes.`,
   );

@@ -14,7 +14,7 @@ export class TreeBuilder {
   place(name: string): string {
     const path = toPath(name);
     if (this.#files.has(path))
-      throw refused(`${quoted(name)} is there twice: two names may not mean the same file`);
+      throw refused(`${quoted(name)} occurs twice: two names must not refer to the same file`);
     if (this.#directories.has(path)) throw refused(`${quoted(name)} is a file and a directory`);
     for (const above of ancestorsOf(path)) {
       if (this.#files.has(above)) throw refused(`${quoted(above)} is a file and a directory`);
@@ -60,9 +60,9 @@ function toPath(name: string): string {
 }
 
 const refused = (what: string): UploadRefusal =>
-  new UploadRefusal("path_invalid", `The files cannot be taken: ${what}.`);
+  new UploadRefusal("path_invalid", `Invalid paths: ${what}.`);
 const tooLarge = (what: string): UploadRefusal =>
   new UploadRefusal(
     "context_too_large",
-    `The files cannot be taken: ${what}. Leave out what the agents need not see.`,
+    `The files exceed a limit: ${what}. Remove files that the agents do not need.`,
   );

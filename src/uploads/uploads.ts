@@ -149,17 +149,16 @@ async function commit(
   requireBase(base, (await index.newest(tenant, name))?.id ?? null);
   throw new UploadRefusal(
     "upload_not_found",
-    "This upload is open no more: it was given up, or its context erased. Send it again.",
+    "This upload is no longer open: it expired, or its context was erased. Start the upload again.",
   );
 }
 
 function requireBase(base: string | null | undefined, newest: string | null): void {
   if (base === undefined || base === newest) return;
-  const what =
-    newest === null ? "there is no version of it any more" : `its newest version is ${newest}`;
+  const what = newest === null ? "it has no version any more" : `its newest version is ${newest}`;
   throw new UploadRefusal(
     "context_changed",
-    `The context has changed since: ${what}. Get that one, and make your changes to it.`,
+    `The context has changed meanwhile: ${what}. Fetch that version and apply your changes to it.`,
   );
 }
 
@@ -246,18 +245,18 @@ async function openUpload(
 const noSuchUpload = (): UploadRefusal =>
   new UploadRefusal(
     "upload_not_found",
-    "No such upload is open: begin it with the manifest. A version that is committed takes nothing more.",
+    "There is no such open upload. Start it with the manifest. A committed version accepts no more contents.",
   );
 
 const notWanted = (hash: string): UploadRefusal =>
   new UploadRefusal(
     "blob_mismatch",
-    `The manifest asks for no blob ${hash.slice(0, 64)}. Send those it says are missing.`,
+    `The manifest has no blob ${hash.slice(0, 64)}. Send only the blobs listed as missing.`,
   );
 const mismatch = (hash: string): UploadRefusal =>
   new UploadRefusal(
     "blob_mismatch",
-    `The bytes sent for ${hash} do not match this hash. If the file has changed meanwhile, start the upload again.`,
+    `The bytes sent for ${hash} do not match this hash. If the file changed meanwhile, start the upload again.`,
   );
 
 /** Opens an archive once its version is known, because some kinds must be stored first. */

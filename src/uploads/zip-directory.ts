@@ -43,7 +43,7 @@ export function findDirectory(
 ): { offset: number; bytes: number; entries: number } {
   const at = endRecordAt(tail);
   if (at === null)
-    throw invalid("it has no directory at its end, so it is no zip, or not a whole one");
+    throw invalid("it has no directory at its end, so it is not a zip or not complete");
   const view = viewOf(tail);
   const [disk, directoryDisk] = [view.getUint16(at + 4, true), view.getUint16(at + 6, true)];
   const [here, entries] = [view.getUint16(at + 8, true), view.getUint16(at + 10, true)];
@@ -53,11 +53,11 @@ export function findDirectory(
     bytes === ZIP64_32 ||
     offset === ZIP64_32
   )
-    throw invalid("it is a zip64 archive, which nothing of the size taken here needs");
+    throw invalid("zip64 is not supported, and archives within the size limit do not need it");
   if (disk !== 0 || directoryDisk !== 0 || here !== entries)
-    throw invalid("it is one part of several");
+    throw invalid("it is one part of a split archive");
   if (offset + bytes !== size - tail.byteLength + at)
-    throw invalid("its directory is not where it says");
+    throw invalid("its directory is not at the declared position");
   return { offset, bytes, entries };
 }
 
@@ -86,7 +86,7 @@ export function readDirectory(
     found.push(entry);
     at = next;
   }
-  if (at !== directory.byteLength) throw invalid("its directory has more than it says");
+  if (at !== directory.byteLength) throw invalid("its directory is larger than declared");
   found.sort((one, other) => one.offset - other.offset);
   requireApart(found, start);
   return found;
@@ -124,9 +124,9 @@ function requirePlain(entry: ZipEntry, flags: number, extra: Uint8Array): void {
     [entry.packedSize, entry.size, entry.offset].includes(ZIP64_32) ||
     hasExtra(extra, ZIP64_EXTRA)
   )
-    throw invalid(`${name} is written as zip64`);
+    throw invalid(`${name} uses zip64, which is not supported`);
   if (!METHODS.includes(entry.method))
-    throw invalid(`${name} is packed by a method that is not taken; use deflate`);
+    throw invalid(`${name} uses a compression method that is not supported; use deflate`);
   if (entry.method === 0 && entry.packedSize !== entry.size) throw invalid(`${name} has two sizes`);
 }
 
@@ -156,7 +156,7 @@ function requireApart(entries: readonly ZipEntry[], start: number): void {
   for (const [nth, { name, offset, packedSize }] of entries.entries()) {
     const end = offset + LOCAL_BYTES + packedSize;
     if (end > (entries[nth + 1]?.offset ?? start))
-      throw invalid(`${quoted(name)} overlaps what follows it`);
+      throw invalid(`${quoted(name)} overlaps the next entry`);
   }
 }
 
@@ -164,7 +164,4 @@ export const viewOf = (bytes: Uint8Array): DataView =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 export const invalid = (what: string): UploadRefusal =>
-  new UploadRefusal(
-    "archive_invalid",
-    `The zip cannot be taken: ${what}. Create the archive again.`,
-  );
+  new UploadRefusal("archive_invalid", `Invalid zip: ${what}. Create the archive again.`);

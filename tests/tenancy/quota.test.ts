@@ -236,7 +236,7 @@ it.each([
 });
 
 it.each(["many", "-1", "Infinity"])("%s is not a limit", (text) => {
-  expect(() => parseLimit(text)).toThrow("is no limit");
+  expect(() => parseLimit(text)).toThrow("is not a valid limit");
 });
 
 it.each([

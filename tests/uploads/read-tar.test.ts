@@ -197,7 +197,7 @@ describe("a tar is refused", () => {
       for (const pieceBytes of [1, 700, 5_000]) {
         expect(await refusalOf(await ofType(type), { pieceBytes })).toMatchObject({
           code: "archive_invalid",
-          message: expect.stringContaining(`"odd" is of the type "${type}"`),
+          message: expect.stringContaining(`"odd" has the unknown type "${type}"`),
         });
       }
     },
@@ -206,7 +206,7 @@ describe("a tar is refused", () => {
   it.each(HIDING)("for such an entry after $name", async ({ tar }) => {
     for (const pieceBytes of [1, 700, 5_000])
       expect(await refusalOf(await tar(), { pieceBytes })).toMatchObject({
-        message: expect.stringContaining('"odd" is of the type "S"'),
+        message: expect.stringContaining('"odd" has the unknown type "S"'),
       });
   });
 
@@ -220,7 +220,7 @@ describe("a tar is refused", () => {
       ]);
       for (const pieceBytes of [1, 700, 5_000])
         expect(await refusalOf(tar, { pieceBytes })).toMatchObject({
-          message: expect.stringContaining("in a record apart"),
+          message: expect.stringContaining("a record outside"),
         });
     },
   );
@@ -234,7 +234,7 @@ describe("a tar is refused", () => {
   });
 
   it.each([
-    { told: 4_999, says: "larger than all of it" },
+    { told: 4_999, says: "larger than the archive" },
     { told: 5_000, says: "truncated" },
     { told: null, says: "truncated" },
   ])(

@@ -189,12 +189,12 @@ describe("E11 a zip is refused", () => {
     {
       name: "with a file larger than its stated size",
       members: [{ ...a, lies: { size: 4 } }],
-      says: "larger than it says",
+      says: "larger than its declared size",
     },
     {
       name: "with a file smaller than its stated size",
       members: [{ ...a, lies: { size: 9 } }],
-      says: "smaller than it says",
+      says: "smaller than its declared size",
     },
     {
       name: "with two different sizes of an uncompressed file",
@@ -241,7 +241,7 @@ describe("E11 a zip is refused", () => {
       name: "that counts fewer entries than it has",
       members: [a, b],
       end: { entries: 1 },
-      says: "more than it says",
+      says: "larger than declared",
     },
     {
       name: "that counts more entries than it has",
@@ -253,7 +253,7 @@ describe("E11 a zip is refused", () => {
       name: "with a directory at another offset",
       members: [a, b],
       end: { offset: 0 },
-      says: "not where it says",
+      says: "not at the declared position",
     },
     { name: "cut off at its end", members: [a, b], end: { cut: 3 }, says: "no directory" },
     {
@@ -307,7 +307,7 @@ describe("E11 a zip is refused", () => {
     );
     expect(refusal).toMatchObject({
       code: "context_too_large",
-      message: expect.stringContaining("most a file may have"),
+      message: expect.stringContaining("the limit of a file"),
     });
   });
 

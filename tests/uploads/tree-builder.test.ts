@@ -14,7 +14,7 @@ it.each([
     name: "few files in too many directories",
     paths: deep(CONTEXT_LIMITS.files / 20, 39),
     refuses:
-      "The files cannot be taken: there are more than 10000 directories. Leave out what the agents need not see.",
+      "The files exceed a limit: there are more than 10000 directories. Remove files that the agents do not need.",
   },
 ])("a context accepts $name, or refuses them with a reason", ({ paths, refuses }) => {
   const builder = new TreeBuilder();

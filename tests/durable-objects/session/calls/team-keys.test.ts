@@ -167,7 +167,7 @@ it.each([
   { keys: "  ", says: "`npm run setup` writes it to .dev.vars; then restart the service" },
   {
     keys: `1:${SECRET}`,
-    says: "entry 1 of SEALING_KEYS is no version with 32 bytes in base64. The operator sets it",
+    says: "entry 1 of SEALING_KEYS is not a version with 32 bytes in base64. The operator sets it",
   },
 ])("configs with sealing keys `$keys` are checked: $says", ({ keys, says }) => {
   expect(literalKeyProblem({ SEALING_KEYS: keys }).literalKeyProblem).toEqual(
