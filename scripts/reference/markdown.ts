@@ -25,7 +25,7 @@ export function sentence(text: string): string {
   const flat = text.replaceAll(/\s+/g, " ").trim();
   if (flat === "") return "";
   const first = /^[a-z]+[ ,:;]/.test(flat) ? flat.slice(0, 1).toUpperCase() + flat.slice(1) : flat;
-  return /[.!?`)]$/.test(first) && !/[a-z]\)$/.test(first) ? first : `${first}.`;
+  return /[.!?]$/.test(first) ? first : `${first}.`;
 }
 
 /** Headings, paragraphs and tables of a page, each a block. */
