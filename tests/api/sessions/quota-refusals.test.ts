@@ -9,9 +9,9 @@ const running = (count: number, limit: number) =>
 describe("the refusal of a tenant's limit (A5)", () => {
   it("names amounts below a dollar with four decimals", () => {
     expect(spend(0.002, 0.0013, 0.0007)).toContain(
-      "Of today's $0.0020, $0.0013 are spent and $0.0007 reserved",
+      "of today's $0.0020, $0.0013 are spent and $0.0007 reserved",
     );
-    expect(spend(20, 19.5)).toContain("Of today's $20.00, $19.50 are spent and $0.0000 reserved");
+    expect(spend(20, 19.5)).toContain("of today's $20.00, $19.50 are spent and $0.0000 reserved");
   });
 
   it("counts one turn as one", () => {
