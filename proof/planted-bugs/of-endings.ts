@@ -3,14 +3,14 @@ import type { PlantedBug } from "./bug";
 /** Bugs in how a turn is settled, presented and ended. */
 export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
   {
-    name: "a completed turn tells another text than was presented",
+    name: "a completed turn has another text than the presented one",
     file: "src/coordination/turn/turn.ts",
     find: "answer: final.content,",
     replace: "answer: draft.attempt.answers.at(-1)?.content ?? final.content,",
     invariant: "I3",
   },
   {
-    name: "a long final text is shown whole",
+    name: "a long final text is not truncated",
     file: "src/coordination/attempt/long-final.ts",
     find: "return truncateTo(LIMITS.finalBytes - byteLength(last), text) + last;",
     replace: "return text + last;",
@@ -24,7 +24,7 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
     invariant: "I15",
   },
   {
-    name: "a turn in which nobody answers cancels itself",
+    name: "a turn without answers cancels itself",
     file: "src/coordination/turn/turn.ts",
     find: 'const message = "No agent produced an answer.";',
     replace:
@@ -32,7 +32,7 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
     invariant: "I15",
   },
   {
-    name: "a turn that ends for want of budget fails although there is an answer",
+    name: "a turn that ends by budget fails although there is an answer",
     file: "src/coordination/attempt/presentation.ts",
     find: "if (settled.winner === null) return endWithoutAnswer(draft, settled);",
     replace:
@@ -40,28 +40,28 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
     invariant: "failed",
   },
   {
-    name: "what agents wrote before time was up is no answer",
+    name: "partial texts are discarded at the deadline",
     file: "src/coordination/attempt/attempt.ts",
     find: "const silent = couldWin ? []",
     replace: 'const silent = couldWin || endedBy === "deadline" ? []',
     invariant: "failed",
   },
   {
-    name: "what agents wrote before time was up is lost where others have answered",
+    name: "partial texts are discarded at the deadline if other agents have answered",
     file: "src/coordination/attempt/attempt.ts",
     find: "const silent = couldWin ? []",
     replace: "const silent = couldWin || draft.attempt.answers.length > 0 ? []",
     invariant: "kept",
   },
   {
-    name: "a cut-off presenter's files are lost",
+    name: "the files of an interrupted presenter are lost",
     file: "src/coordination/attempt/presentation.ts",
     find: 'isReused: presented.source === "answer" && presented.fallback === null })',
     replace: 'isReused: presented.source === "answer" })',
     invariant: "I10",
   },
   {
-    name: "an unfinished answer takes the votes away as coordination ends",
+    name: "a partial answer clears the votes as coordination ends",
     file: "src/coordination/decision/vote.ts",
     find: "const valid = votesFor(eligible, attempt.agents, (agent) => agent.vote?.revision);",
     replace: `const isCut = eligible.at(-1)?.origin === "partial";
@@ -69,7 +69,7 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
     invariant: "I5-winner",
   },
   {
-    name: "an unfinished answer wins over a whole one that nobody voted for",
+    name: "a partial answer wins over a complete one without votes",
     file: "src/coordination/decision/vote.ts",
     find: "return whole ?? best",
     replace: "return eligible.at(-1) ?? whole ?? best",
@@ -91,21 +91,21 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
     invariant: "I6",
   },
   {
-    name: "an unchanged workspace takes the place of a snapshot",
+    name: "an unchanged workspace replaces a snapshot",
     file: "src/coordination/decision/handover.ts",
     find: "if (facts?.changed === false) return",
     replace: "if (facts?.changed === false && facts.files === 0) return",
     invariant: "I10",
   },
   {
-    name: "the log does not say that a round emptied its workspace",
+    name: "the log does not state that a round emptied its workspace",
     file: "src/coordination/decision/handover.ts",
     find: 'facts?.files === 0 ? "workspace_cleared"',
     replace: 'facts?.files === -1 ? "workspace_cleared"',
     invariant: "I10",
   },
   {
-    name: "an answer does not say what it leaves out",
+    name: "an answer does not list the files that it omits",
     file: "src/coordination/decision/handover.ts",
     find: "return leftOut ? { left_out: leftOut }",
     replace: "return leftOut && leftOut.count < 0 ? { left_out: leftOut }",
@@ -119,7 +119,7 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
     invariant: "presentation",
   },
   {
-    name: "the winning answer is presented before the winner was asked",
+    name: "the winning answer is presented before the winner is called",
     file: "src/coordination/attempt/presentation.ts",
     find: "if (agent.failed) fallBack(",
     replace: "if (agent.failed || answer) fallBack(",

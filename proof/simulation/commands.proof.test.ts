@@ -161,7 +161,7 @@ it("shows the shortest history of a failing seed: the invariant, the remaining a
   timeout: TIMEOUT_MS,
 }, async () => {
   const bug = PLANTED_BUGS.find(
-    ({ name }) => name === "numbers are given out again after what was being written",
+    ({ name }) => name === "sequence numbers of deltas are used again after a restart",
   );
   if (!bug) throw new Error("this planted bug does not exist");
   const { code, output, seed, run } = await brokenBy(bug);
