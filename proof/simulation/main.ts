@@ -14,11 +14,12 @@ import { RangeCollector, Progress } from "./command/progress";
 import { inProcess, type LostSeed, playRange, type Range, type SeedReport } from "./command/worker";
 
 /**
- * Simulates whole sessions on all cores of the machine. Exits with 1 if an invariant broke, if a
- * seed hung or ended its process, if fewer seeds were played than requested, if a transition met a
- * fault although that is declared impossible, or if a kind of fault never struck. Exits with 2 for
- * invalid arguments or an unusable progress file. The seed determines everything: the same seed
- * gives the same log.
+ * Simulates whole sessions on all cores of the machine. The seed determines everything: the same
+ * seed gives the same log.
+ *
+ * Exits with 1 if an invariant broke, a seed hung or ended its process, or fewer seeds were played
+ * than requested. Also exits with 1 if a transition met a fault that is declared impossible, or if
+ * a kind of fault never struck. Exits with 2 for invalid arguments or an unusable progress file.
  */
 const USAGE = `npm run simulate -- [--seeds N] [--from S]
 
