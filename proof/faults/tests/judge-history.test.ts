@@ -354,7 +354,7 @@ const ROWS: readonly { name: string; changed: Partial<PlayedHistory>; wrong: str
         one.result.type === "cancelled" ? cancelled(CANCELLED_AT + 150) : one,
       ),
     },
-    wrong: "cancelled although nobody asked for it",
+    wrong: "cancelled without a request",
   },
   {
     name: "results that no order explains",
@@ -372,7 +372,7 @@ const ROWS: readonly { name: string; changed: Partial<PlayedHistory>; wrong: str
       operations: OPERATIONS.filter(({ result: { type } }) => type !== "cancelled").concat(ERASED),
       seen: seenIn(LOG.slice(0, ONE.length)),
     }),
-    wrong: "cancelled although nobody asked for it",
+    wrong: "cancelled without a request",
   },
   {
     name: "a request that began after the erase",

@@ -251,7 +251,7 @@ const ROWS: readonly { name: string; changed: Partial<FinishedRun>; wrong: strin
   {
     name: "a cancel without a request",
     changed: withLog(CANCELLED),
-    wrong: "cancelled although nobody asked for it",
+    wrong: "cancelled without a request",
   },
   { name: "the agents' key in an answer", changed: withLog(withKey), wrong: "I17" },
   {
