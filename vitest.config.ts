@@ -83,7 +83,7 @@ const TOOL_SERVERS = [
     "toolServerUrl",
     "askingServerUrl",
     "holdingServerUrl",
-    "unsayableServerUrl",
+    "unsupportedSchemaUrl",
     "mediaServerUrl",
   ],
   ...["rotatingServerUrl", "rotatingIssuer", "providersUrl", "hostileHeadersUrl"],

@@ -34,6 +34,6 @@ declare module "vitest" {
     /** The same providers with headers that no provider should send. */
     hostileHeadersUrl: string;
     /** A tool server with a tool whose schema some models do not support. */
-    unsayableServerUrl: string;
+    unsupportedSchemaUrl: string;
   }
 }

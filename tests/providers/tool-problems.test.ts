@@ -9,14 +9,14 @@ const toolWith = (a: object) => ({
   description: "Looks.",
   parameters: { type: "object", properties: { a } },
 });
-const UNSAYABLE = { not: { type: "null" } };
+const UNSUPPORTED = { not: { type: "null" } };
 const formats = Object.keys(FORMAT_NAMES).filter((name): name is Format => name in FORMAT_NAMES);
 
 describe("a tool's problem with a format", () => {
   it.each([
     { name: "a schema of plain parts", part: { type: "string" } },
     { name: "a keyword that is described in words", part: { type: "string", pattern: "^a" } },
-    { name: "an excluded keyword", part: UNSAYABLE },
+    { name: "an excluded keyword", part: UNSUPPORTED },
     {
       name: "property names by pattern",
       part: { type: "object", patternProperties: { "^a": {} } },
@@ -30,7 +30,7 @@ describe("a tool's problem with a format", () => {
   });
 
   it("is described as a clause, with its JSON pointer", () => {
-    const problem = toolProblem("gemini", toolWith(UNSAYABLE));
+    const problem = toolProblem("gemini", toolWith(UNSUPPORTED));
     expect(problem && whyUnfit(problem)).toBe(
       "its schema is not supported by the agent's model: `not` at /properties/a: this provider's schemas have nothing like it",
     );
@@ -39,7 +39,7 @@ describe("a tool's problem with a format", () => {
   it.each(formats.filter((format) => format !== "gemini"))(
     "does not exist if schemas are sent unchanged: %s",
     (format) => {
-      expect(toolProblem(format, toolWith(UNSAYABLE))).toBeNull();
+      expect(toolProblem(format, toolWith(UNSUPPORTED))).toBeNull();
     },
   );
 });

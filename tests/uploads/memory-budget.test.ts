@@ -13,8 +13,8 @@ const LIMITS: MemoryLimits = {
 };
 
 /**
- * Runs steps of uploads by name in a memory budget. Returns the uploads that may start, in the
- * order of their requests. An upload belongs to the tenant named by its first letter.
+ * One step of uploads by name in a memory budget. `asks`: the uploads that ask to start, in order.
+ * An upload belongs to the tenant named by its first letter.
  */
 type Step =
   | { at: number; comes: string; bytes: number }

@@ -116,7 +116,7 @@ async function passOn(res: ServerResponse, reply: Response): Promise<void> {
 export const arrivesOtherwise = (whole: Buffer, chunks: readonly Buffer[]): boolean =>
   chunks.length > 1 || !Buffer.concat(chunks).equals(whole);
 
-type Broken = {
+type FaultyReply = {
   res: ServerResponse;
   fault: WireFault;
   ask: () => Promise<Response>;
@@ -127,7 +127,7 @@ type Broken = {
  * Reports the fault before the write, because a reader that leaves during the write was affected,
  * too.
  */
-async function breakReply({ res, fault, ask, struck }: Broken): Promise<void> {
+async function breakReply({ res, fault, ask, struck }: FaultyReply): Promise<void> {
   if (fault.kind === "mute") return struck();
   if (fault.kind === "answer") {
     struck();

@@ -15,18 +15,18 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const excluding = tool("excluding", {
     inputSchema: { type: "object", properties: { a: { not: { type: "null" } } } },
   });
-  const unsayable = await scriptedServer({ tools: [tool("plain"), excluding] });
+  const unsupported = await scriptedServer({ tools: [tool("plain"), excluding] });
   project.provide("toolServerUrl", server.url);
   project.provide("askingServerUrl", asking.url);
   project.provide("holdingServerUrl", holding.url);
   const rotating = await rotatingServer("the-first-refresh-token", { onceEach: true });
-  project.provide("unsayableServerUrl", unsayable.url);
+  project.provide("unsupportedSchemaUrl", unsupported.url);
   project.provide("mediaServerUrl", media.url);
   project.provide("rotatingServerUrl", rotating.url);
   project.provide("rotatingIssuer", rotating.issuer);
   return async () => {
     await Promise.all(
-      [server, asking, media, holding, rotating, unsayable].map((one) => one.close()),
+      [server, asking, media, holding, rotating, unsupported].map((one) => one.close()),
     );
   };
 }

@@ -55,7 +55,7 @@ describe("agents with tool servers", () => {
   });
 
   it("are not failed by a tool whose schema their model does not support: it is left out by name", async () => {
-    const mcp_servers = [box({ url: inject("unsayableServerUrl") })];
+    const mcp_servers = [box({ url: inject("unsupportedSchemaUrl") })];
     const base_url = inject("providersUrl");
     const all = { api_key: "caller-key", mcp_servers };
     const backends = [
