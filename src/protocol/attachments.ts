@@ -47,7 +47,9 @@ export const AttachmentSchema = z
     name: z.string().describe("File name; generated if the request gave none"),
     media_type: z
       .string()
-      .describe("Media type, detected from the bytes. For text, the type that the request gave"),
+      .describe(
+        "Media type, detected from the bytes. For text, the type in the request, or `text/plain`",
+      ),
     size: z.int().describe("Size in bytes"),
     sha256: z.string().describe("SHA-256 of the bytes, in lower-case hex"),
   })
@@ -80,7 +82,7 @@ const content = {
       "has control characters, line breaks or marks that cannot be seen",
     )
     .optional()
-    .describe("File name. Omitted: a name is generated"),
+    .describe("File name. Omitted: the name in the earlier turn, or a generated name"),
   media_type: z
     .string()
     .min(1)

@@ -106,11 +106,13 @@ export const TeamRulesSchema = z.object({
   max_new_answers_per_agent: int.describe("Maximum number of answers per agent and attempt"),
   max_new_answers_global: int
     .nullable()
-    .describe("Maximum number of answers per attempt, over all agents; `null`: no limit"),
+    .describe(
+      "Maximum number of answers per attempt, over all agents; first answers are always accepted. `null`: no limit",
+    ),
   fairness_lead_cap_answers: int
     .nullable()
     .describe(
-      "Maximum number of answers by which an agent may be ahead of the others; `null`: no limit",
+      "Maximum number of answers by which an agent may be ahead of other working agents; `null`: no limit",
     ),
   answer_novelty_requirement: NoveltySchema,
   max_midstream_injections_per_round: int.describe(

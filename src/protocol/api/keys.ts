@@ -79,7 +79,9 @@ export const AuditRowSchema = z
     key_id: z
       .string()
       .nullable()
-      .describe("Id of the key; `null` for a request without a key from this machine"),
+      .describe(
+        "Id of the key; `null` for local requests without a key, and for actions of the service",
+      ),
     action: z.string().describe("Method and path of the request"),
     from: z.string().nullable().describe("IP address of the client; `null` if unknown"),
     request_id: z.string().describe("Id of the request"),

@@ -111,7 +111,9 @@ export const SessionStatusSchema = z
         winner: z
           .string()
           .nullable()
-          .describe("Id of the agent whose answer won; `null` if undecided"),
+          .describe(
+            "Id of the agent whose answer won, or that presents without coordination; `null` if undecided",
+          ),
         final_answer_preview: z
           .string()
           .nullable()

@@ -105,7 +105,7 @@ export const AttemptSchema = z
       .string()
       .nullable()
       .describe(
-        "Id of the agent that presents; `null` before the attempt is settled, or if none can",
+        "Id of the agent whose answer won, or that presents without coordination; `null` before the attempt is settled, or if there is none",
       ),
     label: z
       .string()
@@ -165,7 +165,12 @@ export const TurnResponseSchema = TurnSummarySchema.omit({ question_preview: tru
       .optional()
       .describe("Images and files of the question. Omitted if none"),
     answer: z.string().nullable().describe("The final answer; `null` if there is none"),
-    winner: z.string().nullable().describe("Id of the agent whose answer won; `null` if undecided"),
+    winner: z
+      .string()
+      .nullable()
+      .describe(
+        "Id of the agent whose answer won, or that presents without coordination; `null` if undecided",
+      ),
     label: z
       .string()
       .nullable()

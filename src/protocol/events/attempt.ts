@@ -40,7 +40,9 @@ export const ATTEMPT_EVENTS = [
     ...inAttempt,
     winner: agent
       .nullable()
-      .describe("Id of the agent that presents the final text; `null` if there is no agent left"),
+      .describe(
+        "Id of the agent whose answer won, or that presents without coordination; `null` if there is none",
+      ),
     label: label.nullable().describe("Label of the winning answer; `null` if no answer won"),
     tally: z.record(z.string(), count).describe("Number of counted votes by answer label"),
     tie: z.boolean().describe("Whether several answers had the most votes"),

@@ -31,15 +31,14 @@ export const AgentFailureSchema = z.object({ agent, ...reasonFields });
 export const PartialResultSchema = z.object({
   winner: agent
     .nullable()
-    .describe("Id of the agent whose answer was leading; `null` if there was no answer"),
-  answer: z
-    .string()
-    .nullable()
-    .describe("Text of the leading answer; `null` if there was no answer"),
+    .describe("Id of the agent whose answer was leading; `null` if there is none"),
+  answer: z.string().nullable().describe("Text of the leading answer; `null` if there is none"),
   text: z
     .string()
     .nullable()
-    .describe("Unfinished final text of the presenter; `null` if none was written"),
+    .describe(
+      "The final text so far; before the first answer, the longest unfinished text. `null` if there is none",
+    ),
 });
 
 const spendingFields = {
