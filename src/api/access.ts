@@ -99,11 +99,12 @@ async function identify(context: Call): Promise<Principal> {
   requireSettings(context);
   if (hasKeyInAddress(url)) throw unauthorized(KEY_IN_ADDRESS);
   const authorization = context.req.header("authorization");
-  if (authorization !== undefined) return ofKey(context, authorization);
+  if (authorization !== undefined) return authenticateKey(context, authorization);
   const isOpen = openOnLoopback && LOOPBACK.test(url.hostname);
   const ticket = url.searchParams.get("ticket");
   const session = sessionOfStream(method, path);
-  if (ticket !== null && session !== null) return ofTicket(context, { ticket, session, isOpen });
+  if (ticket !== null && session !== null)
+    return authenticateTicket(context, { ticket, session, isOpen });
   if (isOpen) return LOCAL_PRINCIPAL;
   return refuse(context);
 }
@@ -115,7 +116,7 @@ function requireSettings({ env: { openOnLoopback, tenancy } }: Call): void {
 }
 
 /** Every invalid key takes the same work and gets the same response. */
-async function ofKey(context: Call, authorization: string): Promise<Principal> {
+async function authenticateKey(context: Call, authorization: string): Promise<Principal> {
   const { keys, later } = context.env.tenancy;
   const parsed = parseKey(bearerOf(authorization) ?? "");
   const now = Date.now();
@@ -129,7 +130,7 @@ async function ofKey(context: Call, authorization: string): Promise<Principal> {
 type PresentedTicket = { ticket: string; session: string; isOpen: boolean };
 
 /** A ticket allows to read one stream, as long as the key that issued it is valid. */
-async function ofTicket(
+async function authenticateTicket(
   context: Call,
   { ticket, session, isOpen }: PresentedTicket,
 ): Promise<Principal> {
@@ -150,19 +151,19 @@ async function ofTicket(
 async function refuse({ env, req }: Call): Promise<never> {
   const from = req.header("cf-connecting-ip")?.slice(0, MAX_FROM_CHARS);
   if (from !== undefined && !(await env.tenancy.withinRate(`refused ${from}`)))
-    throw tooOften("Too many requests without a valid key.");
+    throw rateLimited("Too many requests without a valid key.");
   throw (await env.tenancy.keys.isEmpty()) ? closed(NO_KEYS) : unauthorized(NO_KEY);
 }
 
 /** Checks the key's limit first, so that one key cannot use up the limit of its tenant. */
 async function requireRate({ env }: Call, { keyId, tenant }: Principal): Promise<void> {
   if (keyId === null) return;
-  if (!(await env.tenancy.withinRate(keyId))) throw tooOften("Too many requests with this key.");
+  if (!(await env.tenancy.withinRate(keyId))) throw rateLimited("Too many requests with this key.");
   if (!(await env.tenancy.withinTenantRate(tenant)))
-    throw tooOften("Too many requests with the keys of this tenant.");
+    throw rateLimited("Too many requests with the keys of this tenant.");
 }
 
-const tooOften = (what: string): ApiError =>
+const rateLimited = (what: string): ApiError =>
   new ApiError("rate_limited", `${what} Retry in some seconds.`, {
     headers: { "retry-after": "10" },
   });

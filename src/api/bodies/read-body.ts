@@ -21,14 +21,15 @@ export async function readBody<T>(request: Request, schema: z.ZodType<T>): Promi
 }
 
 /**
- * A size limit and its error message. `waits`: called before waiting for a chunk. `came`: called
- * with the size of each chunk and of all chunks so far; an ApiError from it stops the reading.
+ * A size limit and its error message. `onWait`: called before waiting for a chunk. `onBytes`:
+ * called with the size of each chunk and of all chunks so far; an ApiError from it stops the
+ * reading.
  */
 export type BodyLimit = {
   mostBytes: number;
-  beyond: string;
-  waits: () => void;
-  came: (bytes: number, inAll: number) => Promise<void>;
+  message: string;
+  onWait: () => void;
+  onBytes: (bytes: number, inAll: number) => Promise<void>;
 };
 
 /** Like `readBody`, with another size limit. */
@@ -56,7 +57,7 @@ export async function readBodyAndText<T>(
   if (size - attachedIn(text, size) > MAX_BODY_BYTES) {
     throw new ApiError(
       "body_too_large",
-      beyondMib(MAX_BODY_BYTES, ", not counting images and files"),
+      tooLargeMessage(MAX_BODY_BYTES, ", not counting images and files"),
     );
   }
   return { value: check(parse(text), schema), text };
@@ -122,12 +123,12 @@ function requireUncompressed(headers: Headers): void {
     throw new ApiError("unsupported_media_type", "Send the body without compression.");
 }
 
-const beyondMib = (mostBytes: number, but = ""): string =>
+const tooLargeMessage = (mostBytes: number, but = ""): string =>
   `The body is larger than ${Math.floor(mostBytes / MIB)} MiB${but}.`;
 
 const plainLimit = (mostBytes: number): BodyLimit => ({
-  ...{ mostBytes, beyond: beyondMib(mostBytes) },
-  ...{ waits: () => undefined, came: async () => undefined },
+  ...{ mostBytes, message: tooLargeMessage(mostBytes) },
+  ...{ onWait: () => undefined, onBytes: async () => undefined },
 });
 
 /** Start of a value of `data`, and the minimum length of a value that counts as an attachment. */
@@ -151,11 +152,11 @@ function attachedIn(text: string, size: number): number {
 
 async function readText(
   request: Request,
-  { mostBytes, beyond, waits, came }: BodyLimit,
+  { mostBytes, message, onWait, onBytes }: BodyLimit,
   notUtf8: "bad_json" | "request_invalid" = "bad_json",
 ): Promise<{ text: string; size: number }> {
   if (Number(request.headers.get("content-length") ?? 0) > mostBytes)
-    throw new ApiError("body_too_large", beyond);
+    throw new ApiError("body_too_large", message);
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
   const decode = (chunk?: Uint8Array): string => {
     try {
@@ -167,15 +168,15 @@ async function readText(
   const parts: string[] = [];
   let size = 0;
   try {
-    waits();
+    onWait();
     for await (const chunk of request.body ?? []) {
       size += chunk.byteLength;
-      if (size > mostBytes) throw new ApiError("body_too_large", beyond);
-      await came(chunk.byteLength, size);
+      if (size > mostBytes) throw new ApiError("body_too_large", message);
+      await onBytes(chunk.byteLength, size);
       parts.push(decode(chunk));
-      waits();
+      onWait();
     }
-    await came(0, size); // the whole body has arrived
+    await onBytes(0, size); // the whole body has arrived
   } catch (error) {
     if (error instanceof ApiError) throw error;
     // The platform reports a disconnected client or invalid chunks as a lost connection.

@@ -104,6 +104,6 @@ async function checkConfig(context: Call): Promise<Response> {
 async function sourceOf(context: Call): Promise<{ source: unknown; attached: readonly string[] }> {
   if (isYaml(context.req.raw))
     return { source: await readPlainBody(context.req.raw), attached: [] };
-  const { attached = [], ...wish } = await readBody(context.req.raw, ConfigCheckRequestSchema);
-  return { source: teamSource(context.env.teams, wish).source, attached };
+  const { attached = [], ...choice } = await readBody(context.req.raw, ConfigCheckRequestSchema);
+  return { source: teamSource(context.env.teams, choice).source, attached };
 }

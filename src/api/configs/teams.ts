@@ -35,12 +35,12 @@ export function teamSource(
 }
 
 function teamOfName(teams: Teams, name: string): unknown {
-  const meant = teamForModel(name);
-  switch (meant.found) {
+  const result = teamForModel(name);
+  switch (result.found) {
     case "config":
-      return meant.config;
+      return result.config;
     case "team":
-      return namedTeam(teams, meant.name);
+      return namedTeam(teams, result.name);
     case "unknown":
       return undefined;
   }

@@ -142,7 +142,7 @@ async function take(context: Call, owner: { tenant: string; name: string }): Pro
   );
 }
 
-const MANIFEST_BEYOND = `The manifest is larger than ${MANIFEST_BYTES / 1_000_000} MB; ${CONTEXT_LIMITS.files} files with paths of ${PATH_LIMITS.pathBytes} bytes need less. Remove \\u escapes and spaces, shorten the paths, or send the files as a tar (${TAR}).`;
+const MANIFEST_TOO_LARGE = `The manifest is larger than ${MANIFEST_BYTES / 1_000_000} MB; ${CONTEXT_LIMITS.files} files with paths of ${PATH_LIMITS.pathBytes} bytes need less. Remove \\u escapes and spaces, shorten the paths, or send the files as a tar (${TAR}).`;
 
 /**
  * Reads a manifest of the size of an ordinary JSON body at once. A larger manifest waits until
@@ -157,18 +157,22 @@ async function takeManifest(
   const put = (manifest: ContextManifest) => putManifest(env.store, owner, manifest, Date.now());
   if (length !== null && Number(length) <= MAX_BODY_BYTES)
     return put(await readBody(raw, ContextManifestSchema));
-  if (Number(length) > MANIFEST_BYTES) throw new ApiError("body_too_large", MANIFEST_BEYOND);
+  if (Number(length) > MANIFEST_BYTES) throw new ApiError("body_too_large", MANIFEST_TOO_LARGE);
   // Reserve memory for received bytes, not for the declared length: slow clients hold little.
   const wanted = { tenant: owner.tenant, bytes: memoryOf("manifest", 0), signal: raw.signal };
   return withMemory(env.memory, wanted, async (progress) => {
-    const came = async (bytes: number, inAll: number) => {
-      progress.came(bytes);
+    const onBytes = async (bytes: number, inAll: number) => {
+      progress.onBytes(bytes);
       await progress.holds(memoryOf("manifest", inAll));
     };
-    const limit = { mostBytes: MANIFEST_BYTES, beyond: MANIFEST_BEYOND, waits: progress.waits };
+    const limit = {
+      mostBytes: MANIFEST_BYTES,
+      message: MANIFEST_TOO_LARGE,
+      onWait: progress.onWait,
+    };
     const manifest = await readLargeBody(raw, ContextManifestSchema, {
       ...limit,
-      came: (bytes, inAll) => orRefusal(came(bytes, inAll)),
+      onBytes: (bytes, inAll) => orRefusal(onBytes(bytes, inAll)),
     });
     progress.advances();
     return put(manifest);
@@ -220,12 +224,12 @@ function withBody<T>(
   };
   return withMemory(context.env.contexts.memory, wanted, (progress) => {
     const tally = new Tally();
-    const came = (bytes: number) => {
-      progress.came(bytes);
+    const onBytes = (bytes: number) => {
+      progress.onBytes(bytes);
       tally.received(bytes);
     };
     return work({
-      open: () => uploadBody(raw, { waits: progress.waits, came }),
+      open: () => uploadBody(raw, { onWait: progress.onWait, onBytes }),
       length,
       tally,
       advances: progress.advances,

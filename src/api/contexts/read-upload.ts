@@ -8,15 +8,16 @@ export const typeOf = (request: Request): string =>
   (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 
 /**
- * `waits`: called before waiting for a chunk. `came`: called with a chunk's size before its use.
+ * `onWait`: called before waiting for a chunk. `onBytes`: called with a chunk's size before its
+ * use.
  */
-export type Arrival = { waits: () => void; came: (bytes: number) => void };
+export type UploadListener = { onWait: () => void; onBytes: (bytes: number) => void };
 
 /**
  * The body of an upload as a stream. Throws ApiError before reading a body whose declared length is
  * too large. The stream fails with `UploadRefusal`.
  */
-export function uploadBody(request: Request, arrival: Arrival): ReadableStream<Uint8Array> {
+export function uploadBody(request: Request, listener: UploadListener): ReadableStream<Uint8Array> {
   if (request.headers.has("content-encoding"))
     throw new ApiError(
       "unsupported_media_type",
@@ -27,7 +28,7 @@ export function uploadBody(request: Request, arrival: Arrival): ReadableStream<U
       "context_too_large",
       `The upload is larger than ${CONTEXT_LIMITS.bytes / 1_000_000} MB, the limit of a context.`,
     );
-  return streamOf(whole(request.body, arrival)).pipeThrough(counting(arrival.came));
+  return streamOf(whole(request.body, listener)).pipeThrough(counting(listener.onBytes));
 }
 
 /** A stream that reads on demand. */
@@ -46,13 +47,13 @@ const streamOf = (chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array
 /** The platform reports an aborted client as a lost connection, like a restart of the service. */
 async function* whole(
   body: ReadableStream<Uint8Array> | null,
-  { waits, came }: Arrival,
+  { onWait, onBytes }: UploadListener,
 ): AsyncGenerator<Uint8Array> {
   try {
-    waits();
+    onWait();
     for await (const chunk of body ?? []) {
       yield chunk;
-      waits();
+      onWait();
     }
   } catch {
     throw new UploadRefusal(
@@ -60,7 +61,7 @@ async function* whole(
       "The upload ended too early. Nothing was changed. Retry.",
     );
   }
-  came(0); // the whole body has arrived
+  onBytes(0); // the whole body has arrived
 }
 
 /** Converts an `UploadRefusal` to an error of the API. Other errors stay unchanged. */

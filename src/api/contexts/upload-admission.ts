@@ -16,14 +16,14 @@ const MOST_GROWING_MS = 5_000;
  */
 type MemoryRequest = { tenant: string; bytes: number; signal: AbortSignal };
 
-/** Reports of a running upload. Methods except `waits` throw `UploadRefusal` if it must stop. */
+/** Reports of a running upload. Methods except `onWait` throw `UploadRefusal` if it must stop. */
 export type Progress = {
   /** Some work on the upload is done. */
   advances(): void;
   /** The service starts to wait for bytes of the body. */
-  waits(): void;
+  onWait(): void;
   /** `bytes` more of the body have arrived. */
-  came(bytes: number): void;
+  onBytes(bytes: number): void;
   /**
    * The upload now needs `bytes` of memory. Throws `uploads_busy` if they do not become free soon.
    */
@@ -58,8 +58,8 @@ function progressOf(memory: MemoryBudget, reservation: Reservation): Progress {
   };
   return {
     advances: () => orStop(memory.reportProgress(reservation, Date.now())),
-    waits: () => memory.startWait(reservation, Date.now()),
-    came: (bytes) => orStop(memory.receive(reservation, bytes, Date.now())),
+    onWait: () => memory.startWait(reservation, Date.now()),
+    onBytes: (bytes) => orStop(memory.receive(reservation, bytes, Date.now())),
     async holds(bytes) {
       const late = Date.now() + MOST_GROWING_MS;
       while (!memory.grow(reservation, bytes, Date.now())) {

@@ -18,8 +18,8 @@ const TYPE = /^[a-z0-9][a-z0-9.+-]{0,60}\/[a-z0-9][a-z0-9.+-]{0,60}$/;
 /**
  * The declared type in its usual spelling, without parameters; `undefined` if it is not specific.
  */
-export function declaredType(said: string | undefined): string | undefined {
-  const usual = usualType(said ?? "");
+export function declaredType(type: string | undefined): string | undefined {
+  const usual = usualType(type ?? "");
   return usual === "" || usual === ANY_BYTES ? undefined : usual;
 }
 

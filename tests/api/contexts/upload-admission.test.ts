@@ -102,11 +102,15 @@ describe("an upload that finds no free memory", () => {
     const memory = new MemoryBudget();
     const wakes = Promise.withResolvers<void>();
     const slow = failure(
-      withMemory(memory, { tenant: "a", bytes: BYTES, signal: never }, async ({ waits, came }) => {
-        waits();
-        await wakes.promise;
-        came(1_000);
-      }),
+      withMemory(
+        memory,
+        { tenant: "a", bytes: BYTES, signal: never },
+        async ({ onWait, onBytes }) => {
+          onWait();
+          await wakes.promise;
+          onBytes(1_000);
+        },
+      ),
     );
     const next = withMemory(
       memory,
