@@ -34,9 +34,9 @@ const OPTIONS = {
   help: { type: "boolean" },
 } as const;
 
-/** Campaigns of the size change that run side by side: most of them wait half of their time. */
+/** Number of parallel campaigns of the size change: most of them wait half of their time. */
 const CHANGE_LANES = 2;
-/** How long interrupted campaigns may take to end, in ms. */
+/** Time limit for interrupted campaigns to end, in ms. */
 const END_WITHIN_MS = 5_000;
 
 type Playing = { size: Size; commit: Commit; lanes: number };
@@ -61,7 +61,7 @@ const countsInWords = ({ counts }: Campaign, size: Size): string =>
 /** Running campaigns, each the leader of its process group. */
 const running = new Set<ChildProcess>();
 
-/** Ends the campaigns that run, with all their services, when this command is interrupted. */
+/** Ends the running campaigns and their services when this command is interrupted. */
 function endWithCampaigns(signal: NodeJS.Signals): void {
   for (const child of running) signalGroup(child, "SIGTERM");
   process.exitCode = signal === "SIGINT" ? 130 : 143;
@@ -72,7 +72,8 @@ function endWithCampaigns(signal: NodeJS.Signals): void {
 }
 
 /**
- * Runs one campaign. Its output appears at once if it runs alone, otherwise as a whole when it ends.
+ * Runs one campaign. Its output appears at once if it runs alone, otherwise as a whole when it
+ * ends.
  */
 async function vitestOn(
   campaign: Campaign,

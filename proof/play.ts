@@ -18,8 +18,8 @@ export type Playing = {
 };
 
 /**
- * Plays campaigns in `lanes` side by side, then those that measure times one after another. Skips
- * those that `before` names as passed. Returns a result for each of `wanted`, in that order.
+ * Plays campaigns in parallel `lanes`, then those that measure times one after another. Skips
+ * campaigns that `before` lists as passed. Returns a result for each of `wanted`, in that order.
  */
 export async function playAll(
   wanted: readonly Campaign[],

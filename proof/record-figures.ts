@@ -9,16 +9,16 @@ import {
 } from "../scripts/reference/figures";
 import { commitOf } from "./commit";
 
-/** What a command measured: `data` by its own names, and `lines` if it prints a table. */
-export type Measured = Pick<FigureRecord, "lines"> & { data: unknown };
+/** A command's measurement: `data` by its own names, and `lines` if it prints a table. */
+export type Measurement = Pick<FigureRecord, "lines"> & { data: unknown };
 
 /**
- * Stores figures in a file of `docs/proof/data`, for the documents. Records that this run did not
- * measure again stay. `order`: the names of all records in their order; omitted: new ones come last.
+ * Stores figures in a file of `docs/proof/data`, for the documents. Other records of the file are
+ * kept. `order`: the names of all records in their order; by default, new ones are appended.
  */
 export async function recordFigures(
   file: string,
-  measured: Readonly<Record<string, Measured>>,
+  measured: Readonly<Record<string, Measurement>>,
   { order = [], folder = DATA_FOLDER }: { order?: readonly string[]; folder?: string } = {},
 ): Promise<void> {
   const target = path.join(folder, `${file}.json`);
@@ -50,7 +50,7 @@ function provenance(): Omit<FigureRecord, "data" | "lines"> {
   };
 }
 
-/** The command as a user types it. `script`: the npm script; undefined outside npm. */
+/** The command as a user types it. `script`: the npm script; `undefined` outside npm. */
 export const commandOf = (script: string | undefined, args: readonly string[]): string => {
   const typed = args.filter((arg) => arg !== "--record").join(" ");
   return `npm run ${script ?? "…"}${typed === "" ? "" : ` -- ${typed}`}`;
