@@ -48,7 +48,7 @@ export function readBridgeArguments(
     throw new UsageError(`A token has at least ${SHORTEST_TOKEN} characters.`);
   if (!isLoopback(host) && given === null)
     throw new UsageError(
-      `Whoever reaches ${host} could run your programs: listen there only with --token, or on 127.0.0.1.`,
+      `Anyone who can reach ${host} could run your programs. Use --token, or listen on 127.0.0.1.`,
     );
   return {
     file,

@@ -96,17 +96,17 @@ async function playKills(
   seed: number,
   { kills, "at-random": atRandom, points, pairs, lanes, record }: Values,
 ): Promise<number> {
-  const asked = {
+  const options = {
     kills: wholeNumber("kills", kills) ?? 100,
     atRandom: wholeNumber("at-random", atRandom) ?? 0,
     eachPlace: wholeNumber("points", points) ?? 0,
     pairs: wholeNumber("pairs", pairs) ?? 0,
   };
-  if (Object.values(asked).every((times) => times === 0))
+  if (Object.values(options).every((times) => times === 0))
     throw new UsageError("There is nothing to play: ask for a kill at least.");
   const figures = await campaign({
     seed,
-    ...asked,
+    ...options,
     lanes: wholeNumber("lanes", lanes, 1) ?? 2,
     onCase: printOutcome,
   });
@@ -156,11 +156,11 @@ async function playClients(
 }
 
 async function playSoak(seed: number, values: Values): Promise<number> {
-  const asked = parseSoakArguments(values);
+  const options = parseSoakArguments(values);
   const interrupted = new AbortController();
   const figures = await soak({
     seed,
-    ...asked,
+    ...options,
     interrupted: interrupted.signal,
     onStarted: () => endGently(interrupted),
     onSample: (sample) => process.stderr.write(`${toSampleLine(sample)}\n`),

@@ -144,7 +144,7 @@ async function judge(
   { survey, sessions }: Trial,
 ): Promise<MutantResult> {
   const checks = checksFor(mutant, survey);
-  if (checks.length === 0) return { mutant, fate: "uncovered", by: null };
+  if (checks.length === 0) return { mutant, outcome: "uncovered", by: null };
   const timeoutMs = Math.max(LEAST_TIMEOUT_MS, SLOWER * survey.ms.reduce((sum, ms) => sum + ms, 0));
   const hitLimit = MORE_HITS * Math.max(100, survey.hits[mutant.id] ?? 0);
   const order = { type: "try", sessions, mutant: mutant.id, checks, hitLimit } as const;
@@ -154,10 +154,10 @@ async function judge(
     : worker.ask(order, timeoutMs));
   if (answer === null)
     return isAtLoad
-      ? { mutant, fate: "killed", by: "loading the code" }
-      : { mutant, fate: "endless", by: null };
+      ? { mutant, outcome: "killed", by: "loading the code" }
+      : { mutant, outcome: "endless", by: null };
   const { by, isEndless } = TrialResultSchema.parse(answer);
-  return { mutant, fate: by === null ? "survived" : isEndless ? "endless" : "killed", by };
+  return { mutant, outcome: by === null ? "survived" : isEndless ? "endless" : "killed", by };
 }
 
 async function surveyOf(file: string, sessions: number): Promise<Survey> {
@@ -187,8 +187,8 @@ async function judgeAll(
     for (let mutant = left.shift(); mutant; mutant = left.shift()) {
       const seen = await judge(worker, mutant, trial);
       const isKnown =
-        known.has(keyOf(mutant)) && (seen.fate === "survived" || seen.fate === "uncovered");
-      results.push(isKnown ? { ...seen, fate: "equivalent" } : seen);
+        known.has(keyOf(mutant)) && (seen.outcome === "survived" || seen.outcome === "uncovered");
+      results.push(isKnown ? { ...seen, outcome: "equivalent" } : seen);
     }
     worker.stop();
   };
@@ -229,7 +229,7 @@ async function measure(options: Arguments): Promise<number> {
   const order = new Map(mutants.map(({ id }, nth) => [id, nth]));
   results.sort((a, b) => (order.get(a.mutant.id) ?? 0) - (order.get(b.mutant.id) ?? 0));
   const shown = results.filter(
-    ({ fate }) => options.all || fate === "survived" || fate === "uncovered",
+    ({ outcome }) => options.all || outcome === "survived" || outcome === "uncovered",
   );
   for (const one of shown) console.log(describeResult(one));
   for (const { file: where, text } of outdated)

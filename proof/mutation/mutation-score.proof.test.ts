@@ -30,7 +30,7 @@ const USES = [
     },
   },
   {
-    name: "the tests of the checker notice that it takes a list of tools for news that was told before",
+    name: "the tests of the checker notice that a repeated list of tools counts as a new one",
     test: async () => {
       const { code, output } = await run(
         "--of",

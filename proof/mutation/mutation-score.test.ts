@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { type Fate, describeResult, type MutantResult, scoreOf, tableOf } from "./report";
+import { type Outcome, describeResult, type MutantResult, scoreOf, tableOf } from "./report";
 
-const resultOf = (fate: Fate, file = "src/coordination/decision/vote.ts"): MutantResult => ({
-  fate,
-  by: fate === "killed" ? "vote > may be for oneself" : null,
+const resultOf = (outcome: Outcome, file = "src/coordination/decision/vote.ts"): MutantResult => ({
+  outcome,
+  by: outcome === "killed" ? "vote > may be for oneself" : null,
   mutant: {
     id: "7",
     file,
@@ -14,8 +14,8 @@ const resultOf = (fate: Fate, file = "src/coordination/decision/vote.ts"): Mutan
     replacement: "a <= b",
   },
 });
-const many = (count: number, fate: Fate): MutantResult[] =>
-  Array.from({ length: count }, () => resultOf(fate));
+const many = (count: number, outcome: Outcome): MutantResult[] =>
+  Array.from({ length: count }, () => resultOf(outcome));
 
 describe("the mutation score", () => {
   it.each<{ name: string; of: MutantResult[]; percent: number }>([

@@ -4,10 +4,10 @@ import type { Mutant } from "./mutants";
  * The result of a mutant. `endless`: a check did not end, which counts as noticed. `equivalent`: no
  * test can notice it, for a reason on file.
  */
-export type Fate = "killed" | "endless" | "survived" | "uncovered" | "equivalent";
-export type MutantResult = { mutant: Mutant; fate: Fate; by: string | null };
+export type Outcome = "killed" | "endless" | "survived" | "uncovered" | "equivalent";
+export type MutantResult = { mutant: Mutant; outcome: Outcome; by: string | null };
 
-export type Score = { counts: Record<Fate, number>; percent: number; from: number; to: number };
+export type Score = { counts: Record<Outcome, number>; percent: number; from: number; to: number };
 
 /**
  * The noticed share of all mutants that can be noticed, with Wilson's 95 % confidence interval for
@@ -16,7 +16,7 @@ export type Score = { counts: Record<Fate, number>; percent: number; from: numbe
 export function scoreOf(results: readonly MutantResult[]): Score {
   if (results.length === 0) throw new Error("No mutant was tried, so there is no score.");
   const counts = { killed: 0, endless: 0, survived: 0, uncovered: 0, equivalent: 0 };
-  for (const { fate } of results) counts[fate] += 1;
+  for (const { outcome } of results) counts[outcome] += 1;
   const noticed = counts.killed + counts.endless;
   const all = results.length - counts.equivalent;
   if (all === 0) return { counts, percent: 100, from: 0, to: 100 };
@@ -67,10 +67,10 @@ export function tableOf(results: readonly MutantResult[]): string {
 }
 
 /** A mutant and its result, for people. */
-export function describeResult({ mutant, fate, by }: MutantResult): string {
+export function describeResult({ mutant, outcome, by }: MutantResult): string {
   const { file, line, column, original, replacement } = mutant;
   const ending = by === null ? "" : ` by ${by}`;
-  return `${file}:${line}:${column} ${fate}${ending}\n  - ${short(original)}\n  + ${short(replacement)}`;
+  return `${file}:${line}:${column} ${outcome}${ending}\n  - ${short(original)}\n  + ${short(replacement)}`;
 }
 
 const MOST = 160;

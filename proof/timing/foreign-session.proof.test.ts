@@ -103,8 +103,8 @@ type Answer = { ms: number; status: number | undefined; body: string };
  * Uses the second tenant's keys and one connection that stays open, so that only the response is
  * measured.
  */
-function ask(asked: Target, below: string): Promise<Answer> {
-  const path = asked === NOTHING ? "/healthz" : sessionPath(ids[asked]) + below;
+function ask(target: Target, below: string): Promise<Answer> {
+  const path = target === NOTHING ? "/healthz" : sessionPath(ids[target]) + below;
   const { key } = seconds[Math.floor(asks / ASKED_WITH_EACH) % KEYS] ?? second;
   asks += 1;
   const headers = { ...bearer(key), accept: "application/json" };
@@ -126,20 +126,20 @@ function ask(asked: Target, below: string): Promise<Answer> {
  * kinds.
  */
 async function timesOf(below: string, random: () => number): Promise<Map<Target, number[]>> {
-  const times = new Map<Target, number[]>(ASKED.map((asked) => [asked, []]));
-  const order = ASKED.flatMap((asked) => Array.from({ length: TRIES }, () => asked));
-  for (const asked of shuffled(order, random)) {
-    const { ms, status } = await ask(asked, below);
-    if (status !== STATUS[asked]) throw new Error(`${asked} was answered ${status}`);
-    times.get(asked)?.push(ms);
+  const times = new Map<Target, number[]>(ASKED.map((target) => [target, []]));
+  const order = ASKED.flatMap((target) => Array.from({ length: TRIES }, () => target));
+  for (const target of shuffled(order, random)) {
+    const { ms, status } = await ask(target, below);
+    if (status !== STATUS[target]) throw new Error(`${target} was answered ${status}`);
+    times.get(target)?.push(ms);
   }
   return times;
 }
 
 describe.each(ADDRESSES)("I18 $name", ({ below }) => {
   it("does not exist for another tenant, with the same response as a missing session", async () => {
-    const answers = await Promise.all(SOUGHT.map((asked) => ask(asked, below)));
-    expect(answers.map(({ status }) => status)).toEqual(SOUGHT.map((asked) => STATUS[asked]));
+    const answers = await Promise.all(SOUGHT.map((target) => ask(target, below)));
+    expect(answers.map(({ status }) => status)).toEqual(SOUGHT.map((target) => STATUS[target]));
     const [foreign, unknown] = answers.map(({ body }) => body.replace(/"request_id":"[^"]*"/, ""));
     expect(foreign).toBe(unknown);
   });
@@ -149,17 +149,17 @@ describe.each(ADDRESSES)("I18 $name", ({ below }) => {
     const seed = Date.now();
     const random = seeded(seed);
     for (let nth = 0; nth < WARM_UP; nth += 1) await ask(nth % 2 === 0 ? FOREIGN : UNKNOWN, below);
-    const times = new Map<Target, number[]>(ASKED.map((asked) => [asked, []]));
-    const toUnknown = (asked: Target) => ({
-      asked,
-      ...compare(times.get(UNKNOWN) ?? [], times.get(asked) ?? [], random),
+    const times = new Map<Target, number[]>(ASKED.map((target) => [target, []]));
+    const toUnknown = (target: Target) => ({
+      target,
+      ...compare(times.get(UNKNOWN) ?? [], times.get(target) ?? [], random),
     });
     let fine = toUnknown(NO_ID);
     // An invalid id needs no session: the smallest possible difference. More requests reduce the
     // noise until it is visible. On a machine that is too busy for that, the result is printed and
     // the coarse control must suffice.
     for (let nth = 1; nth <= LOOKS && !(fine.apartMs > fine.noiseMs); nth += 1) {
-      for (const [asked, more] of await timesOf(below, random)) times.get(asked)?.push(...more);
+      for (const [target, more] of await timesOf(below, random)) times.get(target)?.push(...more);
       fine = toUnknown(NO_ID);
     }
     const [foreign, control] = [toUnknown(FOREIGN), toUnknown(NOTHING)];

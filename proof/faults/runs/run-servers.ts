@@ -15,7 +15,7 @@ export async function startRunServers(): Promise<RunServers> {
   const asking = await askingServer();
   const silent = await scriptedServer({ tools: [tool("wait")], call: () => undefined });
   const servers = [server, asking, silent] as const;
-  const lookouts = [
+  const recorders = [
     await startRecordingToolServer(server.url, toolPorts()),
     await startRecordingToolServer(asking.url, toolPorts()),
     await startRecordingToolServer(silent.url, toolPorts()),
@@ -23,20 +23,20 @@ export async function startRunServers(): Promise<RunServers> {
   const providers = await startSimulatedProviders({ models: MODELS });
   return {
     ...providers,
-    toolsUrl: lookouts[0].url,
-    askingUrl: lookouts[1].url,
-    silentUrl: lookouts[2].url,
+    toolsUrl: recorders[0].url,
+    askingUrl: recorders[1].url,
+    silentUrl: recorders[2].url,
     toolCalls: () =>
-      lookouts
-        .flatMap((lookout) => lookout.calls())
+      recorders
+        .flatMap((recorder) => recorder.calls())
         .map(({ name, meta, answered }) => ({ name, key: String(meta[CALL_KEY] ?? ""), answered })),
     toolRequests: (mark) =>
-      lookouts
+      recorders
         .flatMap(({ requests }) => requests)
         .filter(({ received }) => received.path.endsWith(`/${mark}`))
         .map(({ received, ...times }) => ({ ...times, purpose: purposeOf(received) })),
     close: async () => {
-      await Promise.all([providers.close(), ...lookouts.map((lookout) => lookout.close())]);
+      await Promise.all([providers.close(), ...recorders.map((recorder) => recorder.close())]);
       await Promise.all(servers.map((one) => one.close()));
     },
   };

@@ -132,8 +132,8 @@ export class ResourceSampler {
  */
 async function bytesOnDisk(folder: string): Promise<number> {
   const du = spawn("du", ["-sk", folder], { detached: true, stdio: ["ignore", "pipe", "ignore"] });
-  const [said] = await Promise.all([text(du.stdout), once(du, "close")]);
-  const [, kilobytes] = /^(\d+)\s/.exec(said) ?? [];
+  const [output] = await Promise.all([text(du.stdout), once(du, "close")]);
+  const [, kilobytes] = /^(\d+)\s/.exec(output) ?? [];
   if (kilobytes === undefined) throw new Error(`du reported no size of ${folder}.`);
   return Number(kilobytes) * 1_024;
 }

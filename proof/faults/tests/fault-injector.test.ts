@@ -6,19 +6,19 @@ import { FaultInjector } from "../soak/fault-injector";
 const URL = "http://127.0.0.1:1";
 
 describe("late orders", () => {
-  type Answer = "taken" | "late";
+  type OrderReply = "received" | "late";
   /**
    * Injects faults until so many orders were given. `answers`: of the first orders; all others are
    * applied.
    */
-  async function faultCounts(answers: readonly Answer[], least = 2) {
-    const taken: Orders[] = [];
+  async function faultCounts(answers: readonly OrderReply[], least = 2) {
+    const received: Orders[] = [];
     const over = new AbortController();
-    let asked = 0;
+    let count = 0;
     const order = async (orders: Orders) => {
-      asked += 1;
-      taken.push(orders);
-      if (answers[asked - 1] === "late")
+      count += 1;
+      received.push(orders);
+      if (answers[count - 1] === "late")
         throw new Error("Waited in vain for an order to be applied.");
       return NO_OBSERVATIONS;
     };
@@ -32,27 +32,27 @@ describe("late orders", () => {
       isResting: () => false,
     });
     const striking = injector.injectUntil(over.signal);
-    while (taken.length < least) await sleep(5);
+    while (received.length < least) await sleep(5);
     over.abort();
-    return { striking, injector, taken };
+    return { striking, injector, received };
   }
 
   it.each([
     { name: "an order of a fault", answers: ["late"] },
-    { name: "an order that clears the faults", answers: ["taken", "late"] },
-    { name: "several of them", answers: ["taken", "late", "late", "late"] },
+    { name: "an order that clears the faults", answers: ["received", "late"] },
+    { name: "several of them", answers: ["received", "late", "late", "late"] },
   ] as const)("are repeated until the faults are cleared: $name", async ({ answers }) => {
-    const { striking, injector, taken } = await faultCounts(answers);
+    const { striking, injector, received } = await faultCounts(answers);
     await striking;
-    expect(taken.length).toBeGreaterThan(answers.length);
-    expect(taken.at(-1)).toEqual({});
+    expect(received.length).toBeGreaterThan(answers.length);
+    expect(received.at(-1)).toEqual({});
     expect(injector.quietSince).toBeLessThanOrEqual(performance.now());
   });
 
   it("are not given during a pause: a fault that meets nothing shows nothing", async () => {
-    const taken: Orders[] = [];
+    const received: Orders[] = [];
     const order = async (orders: Orders) => {
-      taken.push(orders);
+      received.push(orders);
       return NO_OBSERVATIONS;
     };
     const [over, looks] = [new AbortController(), { times: 0 }];
@@ -69,22 +69,22 @@ describe("late orders", () => {
       isResting,
     });
     const striking = injector.injectUntil(over.signal);
-    while (looks.times < 10) expect([await sleep(5), taken]).toEqual([undefined, []]);
-    while (taken.length === 0) await sleep(5);
+    while (looks.times < 10) expect([await sleep(5), received]).toEqual([undefined, []]);
+    while (received.length === 0) await sleep(5);
     over.abort();
     await striking;
   });
 
   it("are repeated at the end, also if there was no fault", async () => {
-    const { striking, injector, taken } = await faultCounts(["late"], 0);
+    const { striking, injector, received } = await faultCounts(["late"], 0);
     await striking;
-    expect(taken).toEqual([{}, {}]);
+    expect(received).toEqual([{}, {}]);
     expect(injector.quietSince).not.toBeNull();
   });
 
   it("end the faults if they are never applied", async () => {
     const { striking, injector } = await faultCounts([
-      "taken",
+      "received",
       ...Array.from({ length: 99 }, () => "late" as const),
     ]);
     await expect(striking).rejects.toThrow("in vain");

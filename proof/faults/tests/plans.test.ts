@@ -6,15 +6,15 @@ import { PLACES } from "../kills/points";
 
 const NOTHING = { seed: 7, kills: 0, eachPlace: 0, pairs: 0, lanes: 1 };
 
-function played(
-  asked: Partial<typeof NOTHING & { atRandom: number }>,
-  comes: (figures: Figures) => void,
+function campaignOf(
+  options: Partial<typeof NOTHING & { atRandom: number }>,
+  happens: (figures: Figures) => void,
 ): Figures & { cases: number } {
   const figures = noFigures(NOTHING.seed);
   let cases = 0;
-  for (const _ of plansOf({ ...NOTHING, ...asked }, figures)) {
+  for (const _ of plansOf({ ...NOTHING, ...options }, figures)) {
     cases += 1;
-    comes(figures);
+    happens(figures);
   }
   return { ...figures, cases };
 }
@@ -33,58 +33,64 @@ const isPaired = ({ pairs }: Figures): void => {
 
 describe("a campaign of kills continues", () => {
   it.each([
-    { name: "until enough runs were hit", asked: { kills: 30 }, comes: hits, cases: 30, why: null },
+    {
+      name: "until enough runs were hit",
+      options: { kills: 30 },
+      happens: hits,
+      cases: 30,
+      why: null,
+    },
     {
       name: "until enough runs were hit at random moments",
-      asked: { atRandom: 30 },
-      comes: hits,
+      options: { atRandom: 30 },
+      happens: hits,
       cases: 30,
       why: null,
     },
     {
       name: "until each place was tried",
-      asked: { eachPlace: 1 },
-      comes: hits,
+      options: { eachPlace: 1 },
+      happens: hits,
       cases: PLACES.length,
       why: null,
     },
     {
       name: "until 20 cases have failed",
-      asked: { kills: 1_000 },
-      comes: fails,
+      options: { kills: 1_000 },
+      happens: fails,
       cases: 20,
       why: "20 cases failed",
     },
     {
       name: "also at places, until 20 cases have failed",
-      asked: { eachPlace: 1 },
-      comes: fails,
+      options: { eachPlace: 1 },
+      happens: fails,
       cases: 20,
       why: "20 cases failed",
     },
     {
       name: "until it is clear that no run is hit",
-      asked: { kills: 10 },
-      comes: meetsNothing,
+      options: { kills: 10 },
+      happens: meetsNothing,
       cases: 60,
       why: "60 cases reached 0 of 10 kills, 0 of 0 at random moments",
     },
     {
       name: "until it is clear that no run is hit at random moments",
-      asked: { atRandom: 10 },
-      comes: meetsNothing,
+      options: { atRandom: 10 },
+      happens: meetsNothing,
       cases: 60,
       why: "60 cases reached 0 of 0 kills, 0 of 10 at random moments",
     },
-  ])("$name", ({ asked, comes, cases, why }) => {
-    expect(played(asked, comes)).toMatchObject({ cases, endedEarly: why });
+  ])("$name", ({ options, happens, cases, why }) => {
+    expect(campaignOf(options, happens)).toMatchObject({ cases, endedEarly: why });
   });
 
   it("until so many pairs were reached, or six times as many were tried", () => {
-    expect(played({ pairs: 3 }, meetsNothing)).toMatchObject({
+    expect(campaignOf({ pairs: 3 }, meetsNothing)).toMatchObject({
       cases: 18,
       pairs: { wanted: 3, reached: 0 },
     });
-    expect(played({ pairs: 3 }, isPaired)).toMatchObject({ cases: 3 });
+    expect(campaignOf({ pairs: 3 }, isPaired)).toMatchObject({ cases: 3 });
   });
 });

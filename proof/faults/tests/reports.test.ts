@@ -172,18 +172,22 @@ describe("ordered failures that nothing met are problems", () => {
 });
 
 it.each([
-  { name: "met", recoveryMs: [500, 1_999, 5_000], said: "aim: a median under 2000 ms, met)" },
-  { name: "missed", recoveryMs: [500, 2_000, 2_100], said: "aim: a median under 2000 ms, missed)" },
-  { name: "not measured", recoveryMs: [], said: "aim: a median under 2000 ms)" },
-])("the report of kills says whether their aim was $name", ({ recoveryMs, said }) => {
-  expect(toReport({ ...OF_KILLS, recoveryMs })).toContain(said);
+  { name: "met", recoveryMs: [500, 1_999, 5_000], expected: "aim: a median under 2000 ms, met)" },
+  {
+    name: "missed",
+    recoveryMs: [500, 2_000, 2_100],
+    expected: "aim: a median under 2000 ms, missed)",
+  },
+  { name: "not measured", recoveryMs: [], expected: "aim: a median under 2000 ms)" },
+])("the report of kills says whether their aim was $name", ({ recoveryMs, expected }) => {
+  expect(toReport({ ...OF_KILLS, recoveryMs })).toContain(expected);
 });
 
 it.each([
   {
     name: "kills without an active run separately",
     figures: { kills: { random: 3, idle: 2, atPlaces: 4 } },
-    said: [
+    expected: [
       "Kills 7: 3 at random moments of runs, 4 at named places",
       "Not counted 2 at moments without an active run",
     ],
@@ -191,23 +195,23 @@ it.each([
   {
     name: "reached pairs",
     figures: { pairs: { wanted: 6, tried: 8, reached: 6 } },
-    said: ["Pairs of places 6 of 8 tried"],
+    expected: ["Pairs of places 6 of 8 tried"],
   },
   {
     name: "requested pairs, if fewer were reached",
     figures: { pairs: { wanted: 7, tried: 8, reached: 6 } },
-    said: ["Pairs of places 6 of 8 tried, 7 requested"],
+    expected: ["Pairs of places 6 of 8 tried, 7 requested"],
   },
   {
     name: "only played cases",
     figures: { endedEarly: "20 cases failed" },
-    said: ["Ended early 20 cases failed"],
+    expected: ["Ended early 20 cases failed"],
   },
-])("the report of kills counts $name", ({ figures, said }) => {
+])("the report of kills counts $name", ({ figures, expected }) => {
   const lines = linesOf(toReport({ ...OF_KILLS, ...figures })).map((line) =>
     line.replaceAll(/\s+/g, " "),
   );
-  for (const line of said) expect(lines).toContain(line);
+  for (const line of expected) expect(lines).toContain(line);
 });
 
 describe("a campaign of kills is sound", () => {

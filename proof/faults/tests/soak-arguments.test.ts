@@ -5,10 +5,13 @@ import { parseSoakArguments } from "../soak/soak-arguments";
 import { refuseFullDisk } from "../soak/resource-sampler";
 
 it.each([
-  { typed: { soak: "480" }, asked: { minutes: 480, sessions: 50 } },
-  { typed: { soak: "10080", sessions: "4", seed: "7" }, asked: { minutes: 10_080, sessions: 4 } },
-])("a soak with the options $typed is $asked", ({ typed, asked }) => {
-  expect(parseSoakArguments(typed)).toEqual(asked);
+  { typed: { soak: "480" }, expected: { minutes: 480, sessions: 50 } },
+  {
+    typed: { soak: "10080", sessions: "4", seed: "7" },
+    expected: { minutes: 10_080, sessions: 4 },
+  },
+])("a soak with the options $typed is $expected", ({ typed, expected }) => {
+  expect(parseSoakArguments(typed)).toEqual(expected);
 });
 
 it.each([
