@@ -25,7 +25,7 @@ export const SUBJECTS: readonly Subject[] = [
   {
     name: "checker",
     folder: "checker",
-    excluded: ["lies.ts"], // by which its tests tell it what is not so
+    excluded: ["corruptions.ts"], // Builds the incorrect logs of its tests.
     tests: [
       "proof/simulation/checker*.test.ts",
       "proof/golden/*.test.ts",
