@@ -1,3 +1,5 @@
+import { readString } from "../providers/json-string";
+
 /**
  * Reads `content` from the arguments of a `new_answer` call that may be cut anywhere, even inside
  * an escape. Unlike a JSON parser it is lenient: line breaks inside a string are accepted, and it
@@ -27,38 +29,9 @@ type Read = { text: string; end: number; closed: boolean };
 /** The string that starts at a quotation mark; `null` if there is none. */
 function stringAt(raw: string, quote: number): Read | null {
   if (raw[quote] !== '"') return null;
-  const parts: string[] = [];
-  let at = quote + 1;
-  while (at < raw.length) {
-    const special = nextSpecial(raw, at);
-    parts.push(raw.slice(at, special));
-    at = special;
-    if (raw[at] === '"') return { text: parts.join(""), end: at + 1, closed: true };
-    const escaped = escapeAt(raw, at);
-    if (escaped === null) break;
-    parts.push(escaped.text);
-    at = escaped.end;
-  }
-  return { text: parts.join(""), end: raw.length, closed: false };
-}
-
-/** The next quotation mark or backslash, or the end. */
-function nextSpecial(raw: string, from: number): number {
-  let at = from;
-  while (at < raw.length && raw[at] !== '"' && raw[at] !== "\\") at += 1;
-  return at;
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
-
-/** The escape at a backslash; `null` if it is cut or invalid. */
-function escapeAt(raw: string, backslash: number): { text: string; end: number } | null {
-  const letter = raw[backslash + 1];
-  if (letter === undefined) return null;
-  if (letter !== "u") return { text: ESCAPES[letter] ?? letter, end: backslash + 2 };
-  const digits = raw.slice(backslash + 2, backslash + 6);
-  if (!/^[0-9a-f]{4}$/i.test(digits)) return null;
-  return { text: String.fromCharCode(Number.parseInt(digits, 16)), end: backslash + 6 };
+  const { text, end, stop } = readString(raw, quote + 1);
+  const closed = stop === "quote";
+  return { text, end: closed ? end : raw.length, closed };
 }
 
 /** Skips a number, word, list or object, to its comma or closing bracket, or the end. */

@@ -1,3 +1,5 @@
+import { readString, UNICODE_ESCAPE_CHARS } from "../json-string";
+
 /**
  * Extracts the string values of a JSON object while it is still streamed: the input of a hosted
  * tool without names and punctuation. Each value starts on a new line.
@@ -8,8 +10,6 @@ type JsonStrings = {
   push(piece: string): string;
 };
 
-const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
-
 /** With `continues`, the first value starts on a new line too. */
 export function createJsonStrings(continues = false): JsonStrings {
   /** One entry per open object (true: a name follows) or list (always false). */
@@ -17,7 +17,8 @@ export function createJsonStrings(continues = false): JsonStrings {
   const objects: boolean[] = [];
   let inText = false;
   let wanted = false;
-  let pending: string | null = null;
+  /** An escape that the last piece has cut. */
+  let cut = "";
   let found = continues;
 
   const outside = (char: string): string => {
@@ -38,33 +39,35 @@ export function createJsonStrings(continues = false): JsonStrings {
     }
     return "";
   };
-  const inside = (char: string): string => {
-    if (pending !== null) {
-      pending += char;
-      if (pending.startsWith("u") && pending.length < 5) return "";
-      const text = pending.startsWith("u")
-        ? unicode(pending.slice(1))
-        : (ESCAPES[pending] ?? pending);
-      pending = null;
-      return wanted ? text : "";
+  /** Reads the open string from an offset; returns the offset after the part that was read. */
+  const inside = (text: string, from: number, added: string[]): number => {
+    const part = readString(text, from);
+    if (wanted) added.push(part.text);
+    switch (part.stop) {
+      case "quote":
+        inText = false;
+        return part.end;
+      case "cut":
+        cut = text.slice(part.end);
+        return text.length;
+      case "invalid":
+        return part.end + UNICODE_ESCAPE_CHARS;
     }
-    if (char === "\\") pending = "";
-    else if (char === '"') inText = false;
-    else return wanted ? char : "";
-    return "";
   };
 
   return {
     push(piece) {
+      const text = cut + piece;
+      cut = "";
       const added: string[] = [];
-      for (const char of piece) added.push(inText ? inside(char) : outside(char));
+      for (let at = 0; at < text.length; ) {
+        if (inText) at = inside(text, at, added);
+        else added.push(outside(text[at++] ?? ""));
+      }
       return added.join("");
     },
   };
 }
-
-const unicode = (hex: string): string =>
-  /^[0-9a-f]{4}$/i.test(hex) ? String.fromCharCode(Number.parseInt(hex, 16)) : "";
 
 /** All string values of a JSON value, formatted as by `createJsonStrings`. */
 export const jsonStrings = (value: unknown): string =>
