@@ -8,8 +8,8 @@ import type { EventOf } from "../../../src/protocol/events";
 import type { ModelRequest } from "../../../src/providers/provider";
 
 /**
- * What a call is made of before the rules have granted it. `mayResearch`: whether they may make it
- * a research call.
+ * The parts of a call before the rules have granted it. `mayResearch`: whether the rules may make
+ * it a research call.
  */
 export type AskedParts = Omit<
   RequestParts,
@@ -19,8 +19,8 @@ export type AskedParts = Omit<
 };
 
 /**
- * The request as it would be sent, for measuring: with all that the rules may grant, be it one or
- * the other.
+ * The largest request that the rules may grant, for estimates of its tokens: it has all hosted
+ * tools, and the research request if there may be one.
  */
 export const askedRequest = ({ mayResearch, ...parts }: AskedParts): ModelRequest =>
   toRequest({
@@ -32,9 +32,9 @@ export const askedRequest = ({ mayResearch, ...parts }: AskedParts): ModelReques
   });
 
 /**
- * The request that is sent: what was measured, with the tools and limits the log says. Time may
- * pass a limit between the two, and the log is what the reply is judged by. `capped`: whether the
- * output limit is sent.
+ * The request that is sent: the same parts, with the tools and limits of the logged `call.started`.
+ * A limit may change between the estimate and the start, and the reply is judged by the log.
+ * `capped`: whether the output limit is sent.
  */
 export function grantedRequest(
   { mayResearch: _, ...parts }: AskedParts,

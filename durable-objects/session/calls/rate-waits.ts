@@ -19,28 +19,28 @@ import {
   type RateWish,
 } from "../../rate-gate/rate-gate-api";
 
-/** A call as its gate knows it, but for its id, which is made of the effect's. */
+/** A call as its gate receives it, without the id: the id contains the effect's id. */
 export type RatedCall = Omit<RateWish, "call">;
 
 /**
- * What shares one quota at a provider: an address, a key and a model. Nobody can read the key out
- * of it.
+ * The id of a quota at a provider: one per address, key and model. It contains a hash of the key,
+ * not the key.
  */
 export function quotaOf({ baseUrl, model }: Backend, key: string): string {
   return `${baseUrl} ${model} ${createHash("sha256").update(key).digest("hex").slice(0, 16)}`;
 }
 
-/** A wait that is over sooner is nobody's news. */
+/** Shorter waits are not reported. */
 const SHORT_MS = 1_000;
-/** An answer that is later than this after it was due does not come. */
+/** An answer that is overdue by this time counts as lost. */
 const LOST_AFTER_MS = 5_000;
-/** A gate that was moved or restarted is back within this time. */
+/** A gate that was moved or restarted answers again within this time. */
 const PATIENCE_MS = 10_000;
 const PAUSES_MS = [250, 500, 1_000, 2_000] as const;
 
 type Options = {
   session: string;
-  /** The tenant's gate, by a connection of its own each time: one that broke stays broken. */
+  /** The tenant's gate. Returns a new stub each time, because a broken stub stays broken. */
   gate: () => RateGateApi;
   /** The session's time, unix ms. */
   now: () => number;
@@ -48,26 +48,25 @@ type Options = {
 
 type Waiting = {
   signal: AbortSignal;
-  /** Told once of a wait worth telling: when there may be room, unix ms. */
+  /** Called once if the wait is long. `startsAt`: when there may be room, unix ms. */
   onWait: (startsAt: number) => void;
 };
 
 /**
- * A session's calls before its tenant's rate gate: each waits there until it may start. Nothing is
- * kept: after a restart a call asks anew, and one that had been let in is let in again. While the
- * gate is out of reach the session keeps to the same limits by itself, as if it were the tenant's
- * only one.
+ * Admission of a session's calls by its tenant's rate gate: each call waits until it may start.
+ * Nothing is stored. After a restart a call asks again, and the gate admits an admitted call again.
+ * While the gate is unreachable, the session applies the same limits itself, as if the tenant had
+ * no other session.
  */
 export class RateWaits {
   readonly #options: Options;
-  /** Let in, by effect id, until it has ended. */
+  /** Admitted calls that have not ended, by effect id. */
   readonly #admitted = new Map<string, RatedCall>();
-  /** What was started without the gate. */
+  /** Queues of calls while the gate is unreachable, by endpoint. */
   readonly #alone = new Map<string, RateQueue>();
   /**
-   * Calls that leave, by their ids, until the gate has heard it or could not be told: connections
-   * keep no order among them, so one that asks anew before that could be let in and then be taken
-   * for the one that left.
+   * Calls whose `leave` is on its way, by call id. A new `start` of the same call must wait for it:
+   * requests can overtake each other, and the gate would apply the old `leave` to the new call.
    */
   readonly #leaving = new Map<string, Promise<void>>();
 
@@ -75,10 +74,7 @@ export class RateWaits {
     this.#options = options;
   }
 
-  /**
-   * Returns once the call may start. Throws `signal.reason`, at once, if nobody waits for it any
-   * more.
-   */
+  /** Returns once the call may start. Throws `signal.reason` as soon as the signal is aborted. */
   async start(effect: string, call: RatedCall, { signal, onWait }: Waiting): Promise<void> {
     signal.throwIfAborted();
     const wish = { ...call, call: this.#idOf(effect) };
@@ -92,7 +88,7 @@ export class RateWaits {
     }
   }
 
-  /** A call that was let in is not sent: what it took is given back. */
+  /** Returns the share of an admitted call that was not sent. */
   giveBack(effect: string): void {
     const call = this.#admitted.get(effect);
     if (!call) return;
@@ -101,8 +97,8 @@ export class RateWaits {
   }
 
   /**
-   * A call that was sent has ended, be it one that was let in before a restart. `tokens`: what it
-   * took; null where nobody knows, then what was thought stands.
+   * Records that a sent call has ended (also one admitted before a restart). `tokens` is its actual
+   * usage; `null` keeps the estimate.
    */
   settle(effect: string, endpoint: string, tokens: number | null): void {
     this.#admitted.delete(effect);
@@ -116,7 +112,7 @@ export class RateWaits {
     return `${this.#options.session}_${effect}`;
   }
 
-  /** `wait`: its waiting, if that has not ended yet. */
+  /** `wait`: the call's wait for the gate, if it has not ended yet. */
   #leaves(wish: RateWish, wait?: Promise<void>): void {
     const { call } = wish;
     const left = Promise.allSettled([this.#leave(wish), wait]).then(() => {
@@ -130,7 +126,7 @@ export class RateWaits {
     await this.#tell((gate) => gate.leave(endpoint, call));
   }
 
-  /** What is not heard is forgotten by the gate in time, so it is told once. Never throws. */
+  /** One try: a call that the gate hears nothing of expires there. Never throws. */
   async #tell(what: (gate: RateGateApi) => Promise<void>): Promise<void> {
     try {
       await answered(LOST_AFTER_MS, async () => what(this.#options.gate()));
@@ -151,7 +147,7 @@ export class RateWaits {
     while (!signal.aborted) {
       const answer = await this.#ask(wish, line);
       if (signal.aborted) {
-        // its leaving came before it asked
+        // the `leave` may have reached the gate before this `start`
         if (answer && answer.type !== "left") await this.#leave(wish);
         return;
       }
@@ -161,7 +157,7 @@ export class RateWaits {
     }
   }
 
-  /** The gate's answer, or the session's own where there is none; null: ask again. */
+  /** The gate's answer, or the session's own if the gate is unreachable; `null`: ask again. */
   async #ask(wish: RateWish, line: Line): Promise<RateAnswer | null> {
     const { now, gate } = this.#options;
     try {
@@ -198,7 +194,7 @@ export class RateWaits {
   }
 }
 
-/** How a call's asking goes. */
+/** The state of a call's wait: how long the gate may hold the next request, and its failures. */
 type Line = { holdMs: number; failures: number; failingSince: number | null };
 
 /** Throws if the gate takes longer. */
