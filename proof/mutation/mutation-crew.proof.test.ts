@@ -7,8 +7,8 @@ import type { Order } from "./schema";
 
 const ORDER = { type: "try", sessions: 1, mutant: "7", checks: [], hitLimit: 1 } satisfies Order;
 /**
- * Only a silent process takes the whole time. One that answers or exits may take longer on a busy
- * machine.
+ * Only a silent process uses the whole timeout. A process that answers or exits may need longer on
+ * a busy machine.
  */
 const TIMEOUT_MS = { silence: 4_000, other: 60_000 };
 const workers: Worker[] = [];

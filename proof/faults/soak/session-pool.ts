@@ -89,7 +89,7 @@ export class SessionPool {
 
   /** Starts sessions until `over`, then waits for the end of all active ones. */
   async playUntil(over: AbortSignal): Promise<void> {
-    const listening = setInterval(() => void this.checkOutput(), OUTPUT_CHECK_MS);
+    const outputTimer = setInterval(() => void this.checkOutput(), OUTPUT_CHECK_MS);
     const lane = async () => {
       for (;;) {
         await this.#mayBegin;
@@ -103,7 +103,7 @@ export class SessionPool {
       const lanes = await Promise.allSettled(Array.from({ length: this.#options.sessions }, lane));
       for (const one of lanes) if (one.status === "rejected") throw one.reason;
     } finally {
-      clearInterval(listening);
+      clearInterval(outputTimer);
     }
   }
 
@@ -113,13 +113,13 @@ export class SessionPool {
   }
 
   /** Waits for the end of all active sessions, runs the callback, and then allows new sessions. */
-  async rest(whileNoneIsOn: () => Promise<void>): Promise<void> {
+  async rest(whileIdle: () => Promise<void>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#mayBegin = promise;
     this.#isResting = true;
     try {
       await Promise.allSettled(this.#playing);
-      await whileNoneIsOn();
+      await whileIdle();
     } finally {
       this.#isResting = false;
       resolve();
