@@ -135,7 +135,7 @@ it("reports that fewer seeds were played than requested", { timeout: TIMEOUT_MS 
     "--jobs",
     "2",
   );
-  expect(output).toMatch(/^seeds +3, from 1, of 5 that were asked for$/m);
+  expect(output).toMatch(/^seeds +3, from 1, of 5 that were requested$/m);
   expect(figure(output, "failed")).toBe("0");
   expect(code).toBe(1);
 });
