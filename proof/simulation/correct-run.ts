@@ -12,5 +12,5 @@ export const SITUATION: EngineSituation = {
 };
 
 /** The problems that one invariant finds in a run. */
-export const look = (invariant: string, doctored: RunRecord): string[] =>
-  OUTSIDE.flatMap(([id, check]) => (id === invariant ? check(doctored) : []));
+export const look = (invariant: string, run: RunRecord): string[] =>
+  OUTSIDE.flatMap(([id, check]) => (id === invariant ? check(run) : []));
