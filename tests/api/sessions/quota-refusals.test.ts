@@ -8,30 +8,29 @@ const running = (count: number, limit: number) =>
 
 describe("the refusal of a tenant's limit (A5)", () => {
   it("names amounts below a dollar with four decimals", () => {
-    expect(spend(0.002, 0.0013, 0.0007)).toContain(
-      "of today's $0.0020, $0.0013 are spent and $0.0007 reserved",
-    );
-    expect(spend(20, 19.5)).toContain("of today's $20.00, $19.50 are spent and $0.0000 reserved");
+    for (const amount of ["$0.0020", "$0.0013", "$0.0007"])
+      expect(spend(0.002, 0.0013, 0.0007)).toContain(amount);
+    for (const amount of ["$20.00", "$19.50"]) expect(spend(20, 19.5)).toContain(amount);
   });
 
   it("counts one turn as one", () => {
-    expect(running(1, 1)).toMatch(/^1 turn is running; at most 1 can run at a time\. /);
-    expect(running(2, 2)).toMatch(/^2 turns are running; at most 2 can run at a time\. /);
+    expect(running(1, 1)).toMatch(/^1 turn is /);
+    expect(running(2, 2)).toMatch(/^2 turns are /);
   });
 
   it("names the tenant's daily budget if that is too small, and no remedy that is refused too", () => {
-    const { message, code } = priceError({
+    const daily = priceError({
       ok: false,
       code: "price_unknown",
       agents: ["a", "b"],
       isDaily: true,
     });
-    expect(code).toBe("price_unknown");
-    expect(message).toBe(
-      "The price of a, b is not known. This tenant has a daily budget (TENANT_USD_PER_DAY): use models with a known price, or ask the operator to remove the limit.",
-    );
-    expect(priceError({ ok: false, code: "price_unknown", agents: ["a"] }).message).toBe(
-      "The price of a is not known, so a cost limit is not possible. Limit the run with budget.max_tokens instead.",
-    );
+    expect(daily.code).toBe("price_unknown");
+    expect(daily.message).toContain("The price of a, b");
+    expect(daily.message).toContain("TENANT_USD_PER_DAY");
+    expect(daily.message).not.toContain("max_tokens");
+    const capped = priceError({ ok: false, code: "price_unknown", agents: ["a"] });
+    expect(capped.code).toBe("price_unknown");
+    expect(capped.message).toContain("budget.max_tokens");
   });
 });
