@@ -8,8 +8,8 @@ import { grouped, table } from "./markdown";
  * `npm run docs` copies them into the documents, between two markers:
  *
  * - `<!-- figure: bench.cancel.disk.closed.median .1 -->8.3<!-- /figure -->`: the file, the record,
- *   the path of the value in the record's data, and the digits after the point (omitted: as stored).
- *   After `@` follows a field of the record itself, such as `bench.cancel@commit`.
+ *   the path of the value in the record's data, and the digits after the point (omitted: as
+ *   stored). After `@` follows a field of the record itself, such as `bench.cancel@commit`.
  * - `<!-- lines: bench -->…<!-- /lines -->`: the table of all lines of a file.
  */
 export const DATA_FOLDER = "docs/proof/data";
@@ -41,7 +41,7 @@ export type FigureFile = z.infer<typeof FigureFileSchema>;
 export const MARKER = /<!-- figure: ([^\s>]+)(?: \.(\d))? -->(.*?)<!-- \/figure -->/g;
 const LINES = /(<!-- lines: (\S+) -->)\n.*?\n(<!-- \/lines -->)/gs;
 
-/** The text with the present figures between its markers. Throws for a figure that does not exist. */
+/** The text with the present figures between its markers. Throws if a figure does not exist. */
 export function placeFigures(text: string, read: (file: string) => FigureFile): string {
   return text
     .replaceAll(MARKER, (_, name: string, digits: string | undefined) => {

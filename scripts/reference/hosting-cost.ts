@@ -12,7 +12,10 @@ const PRICES = {
 /** Three agents that work for five minutes while a client watches. */
 const RUN = { seconds: 300, objectGb: 0.128, requests: 36, chunks: 10_000 } as const;
 
-/** What such a run costs to host, computed from the rows and the CPU time that `npm run bench` measured. */
+/**
+ * The price of hosting such a run, computed from the rows and the CPU time that `npm run bench`
+ * measured.
+ */
 export function hostingCost(bench: FigureFile): FigureFile {
   const figure = (name: string): number => Number(figureNamed(`bench.${name}`, () => bench));
   const cpuMs = (RUN.chunks * figure("cpu.watched.median")) / 1_000;
