@@ -13,7 +13,7 @@ import { toolFetch } from "../shared/outgoing";
 import { AttachmentStore } from "./admission/attachments";
 import { TenantLink } from "./admission/tenant-link";
 import { ModelCalls } from "./calls/model-calls";
-import { modelFetch } from "./calls/model-fetch";
+import { probedNetwork } from "./calls/model-network";
 import { RateWaits } from "./calls/rate-waits";
 import { TeamKeys } from "./calls/team-keys";
 import { composeSession, createEngine, type SessionParts } from "./compose";
@@ -123,7 +123,7 @@ function modelCalls(
   const attachments = attachmentStore(env, place, turns);
   return new ModelCalls({
     ...{ session: coordinator, facts, calls, points, workspaces, now, tools },
-    ...modelFetch(env),
+    ...probedNetwork(env),
     keyOf: (agent) => teamKeys.keyOf(agent),
     background: env.BACKGROUND_REPLIES === "on",
     rates: new RateWaits({

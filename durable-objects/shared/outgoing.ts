@@ -3,13 +3,16 @@ import { operatorOrigins } from "../../src/config/endpoint";
 import { CANNOT_REACH } from "../../src/coordination";
 import type { AddressRules } from "../../src/outgoing/address-rules";
 import {
+  addressGuard,
+  type AddressGuard,
   AddressRefused,
   guardedFetch,
+  markedFetch,
   NameUnknown,
   NameUnresolved,
   OriginUnreachable,
   type Probe,
-} from "../../src/outgoing/guarded-fetch";
+} from "../../src/outgoing/address-guard";
 import { resolverOverHttps } from "../../src/outgoing/names";
 import { HOSTS } from "../../src/providers/hosts";
 import { ProviderError } from "../../src/providers/provider";
@@ -18,46 +21,53 @@ import { type Env, readVariables } from "../../src/env";
 
 const TRUSTED_ORIGINS = new Set(HOSTS.flatMap(({ origins }) => origins));
 
-/** One memory of names for all objects that live together; it holds plain facts, no requests. */
+/** One cache of names for all objects of this process. It holds addresses, no requests. */
 const resolve = resolverOverHttps({
   fetch: (input, init) => fetch(input, init),
   now: () => Date.now(),
 });
 
-/** The `fetch` of calls of models: guarded, and with a refusal in the words of the providers' failures. */
-export function outgoingFetch(
+/** A way out of the service: `guard` comes before each request, and `fetch` sends it. */
+export type Network = { guard: AddressGuard; fetch: typeof fetch };
+
+/** The network of model calls, and of tools that a config describes. */
+export function modelNetwork(
   env: Pick<Env, "ALLOWED_ORIGINS" | "SERVICE_ORIGINS">,
   probe?: Probe,
-): typeof fetch {
+): Network {
   const operators = operatorOrigins(readVariables(env, OPERATOR_VARIABLES));
   const allowedOrigins = [...parseAllowedOrigins(env.ALLOWED_ORIGINS), ...operators];
-  return guarded({ allowedOrigins, ownOrigins: parseAllowedOrigins(env.SERVICE_ORIGINS), probe });
+  return networkWith({
+    allowedOrigins,
+    ownOrigins: parseAllowedOrigins(env.SERVICE_ORIGINS),
+    probe,
+  });
 }
 
-/** The same for tools, tool servers and their issuers, which have origins of their own that an operator allows. */
+/**
+ * The guarded `fetch` of tool servers and their issuers. An operator allows their origins with a
+ * variable of their own.
+ */
 export function toolFetch(
   env: Pick<Env, "ALLOWED_TOOL_ORIGINS" | "SERVICE_ORIGINS">,
 ): typeof fetch {
   const allowedOrigins = parseToolOrigins(env.ALLOWED_TOOL_ORIGINS);
   const ownOrigins = parseAllowedOrigins(env.SERVICE_ORIGINS);
-  return guarded({ allowedOrigins, ownOrigins, variable: "ALLOWED_TOOL_ORIGINS" });
+  const variable = "ALLOWED_TOOL_ORIGINS";
+  const network = networkWith({ allowedOrigins, ownOrigins, variable });
+  return guardedFetch(network.guard, network.fetch);
 }
 
-const guarded = (rules: AddressRules & { probe?: Probe | undefined }): typeof fetch =>
-  inProvidersWords(
-    guardedFetch({
-      fetch: (input, init) => fetch(input, init),
-      resolve,
-      trustedOrigins: TRUSTED_ORIGINS,
-      ...rules,
-    }),
-  );
+const networkWith = (rules: AddressRules & { probe?: Probe | undefined }): Network => ({
+  guard: inProvidersWords(addressGuard({ resolve, trustedOrigins: TRUSTED_ORIGINS, ...rules })),
+  fetch: markedFetch((input, init) => fetch(input, init)),
+});
 
-/** The same guarded `fetch`, with what its guard throws in the words of the providers' failures. */
-export function inProvidersWords(send: typeof fetch): typeof fetch {
-  return async (input, init) => {
+/** The same guard. Its refusals are ProviderErrors; an unknown name is not translated. */
+export function inProvidersWords(guard: AddressGuard): AddressGuard {
+  return async (url, signal, send) => {
     try {
-      return await send(input, init);
+      return await guard(url, signal, send);
     } catch (error) {
       if (error instanceof AddressRefused)
         throw new ProviderError("bad_request", "address_refused", error.message);
@@ -72,6 +82,6 @@ export function inProvidersWords(send: typeof fetch): typeof fetch {
 
 const UNSENT_CODES = new Set(["address_refused", "name_unresolved", CANNOT_REACH]);
 
-/** Whether what that `fetch` threw came of its guard, so that nothing was sent. */
+/** Whether the guard threw this error, so that nothing was sent. */
 export const isUnsent = (error: unknown): boolean =>
   error instanceof NameUnknown || (error instanceof ProviderError && UNSENT_CODES.has(error.code));

@@ -49,10 +49,11 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   },
   {
     name: "every request is sent twice",
-    file: "durable-objects/session/calls/slot-fetch.ts",
-    find: "return await send(input, { ...init, signal });",
-    replace: `await (await send(input, { ...init, signal })).text();
-      return await send(input, { ...init, signal });`,
+    file: "src/providers/transport.ts",
+    find: "return await guard(urlOf(input), signal, () => network(input, { ...init, signal }));",
+    replace: `const send = () => guard(urlOf(input), signal, () => network(input, { ...init, signal }));
+    await (await send()).text();
+    return await send();`,
     invariant: "I11-ledger",
   },
   {
@@ -98,9 +99,10 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   },
   {
     name: "a call releases its slot before the headers arrive",
-    file: "durable-objects/session/calls/slot-fetch.ts",
-    find: "return await send(input, { ...init, signal });",
-    replace: "onHeaders();\n      return await send(input, { ...init, signal });",
+    file: "src/providers/transport.ts",
+    find: "return await guard(urlOf(input), signal, () => network(input, { ...init, signal }));",
+    replace: `onHeaders();
+    return await guard(urlOf(input), signal, () => network(input, { ...init, signal }));`,
     invariant: "I14",
   },
   {

@@ -1,7 +1,7 @@
 import { createMiddleware } from "hono/factory";
 import { matchedRoutes } from "hono/route";
 import { METHOD_NAME_ALL } from "hono/router";
-import { HOPS_HEADER } from "../outgoing/guarded-fetch";
+import { HOPS_HEADER } from "../outgoing/address-guard";
 import { logInfo } from "../redaction/log";
 import { redactShapes } from "../redaction/redact";
 import {

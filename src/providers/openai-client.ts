@@ -1,9 +1,9 @@
 import OpenAI, { APIError } from "openai";
-import { checkedFetch } from "./checked-fetch";
 import { classify, toProviderError } from "./errors";
 import { isJsonObject, parseJson } from "./json";
 import { NO_SDK_TIMEOUT_MS } from "./call-limits";
 import { ProviderError, type ProviderOptions } from "./provider";
+import { transport } from "./transport";
 
 /**
  * Shared by the two OpenAI formats: the SDK's client with all automatic behaviour disabled, and the
@@ -19,7 +19,7 @@ const KEY_HEADERS = { bearer: "authorization", "api-key": "api-key" } as const;
  * read from the environment.
  */
 export function createOpenAiClient(options: ProviderOptions, onBytes: () => void): OpenAI {
-  const { baseUrl, apiKey, apiVersion, host, fetch } = options;
+  const { baseUrl, apiKey, apiVersion, host } = options;
   const keyHeader = KEY_HEADERS[host.auth];
   return new OpenAI({
     baseURL: baseUrl,
@@ -33,10 +33,8 @@ export function createOpenAiClient(options: ProviderOptions, onBytes: () => void
     timeout: NO_SDK_TIMEOUT_MS,
     ...(host.auth === "api-key" && { defaultHeaders: { "api-key": apiKey } }),
     ...(apiVersion !== null && { defaultQuery: { "api-version": apiVersion } }),
-    fetch: checkedFetch({
-      fetch,
+    fetch: transport(options, {
       allowedHeaders: new Set(apiKey === "" ? SENT_HEADERS : [...SENT_HEADERS, keyHeader]),
-      secrets: [apiKey],
       onBytes,
     }),
   });

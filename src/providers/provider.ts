@@ -132,13 +132,34 @@ export type Provider = {
   ): AsyncIterable<ModelEvent>;
 };
 
+/** What the caller of a model call does at the steps of its requests; see `transport`. */
+export type TransportHooks = {
+  /** The request is built and leaves next: what only its building needs can be released. */
+  onBuilt: () => void;
+  /** Calls `send` if the request may, and can, be sent to this address. Throws otherwise. */
+  guard: (url: URL, signal: AbortSignal, send: () => Promise<Response>) => Promise<Response>;
+  /** The request goes to the guard and the network. From here on the call may cost something. */
+  onSend: () => void;
+  /** The guard or the network has thrown. `error` shows whether anything was sent. */
+  onFailure: (error: unknown) => void;
+  /** The response's headers have arrived, or will not. Called once per request. */
+  onHeaders: () => void;
+  /**
+   * Aborted if the call must give its slot away before its headers have come. Then the call fails
+   * with the signal's reason.
+   */
+  giveWay: AbortSignal;
+};
+
 export type ProviderOptions = {
   /** Base of the format's paths, without a trailing slash. */
   baseUrl: string;
   /** Empty if the endpoint needs none. */
   apiKey: string;
-  /** Passed by the caller. It also counts requests that wait for headers; tests replace it. */
+  /** The network. Passed by the caller; tests replace it. */
   fetch: typeof fetch;
+  /** The caller's part in each request; see `transport`. */
+  hooks: TransportHooks;
   /** How the endpoint differs from others of its format. */
   host: Host;
   /** Dated API version for endpoints that require one; `null` for the current one. */

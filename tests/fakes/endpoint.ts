@@ -1,5 +1,15 @@
 import { findHost } from "../../src/providers/hosts";
-import type { ProviderOptions } from "../../src/providers/provider";
+import type { ProviderOptions, TransportHooks } from "../../src/providers/provider";
+
+/** Hooks of a call that nothing waits for: every address is admitted, and no slot is given away. */
+export const NO_HOOKS: TransportHooks = {
+  onBuilt: () => undefined,
+  guard: (_url, _signal, send) => send(),
+  onSend: () => undefined,
+  onFailure: () => undefined,
+  onHeaders: () => undefined,
+  giveWay: new AbortController().signal,
+};
 
 /** An endpoint with the defaults of its URL, and a test's changes. */
 export function endpointAt(
@@ -10,6 +20,7 @@ export function endpointAt(
     baseUrl,
     apiKey: "k",
     fetch,
+    hooks: NO_HOOKS,
     host: findHost(baseUrl),
     apiVersion: null,
     background: false,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { guardedFetch } from "../../src/outgoing/guarded-fetch";
+import { markedFetch } from "../../src/outgoing/address-guard";
 
 describe("every request that leaves (L17)", () => {
   it.each<{ name: string; input: string | Request; init?: RequestInit }>([
@@ -21,8 +21,7 @@ describe("every request that leaves (L17)", () => {
         sent.push(new Headers(more?.headers ?? (asked instanceof Request ? asked.headers : {})));
         return new Response();
       };
-      const rules = { allowedOrigins: [], trustedOrigins: new Set(["https://api.example.com"]) };
-      await guardedFetch({ fetch: send, resolve: async () => [], ...rules })(input, init);
+      await markedFetch(send)(input, init);
       expect(sent[0]?.get("massgen-hops")).toBe("1");
       if (init !== undefined || input instanceof Request) expect(sent[0]?.get("x-mine")).toBe("1");
     },

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { FailureClass } from "../../src/protocol/events";
-import { checkedFetch } from "../../src/providers/checked-fetch";
+import { transport } from "../../src/providers/transport";
+import { NO_HOOKS } from "../fakes/endpoint";
 import { classify } from "../../src/providers/errors";
 import { ProviderError } from "../../src/providers/provider";
 
@@ -37,12 +38,11 @@ async function met({
 }: Pick<ErrorRow, "status" | "headers" | "body">): Promise<ProviderError> {
   if (status === null) return classify({ status: undefined, body }, [KEY]);
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  const send = checkedFetch({
-    fetch: async () => new Response(text, { status, ...(headers && { headers }) }),
-    allowedHeaders: new Set(),
-    secrets: [KEY],
-    onBytes: () => undefined,
-  });
+  const fetch = async () => new Response(text, { status, ...(headers && { headers }) });
+  const send = transport(
+    { fetch, apiKey: KEY, hooks: NO_HOOKS },
+    { allowedHeaders: new Set(), onBytes: () => undefined },
+  );
   const error = await send("https://provider.test/").catch((thrown: unknown) => thrown);
   if (!(error instanceof ProviderError)) throw new Error("no ProviderError was thrown");
   return error;

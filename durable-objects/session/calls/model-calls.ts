@@ -18,7 +18,9 @@ import type {
   SessionInputs,
   StreamInputs,
 } from "../../../src/engine/ports";
+import { guardedFetch } from "../../../src/outgoing/address-guard";
 import type { Attachment } from "../../../src/protocol/attachments";
+import type { Network } from "../../shared/outgoing";
 import { AgentTools } from "../tools/agent-tools";
 import type { SessionTools } from "../tools/session-tools";
 import type { SessionFacts } from "../session-facts";
@@ -49,9 +51,9 @@ type Options = {
    * be resumed after a restart.
    */
   background: boolean;
-  /** The `fetch` of model calls. */
-  fetch: typeof fetch;
-  /** The origins that probes have found reachable; `null` if there are no probes. */
+  /** How requests leave the service. */
+  network: Network;
+  /** The origins that the network's guard has found reachable; `null` if it probes none. */
   probes: Pick<OriginProbes, "forget" | "forgetAll"> | null;
   /** Where calls wait for their backend's rate limits. */
   rates: RateWaits;
@@ -80,7 +82,7 @@ export class ModelCalls implements Performer {
   readonly #outcomes: CallOutcomes;
 
   constructor({ tools, readAttachment, points, ...options }: Options) {
-    const { session, facts, calls, workspaces, now, keyOf, fetch, probes, rates } = options;
+    const { session, facts, calls, workspaces, now, keyOf, network, probes, rates } = options;
     const { team, nonce, sessionId } = facts;
     const calibrationOf = (agent: number) => this.#calibrations.of(agent);
     this.#session = session;
@@ -90,7 +92,8 @@ export class ModelCalls implements Performer {
     this.#rates = rates;
     this.#listTools = (effect, signal) => tools.list(effect, signal);
     this.#tools = new AgentTools({
-      ...{ session, sessionId, team, calls, workspaces, now, fetch, calibrationOf },
+      ...{ session, sessionId, team, calls, workspaces, now, calibrationOf },
+      fetch: guardedFetch(network.guard, network.fetch),
       toolsOf: (agent) => tools.toolsOf(agent),
     });
     const specsOf = (agent: number) => this.#tools.specs(agent);

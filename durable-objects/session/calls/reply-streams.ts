@@ -11,21 +11,21 @@ import type { ModelCallEffect } from "../../../src/coordination";
 import type { DeltaKind } from "../../../src/protocol/events";
 import type { CallSlot, StreamInputs } from "../../../src/engine/ports";
 import { CALL_TIME_LIMITS } from "../../../src/providers/call-limits";
-import type { Provider, ResumePoint } from "../../../src/providers/provider";
+import type { Provider, ResumePoint, TransportHooks } from "../../../src/providers/provider";
 import { createProvider, hostById } from "../../../src/providers/registry";
 import { SYSTEM_TIMERS } from "../../../src/async/clock";
 import { withTimeLimits } from "../../../src/providers/time-limits";
+import { isUnsent, type Network } from "../../shared/outgoing";
 import type { PreparedRequest } from "./call-requests";
 import type { OriginProbes } from "./origin-probes";
 import { quotaOf, type RateWaits } from "./rate-waits";
-import { type Progress, waitingFetch } from "./slot-fetch";
 import type { FoundKey } from "./team-keys";
 
 type Options = {
   session: StreamInputs;
   keyOf: (agent: TeamAgent) => FoundKey;
   background: boolean;
-  fetch: typeof fetch;
+  network: Network;
   probes: Pick<OriginProbes, "forget"> | null;
   rates: Pick<RateWaits, "settle">;
 };
@@ -54,21 +54,18 @@ export class ReplyStreams {
 
   async stream(
     { effect, agent }: Call,
-    { releasable, sent, slot, signal, from }: Sending,
+    sending: Sending,
     listeners: Listeners,
   ): Promise<PerformedCall> {
-    const { session, keyOf, fetch, probes, rates } = this.#options;
+    const { session, keyOf, probes, rates } = this.#options;
+    const { releasable, signal, from } = sending;
     const found = keyOf(agent);
     if (!found.ok) return { type: "failed", failure: found.failure };
     const progress: Progress = { sent: 0 };
     let tokens: number | null = null;
     try {
       const performed = await performCall({
-        provider: this.#provider(
-          agent.backend,
-          found.key,
-          releaseOnSend({ releasable, sent, slot }, waitingFetch(fetch, slot, progress)),
-        ),
+        provider: this.#provider(agent.backend, found.key, this.#hooks(sending, progress)),
         request: releasable.request,
         signal,
         ...(from && { from }),
@@ -118,29 +115,41 @@ export class ReplyStreams {
     };
   }
 
+  /** The session's part in each request of a call. */
+  #hooks({ releasable, sent, slot }: Sending, progress: Progress): TransportHooks {
+    return {
+      onBuilt: () => {
+        releasable.release(); // the request's body holds the whole conversation
+        sent();
+        slot.onSent();
+      },
+      guard: this.#options.network.guard,
+      onSend: () => {
+        progress.sent += 1;
+      },
+      onFailure: (error) => {
+        if (isUnsent(error)) progress.sent -= 1;
+      },
+      onHeaders: slot.onHeaders,
+      giveWay: slot.giveWay,
+    };
+  }
+
   #provider(
     { format, baseUrl, host, apiVersion }: Backend,
     apiKey: string,
-    fetch: typeof globalThis.fetch,
+    hooks: TransportHooks,
   ): Provider {
-    const { background } = this.#options;
-    const endpoint = { baseUrl, apiKey, fetch, host: hostById(host), apiVersion, background };
+    const { background, network } = this.#options;
+    const { fetch } = network;
+    const address = { baseUrl, host: hostById(host), apiVersion };
+    const endpoint = { ...address, apiKey, fetch, hooks, background };
     return withTimeLimits(createProvider(format, endpoint), CALL_TIME_LIMITS, SYSTEM_TIMERS);
   }
 }
 
-/** Releases the conversation when the request leaves: its body holds all of it by then. */
-const releaseOnSend =
-  (
-    { releasable, sent, slot }: Pick<Sending, "releasable" | "sent" | "slot">,
-    send: typeof fetch,
-  ): typeof fetch =>
-  (input, init) => {
-    releasable.release();
-    sent();
-    slot.onSent();
-    return send(input, init);
-  };
+/** The requests of a call that were handed to the network and may cost something. */
+type Progress = { sent: number };
 
 /** A lost connection looks like this, among other failures. */
 const isTransient = (performed: PerformedCall): boolean =>

@@ -7,6 +7,7 @@ import { ModelCalls } from "../../../durable-objects/session/calls/model-calls";
 import { createTables } from "../../../durable-objects/session/session-tables";
 import type { TurnPlace } from "../../../durable-objects/session/log/session-log";
 import { RateWaits } from "../../../durable-objects/session/calls/rate-waits";
+import type { Network } from "../../../durable-objects/shared/outgoing";
 import type { SettledTurn } from "../../../durable-objects/tenant/tenant-api";
 import {
   hasAllListings,
@@ -272,14 +273,14 @@ export class Platform {
     return { ...parts, engine: createEngine(parts, this.#performer(parts)) };
   }
 
-  /** The service's own performer. Each call has its own `fetch`, which knows the call. */
+  /** The service's own performer. Each call has its own network, which knows the call. */
   #performer(parts: SessionParts): Performer {
     const gate = this.gate.connect();
     const rates = new RateWaits({ session: SESSION, gate: () => gate, now: parts.now });
     const callsOf = ({ agent, id }: ModelCallEffect) =>
-      this.#modelCalls(parts, rates, this.providers.fetchFor(agent, id));
+      this.#modelCalls(parts, rates, this.providers.networkFor(agent, id));
     // Shared by all tools of this life: an agent's file tools must run one at a time.
-    const shared = this.#modelCalls(parts, rates, this.providers.fetchFor(0, "none"));
+    const shared = this.#modelCalls(parts, rates, this.providers.networkFor(0, "none"));
     return {
       admitCall: (effect, signal) => shared.admitCall(effect, signal),
       dropCall: (effect) => shared.dropCall(effect),
@@ -290,10 +291,10 @@ export class Platform {
     };
   }
 
-  #modelCalls(parts: SessionParts, rates: RateWaits, fetch: typeof globalThis.fetch): ModelCalls {
+  #modelCalls(parts: SessionParts, rates: RateWaits, network: Network): ModelCalls {
     const { coordinator, facts, calls, points, workspaces, now } = parts;
     return new ModelCalls({
-      ...{ session: coordinator, facts, calls, points, workspaces, now, rates, fetch },
+      ...{ session: coordinator, facts, calls, points, workspaces, now, rates, network },
       probes: null,
       keyOf: ({ backend }) => ({
         ok: true,

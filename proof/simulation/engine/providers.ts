@@ -2,8 +2,8 @@ import { Continuity } from "../../../simulated/providers/continuity";
 import type { Failure } from "../../../simulated/providers/reply";
 import { type Json, RequestRefusal } from "../../../simulated/providers/dialect";
 import { type Situation as Asked, toSituation } from "../../../simulated/providers/situation";
-import { inProvidersWords } from "../../../durable-objects/shared/outgoing";
-import { OriginUnreachable } from "../../../src/outgoing/guarded-fetch";
+import { inProvidersWords, type Network } from "../../../durable-objects/shared/outgoing";
+import { OriginUnreachable } from "../../../src/outgoing/address-guard";
 import { Chance } from "../../../simulated/chance";
 import { drawFailure } from "./failures";
 import { type Fault, type Faults, hash } from "./faults";
@@ -103,17 +103,22 @@ export class Providers {
     this.#open.clear();
   }
 
-  /** The `fetch` of one call of an agent. */
-  fetchFor(agent: number, call: string): typeof fetch {
-    return inProvidersWords(async (input, init) => {
-      const { gate, dies, faults, time } = this.#options;
-      const life = this.#life;
+  /** The network of one call of an agent. */
+  networkFor(agent: number, call: string): Network {
+    const { gate, dies, faults, time } = this.#options;
+    let life = this.#life;
+    const guard = inProvidersWords(async (url, signal, send) => {
+      life = this.#life;
       if (dies("crash_before_send")) return never();
       await gate();
       if (life !== this.#life) return never();
-      init?.signal?.throwIfAborted();
-      const url = new URL(String(input instanceof Request ? input.url : input));
+      signal?.throwIfAborted();
       if (faults.strikes("connect_refused")) throw new OriginUnreachable(url.host);
+      return send();
+    });
+    const fetch: Network["fetch"] = (input, init) => {
+      const sentIn = life;
+      const url = new URL(String(input instanceof Request ? input.url : input));
       const reached: ReceivedRequest = {
         agent,
         call,
@@ -138,9 +143,10 @@ export class Providers {
         search: url.searchParams,
         signal: init?.signal ?? null,
         path: url.pathname,
-        isDead: () => life !== this.#life,
+        isDead: () => sentIn !== this.#life,
       });
-    });
+    };
+    return { guard, fetch };
   }
 
   #exchange(sending: Sending): Promise<Response> {

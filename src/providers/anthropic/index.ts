@@ -1,6 +1,6 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { takenCallIds } from "../call-ids";
-import { checkedFetch } from "../checked-fetch";
+import { transport } from "../transport";
 import { classify, toProviderError } from "../errors";
 import { guarded, readReply, withParts } from "../guarded-stream";
 import { isJsonObject, jsonBody, parseJson } from "../json";
@@ -160,7 +160,8 @@ const USER_AGENT = "massgen-edge";
  * One client per call, because `fetch` belongs to the call. Sets every option that the SDK would
  * read from the environment.
  */
-function createClient({ baseUrl, apiKey, fetch }: ProviderOptions, onBytes: () => void): Anthropic {
+function createClient(options: ProviderOptions, onBytes: () => void): Anthropic {
+  const { baseUrl, apiKey } = options;
   return new Anthropic({
     baseURL: baseUrl.replace(/\/+$/, "").replace(/\/v1$/, ""),
     // the SDK would send the key in a header that older servers ignore
@@ -170,10 +171,8 @@ function createClient({ baseUrl, apiKey, fetch }: ProviderOptions, onBytes: () =
     openTelemetry: { propagation: false, traces: false },
     maxRetries: 0,
     timeout: NO_SDK_TIMEOUT_MS,
-    fetch: checkedFetch({
-      fetch,
+    fetch: transport(options, {
       allowedHeaders: new Set(apiKey === "" ? SENT_HEADERS : [...SENT_HEADERS, "x-api-key"]),
-      secrets: [apiKey],
       onBytes,
     }),
   });

@@ -1,6 +1,6 @@
 import { GoogleGenAI } from "@google/genai/web";
 import { takenCallIds } from "../call-ids";
-import { checkedFetch } from "../checked-fetch";
+import { transport } from "../transport";
 import { classify, toProviderError } from "../errors";
 import { guarded, readReply, withParts } from "../guarded-stream";
 import { isJsonObject, parseJson } from "../json";
@@ -107,15 +107,14 @@ const SENT_WITHOUT_KEY: ReadonlySet<string> = new Set(
  * connection open when its caller stops reading, and parses every chunk twice.
  */
 async function send({ options, request, signal, onBytes }: Call): Promise<Response> {
-  const { fetch, apiKey } = options;
-  const allowedHeaders = apiKey === "" ? SENT_WITHOUT_KEY : SENT_HEADERS;
-  const checked = checkedFetch({ fetch, allowedHeaders, secrets: [apiKey], onBytes });
+  const allowedHeaders = options.apiKey === "" ? SENT_WITHOUT_KEY : SENT_HEADERS;
+  const exchange = transport(options, { allowedHeaders, onBytes });
   const { model, contents, config } = toParameters(await withParts(request, signal));
   let sent = false;
   const reply = Promise.withResolvers<Response>();
   const client = createClient(options, async (input, init) => {
     sent = true;
-    const response = await checked(input, init);
+    const response = await exchange(input, init);
     reply.resolve(response);
     return response;
   });

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { guardedFetch } from "../../../src/outgoing/guarded-fetch";
+import { addressGuard, guardedFetch, markedFetch } from "../../../src/outgoing/address-guard";
 import type { HttpToolDefinition } from "../../../src/tools/http/definition";
 import { httpTool } from "../../../src/tools/http/http-tool";
 import { MAX_RESPONSE_BYTES } from "../../../src/tools/http/response";
@@ -86,12 +86,12 @@ function halve(response: ServerResponse, status: number): void {
   response.write("the first half", () => response.destroy());
 }
 
-export const guarded = guardedFetch({
-  fetch,
+const guard = addressGuard({
   resolve: () => Promise.resolve(["93.184.216.34"]),
   allowedOrigins: ["http://127.0.0.1:*"],
   trustedOrigins: new Set(),
 });
+export const guarded = guardedFetch(guard, markedFetch(fetch));
 export const SECRET = "s3cret/of+the=operator";
 
 export type AnsweringServer = {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { outgoingFetch } from "../../../durable-objects/shared/outgoing";
+import { modelNetwork } from "../../../durable-objects/shared/outgoing";
+import { guardedFetch } from "../../../src/outgoing/address-guard";
 import { httpTool } from "../../../src/tools/http/http-tool";
 import { MAX_RESPONSE_BYTES } from "../../../src/tools/http/response";
 import { guarded, SECRET, useAnsweringServer } from "./answering-server";
@@ -102,9 +103,10 @@ describe("a call sends", () => {
     },
   );
 
+  const ours = modelNetwork({ ALLOWED_ORIGINS: "" });
   it.each<{ by: string; fetch: typeof globalThis.fetch }>([
     { by: "the guard", fetch: guarded },
-    { by: "the service's own fetch", fetch: outgoingFetch({ ALLOWED_ORIGINS: "" }) },
+    { by: "the service's own guard", fetch: guardedFetch(ours.guard, ours.fetch) },
   ])("nothing to an address that $by refuses", async ({ fetch }) => {
     const tool = httpTool(toolAt("https://10.0.0.1/x", { method: "POST" }), () => undefined);
     const result = await tool.run({}, contextWith(fetch));

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { inProvidersWords } from "../../../durable-objects/shared/outgoing";
-import { guardedFetch } from "../../../src/outgoing/guarded-fetch";
+import { addressGuard, guardedFetch } from "../../../src/outgoing/address-guard";
 import type { Resolve } from "../../../src/outgoing/names";
 import { toFailure } from "../../../src/tools/mcp/failures";
 
@@ -28,14 +28,8 @@ it.each<{ name: string; resolve: Resolve; reached: boolean }>([
     reached: true,
   },
 ])("a call of a tool server $name", async ({ resolve, reached }) => {
-  const guarded = guardedFetch({
-    fetch: broken,
-    resolve,
-    allowedOrigins: [],
-    trustedOrigins: new Set(),
-  });
-  const error = await inProvidersWords(guarded)("https://tools.example.org/mcp").catch(
-    (thrown: unknown) => thrown,
-  );
+  const guard = addressGuard({ resolve, allowedOrigins: [], trustedOrigins: new Set() });
+  const send = guardedFetch(inProvidersWords(guard), broken);
+  const error = await send("https://tools.example.org/mcp").catch((thrown: unknown) => thrown);
   expect(toFailure(error, false)).toMatchObject({ reached });
 });

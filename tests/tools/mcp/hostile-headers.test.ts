@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { guardedFetch } from "../../../src/outgoing/guarded-fetch";
+import { addressGuard, guardedFetch, markedFetch } from "../../../src/outgoing/address-guard";
 import { act, keep, only, serve } from "./test-servers";
 import {
   frame,
@@ -128,15 +128,16 @@ describe("D12 the authorization server that a server names", () => {
       },
     });
     const asked: string[] = [];
-    const guarded = guardedFetch({
-      fetch: (input, init) => {
-        asked.push(String(input));
-        return fetch(input, init);
-      },
+    const guard = addressGuard({
       resolve: () => Promise.resolve(["203.0.113.1"]),
       allowedOrigins: [new URL(made.url).origin],
       trustedOrigins: new Set(),
     });
+    const network: typeof fetch = (input, init) => {
+      asked.push(String(input));
+      return fetch(input, init);
+    };
+    const guarded = guardedFetch(guard, markedFetch(network));
     const auth = {
       type: "client_credentials" as const,
       issuer: "https://auth.example.com",

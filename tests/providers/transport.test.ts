@@ -1,14 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { checkedFetch } from "../../src/providers/checked-fetch";
+import { transport } from "../../src/providers/transport";
+import { NO_HOOKS } from "../fakes/endpoint";
 
 const HTML = { "content-type": "text/html; charset=utf-8" };
 const asked = (response: Response) =>
-  checkedFetch({
-    fetch: async () => response,
-    allowedHeaders: new Set(),
-    secrets: ["the-key-of-somebody"],
-    onBytes: () => undefined,
-  })("https://models.example/v1");
+  transport(
+    { fetch: async () => response, apiKey: "the-key-of-somebody", hooks: NO_HOOKS },
+    { allowedHeaders: new Set(), onBytes: () => undefined },
+  )("https://models.example/v1");
 
 describe("a web page with a success status", () => {
   it.each([

@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import {
+  addressGuard,
   AddressRefused,
   guardedFetch,
+  markedFetch,
   NameUnresolved,
   OriginUnreachable,
   type OutgoingRules,
-} from "../../src/outgoing/guarded-fetch";
+} from "../../src/outgoing/address-guard";
 
 /** The response to a request of this URL, and all requests that were sent. */
 async function ask(
@@ -14,23 +16,24 @@ async function ask(
 ) {
   const sent: { url: string; redirect: string | undefined; headers: Headers }[] = [];
   const asked: string[] = [];
-  const send = guardedFetch({
+  const guard = addressGuard({
     allowedOrigins: [],
     trustedOrigins: new Set(["https://api.openai.com"]),
     ...rules,
-    fetch: async (input, init) => {
-      sent.push({
-        url: String(input),
-        redirect: init?.redirect,
-        headers: new Headers(init?.headers),
-      });
-      return answer;
-    },
     resolve: async (name) => {
       asked.push(name);
       return names[name] ?? [];
     },
   });
+  const network: typeof fetch = async (input, init) => {
+    sent.push({
+      url: String(input),
+      redirect: init?.redirect,
+      headers: new Headers(init?.headers),
+    });
+    return answer;
+  };
+  const send = guardedFetch(guard, markedFetch(network));
   const outcome = await send(url, { headers: { authorization: "Bearer secret" } }).catch(
     (error: unknown) => error,
   );
@@ -141,14 +144,14 @@ describe("refused before anything is sent", () => {
 
 it("a name whose lookup fails is not refused, and nothing is sent", async () => {
   let sent = 0;
-  const send = guardedFetch({
+  const guard = addressGuard({
     allowedOrigins: [],
     trustedOrigins: new Set(),
-    fetch: async () => {
-      sent += 1;
-      return new Response("ok");
-    },
     resolve: () => Promise.reject(new Error("no answer")),
+  });
+  const send = guardedFetch(guard, async () => {
+    sent += 1;
+    return new Response("ok");
   });
   const outcome = await send("https://llm.example.org/v1").catch((error: unknown) => error);
   expect(outcome).toBeInstanceOf(NameUnresolved);
@@ -207,18 +210,18 @@ describe("with a probe of origins (A2)", () => {
   function probed(isThere: boolean) {
     const sent: string[] = [];
     const asked: string[] = [];
-    const send = guardedFetch({
+    const guard = addressGuard({
       allowedOrigins: [],
       trustedOrigins: new Set(["https://api.openai.com"]),
-      fetch: async (input) => {
-        sent.push(String(input));
-        return new Response("ok");
-      },
       resolve: async () => ["10.0.0.1"],
       probe: async ({ origin }) => {
         asked.push(origin);
         return isThere;
       },
+    });
+    const send = guardedFetch(guard, async (input) => {
+      sent.push(String(input));
+      return new Response("ok");
     });
     return { send, sent, asked };
   }

@@ -47,25 +47,47 @@ export type OutgoingRules = AddressRules & {
   trustedOrigins: ReadonlySet<string>;
 };
 
-/** `probe` is called before a request to an allowed address; omitted: no probe. */
-type Options = OutgoingRules & { fetch: typeof fetch; resolve: Resolve; probe?: Probe | undefined };
+/** `probe` is called for an allowed address; omitted: no probe. */
+type Options = OutgoingRules & { resolve: Resolve; probe?: Probe | undefined };
+
+/** Calls `send` if a request may, and can, be sent to this address. Throws otherwise. */
+export type AddressGuard = (
+  url: URL,
+  signal: AbortSignal | null,
+  send: () => Promise<Response>,
+) => Promise<Response>;
 
 /**
- * The `fetch` for all outgoing requests. Sends only to public https addresses and allowed origins,
- * and checks the addresses of a name before connecting. Follows no redirect, so credentials reach
- * only their own origin. Throws AddressRefused, NameUnknown, NameUnresolved, OriginUnreachable and
- * the errors of `fetch`. If a name changes between lookup and connection, the platform protects: it
- * reaches no private networks.
+ * Admits public https addresses and allowed origins, and checks the addresses of a name before the
+ * connection. Throws AddressRefused, NameUnknown, NameUnresolved, OriginUnreachable, the signal's
+ * reason, and the errors of `send`. If a name changes between lookup and connection, the platform
+ * protects: it reaches no private networks.
  */
-export function guardedFetch({ fetch: send, resolve, probe, ...rules }: Options): typeof fetch {
-  return async (input, init) => {
-    const url = new URL(input instanceof Request ? input.url : input);
-    const signal = init?.signal ?? null;
+export function addressGuard({ resolve, probe, ...rules }: Options): AddressGuard {
+  return async (url, signal, send) => {
     await requireAllowed(url, { ...rules, resolve, signal });
     if (probe && !(await probe(url, signal))) throw new OriginUnreachable(url.host);
+    return send();
+  };
+}
+
+/**
+ * A `fetch` that marks its requests with HOPS_HEADER. It follows no redirect, so credentials reach
+ * only their own origin.
+ */
+export function markedFetch(send: typeof fetch): typeof fetch {
+  return (input, init) => {
     const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : {}));
     headers.set(HOPS_HEADER, "1");
     return send(input, { ...init, headers, redirect: "manual" });
+  };
+}
+
+/** A `fetch` that sends only what the guard admits. */
+export function guardedFetch(guard: AddressGuard, send: typeof fetch): typeof fetch {
+  return async (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    return guard(url, init?.signal ?? null, () => send(input, init));
   };
 }
 
