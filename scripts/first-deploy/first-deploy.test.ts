@@ -142,6 +142,7 @@ describe("a first deployment", () => {
       "7/9 set the secret OPENAI_API_KEY from .dev.vars",
       "8/9 create the first key of the service, an admin key for the tenant main",
       "9/9 log the command line in",
+      `    waiting for ${SERVER}: a new address can take some minutes`,
     ]);
   });
 

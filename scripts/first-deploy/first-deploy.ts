@@ -193,6 +193,7 @@ class FirstDeploy {
     const { FIRST_KEY, ...kept } = await this.#ports.saved.read();
     if (FIRST_KEY !== undefined) await this.#ports.saved.write(kept);
     this.#isLoggedIn = true;
+    this.#ports.say(`    waiting for ${server}: a new address can take some minutes`);
     if (await this.#ports.accepts(server, key)) return;
     throw new DeployProblem(
       `${server} is deployed and the command line is logged in, but the service does not accept the key yet. A new workers.dev address can take some minutes. Check: npm run ask -- doctor`,
