@@ -269,6 +269,12 @@ Available accounts are (\`<name>\`: \`<account_id>\`):
       remedy: "needs the permissions to edit Workers Scripts, D1 and R2",
     },
     {
+      name: "for a Worker without its database",
+      at: "deploy",
+      message: "A database with that name already exists",
+      remedy: "Add database_name and bucket_name to wrangler.toml",
+    },
+    {
       name: "for an unknown reason",
       at: "d1 migrations apply",
       message: 'near "CREAT": syntax error',

@@ -48,6 +48,11 @@ const KNOWN: { sign: RegExp; explain: (text: string) => string }[] = [
       `This Cloudflare account has no room for another D1 database. See: npx wrangler d1 list\nDelete one or upgrade the plan, then: ${AGAIN}`,
   },
   {
+    sign: /database with that name already exists/,
+    explain: () =>
+      `The Worker exists without its database, as after \`wrangler secret put\` before the first deployment. Add database_name and bucket_name to wrangler.toml, then: ${AGAIN}`,
+  },
+  {
     sign: /Authentication error \[code: 10000\]/,
     explain: () =>
       `The login has no permission for this. Run: npx wrangler login\nAn API token needs the permissions to edit Workers Scripts, D1 and R2. Then: ${AGAIN}`,
