@@ -397,7 +397,4 @@ export class StagedFiles implements AgentFiles {
 const pathAt = (place: Place, path: string): string => formatPlace({ ...place, path });
 
 /** The last segment of a path. */
-function nameOf(place: Place): string {
-  const path = formatPlace(place);
-  return path.slice(path.lastIndexOf("/") + 1);
-}
+const nameOf = (place: Place): string => formatPlace(place).split("/").at(-1) ?? "";

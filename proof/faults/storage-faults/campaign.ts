@@ -94,19 +94,7 @@ export async function storageFaults({
     await playAll(others);
     await sleep(SETTLED_WITHIN_MS);
     await service.kill();
-    const ledger = await ofAll(
-      LEDGER,
-      ledgerProblems(service.storage, played.map(toFinishedRuns)),
-      {
-        service,
-        seed,
-      },
-    );
-    const disk =
-      played.length > 0
-        ? await ofAll(DISK, await keysOnDisk(service.storage), { service, seed })
-        : [];
-    failures.push(...ledger, ...disk);
+    failures.push(...(await storageFailures(service, played, seed)));
     return {
       seed,
       rows: rowsOf(played),
@@ -117,6 +105,20 @@ export async function storageFaults({
     await service.stop();
     await providers.close();
   }
+}
+
+/** Problems of the ledger over all runs, and of what is stored on disk. */
+async function storageFailures(
+  service: FaultyService,
+  played: readonly StorageFaultOutcome[],
+  seed: number,
+): Promise<StorageFaultFailure[]> {
+  const { storage } = service;
+  const ledger = ledgerProblems(storage, played.map(toFinishedRuns));
+  return [
+    ...(await ofAll(LEDGER, ledger, { service, seed })),
+    ...(played.length > 0 ? await ofAll(DISK, await keysOnDisk(storage), { service, seed }) : []),
+  ];
 }
 
 /** Keeps everything that the service wrote if there are problems. */

@@ -10,6 +10,7 @@ import { judge, situationOf } from "../engine/judge";
 
 /** `to` is exclusive. */
 export type Range = { from: number; to: number };
+/** `hashes`: by seed, of the logs without their texts for people. */
 export type SeedReport = {
   seeds: number;
   hashes: [number, string][];
@@ -36,10 +37,10 @@ export async function playRange({ from, to }: Range): Promise<void> {
     const report: SeedReport = { seeds: 0, hashes: [], failed: [], counted: coverage.counted() };
     for (let next = seed; next < Math.min(to, seed + BATCH); next += 1) {
       await send({ begins: next });
-      const { run, breaches, hash } = await judge(situationOf(next));
+      const { run, breaches, facts } = await judge(situationOf(next));
       if (run) coverage.add(run);
       report.seeds += 1;
-      report.hashes.push([next, hash]);
+      report.hashes.push([next, facts]);
       if (breaches.length > 0) report.failed.push(next);
     }
     await send({ report: { ...report, counted: coverage.counted() } });

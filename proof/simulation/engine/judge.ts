@@ -1,14 +1,18 @@
-import { createHash } from "node:crypto";
-import { toJson } from "../../../durable-objects/session/streams/frames";
 import { loadFormats } from "../../../src/providers/registry";
+import { hashesOf } from "./facts";
 import { narrate } from "../world/narrate";
 import { type Breach, breaches } from "./invariants";
 import { runEngine, type WhileAway } from "./run";
 import type { RunRecord } from "./run-record";
-import { type EngineSituation, SESSION, situationOf } from "./situation";
+import { type EngineSituation, situationOf } from "./situation";
 
-/** `run` is `null` if the run threw. */
-export type RunVerdict = { run: RunRecord | null; breaches: Breach[]; hash: string };
+/** `run` is `null` if the run threw. `hash` is of the log's bytes, `facts` without its texts. */
+export type RunVerdict = {
+  run: RunRecord | null;
+  breaches: Breach[];
+  hash: string;
+  facts: string;
+};
 
 /**
  * Runs a situation and checks every invariant. If the run or a check throws, there is one breach:
@@ -18,10 +22,12 @@ export async function judge(situation: EngineSituation): Promise<RunVerdict> {
   let run: RunRecord | null = null;
   try {
     run = await play(situation);
-    return { run, breaches: breaches(run), hash: hashOf(run) };
+    const { bytes, facts } = hashesOf(run);
+    return { run, breaches: breaches(run), hash: bytes, facts };
   } catch (error) {
     const sentence = error instanceof Error ? (error.stack ?? String(error)) : String(error);
-    return { run, breaches: [{ invariant: "throws", at: 0, sentence }], hash: "threw" };
+    const breach = { invariant: "throws", at: 0, sentence };
+    return { run, breaches: [breach], hash: "threw", facts: "threw" };
   }
 }
 
@@ -30,13 +36,6 @@ export async function play(situation: EngineSituation, whileAway?: WhileAway): P
   await loadFormats();
   return runEngine(situation, whileAway);
 }
-
-/** Hash of the log's bytes, deltas included. Two runs are equal if their hashes are. */
-const hashOf = ({ rows }: RunRecord): string =>
-  createHash("sha256")
-    .update(rows.map((row) => toJson(row, SESSION)).join("\n"))
-    .digest("hex")
-    .slice(0, 16);
 
 /** Maximum number of runs, and maximum time in ms, for shrinking a failing run. */
 const MAX_RUNS = 400;
