@@ -169,7 +169,7 @@ describe("attached files, with the service itself", () => {
       service.url,
     ]);
     expect(await ask.ended()).toBe(1);
-    expect(ask.stderr).toContain('agent "reader" (gpt-oss-120b) does not take');
+    expect(ask.stderr).toContain('agent "reader" (gpt-oss-120b) does not support');
   });
 });
 

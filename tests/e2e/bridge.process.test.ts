@@ -140,5 +140,5 @@ it("forwards to a server on this machine, which gets its own headers and not the
 it("does not listen beyond loopback without a token", async () => {
   const { child, said } = start(["--host", "0.0.0.0"]);
   expect(await once(child, "exit")).toEqual([2, null]);
-  expect(said.err).toContain("only with --token");
+  expect(said.err).toContain("Use --token, or listen on 127.0.0.1");
 });

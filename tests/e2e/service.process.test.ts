@@ -22,6 +22,8 @@ const PARTS = [
   ".dev.vars.example",
   "tsconfig.json",
   "src",
+  "cli",
+  "client",
   "durable-objects",
   "d1",
   "configs",

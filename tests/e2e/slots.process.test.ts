@@ -137,7 +137,7 @@ describe.concurrent("a team with mostly members that hang without headers", () =
     // not only when the timeouts of the hanging calls end
     expect(Math.max(...answeredAt)).toBeLessThan(HEADER_PATIENCE_MS + 20_000);
     const gaveWay = events.filter(
-      (event) => event.type === "call.failed" && /gave way/.test(event.message),
+      (event) => event.type === "call.failed" && /waited for a slot/.test(event.message),
     );
     expect(gaveWay).not.toEqual([]);
     expect(peakAwaitingHeaders(requestsFor(question).map(asLetGo))).toBe(SLOTS);
