@@ -255,7 +255,7 @@ async function showAll(
   console.log(`seeds          ${done}, from ${from}${left}`);
   console.log(`commit         ${commit}`);
   console.log(`a second       ${(done / (ms / 1_000)).toFixed(1)}${cores}`);
-  console.log(`hash of logs   ${hash}, without messages for people`);
+  console.log(`hash of logs   ${hash} without messages for people`);
   console.log(`thin pairs     ${thin} of ${pairs}, met fewer than ${least} times`);
   console.log(`wrongly apart  ${disproved}, met though declared impossible`);
   if (idle.length > 0) console.log(`never struck   ${idle.join(" · ")}`);
