@@ -200,8 +200,14 @@ describe("arguments of the bridge", () => {
     { args: ["team.yaml", "--host", "0.0.0.0", "--token", "0123456789abcdef"], said: null },
     { args: ["team.yaml", "--host", "0.0.0.0"], said: /Use --token, or listen on 127\.0\.0\.1/ },
     { args: ["team.yaml", "--host", "::"], said: /Use --token, or listen on 127\.0\.0\.1/ },
-    { args: ["team.yaml", "--host", "192.168.0.7"], said: /Use --token, or listen on 127\.0\.0\.1/ },
-    { args: ["team.yaml", "--host", "127.0.0.1.evil.example"], said: /Use --token, or listen on 127\.0\.0\.1/ },
+    {
+      args: ["team.yaml", "--host", "192.168.0.7"],
+      said: /Use --token, or listen on 127\.0\.0\.1/,
+    },
+    {
+      args: ["team.yaml", "--host", "127.0.0.1.evil.example"],
+      said: /Use --token, or listen on 127\.0\.0\.1/,
+    },
     { args: ["team.yaml", "--token", "short"], said: /at least 16/ },
     { args: ["team.yaml", "--port", "x"], said: /--port is a whole number from 1, not "x"/ },
     { args: ["team.yaml", "--url", "weather"], said: /NAME=https/ },
