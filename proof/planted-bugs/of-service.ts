@@ -62,7 +62,7 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
     find: 'if (started?.type !== "call.started") return null;',
     replace: `if (started?.type !== "call.started") {
       const { signal } = new AbortController();
-      const slot = { onHeaders: () => undefined, onSent: () => undefined, giveWay: signal };
+      const slot = { onHeaders: () => undefined, onSent: () => undefined, yieldSignal: signal };
       const { takenIds, ...prepared } = this.#requests.resumed(turn, effect);
       if (facts.length > 0) void this.#send(effect, { ...prepared, slot, signal }, takenIds);
       return null;

@@ -59,7 +59,7 @@ export class EffectRunner {
         abort.signal,
         mayYield ? () => this.#cut(effect, way) : null,
       );
-      return { onHeaders: release, giveWay: way.signal };
+      return { onHeaders: release, yieldSignal: way.signal };
     };
     try {
       const wait =

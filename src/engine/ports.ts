@@ -170,7 +170,7 @@ export type PreparedCall = {
   send(signal: AbortSignal, slot: CallSlot): Promise<() => void>;
 };
 
-/** The slot that a call holds until its headers are there. */
+/** The slot that a call holds until its headers arrive. */
 export type Slot = {
   /** The response's headers are there, or will not come. */
   onHeaders: () => void;
@@ -178,7 +178,7 @@ export type Slot = {
    * Aborted if the call must give its slot away before its headers came; the reason is the
    * ProviderError it fails with.
    */
-  giveWay: AbortSignal;
+  yieldSignal: AbortSignal;
 };
 
 export type CallSlot = Slot & {

@@ -148,7 +148,7 @@ export type TransportHooks = {
    * Aborted if the call must give its slot away before its headers have come. Then the call fails
    * with the signal's reason.
    */
-  giveWay: AbortSignal;
+  yieldSignal: AbortSignal;
 };
 
 export type ProviderOptions = {

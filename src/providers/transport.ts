@@ -76,9 +76,9 @@ async function sent(
   input: RequestInfo | URL,
   init: RequestInit,
 ): Promise<Response> {
-  const { onBuilt, guard, onSend, onFailure, onHeaders, giveWay } = hooks;
+  const { onBuilt, guard, onSend, onFailure, onHeaders, yieldSignal } = hooks;
   onBuilt();
-  const signal = init.signal ? AbortSignal.any([init.signal, giveWay]) : giveWay;
+  const signal = init.signal ? AbortSignal.any([init.signal, yieldSignal]) : yieldSignal;
   try {
     signal.throwIfAborted();
     onSend();
@@ -86,7 +86,7 @@ async function sent(
   } catch (error) {
     onFailure(error);
     // runtimes throw errors of their own for an abort
-    throw giveWay.aborted && !init.signal?.aborted ? giveWay.reason : error;
+    throw yieldSignal.aborted && !init.signal?.aborted ? yieldSignal.reason : error;
   } finally {
     onHeaders();
   }

@@ -136,10 +136,10 @@ describe.concurrent("a team with mostly members that hang without headers", () =
     expect(answeredAt).toHaveLength(2);
     // not only when the timeouts of the hanging calls end
     expect(Math.max(...answeredAt)).toBeLessThan(HEADER_PATIENCE_MS + 20_000);
-    const gaveWay = events.filter(
+    const yielded = events.filter(
       (event) => event.type === "call.failed" && /waited for a slot/.test(event.message),
     );
-    expect(gaveWay).not.toEqual([]);
+    expect(yielded).not.toEqual([]);
     expect(peakAwaitingHeaders(requestsFor(question).map(asLetGo))).toBe(SLOTS);
   });
 });

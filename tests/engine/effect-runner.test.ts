@@ -42,7 +42,7 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
       if (id === "broken") throw new Error("cannot be put together");
       seen.push(`prepared ${id}`);
       return {
-        send: (signal, { onHeaders, onSent, giveWay }) =>
+        send: (signal, { onHeaders, onSent, yieldSignal }) =>
           new Promise((resolve, reject) => {
             if (!id.startsWith("large")) onSent();
             open.set(id, {
@@ -50,8 +50,8 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
               sent: onSent,
               end: () => resolve(() => void seen.push(`settled ${id}`)),
             });
-            giveWay.addEventListener("abort", () =>
-              resolve(() => void seen.push(`failed ${id}: ${giveWay.reason}`)),
+            yieldSignal.addEventListener("abort", () =>
+              resolve(() => void seen.push(`failed ${id}: ${yieldSignal.reason}`)),
             );
             signal.addEventListener("abort", () => {
               seen.push(`aborted ${id}`);
@@ -217,7 +217,7 @@ it("reports an internal error and continues", async () => {
 });
 
 describe("a call that waits for headers while other calls wait for its slot", () => {
-  const GAVE_WAY =
+  const YIELD_MESSAGE =
     "ProviderError: No response after 45 s while other calls waited for a slot, so the call was aborted.";
   const stalled = call("call_1_1_1_1_1_1");
   const again = call("call_1_1_1_1_1_2");
@@ -236,7 +236,7 @@ describe("a call that waits for headers while other calls wait for its slot", ()
     await vi.advanceTimersByTimeAsync(PATIENCE);
     expect(seen).toEqual([
       `prepared ${stalled.id}`,
-      `failed ${stalled.id}: ${GAVE_WAY}`,
+      `failed ${stalled.id}: ${YIELD_MESSAGE}`,
       `prepared ${other.id}`,
     ]);
   });
@@ -279,7 +279,7 @@ describe("a call that waits for headers while other calls wait for its slot", ()
     await vi.advanceTimersByTimeAsync(PATIENCE);
     expect(seen).toEqual([
       `prepared ${again.id}`,
-      `failed ${again.id}: ${GAVE_WAY}`,
+      `failed ${again.id}: ${YIELD_MESSAGE}`,
       `prepared ${third.id}`,
     ]);
   });

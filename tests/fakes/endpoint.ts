@@ -8,7 +8,7 @@ export const NO_HOOKS: TransportHooks = {
   onSend: () => undefined,
   onFailure: () => undefined,
   onHeaders: () => undefined,
-  giveWay: new AbortController().signal,
+  yieldSignal: new AbortController().signal,
 };
 
 /** An endpoint with the defaults of its URL, and a test's changes. */

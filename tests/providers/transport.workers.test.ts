@@ -17,7 +17,7 @@ import { OPENAI_RESPONSES } from "../contracts/openai-responses-wire";
 import type { Wire } from "../contracts/wire";
 import { endpointAt } from "../fakes/endpoint";
 
-const GAVE_WAY =
+const YIELD_MESSAGE =
   "No response came for 45 s while other calls waited, so this one gave way to them.";
 const WIRES = [ANTHROPIC, GEMINI, OPENAI_CHAT, OPENAI_RESPONSES];
 
@@ -39,16 +39,16 @@ function hooksOf(guard: TransportHooks["guard"]) {
       if (isUnsent(error)) counted.sent--;
     },
     onHeaders: () => void counted.headers++,
-    giveWay: way.signal,
+    yieldSignal: way.signal,
   };
-  const giveWay = () => way.abort(new ProviderError("transient", "timeout", GAVE_WAY));
-  return { hooks, counted, giveWay };
+  const yieldSlot = () => way.abort(new ProviderError("transient", "timeout", YIELD_MESSAGE));
+  return { hooks, counted, yieldSlot };
 }
 
 /** A call through the format's SDK, as the session makes it. */
 function start(wire: Wire, { guard, fetch }: Network, request: ModelRequest = REQUEST) {
   const user = new AbortController();
-  const { hooks, counted, giveWay } = hooksOf(guard);
+  const { hooks, counted, yieldSlot } = hooksOf(guard);
   const provider = wire.create(
     endpointAt(`https://provider.example.org${wire.basePath}`, { fetch, hooks }),
   );
@@ -59,7 +59,7 @@ function start(wire: Wire, { guard, fetch }: Network, request: ModelRequest = RE
     wasSent: () => counted.sent > 0,
     onDelta: () => undefined,
   });
-  return { ended, giveWay, user, counted };
+  return { ended, yieldSlot, user, counted };
 }
 
 /** A server that never answers. `isAborted`: whether its connection was closed. */
@@ -91,10 +91,10 @@ function guardedBy(resolve: Resolve) {
 describe.each(WIRES)("a call in the format of $name", (wire) => {
   it("that gives way closes its connection and fails with the reason of the signal", async () => {
     const { send, asked, isAborted } = stalled();
-    const { ended, giveWay, counted } = start(wire, unguarded(send));
+    const { ended, yieldSlot, counted } = start(wire, unguarded(send));
     await asked;
-    giveWay();
-    const failure = { class: "transient", code: "timeout", message: GAVE_WAY, reached: true };
+    yieldSlot();
+    const failure = { class: "transient", code: "timeout", message: YIELD_MESSAGE, reached: true };
     expect(await ended).toMatchObject({ type: "failed", failure });
     expect(isAborted()).toBe(true);
     expect(counted).toEqual({ built: 1, sent: 1, headers: 1 });
@@ -128,15 +128,15 @@ describe.each(WIRES)("a call in the format of $name", (wire) => {
       throw new Error("Network connection lost.");
     };
     const read = Promise.withResolvers<[]>();
-    const { ended, giveWay, counted } = start(wire, unguarded(send), {
+    const { ended, yieldSlot, counted } = start(wire, unguarded(send), {
       ...REQUEST,
       attached: () => read.promise,
     });
-    giveWay();
+    yieldSlot();
     read.resolve([]);
     expect(await ended).toMatchObject({
       type: "failed",
-      failure: { code: "timeout", message: GAVE_WAY, reached: false },
+      failure: { code: "timeout", message: YIELD_MESSAGE, reached: false },
     });
     expect([fetches, counted]).toEqual([0, { built: 1, sent: 0, headers: 1 }]);
   });
@@ -171,12 +171,12 @@ describe.each(WIRES)("a call in the format of $name", (wire) => {
         signal?.addEventListener("abort", () => reject(signal.reason)),
       );
     });
-    const { ended, giveWay } = start(wire, network);
+    const { ended, yieldSlot } = start(wire, network);
     await asked.promise;
-    giveWay();
+    yieldSlot();
     expect(await ended).toMatchObject({
       type: "failed",
-      failure: { code: "timeout", message: GAVE_WAY, reached: false },
+      failure: { code: "timeout", message: YIELD_MESSAGE, reached: false },
     });
     expect(sent()).toBe(0);
   });

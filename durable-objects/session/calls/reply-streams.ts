@@ -131,7 +131,7 @@ export class ReplyStreams {
         if (isUnsent(error)) progress.sent -= 1;
       },
       onHeaders: slot.onHeaders,
-      giveWay: slot.giveWay,
+      yieldSignal: slot.yieldSignal,
     };
   }
 
