@@ -151,7 +151,9 @@ function toRule(
 ): HostedToolRule[] {
   const facts = host.hostedTools[name];
   if (!facts) return [];
-  const usdPerUse = facts.dearer?.models.test(model) ? facts.dearer.usdPerUse : facts.usdPerUse;
+  const usdPerUse = facts.surcharge?.models.test(model)
+    ? facts.surcharge.usdPerUse
+    : facts.usdPerUse;
   if (usdPerUse === null) warnOfPrice(section, key, `${SAID[name]} by ${host.name}`);
   return [{ name, max_uses: maxUses, usd_per_use: usdPerUse, tokens_per_use: facts.tokensPerUse }];
 }

@@ -98,7 +98,7 @@ export const HOSTS: readonly Host[] = [
       web_search: {
         wireName: "google_search",
         usdPerUse: 0.014,
-        dearer: { models: /^gemini-[12]\./, usdPerUse: 0.035 },
+        surcharge: { models: /^gemini-[12]\./, usdPerUse: 0.035 },
         tokensPerUse: SEARCH_TOKENS,
       },
       code_execution: { wireName: "code_execution", usdPerUse: 0, tokensPerUse: CODE_TOKENS },

@@ -7,7 +7,7 @@ export type HostedToolFacts = {
   /** US dollars per use; `null` if unknown. */
   usdPerUse: number | null;
   /** Models for which a use costs more. */
-  dearer?: { models: RegExp; usdPerUse: number };
+  surcharge?: { models: RegExp; usdPerUse: number };
   /**
    * Input tokens that the results of one use may add to the call. A safe estimate if the provider
    * documents no bound.

@@ -51,8 +51,8 @@ describe("the upper bound of a call's input tokens", () => {
 
   it("is one token for each byte without such a count, and never more", () => {
     expect(inputBound(first, [start])).toBe(inputTokenBound(first));
-    const dear = [start, replied(first, 1_000_000, said("hm")), note("Go on.")];
-    expect(inputBound(requestOf(dear), dear)).toBe(inputTokenBound(requestOf(dear)));
+    const costly = [start, replied(first, 1_000_000, said("hm")), note("Go on.")];
+    expect(inputBound(requestOf(costly), costly)).toBe(inputTokenBound(requestOf(costly)));
   });
 
   it("is the same for records that were stored and read again", () => {

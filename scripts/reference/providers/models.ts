@@ -26,14 +26,14 @@ function facts(
   [window, mostOutput, input, cached, output, cacheWrite, long]: Row,
   sound: number | undefined,
 ): string[] {
-  const dear = cacheWrite == null ? "" : usd(cacheWrite);
+  const cacheWriteUsd = cacheWrite == null ? "" : usd(cacheWrite);
   const read = sound === undefined ? usd(input) : `${usd(input)}, sound ${usd(sound)}`;
   return [
     grouped(window),
     grouped(mostOutput),
     read,
     usd(cached),
-    dear,
+    cacheWriteUsd,
     usd(output),
     long ? times(long) : "",
   ];

@@ -99,14 +99,14 @@ function hostedRows(type: string, tool: HostedToolName): string[][] {
   ];
 }
 
-function priceOf({ usdPerUse, dearer }: HostedToolFacts, host: string): string {
+function priceOf({ usdPerUse, surcharge }: HostedToolFacts, host: string): string {
   if (usdPerUse === null) return "not known";
-  if (!dearer) return usd(usdPerUse);
+  if (!surcharge) return usd(usdPerUse);
   const models = MODEL_GROUPS.flatMap((group) =>
     group.host === host ? Object.keys(group.rows) : [],
   );
-  const dear = models.filter((model) => dearer.models.test(model));
-  return `${usd(usdPerUse)}; ${usd(dearer.usdPerUse)} with models such as ${codes(dear)}`;
+  const costlierModels = models.filter((model) => surcharge.models.test(model));
+  return `${usd(usdPerUse)}; ${usd(surcharge.usdPerUse)} with models such as ${codes(costlierModels)}`;
 }
 
 /** MassGen types that this service refuses, with alternatives. */

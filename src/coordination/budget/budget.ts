@@ -165,8 +165,8 @@ function outputForCost(price: Price | null, usd: number, intake: Intake): number
 function maxCost(price: Price | null, { tokens, usesUsd }: Intake, outputTokens: number): number {
   if (!price) return usesUsd;
   const rates = ratesFor(price, tokens);
-  const dearest = Math.max(rates.input, rates.cached_input, rates.cache_write ?? 0);
-  return (tokens * dearest + outputTokens * rates.output) / PER_MILLION + usesUsd;
+  const highestRate = Math.max(rates.input, rates.cached_input, rates.cache_write ?? 0);
+  return (tokens * highestRate + outputTokens * rates.output) / PER_MILLION + usesUsd;
 }
 
 /** Upper bound of an agent's call with these tokens and without hosted tools, in US dollars. */

@@ -84,8 +84,8 @@ describe("a call's reservation", () => {
     // The reason adds 3 x 8 tokens, and two are due.
     { name: "its vote reasons", voted: true, output: 3_510 },
   ])("keeps room for $name", ({ voted, output }) => {
-    const dear = { price: { input: 10, cached_input: 5, output: 20 } };
-    const world = new World({ each: { b: dear }, budget: { max_cost_usd: 0.1 } });
+    const costly = { price: { input: 10, cached_input: 5, output: 20 } };
+    const world = new World({ each: { b: costly }, budget: { max_cost_usd: 0.1 } });
     world.ask();
     allAnswer(world);
     if (voted) world.does("c", votes("a"));
