@@ -144,14 +144,14 @@ export class EvalCases {
 
   /** Gives up a case without a session: the session could never start, or was erased. */
   async #giveUpUnstarted(nth: number): Promise<void> {
-    const { patienceMs, cases } = this.#state();
+    const { caseLimitMs, cases } = this.#state();
     const state = cases[nth];
     if (state?.status !== "starting")
       return this.#end(nth, errored("its session was erased", { hasRun: true }));
     const why = state.held ?? "its session did not answer";
     await this.#endUnstarted(
       nth,
-      `could not start for ${Math.round(patienceMs / 1000)} seconds: ${why}`,
+      `could not start for ${Math.round(caseLimitMs / 1000)} seconds: ${why}`,
     );
   }
 

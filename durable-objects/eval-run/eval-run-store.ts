@@ -131,6 +131,6 @@ const initialState = (
   newRun({
     cases: cases.length,
     atOnce: at_once,
-    patienceMs: timeout_seconds * 1000 + GRACE_MS,
+    caseLimitMs: timeout_seconds * 1000 + GRACE_MS,
     startedAt,
   });

@@ -4,7 +4,7 @@ import { Coordinator } from "../../src/engine/coordinator";
 import { Engine } from "../../src/engine/engine";
 import type { Performer, SessionHost } from "../../src/engine/ports";
 import { BEGINS_AGAIN } from "../../src/providers/platform-words";
-import { CALL_SLOTS, HEADER_PATIENCE_MS } from "../shared/object-limits";
+import { CALL_SLOTS, HEADER_LIMIT_MS } from "../shared/object-limits";
 import type { SettledTurn } from "../tenant/tenant-api";
 import { CallStore } from "./calls/call-store";
 import { RoundRecords } from "./calls/round-records";
@@ -89,7 +89,7 @@ export function composeSession({ platform, facts, place, ...options }: Options) 
   return {
     ...{ facts, platform, log, calls, points, queries, streams, workspaces, host, now },
     coordinator: new Coordinator(host),
-    slots: new Semaphore(CALL_SLOTS, HEADER_PATIENCE_MS),
+    slots: new Semaphore(CALL_SLOTS, HEADER_LIMIT_MS),
     background: backgroundWork({ ...options, sessionId, sql, settlements, workspaces, now }),
   };
 }
@@ -145,8 +145,8 @@ export function createEngine(
   const { settlements, files, containers } = background;
   return new Engine({
     ...{ host, coordinator, performer, slots },
-    building: new Semaphore(1, HEADER_PATIENCE_MS),
-    maxHoldMs: HEADER_PATIENCE_MS,
+    building: new Semaphore(1, HEADER_LIMIT_MS),
+    maxHoldMs: HEADER_LIMIT_MS,
     background: [settlements, files, containers],
   });
 }

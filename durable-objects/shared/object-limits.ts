@@ -7,7 +7,7 @@ export const FILES = {
 } as const;
 
 /** Time limit for destroying a container before the next try. */
-export const CONTAINER_PATIENCE_MS = 30_000;
+export const CONTAINER_LIMIT_MS = 30_000;
 
 /** Contents of contexts cached in memory, and the largest of them. Bytes. */
 export const CONTEXT_CACHE = { bytes: 16_000_000, fileBytes: 1_000_000 } as const;
@@ -81,7 +81,7 @@ export const ATTACHMENT_READ_MS = 15_000;
  * them within seconds. Most endpoints that send them with the first word have done so by then.
  * Twice this time fits into a provider's own limit (120 s).
  */
-export const HEADER_PATIENCE_MS = 45_000;
+export const HEADER_LIMIT_MS = 45_000;
 
 /**
  * Connecting to tool servers, and listing their tools. `own`: such requests that wait for headers

@@ -10,7 +10,7 @@ export type Crowd = {
   /** Resolves when all of them are connected. */
   ready: Promise<void>;
   /** Resolves when all readers have so many bytes, or after the patience; then all disconnect. */
-  until(bytes: number, patienceMs: number): Promise<void>;
+  until(bytes: number, limitMs: number): Promise<void>;
   /** For each chunk, the age of its oldest event in ms, from `startAt` on (unix ms). */
   latencies(startAt: number): number[];
   /**
@@ -45,8 +45,8 @@ export function gather(url: string, size: number): Crowd {
   });
   return {
     ready: Promise.all(connections.map(({ connected }) => connected)).then(() => undefined),
-    async until(bytes, patienceMs) {
-      const giveUpAt = performance.now() + patienceMs;
+    async until(bytes, limitMs) {
+      const giveUpAt = performance.now() + limitMs;
       while (readers.some((reader) => reader.bytes < bytes) && performance.now() < giveUpAt)
         await sleep(20);
       for (const { leave } of connections) leave();

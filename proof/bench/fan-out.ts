@@ -52,7 +52,7 @@ const LOAD = {
 };
 const AGENTS = 3;
 /** How long to wait for slow readers. */
-const PATIENCE_MS = 30_000;
+const RECEIVED_WITHIN_MS = 30_000;
 
 export const FAN_OUT: Measurement = {
   name: "fan-out",
@@ -180,7 +180,7 @@ async function session(service: string, readers: number): Promise<Run> {
     const seconds = (Date.now() - log.startAt) / 1_000;
     while (log.ends < turns) await sleep(10);
     const bytes = whole.utf8Bytes + PREAMBLE_BYTES;
-    await crowd.until(bytes, PATIENCE_MS);
+    await crowd.until(bytes, RECEIVED_WITHIN_MS);
     left.abort();
     const { wrong, chunks } = crowd.got(bytes);
     return {
@@ -221,7 +221,7 @@ async function relay(
   await (await played).text();
   const seconds = (Date.now() - startAt) / 1_000;
   const wholeBytes = PREAMBLE_BYTES + events * bytes;
-  await crowd.until(wholeBytes, PATIENCE_MS);
+  await crowd.until(wholeBytes, RECEIVED_WITHIN_MS);
   const { wrong, chunks } = crowd.got(wholeBytes);
   if (wrong > 0) throw new Error(`${wrong} of ${readers} readers of the relay missed something.`);
   return {

@@ -32,7 +32,7 @@ const OPTIONS = {
 } as const;
 const FOLDER = path.resolve(`node_modules/.cache/massgen-edge/planted-bugs-${process.pid}`);
 /** A bug that makes the simulation hang also counts as caught. */
-const PATIENCE_MS = 120_000;
+const TEST_LIMIT_MS = 120_000;
 
 type Row = PlantedBug & { outcome: Outcome; seconds: number };
 
@@ -45,7 +45,7 @@ async function tryOut(file: string, task: Task): Promise<Outcome> {
   const late = setTimeout(() => {
     isLate = true;
     trial.kill("SIGKILL");
-  }, PATIENCE_MS);
+  }, TEST_LIMIT_MS);
   let text = "";
   for await (const piece of trial.stdout.setEncoding("utf8")) text += piece;
   clearTimeout(late);

@@ -68,7 +68,7 @@ type CommandArguments = {
   from: number;
   seeds: number;
   jobs: number;
-  patienceMs: number;
+  silentMs: number;
   least: number;
   commit: string;
 };
@@ -79,7 +79,7 @@ function commandArguments(values: Values): CommandArguments {
     seeds,
     from: wholeNumber("from", values.from) ?? 1,
     jobs: wholeNumber("jobs", values.jobs, 1) ?? availableParallelism(),
-    patienceMs: (wholeNumber("patience", values.patience, 1) ?? 120) * 1_000,
+    silentMs: (wholeNumber("patience", values.patience, 1) ?? 120) * 1_000,
     least: wholeNumber("least", values.least) ?? minMeetings(seeds),
     commit: commitText(values.progress),
   };
@@ -136,7 +136,7 @@ function addReport(sum: Sum, { seeds, failed, hashes, counted }: SeedReport): vo
 
 /** Plays all seeds on all cores; stops early when enough have failed. */
 async function simulateAll(
-  { from, seeds, jobs, patienceMs }: CommandArguments,
+  { from, seeds, jobs, silentMs }: CommandArguments,
   progress: Progress | null,
 ): Promise<Sum> {
   const sum = sumOf(progress?.played ?? []);
@@ -167,7 +167,7 @@ async function simulateAll(
     };
     const lost = await inProcess(range, {
       script: SCRIPT,
-      silentMs: patienceMs,
+      silentMs,
       workers,
       onReport,
     });

@@ -20,7 +20,7 @@ export type RunState = {
    * Time limit of a case. Also the time that it may wait for one of its tenant's slots while no
    * other case of the run ends.
    */
-  patienceMs: number;
+  caseLimitMs: number;
   startedAt: number;
   cases: readonly CaseState[];
 };
@@ -40,7 +40,7 @@ export type RunEffect = { type: "create_session" | "ask_session" | "give_up"; nt
 export const newRun = (run: {
   cases: number;
   atOnce: number;
-  patienceMs: number;
+  caseLimitMs: number;
   startedAt: number;
 }): RunState => ({
   ...run,
@@ -56,7 +56,7 @@ export function claimable({ cases, atOnce }: RunState): number[] {
 }
 
 /** The effects for each case in progress. */
-export function owedAt({ cases, patienceMs }: RunState, now: number): RunEffect[] {
+export function owedAt({ cases, caseLimitMs }: RunState, now: number): RunEffect[] {
   const freedAt = Math.max(
     0,
     ...cases.map((one) => (one.status === "done" && one.result.hasRun ? one.endedAt : 0)),
@@ -65,7 +65,7 @@ export function owedAt({ cases, patienceMs }: RunState, now: number): RunEffect[
     if (!isUnderWay(state)) return [];
     const since =
       state.status === "starting" ? Math.max(state.startedAt, freedAt) : state.startedAt;
-    if (now - since > patienceMs) return [{ type: "give_up", nth }];
+    if (now - since > caseLimitMs) return [{ type: "give_up", nth }];
     return [{ type: state.status === "starting" ? "create_session" : "ask_session", nth }];
   });
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { HEADER_PATIENCE_MS, CALL_SLOTS } from "../../durable-objects/shared/object-limits";
+import { HEADER_LIMIT_MS, CALL_SLOTS } from "../../durable-objects/shared/object-limits";
 import { sleep } from "../../src/async/sleep";
 import { Semaphore } from "../../src/async/semaphore";
 import { LIMITS } from "../../src/coordination/limits";
@@ -18,11 +18,11 @@ const never = new AbortController().signal;
 const keeps = () => undefined;
 
 /** An agent whose provider sends no headers. Its first try of a call may give way. */
-async function stalledAgent(slots: Semaphore, mayGiveWay: boolean): Promise<void> {
+async function stalledAgent(slots: Semaphore, mayYield: boolean): Promise<void> {
   for (let nth = 0; nth < LIMITS.triesPerCall; nth++) {
     const way = Promise.withResolvers<void>();
     const onYield = nth === 0 ? () => way.resolve() : null;
-    const release = await slots.acquire(never, mayGiveWay ? onYield : keeps);
+    const release = await slots.acquire(never, mayYield ? onYield : keeps);
     await Promise.race([way.promise, sleep(CALL_TIME_LIMITS.firstByteMs)]);
     release();
     await sleep(PAUSE_MS * 2 ** nth);
@@ -40,10 +40,10 @@ async function healthyAgent(slots: Semaphore): Promise<void> {
 }
 
 /** When the last of the healthy agents is done, in ms. */
-async function lastDoneMs(agents: { stalled: number; healthy: number }, mayGiveWay: boolean) {
-  const slots = new Semaphore(CALL_SLOTS, mayGiveWay ? HEADER_PATIENCE_MS : 2 ** 31 - 1);
+async function lastDoneMs(agents: { stalled: number; healthy: number }, mayYield: boolean) {
+  const slots = new Semaphore(CALL_SLOTS, mayYield ? HEADER_LIMIT_MS : 2 ** 31 - 1);
   const began = Date.now();
-  for (let nth = 0; nth < agents.stalled; nth++) void stalledAgent(slots, mayGiveWay);
+  for (let nth = 0; nth < agents.stalled; nth++) void stalledAgent(slots, mayYield);
   const done = Promise.all(Array.from({ length: agents.healthy }, () => healthyAgent(slots)));
   const ended = done.then(() => Date.now() - began);
   await vi.advanceTimersByTimeAsync(2_000_000);

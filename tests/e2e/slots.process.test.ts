@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { HEADER_PATIENCE_MS } from "../../durable-objects/shared/object-limits";
+import { HEADER_LIMIT_MS } from "../../durable-objects/shared/object-limits";
 import {
   peakAwaitingHeaders,
   peakConcurrency,
@@ -115,7 +115,7 @@ describe.concurrent("a team with mostly members that hang without headers", () =
     }));
     const speaking = ["first", "second"].map((id) => ({ id, model: "good" }));
     // As much again is left for a decision.
-    const seconds = Math.ceil((HEADER_PATIENCE_MS / 1_000 + 30) / 2);
+    const seconds = Math.ceil((HEADER_LIMIT_MS / 1_000 + 30) / 2);
     const config = {
       timeout_settings: { initial_round_timeout_seconds: seconds, round_timeout_grace_seconds: 0 },
     };
@@ -135,7 +135,7 @@ describe.concurrent("a team with mostly members that hang without headers", () =
     console.log(`with ${SLOTS} mute of ${SLOTS + 2}: answers after ${answeredAt.join(" and ")} ms`);
     expect(answeredAt).toHaveLength(2);
     // not only when the timeouts of the hanging calls end
-    expect(Math.max(...answeredAt)).toBeLessThan(HEADER_PATIENCE_MS + 20_000);
+    expect(Math.max(...answeredAt)).toBeLessThan(HEADER_LIMIT_MS + 20_000);
     const yielded = events.filter(
       (event) => event.type === "call.failed" && /waited for a slot/.test(event.message),
     );

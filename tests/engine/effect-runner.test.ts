@@ -21,7 +21,7 @@ const tool = (id: string): Effect => ({
   toolCall: "t",
   name: "look",
 });
-const PATIENCE = 45_000;
+const HEADER_LIMIT_MS = 45_000;
 const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 /** A performer whose calls end on demand. */
@@ -73,9 +73,9 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
     listTools: async ({ id }) => void seen.push(`listing ${id}`),
   };
   const runner = new EffectRunner(performer, {
-    slots: new Semaphore(slots, PATIENCE),
-    building: new Semaphore(1, PATIENCE),
-    maxHoldMs: PATIENCE,
+    slots: new Semaphore(slots, HEADER_LIMIT_MS),
+    building: new Semaphore(1, HEADER_LIMIT_MS),
+    maxHoldMs: HEADER_LIMIT_MS,
     onFault: (error) => void seen.push(String(error).replace("Error: ", "fault ")),
   });
   const sync = async (owed: Effect[], inFlight: string[] = [], now = 0) => {
@@ -233,7 +233,7 @@ describe("a call that waits for headers while other calls wait for its slot", ()
   it("yields and fails, and the other call starts", async () => {
     const { seen, sync } = startPatiently(1);
     await sync([stalled, other]);
-    await vi.advanceTimersByTimeAsync(PATIENCE);
+    await vi.advanceTimersByTimeAsync(HEADER_LIMIT_MS);
     expect(seen).toEqual([
       `prepared ${stalled.id}`,
       `failed ${stalled.id}: ${YIELD_MESSAGE}`,
@@ -247,7 +247,7 @@ describe("a call that waits for headers while other calls wait for its slot", ()
     open.get(stalled.id)?.headers();
     await vi.advanceTimersByTimeAsync(0);
     open.get(other.id)?.headers();
-    await vi.advanceTimersByTimeAsync(3 * PATIENCE);
+    await vi.advanceTimersByTimeAsync(3 * HEADER_LIMIT_MS);
     expect(seen).toEqual([`prepared ${stalled.id}`, `prepared ${other.id}`]);
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -255,12 +255,12 @@ describe("a call that waits for headers while other calls wait for its slot", ()
   it("keeps its slot when it is tried again", async () => {
     const { seen, open, sync } = startPatiently(1);
     await sync([stalled, other]);
-    await vi.advanceTimersByTimeAsync(PATIENCE);
+    await vi.advanceTimersByTimeAsync(HEADER_LIMIT_MS);
     open.get(other.id)?.headers();
     await sync([again], [other.id]);
     await sync([third], [again.id, other.id]);
     seen.length = 0;
-    await vi.advanceTimersByTimeAsync(3 * PATIENCE);
+    await vi.advanceTimersByTimeAsync(3 * HEADER_LIMIT_MS);
     expect(seen).toEqual([]);
     open.get(again.id)?.end();
     await vi.advanceTimersByTimeAsync(0);
@@ -270,13 +270,13 @@ describe("a call that waits for headers while other calls wait for its slot", ()
   it("may yield again after all that", async () => {
     const { seen, open, sync } = startPatiently(1);
     await sync([stalled, other]);
-    await vi.advanceTimersByTimeAsync(PATIENCE);
+    await vi.advanceTimersByTimeAsync(HEADER_LIMIT_MS);
     open.get(other.id)?.end();
     await vi.advanceTimersByTimeAsync(0);
     await sync([]);
     seen.length = 0;
     await sync([again, third]);
-    await vi.advanceTimersByTimeAsync(PATIENCE);
+    await vi.advanceTimersByTimeAsync(HEADER_LIMIT_MS);
     expect(seen).toEqual([
       `prepared ${again.id}`,
       `failed ${again.id}: ${YIELD_MESSAGE}`,

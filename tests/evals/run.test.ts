@@ -15,7 +15,7 @@ import {
 import { GraderSchema } from "../../src/evals/schema";
 
 const run = (more: Partial<Parameters<typeof newRun>[0]> = {}): RunState =>
-  newRun({ cases: 3, atOnce: 2, patienceMs: 10_000, startedAt: 0, ...more });
+  newRun({ cases: 3, atOnce: 2, caseLimitMs: 10_000, startedAt: 0, ...more });
 const fold = (state: RunState, ...events: RunEvent[]): RunState => events.reduce(evolve, state);
 const claimed = (nth: number, at = 0): RunEvent => ({ type: "case_claimed", nth, at });
 const started = (nth: number, at = 0): RunEvent => ({ type: "case_started", nth, at });

@@ -12,7 +12,7 @@ import {
 import type { Attachment } from "../../../src/protocol/attachments";
 import type { EventOf } from "../../../src/protocol/events";
 import type { Message, ModelRequest, ToolSpec } from "../../../src/providers/provider";
-import { HEADER_PATIENCE_MS } from "../../shared/object-limits";
+import { HEADER_LIMIT_MS } from "../../shared/object-limits";
 import type { SessionFacts } from "../session-facts";
 import type { CallStore } from "./call-store";
 import { type AskedParts, askedRequest, grantedRequest } from "./granted-request";
@@ -166,7 +166,7 @@ type AttachedRequest = Pick<ModelRequest, "attached"> & { sent: () => void };
  */
 export class AttachedParts {
   readonly #read: (attachment: Attachment) => Promise<Uint8Array<ArrayBuffer>>;
-  readonly #slot = new Semaphore(1, HEADER_PATIENCE_MS);
+  readonly #slot = new Semaphore(1, HEADER_LIMIT_MS);
 
   constructor(read: (attachment: Attachment) => Promise<Uint8Array<ArrayBuffer>>) {
     this.#read = read;

@@ -35,7 +35,7 @@ const SHORT_MS = 1_000;
 /** An answer that is overdue by this time counts as lost. */
 const LOST_AFTER_MS = 5_000;
 /** A gate that was moved or restarted answers again within this time. */
-const PATIENCE_MS = 10_000;
+const GATE_LIMIT_MS = 10_000;
 const PAUSES_MS = [250, 500, 1_000, 2_000] as const;
 
 type Options = {
@@ -169,7 +169,7 @@ export class RateWaits {
     } catch (error) {
       line.failingSince ??= now();
       if (line.failures === 0) this.#report(error);
-      const isLost = now() - line.failingSince >= PATIENCE_MS;
+      const isLost = now() - line.failingSince >= GATE_LIMIT_MS;
       const answer = isLost ? this.#askAlone(wish) : null;
       if (answer?.type !== "start")
         await sleep(PAUSES_MS[Math.min(line.failures, PAUSES_MS.length - 1)] ?? 0);

@@ -12,7 +12,7 @@ import {
   sandboxRunner,
 } from "../../../src/tools/shell";
 import type { Env } from "../../../src/env";
-import { CONTAINER_PATIENCE_MS } from "../../shared/object-limits";
+import { CONTAINER_LIMIT_MS } from "../../shared/object-limits";
 
 /** Work for when the session is erased. Idempotent. */
 export type ContainerJob = { type: "destroy_container"; name: string };
@@ -87,7 +87,7 @@ export class Containers {
 
 const withContainerTimeout = (work: Promise<unknown>): Promise<unknown> =>
   withTimeout(
-    CONTAINER_PATIENCE_MS,
+    CONTAINER_LIMIT_MS,
     () => work,
-    () => new Error(`a container did not answer within ${CONTAINER_PATIENCE_MS / 1000} s`),
+    () => new Error(`a container did not answer within ${CONTAINER_LIMIT_MS / 1000} s`),
   );

@@ -1,4 +1,4 @@
-import { HEADER_PATIENCE_MS, TOOL_SERVERS } from "../../shared/object-limits";
+import { HEADER_LIMIT_MS, TOOL_SERVERS } from "../../shared/object-limits";
 import { type Release, Semaphore } from "../../../src/async/semaphore";
 
 /**
@@ -8,8 +8,8 @@ import { type Release, Semaphore } from "../../../src/async/semaphore";
  * the platform's connection limit is kept.
  */
 export class ListingSlots {
-  readonly #own = new Semaphore(TOOL_SERVERS.own, HEADER_PATIENCE_MS);
-  readonly #guests = new Semaphore(TOOL_SERVERS.guests, HEADER_PATIENCE_MS);
+  readonly #own = new Semaphore(TOOL_SERVERS.own, HEADER_LIMIT_MS);
+  readonly #guests = new Semaphore(TOOL_SERVERS.guests, HEADER_LIMIT_MS);
   readonly #calls: Semaphore;
 
   /** `calls`: the slots of calls of models and tools. */

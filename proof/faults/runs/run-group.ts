@@ -11,7 +11,7 @@ import { Run } from "./run";
  * Once no fault is active, every run ends within this (I13): a watchdog's 10 s, a call's back-off,
  * and the run itself. Applies in total and since the run's last event.
  */
-export const PATIENCE: Patience = { inAllMs: 60_000, quietMs: 60_000 };
+export const DEFAULT_LIMITS: TimeLimits = { inAllMs: 60_000, quietMs: 60_000 };
 const LOOK_EVERY_MS = 200;
 /** To read the log again and check the run. */
 const JUDGED_WITHIN_MS = 60_000;
@@ -23,7 +23,7 @@ export type Host = Pick<FaultyService, "url" | "tools" | "killedAt" | "output" |
  * The longest duration of a run and the longest time without an event, in ms. Both count from
  * `since` (`performance.now()`), or from the call of `verdict` if that is later.
  */
-export type Patience = { inAllMs: number; quietMs: number; since?: number };
+export type TimeLimits = { inAllMs: number; quietMs: number; since?: number };
 
 type Options = {
   service: Host;
@@ -31,8 +31,8 @@ type Options = {
   seed: number;
   /** Whether only kills can interrupt the runs. */
   isOnlyKilled?: boolean;
-  /** Called repeatedly, because it may change. Omitted: `PATIENCE`. */
-  patience?: () => Patience;
+  /** Called repeatedly, because it may change. Omitted: `DEFAULT_LIMITS`. */
+  timeLimits?: () => TimeLimits;
 };
 
 /** Runs that execute together under faults, from their start to the verdict on each. */
@@ -45,17 +45,17 @@ export class RunGroup {
   /** Resolves when all runs have ended or failed. */
   readonly over: Promise<"over">;
   readonly #service: Host;
-  readonly #patience: () => Patience;
+  readonly #timeLimits: () => TimeLimits;
 
   /** Starts the runs at once. */
   constructor(
     kinds: readonly KindName[],
-    { service, providers, seed, isOnlyKilled = false, patience }: Options,
+    { service, providers, seed, isOnlyKilled = false, timeLimits }: Options,
   ) {
     const chance = new Chance(seed ^ 0x5f5f);
     const client = new PatientClient(service.url);
     this.#service = service;
-    this.#patience = patience ?? (() => PATIENCE);
+    this.#timeLimits = timeLimits ?? (() => DEFAULT_LIMITS);
     service.clearOutput();
     const killedAt = isOnlyKilled ? service.killedAt : null;
     this.runs = kinds.map(
@@ -99,7 +99,7 @@ export class RunGroup {
         sleep(LOOK_EVERY_MS, "not yet" as const, { ref: false }),
       ]);
       if (end === "over") return null;
-      const { inAllMs, quietMs, since: from = askedAt } = this.#patience();
+      const { inAllMs, quietMs, since: from = askedAt } = this.#timeLimits();
       const [at, since] = [performance.now(), Math.max(askedAt, from)];
       if (at - since > inAllMs) return `${inAllMs} ms`;
       const on = this.runs.filter(({ isOver }) => !isOver);

@@ -4,9 +4,9 @@ import type { RunServers } from "../runs/kinds";
 import { CANARY } from "../runs/left-on-disk";
 import {
   type Host,
-  PATIENCE as AFTER_THE_LAST_FAULT,
+  DEFAULT_LIMITS as AFTER_THE_LAST_FAULT,
   RunGroup,
-  type Patience,
+  type TimeLimits,
 } from "../runs/run-group";
 import { startRunServers } from "../runs/run-servers";
 import { toFinishedRuns } from "../runs/tenant-ledger";
@@ -38,7 +38,7 @@ type Options = {
  * Limits while faults are active. Calls are delayed again and again on a busy machine, but a run
  * must produce an event in time. A call may wait a minute for its rate limit.
  */
-const UNDER_FIRE: Patience = { inAllMs: 1_800_000, quietMs: 150_000 };
+const UNDER_FIRE: TimeLimits = { inAllMs: 1_800_000, quietMs: 150_000 };
 /**
  * After the last fault the limits of the other campaigns apply (I13). There a few runs take two
  * seconds; here all sessions share the machine, so each adds to the total.
@@ -181,7 +181,7 @@ export class SessionPool {
       service: this.#host,
       providers,
       seed,
-      patience: () => this.#patience(),
+      timeLimits: () => this.#timeLimits(),
     });
     const targets = group.runs.map((run) => ({ run, providers }));
     for (const target of targets) this.#targets.add(target);
@@ -215,7 +215,7 @@ export class SessionPool {
         );
   }
 
-  #patience(): Patience {
+  #timeLimits(): TimeLimits {
     const since = this.#options.quietSince();
     if (since === null) return UNDER_FIRE;
     const { inAllMs, quietMs } = AFTER_THE_LAST_FAULT;

@@ -23,31 +23,31 @@ const host = (): Host => ({ url, tools, killedAt: [], output: "", clearOutput: (
 it.each([
   {
     name: "exceeds the total limit",
-    patience: { inAllMs: 300, quietMs: 60_000 },
+    timeLimits: { inAllMs: 300, quietMs: 60_000 },
     wrong: "300 ms",
   },
   {
     name: "exceeds the limit without an event",
-    patience: { inAllMs: 60_000, quietMs: 300 },
+    timeLimits: { inAllMs: 60_000, quietMs: 300 },
     wrong: "300 ms without an event",
   },
-])("a run is late if it $name", async ({ patience, wrong }) => {
+])("a run is late if it $name", async ({ timeLimits, wrong }) => {
   const group = new RunGroup(["story"], {
     service: host(),
     providers,
     seed: 1,
-    patience: () => patience,
+    timeLimits: () => timeLimits,
   });
   expect(await group.verdict()).toEqual([`story : I13: not finished after ${wrong}`]);
 });
 
 it("the limits of a run count from the end of the last fault", async () => {
   const calmFrom = performance.now() + 700;
-  const patience = () =>
+  const timeLimits = () =>
     performance.now() < calmFrom
       ? { inAllMs: 60_000, quietMs: 60_000 }
       : { inAllMs: 60_000, quietMs: 300, since: calmFrom };
-  const group = new RunGroup(["story"], { service: host(), providers, seed: 1, patience });
+  const group = new RunGroup(["story"], { service: host(), providers, seed: 1, timeLimits });
   expect(await group.verdict()).toEqual([
     "story : I13: not finished after 300 ms without an event",
   ]);

@@ -158,7 +158,7 @@ describe("GET /api/evals", () => {
     };
     await records.save(
       { ...place, suite, team: null, problem: null, startedAt: 0 },
-      { atOnce: 1, patienceMs: 1, startedAt: 0, cases: [] },
+      { atOnce: 1, caseLimitMs: 1, startedAt: 0, cases: [] },
       [],
     );
     expect(await records.run("other", "simulated", place.id)).not.toBeNull();

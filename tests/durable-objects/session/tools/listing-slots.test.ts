@@ -5,7 +5,7 @@ import { type Release, Semaphore } from "../../../../src/async/semaphore";
 
 /** The platform lets six requests of an invocation wait for headers. One of them is for R2. */
 const REQUESTS = 5;
-const PATIENCE = 45_000;
+const HEADER_LIMIT_MS = 45_000;
 const never = new AbortController().signal;
 
 beforeEach(() => void vi.useFakeTimers());
@@ -18,7 +18,7 @@ afterEach(() => {
  * Calls and requests to tool servers that hold slots. Both have names, and are released by name.
  */
 function start() {
-  const slots = new Semaphore(CALL_SLOTS, PATIENCE);
+  const slots = new Semaphore(CALL_SLOTS, HEADER_LIMIT_MS);
   const places = new ListingSlots(slots);
   const held = new Map<string, Release>();
   const settle = () => vi.advanceTimersByTimeAsync(0);
