@@ -84,8 +84,8 @@ const committed = (
 /** Operations on versions whose files are to be deleted. */
 const erasing = (
   db: D1Database,
-): Pick<ContextIndex, "giveUp" | "markErasing" | "unfinished" | "forget"> => ({
-  async giveUp(tenant, name, id) {
+): Pick<ContextIndex, "abandon" | "markErasing" | "unfinished" | "forget"> => ({
+  async abandon(tenant, name, id) {
     const sql =
       "UPDATE context_versions SET state = 'erasing' WHERE tenant = ? AND name = ? AND id = ? AND state = 'uploading'";
     return (await db.prepare(sql).bind(tenant, name, id).run()).meta.changes > 0;

@@ -206,7 +206,7 @@ export class Disk {
     this.#waiting = [];
     const life = this.#life;
     this.#options.mishaps.durable();
-    if (life === this.#life) for (const tell of heard) tell();
+    if (life === this.#life) for (const notify of heard) notify();
   }
 }
 

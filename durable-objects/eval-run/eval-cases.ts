@@ -85,7 +85,7 @@ export class EvalCases {
       case "ask_session":
         return this.#ask(nth, one);
       case "give_up":
-        return this.#giveUp(nth, one);
+        return this.#cancelCase(nth, one);
     }
   }
 
@@ -122,11 +122,11 @@ export class EvalCases {
    * Cancels the case's session. If the session has just ended, its own result counts; its cost
    * counts in any case.
    */
-  async #giveUp(nth: number, one: SuiteCase): Promise<void> {
+  async #cancelCase(nth: number, one: SuiteCase): Promise<void> {
     const session = this.#session(nth);
     await session.cancel();
     const asked = await session.turn(1);
-    if (!asked.ok) return this.#giveUpUnstarted(nth);
+    if (!asked.ok) return this.#endWithoutSession(nth);
     const detail = `not completed within ${this.#run.suite.timeout_seconds} seconds`;
     const result = judge(asked.turn, one.grader);
     const wasCut = asked.turn.status === "cancelled";
@@ -142,8 +142,8 @@ export class EvalCases {
     this.#end(nth, wasCut ? late : result);
   }
 
-  /** Gives up a case without a session: the session could never start, or was erased. */
-  async #giveUpUnstarted(nth: number): Promise<void> {
+  /** Ends a case without a session: the session could never start, or was erased. */
+  async #endWithoutSession(nth: number): Promise<void> {
     const { caseLimitMs, cases } = this.#state();
     const state = cases[nth];
     if (state?.status !== "starting")

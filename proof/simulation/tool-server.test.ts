@@ -30,7 +30,7 @@ function abortingCall(toolCall: string) {
       idempotencyKey: toolCall,
       now: () => time.now,
     },
-    tell: () => {
+    notify: () => {
       notifiedAt.push(time.now);
       caller.abort(new Error("the caller aborted"));
     },

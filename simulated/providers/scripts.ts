@@ -28,10 +28,10 @@ export function answersThenVotes({
 
 /** Reports the question's attachments: images and files by type and hash, text files by content. */
 export function reportsAttachments(): Script {
-  return (situation) => answersThenVotes({ answer: whatCame(situation) })(situation);
+  return (situation) => answersThenVotes({ answer: attachmentReport(situation) })(situation);
 }
 
-function whatCame({ asked: { attached, messages } }: Situation): string {
+function attachmentReport({ asked: { attached, messages } }: Situation): string {
   const files = [
     ...(messages[0]?.text ?? "").matchAll(/<<<\w+ ATTACHED FILE>>>\n([\s\S]*?)\n<<</g),
   ].map(([, text = ""]) => text);

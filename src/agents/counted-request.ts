@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Usage } from "../protocol/events";
-import { tellsLength } from "../protocol/usage";
+import { measuresLength } from "../protocol/usage";
 import type { Message, ModelRequest } from "../providers/provider";
 
 /** A request whose tokens the provider has counted. */
@@ -25,7 +25,7 @@ export const digestOf = (request: ModelRequest): RequestDigest => ({
 
 /** A provider's count for a request; `null` if the report does not give its length. */
 export const countedBy = (digest: RequestDigest, usage: Usage | null): CountedRequest | null =>
-  tellsLength(usage) ? { ...digest, tokens: usage.input_tokens } : null;
+  measuresLength(usage) ? { ...digest, tokens: usage.input_tokens } : null;
 
 /**
  * Excludes whether a call is forced, which is decided after the bound, and the allowed uses of

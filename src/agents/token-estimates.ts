@@ -1,7 +1,7 @@
 import type { ModelRequest } from "../providers/provider";
 import type { Usage } from "../protocol/events";
 import { inputTokenBound } from "./conversation";
-import { tellsLength } from "../protocol/usage";
+import { measuresLength } from "../protocol/usage";
 
 /** Bytes per token of typical text; the upper bound counts one. */
 const BYTES_PER_TOKEN = 4;
@@ -51,7 +51,7 @@ export class Calibrations {
    * calls whose input includes more than the conversation.
    */
   note(agent: number, estimated: number, usage: Usage | null): void {
-    if (estimated < LEAST_TOKENS || !tellsLength(usage)) return;
+    if (estimated < LEAST_TOKENS || !measuresLength(usage)) return;
     const counted = Math.min(BOUNDS.most, Math.max(BOUNDS.least, usage.input_tokens / estimated));
     const known = this.#known.get(agent);
     this.#known.set(agent, known === undefined ? counted : known + (counted - known) * WEIGHT);

@@ -7,7 +7,7 @@ import { keysOf } from "./setting";
  * (`providers/format-params.ts`).
  */
 
-const NOBODY_ASKED = "a run asks no questions";
+const NO_QUESTIONS = "a run asks no questions";
 const KNOWN_PROVIDER = "the provider is known from `base_url`";
 
 /** Keys of a versioned endpoint, valid only for its own backend type. */
@@ -39,8 +39,8 @@ export const BACKEND_KEYS: KeyRules = {
     provider: KNOWN_PROVIDER,
     provider_name: KNOWN_PROVIDER,
     instance_id: "every run is isolated already",
-    permission_mode: `${NOBODY_ASKED}; files are written in the agent's own workspace only`,
-    copilot_permission_policy: NOBODY_ASKED,
+    permission_mode: `${NO_QUESTIONS}; files are written in the agent's own workspace only`,
+    copilot_permission_policy: NO_QUESTIONS,
     copilot_system_message_mode: "system messages are always complete",
     use_default_prompt: "the system prompt is the coordination's own",
     concurrent_tool_execution: "independent calls of one reply always run side by side",

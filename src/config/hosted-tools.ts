@@ -24,7 +24,7 @@ export const HOSTED_KEYS: readonly (readonly [string, HostedToolName])[] = [
   ["enable_code_execution", "code_execution"],
 ];
 
-const SAID: Readonly<Record<HostedToolName, string>> = {
+const TOOL_LABELS: Readonly<Record<HostedToolName, string>> = {
   web_search: "web search",
   x_search: "search on X",
   code_execution: "code execution",
@@ -126,7 +126,7 @@ function warnOfLimit(
   const free = asked.filter(
     ({ name }) => !(host.hostedTools[name]?.limited ?? host.usesLimit !== undefined),
   );
-  const tools = free.map(({ name }) => SAID[name]).join(" and ");
+  const tools = free.map(({ name }) => TOOL_LABELS[name]).join(" and ");
   if (free.length > 0)
     warn(
       `is no limit for ${tools}, as ${host.name} takes none: it only says for how many uses a budget must have room.`,
@@ -137,9 +137,9 @@ function problemOf({ name }: AskedTool, { type, host, format }: HostedPlace): st
   const runs = host.hostedTools[name] !== undefined;
   const api = Object.entries(type.apis ?? {}).find(([, other]) => runsHostedTools(other))?.[0];
   if (runs && !runsHostedTools(format) && api !== undefined)
-    return `write \`api: ${api}\` to have ${SAID[name]} by ${host.name}.`;
+    return `write \`api: ${api}\` to have ${TOOL_LABELS[name]} by ${host.name}.`;
   if (!runs || !runsHostedTools(format)) {
-    return `${type.name} has no ${SAID[name]} here. Remove the key, or give the agent a backend that has it: ${typesWithTool(name).join(", ")}.`;
+    return `${type.name} has no ${TOOL_LABELS[name]} here. Remove the key, or give the agent a backend that has it: ${typesWithTool(name).join(", ")}.`;
   }
   return null;
 }
@@ -154,6 +154,6 @@ function toRule(
   const usdPerUse = facts.surcharge?.models.test(model)
     ? facts.surcharge.usdPerUse
     : facts.usdPerUse;
-  if (usdPerUse === null) warnOfPrice(section, key, `${SAID[name]} by ${host.name}`);
+  if (usdPerUse === null) warnOfPrice(section, key, `${TOOL_LABELS[name]} by ${host.name}`);
   return [{ name, max_uses: maxUses, usd_per_use: usdPerUse, tokens_per_use: facts.tokensPerUse }];
 }

@@ -68,5 +68,5 @@ export const totalTokens = (usage: Usage): number => usage.input_tokens + usage.
  * Whether the usage of one reply measures the length of its conversation. It does not if the usage
  * is a reservation, if hosted tools read their results meanwhile, or if it sums several requests.
  */
-export const tellsLength = (usage: Usage | null): usage is Usage =>
+export const measuresLength = (usage: Usage | null): usage is Usage =>
   usage !== null && usage.input_tokens > 0 && !usage.hosted_uses && !usage.requests;

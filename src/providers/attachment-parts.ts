@@ -14,7 +14,7 @@ export const dataUrl = (mediaType: string, base64: string): string =>
 /**
  * For parts that a format cannot carry. Unreachable: `acceptsMedia` refuses them before the run.
  */
-export function unsayable({ type }: Part): never {
+export function rejectPart({ type }: Part): never {
   throw new Error(`this format has no part for ${type}`);
 }
 

@@ -204,7 +204,7 @@ const STREAMED: readonly Rule[] = [
   },
 ];
 
-export const SAID_RULES: readonly Rule[] = [
+export const CONTENT_RULES: readonly Rule[] = [
   ...QUOTA,
   TOO_LARGE,
   MODEL_SLIPPED,

@@ -1,5 +1,5 @@
 import { readError } from "./error-body";
-import { byStatus, HINTS, type Rule, SAID_RULES } from "./error-rules";
+import { byStatus, HINTS, type Rule, CONTENT_RULES } from "./error-rules";
 import { INTERRUPTIONS } from "./platform-words";
 import { ProviderError } from "./provider";
 import { redact } from "../redaction/redact";
@@ -31,7 +31,7 @@ const REFUSALS =
 export function classify(failure: Failure, secrets: readonly string[]): ProviderError {
   const content = readError(failure.body);
   const status = failure.status ?? content.status;
-  const rule = SAID_RULES.find((one) => applies(one, status, content.words, content.marks));
+  const rule = CONTENT_RULES.find((one) => applies(one, status, content.words, content.marks));
   const [failureClass, code] = rule ? [rule.failureClass, rule.code] : byStatus(status);
   const words =
     content.words === "" ? `HTTP ${status ?? "error"} without a message` : content.words;

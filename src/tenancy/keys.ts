@@ -76,14 +76,17 @@ export function endOfNewKey(
 }
 
 /** Compared if the id has no key, so that both cases take the same time. */
-const NOBODY = hashSecret("nobody");
+const DUMMY_HASH = hashSecret("nobody");
 
 /**
  * The principal of a presented secret; `null` if there is no row, the key is not valid, or the
  * secret is wrong.
  */
 export function judgeKey(row: KeyRow | null, secret: string, now: number): Principal | null {
-  const isSecret = timingSafeEqual(digest(row?.secret_hash ?? NOBODY), digest(hashSecret(secret)));
+  const isSecret = timingSafeEqual(
+    digest(row?.secret_hash ?? DUMMY_HASH),
+    digest(hashSecret(secret)),
+  );
   if (!row || !isSecret || !isLive(row, now)) return null;
   return toPrincipal(row);
 }

@@ -29,7 +29,7 @@ export type ToolContext = {
    * Called when the tool has received response headers, to free one of the few slots for waiting
    * requests. Omitted if slots are not counted.
    */
-  headersCame?: (() => void) | undefined;
+  onHeaders?: (() => void) | undefined;
   /**
    * Called once with a function that releases resources, even if the call fails. They stay reserved
    * until the result is stored. Omitted: release when `run` ends.
@@ -44,7 +44,7 @@ export type ToolContext = {
    * Reports progress for people who watch. Texts must be safe to show. May be called at any rate:
    * the coordination rules decide what is forwarded. Omitted: progress is not shown.
    */
-  tell?(news: ToolNotification): void;
+  notify?(news: ToolNotification): void;
 };
 
 /**

@@ -69,7 +69,7 @@ export type ContextIndex = {
   /** The newest version of each context by name, after `after`. */
   page(tenant: string, after: string | null, limit: number): Promise<VersionRow[]>;
   /** Marks an upload as abandoned. Returns whether it was open. */
-  giveUp(tenant: string, name: string, id: string): Promise<boolean>;
+  abandon(tenant: string, name: string, id: string): Promise<boolean>;
   /**
    * Marks a context with its uploads for erasure. Returns all ids, including those marked before.
    */

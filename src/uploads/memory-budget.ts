@@ -162,7 +162,7 @@ export class MemoryBudget {
     this.#tidy(now);
     const more = bytes - reservation.bytes;
     if (more <= 0) return true;
-    const isBeyond = this.#heldBy(reservation.tenant) + more > this.#share;
+    const isBeyond = this.#bytesOf(reservation.tenant) + more > this.#share;
     if (isBeyond && this.#waiting().some(({ tenant }) => tenant !== reservation.tenant))
       return false;
     if (more > this.#free()) return false;
@@ -188,7 +188,7 @@ export class MemoryBudget {
     for (const reservation of this.#waiting())
       if (!firsts.has(reservation.tenant)) firsts.set(reservation.tenant, reservation);
     return [...firsts.values()].find(
-      ({ tenant, bytes }) => this.#heldBy(tenant) + bytes <= this.#share,
+      ({ tenant, bytes }) => this.#bytesOf(tenant) + bytes <= this.#share,
     );
   }
 
@@ -196,7 +196,7 @@ export class MemoryBudget {
     return [...this.#reservations].filter(({ isAdmitted }) => !isAdmitted);
   }
 
-  #heldBy(tenant: string): number {
+  #bytesOf(tenant: string): number {
     return this.#held((reservation) => reservation.tenant === tenant);
   }
 

@@ -11,7 +11,7 @@ const READERS_MS = 60 * 60 * 1_000;
 /** Versions retired, and versions cleared, per run. */
 const AT_ONCE = 500;
 /** Manifests read to determine the needed contents of a retired version. */
-const MOST_WITNESSES = 50;
+const MOST_REFERRERS = 50;
 
 /**
  * Retires unused versions, and erases contents of earlier retired versions that no readable version
@@ -36,9 +36,9 @@ async function clear(
 ): Promise<void> {
   const { tenant, name, id } = version;
   const place = { tenant, version: id };
-  const witnesses = witnessesOf(await index.history(tenant, name), id);
+  const referrers = referrersOf(await index.history(tenant, name), id);
   const needed =
-    witnesses.length > MOST_WITNESSES ? null : await contentsNeeded(files, place, witnesses);
+    referrers.length > MOST_REFERRERS ? null : await contentsNeeded(files, place, referrers);
   if (needed === null) return index.putOff(version, now);
   if (needed.blobs.size > 0) {
     return index.leaveRest(version, await files.eraseAllBut(place, needed));
@@ -54,14 +54,14 @@ async function clear(
 async function contentsNeeded(
   files: ContextBlobs,
   { tenant, version }: { tenant: string; version: string },
-  witnesses: readonly string[],
+  referrers: readonly string[],
 ): Promise<KeptContents | null> {
   const [blobs, packs] = [new Set<string>(), new Set<string>()];
-  for (const witness of witnesses) {
-    const manifest = await readManifest(files, { tenant, version: witness });
+  for (const referrer of referrers) {
+    const manifest = await readManifest(files, { tenant, version: referrer });
     if (manifest === null) return null;
     for (const { hash, from } of manifest.values()) if (from === version) blobs.add(hash);
-    for (const { pack, from } of (await readPlaces(files, { tenant, version: witness })).values())
+    for (const { pack, from } of (await readPlaces(files, { tenant, version: referrer })).values())
       if (from === version) packs.add(pack);
   }
   return { blobs, packs };
@@ -72,7 +72,7 @@ async function contentsNeeded(
  * version needs. A version inherits contents only from its base, so of each line the first readable
  * version suffices. If a line starts at an unknown version, its first one is included.
  */
-export function witnessesOf(history: readonly PastVersion[], retired: string): string[] {
+export function referrersOf(history: readonly PastVersion[], retired: string): string[] {
   const byId = new Map(history.map((past) => [past.id, past]));
   const isAsked = ({ id, builtOn }: PastVersion): boolean => {
     const seen = new Set([id]);

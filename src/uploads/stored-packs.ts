@@ -17,7 +17,10 @@ export type StoredContents = { hashes: ReadonlySet<string>; packed: OwnPlaces };
 const NOTHING: Places = new Map();
 
 /** The contents of an upload, separate or packed. */
-export async function heldBy(files: ContextBlobs, place: VersionPlace): Promise<StoredContents> {
+export async function storedContents(
+  files: ContextBlobs,
+  place: VersionPlace,
+): Promise<StoredContents> {
   const packed = new Map<string, Member>();
   for (const { pack, text } of await files.packIndexes(place))
     for (const [hash, member] of decodeIndex(pack, text)) packed.set(hash, member);

@@ -18,7 +18,7 @@ import {
   toEntry,
   treeHash,
 } from "./manifest-text";
-import { heldBy, packStore, writePlaces } from "./stored-packs";
+import { storedContents, packStore, writePlaces } from "./stored-packs";
 import { TreeBuilder, treeBytes } from "./tree-builder";
 
 /** The storage of contexts, and further dependencies of uploads. */
@@ -75,7 +75,7 @@ export async function putManifest(
   const upload = { ...owner, version };
   const stored = await freeze(store, upload, builtOn, tree);
   await keepNothingOfTheErased(store, upload);
-  const { hashes, packed } = await heldBy(store.files, place);
+  const { hashes, packed } = await storedContents(store.files, place);
   const missing = [...ownBlobs(stored, version).keys()].filter((blob) => !hashes.has(blob));
   if (missing.length > 0) return { ...counts, version, status: "uploading", missing };
   try {
@@ -112,7 +112,7 @@ async function freeze(
     await charge(index, { tenant, name, id: version }, ownBytes(manifest, text, version));
   } catch (error) {
     if (error instanceof UploadRefusal)
-      await giveUp({ index, files }, { tenant, name, id: version });
+      await abandon({ index, files }, { tenant, name, id: version });
     throw error;
   }
   return decodeManifest(await files.putManifest(place, text));
@@ -191,7 +191,7 @@ export async function putBlobs(
   open: () => AsyncIterable<ArchiveEntry>,
 ): Promise<number> {
   const { place, wanted } = await openUpload(store, upload);
-  const { hashes } = await heldBy(store.files, place);
+  const { hashes } = await storedContents(store.files, place);
   const writer = new PackWriter(packStore(store.files, place), hashes);
   let stored = 0;
   for await (const entry of open()) {
@@ -287,10 +287,10 @@ export async function putArchive(
       { ...place, builtOn },
       open(place, files),
     );
-    if (uploaded.version !== version) await giveUp(store, { ...owner, id: version });
+    if (uploaded.version !== version) await abandon(store, { ...owner, id: version });
     return uploaded;
   } catch (error) {
-    await giveUp(store, { ...owner, id: version });
+    await abandon(store, { ...owner, id: version });
     throw error;
   }
 }
@@ -318,7 +318,7 @@ async function takeArchive(
   await store.files.putManifest(place, text);
   await writePlaces(store.files, place, {
     manifest,
-    packed: (await heldBy(store.files, place)).packed,
+    packed: (await storedContents(store.files, place)).packed,
     builtOn,
   });
   await commit(store, owner, { version: place.version, tree, hash, base: undefined });
@@ -359,11 +359,11 @@ async function storeEntries(
 }
 
 /** Abandons an upload and erases its files. An interruption is cleaned up by the sweep. */
-async function giveUp(
+async function abandon(
   { index, files }: Pick<ContextStore, "index" | "files">,
   upload: Owner & { id: string },
 ): Promise<void> {
-  await index.giveUp(upload.tenant, upload.name, upload.id);
+  await index.abandon(upload.tenant, upload.name, upload.id);
   if ((await index.version(upload.tenant, upload.name, upload.id)) !== null) return;
   await files.erase({ tenant: upload.tenant, version: upload.id });
   await index.forget(upload);

@@ -6,7 +6,6 @@ describe("a call that fails", () => {
   it.each<{
     name: string;
     script: (ModelEvent | Error | "heard")[];
-    headersCame?: boolean;
     want: Record<string, unknown>;
   }>([
     {

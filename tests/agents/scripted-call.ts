@@ -47,7 +47,6 @@ export function scripted(script: (ModelEvent | Error | "heard")[]): Provider {
 
 export type PerformOptions = {
   signal?: AbortSignal;
-  headersCame?: () => boolean;
   wasSent?: () => boolean;
   from?: ResumePoint;
 };

@@ -51,7 +51,7 @@ export const noContexts: ContextServices & { pins: ContextPins } = {
       newestOf: async () => [],
       version: async () => null,
       page: async () => [],
-      giveUp: refuse,
+      abandon: refuse,
       markErasing: async () => [],
       unfinished: async () => [],
       forget: refuse,

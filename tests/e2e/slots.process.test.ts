@@ -47,10 +47,10 @@ const fromFirstByte = (request: RecordedRequest): RecordedRequest => ({
  * A call that yields its slot is released before the next is sent; but the server may notice it
  * later on another connection.
  */
-const HEARD_LATER_MS = 1_000;
-const asLetGo = (request: RecordedRequest): RecordedRequest =>
+const CLOSE_DELAY_MS = 1_000;
+const asReleased = (request: RecordedRequest): RecordedRequest =>
   request.outcome === "closed" && request.endedAt !== null
-    ? { ...request, endedAt: request.endedAt - HEARD_LATER_MS }
+    ? { ...request, endedAt: request.endedAt - CLOSE_DELAY_MS }
     : request;
 
 /**
@@ -140,6 +140,6 @@ describe.concurrent("a team with mostly members that hang without headers", () =
       (event) => event.type === "call.failed" && /waited for a slot/.test(event.message),
     );
     expect(yielded).not.toEqual([]);
-    expect(peakAwaitingHeaders(requestsFor(question).map(asLetGo))).toBe(SLOTS);
+    expect(peakAwaitingHeaders(requestsFor(question).map(asReleased))).toBe(SLOTS);
   });
 });

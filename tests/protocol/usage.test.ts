@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Usage } from "../../src/protocol/events";
-import { addUsage, NO_USAGE, tellsLength } from "../../src/protocol/usage";
+import { addUsage, NO_USAGE, measuresLength } from "../../src/protocol/usage";
 import { unpricedAgents } from "../../src/protocol/team";
 import { agentRules, teamRules } from "../builders/team-rules";
 
@@ -53,30 +53,30 @@ describe("the sum of two usages", () => {
 });
 
 describe("a usage contains the length of its conversation", () => {
-  it.each<{ name: string; of: Usage | null; tells: boolean }>([
-    { name: "if its provider counted one request", of: usage(), tells: true },
+  it.each<{ name: string; of: Usage | null; measures: boolean }>([
+    { name: "if its provider counted one request", of: usage(), measures: true },
     {
       name: "with what was read from a cache",
       of: usage({ cached_tokens: 9, cache_write_tokens: 1 }),
-      tells: true,
+      measures: true,
     },
-    { name: "not if the usage is unknown", of: null, tells: false },
+    { name: "not if the usage is unknown", of: null, measures: false },
     {
       name: "not if the reservation replaces it",
       of: { ...NO_USAGE, output_tokens: 91_000 },
-      tells: false,
+      measures: false,
     },
     {
       name: "not if hosted tools read their results",
       of: usage({ hosted_uses: { code_execution: 1 } }),
-      tells: false,
+      measures: false,
     },
     {
       name: "not if several requests are counted together",
       of: usage({ requests: 2 }),
-      tells: false,
+      measures: false,
     },
-  ])("$name", ({ of, tells }) => expect(tellsLength(of)).toBe(tells));
+  ])("$name", ({ of, measures }) => expect(measuresLength(of)).toBe(measures));
 });
 
 it("names agents with a model or hosted tool of unknown price", () => {

@@ -2,7 +2,7 @@ import { crc32 } from "../../src/uploads/read-zip";
 import { deflateSync } from "fflate";
 
 /** Zips written byte by byte, so that each field can be wrong. */
-export type Lies = Partial<{
+export type Corruptions = Partial<{
   name: Uint8Array;
   flags: number;
   method: number;
@@ -23,7 +23,12 @@ export type Lies = Partial<{
     flags: number;
   }>;
 }>;
-export type Member = { name: string; content?: Uint8Array | string; stored?: true; lies?: Lies };
+export type Member = {
+  name: string;
+  content?: Uint8Array | string;
+  stored?: true;
+  corruptions?: Corruptions;
+};
 export type End = Partial<{
   entries: number;
   here: number;
@@ -61,7 +66,7 @@ const sizesOf = ({ crc, packedSize, size }: { crc: number; packedSize: number; s
 /** The local header of a member, its contents, and its directory entry. */
 function memberAt(
   at: number,
-  { name, content = "", stored, lies = {} }: Member,
+  { name, content = "", stored, corruptions = {} }: Member,
 ): { local: Uint8Array[]; central: Uint8Array[] } {
   const plain = bytesOf(content);
   const packed = stored ? plain : deflateSync(plain);
@@ -73,14 +78,14 @@ function memberAt(
     mode: 0,
     offset: at,
   };
-  const told = {
+  const fields = {
     ...kind,
     crc: crc32(plain),
     packedSize: packed.byteLength,
     size: plain.byteLength,
-    ...lies,
+    ...corruptions,
   };
-  const front = { ...told, ...lies.local };
+  const front = { ...fields, ...corruptions.local };
   const nameBytes = front.name.byteLength;
   const header = record([
     [4, 0x04034b50],
@@ -94,20 +99,20 @@ function memberAt(
   ]);
   const entry = record([
     [4, 0x02014b50],
-    [2, told.mode === 0 ? 20 : 0x0314],
+    [2, fields.mode === 0 ? 20 : 0x0314],
     [2, 20],
-    [2, told.flags],
-    [2, told.method],
+    [2, fields.flags],
+    [2, fields.method],
     [4, 0],
-    ...sizesOf(told),
-    [2, told.name.byteLength],
-    [2, told.extra.byteLength],
+    ...sizesOf(fields),
+    [2, fields.name.byteLength],
+    [2, fields.extra.byteLength],
     [2, 0],
     [4, 0],
-    [4, told.mode * 0x10000],
-    [4, told.offset],
+    [4, fields.mode * 0x10000],
+    [4, fields.offset],
   ]);
-  return { local: [header, front.name, packed], central: [entry, told.name, told.extra] };
+  return { local: [header, front.name, packed], central: [entry, fields.name, fields.extra] };
 }
 
 /** A zip of these members; `end`: wrong values in its end record. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { PastVersion } from "../../src/uploads/context-index";
-import { witnessesOf } from "../../src/uploads/pruning";
+import { referrersOf } from "../../src/uploads/pruning";
 
 /** `v2<v1`: v2 has the base v1; in brackets: retired. */
 const past = (...versions: string[]): PastVersion[] =>
@@ -54,6 +54,6 @@ describe("the version that decides which contents of a retired version are neede
       then: ["v3"],
     },
   ])("$name", ({ rows, of, then }) => {
-    expect(witnessesOf(rows, of)).toEqual(then);
+    expect(referrersOf(rows, of)).toEqual(then);
   });
 });

@@ -79,17 +79,17 @@ describe("an accepted zip", () => {
         {
           name: "a",
           content: "x",
-          lies: { flags: 0x0808, local: { crc: 0, packedSize: 0, size: 0 } },
+          corruptions: { flags: 0x0808, local: { crc: 0, packedSize: 0, size: 0 } },
         },
       ],
     },
     {
       name: "an extra field",
-      members: [{ name: "a", lies: { extra: Uint8Array.of(0x55, 0x54, 1, 0, 9) } }],
+      members: [{ name: "a", corruptions: { extra: Uint8Array.of(0x55, 0x54, 1, 0, 9) } }],
     },
     {
       name: "an ASCII name that is not marked as UTF-8",
-      members: [{ name: "a", lies: { flags: 0 } }],
+      members: [{ name: "a", corruptions: { flags: 0 } }],
     },
   ] satisfies { name: string; members: Member[]; end?: End }[])(
     "may have $name",
@@ -106,9 +106,9 @@ describe("an accepted zip", () => {
     { name: "an executable", mode: 0o100755, kind: "file", executable: true },
     { name: "a plain file", mode: 0o100644, kind: "file", executable: false },
   ])("E10 has $name as $kind", async ({ mode, name: _, ...wanted }) => {
-    expect(await entriesOf(zipOf([{ name: "a", content: "x", lies: { mode } }]))).toMatchObject([
-      wanted,
-    ]);
+    expect(
+      await entriesOf(zipOf([{ name: "a", content: "x", corruptions: { mode } }])),
+    ).toMatchObject([wanted]);
   });
 
   it.each([{ level: 9 }, { level: 0 }] as const)(
@@ -155,68 +155,78 @@ describe("E11 a zip is refused", () => {
   it.each([
     {
       name: "with encrypted contents",
-      members: [{ ...a, lies: { flags: 0x0801 } }],
+      members: [{ ...a, corruptions: { flags: 0x0801 } }],
       says: "encrypted",
     },
     {
       name: "with a strongly encrypted header",
-      members: [{ ...a, lies: { flags: 0x0840 } }],
+      members: [{ ...a, corruptions: { flags: 0x0840 } }],
       says: "encrypted",
     },
     {
       name: "encrypted by its local header alone",
-      members: [{ ...a, lies: { local: { flags: 0x0801 } } }],
+      members: [{ ...a, corruptions: { local: { flags: 0x0801 } } }],
       says: "does not match its entry",
     },
     {
       name: "with two entries at the same place",
-      members: [a, { ...b, lies: { offset: 0 } }],
+      members: [a, { ...b, corruptions: { offset: 0 } }],
       says: "overlaps",
     },
     {
       name: "with an entry inside another",
       members: [
         { ...a, content: filled(50), stored: true },
-        { ...b, lies: { offset: 40 } },
+        { ...b, corruptions: { offset: 40 } },
       ],
       says: "overlaps",
     },
     {
       name: "with an entry that overlaps the directory",
-      members: [{ ...a, lies: { packedSize: 60 } }],
+      members: [{ ...a, corruptions: { packedSize: 60 } }],
       says: "overlaps",
     },
     {
       name: "with a file larger than its stated size",
-      members: [{ ...a, lies: { size: 4 } }],
+      members: [{ ...a, corruptions: { size: 4 } }],
       says: "larger than its declared size",
     },
     {
       name: "with a file smaller than its stated size",
-      members: [{ ...a, lies: { size: 9 } }],
+      members: [{ ...a, corruptions: { size: 9 } }],
       says: "smaller than its declared size",
     },
     {
       name: "with two different sizes of an uncompressed file",
-      members: [{ ...a, stored: true, lies: { size: 9 } }],
+      members: [{ ...a, stored: true, corruptions: { size: 9 } }],
       says: "two sizes",
     },
     {
       name: "with a different size in the local header",
-      members: [{ ...a, lies: { local: { size: 4 } } }],
+      members: [{ ...a, corruptions: { local: { size: 4 } } }],
       says: "does not match its entry",
     },
     {
       name: "with a different name in the local header",
-      members: [{ ...a, lies: { local: { name: new TextEncoder().encode("b") } } }],
+      members: [{ ...a, corruptions: { local: { name: new TextEncoder().encode("b") } } }],
       says: "does not match its entry",
     },
-    { name: "with a false checksum", members: [{ ...a, lies: { crc: 1 } }], says: "checksum" },
+    {
+      name: "with a false checksum",
+      members: [{ ...a, corruptions: { crc: 1 } }],
+      says: "checksum",
+    },
     { name: "with a name twice", members: [a, a], says: "twice" },
-    { name: "with a zip64 size", members: [{ ...a, lies: { size: 0xffffffff } }], says: "zip64" },
+    {
+      name: "with a zip64 size",
+      members: [{ ...a, corruptions: { size: 0xffffffff } }],
+      says: "zip64",
+    },
     {
       name: "with a zip64 field",
-      members: [{ ...a, lies: { extra: Uint8Array.of(1, 0, 8, 0, 5, 0, 0, 0, 0, 0, 0, 0) } }],
+      members: [
+        { ...a, corruptions: { extra: Uint8Array.of(1, 0, 8, 0, 5, 0, 0, 0, 0, 0, 0, 0) } },
+      ],
       says: "zip64",
     },
     {
@@ -225,15 +235,19 @@ describe("E11 a zip is refused", () => {
       end: { entries: 0xffff, here: 0xffff },
       says: "zip64",
     },
-    { name: "with an unknown method", members: [{ ...a, lies: { method: 14 } }], says: "method" },
+    {
+      name: "with an unknown method",
+      members: [{ ...a, corruptions: { method: 14 } }],
+      says: "method",
+    },
     {
       name: "with a name in an unknown encoding",
-      members: [{ ...a, lies: { name: Uint8Array.of(0xe9), flags: 0 } }],
+      members: [{ ...a, corruptions: { name: Uint8Array.of(0xe9), flags: 0 } }],
       says: "neither UTF-8",
     },
     {
       name: "with broken UTF-8 in a name",
-      members: [{ ...a, lies: { name: Uint8Array.of(0xc3, 0x28) } }],
+      members: [{ ...a, corruptions: { name: Uint8Array.of(0xc3, 0x28) } }],
       says: "neither UTF-8",
     },
     { name: "of several parts", members: [a], end: { disk: 1 }, says: "split archive" },
@@ -258,7 +272,7 @@ describe("E11 a zip is refused", () => {
     { name: "cut off at its end", members: [a, b], end: { cut: 3 }, says: "no directory" },
     {
       name: "with contents that are not deflate",
-      members: [{ ...a, content: filled(5), stored: true, lies: { method: 8, size: 9 } }],
+      members: [{ ...a, content: filled(5), stored: true, corruptions: { method: 8, size: 9 } }],
       says: "cannot be unpacked",
     },
   ] satisfies { name: string; members: Member[]; end?: End; says: string }[])(
@@ -302,7 +316,7 @@ describe("E11 a zip is refused", () => {
 
   it("at a too large file, by its stated size", async () => {
     const refusal = await refusalOf(
-      zipOf([{ name: "a", content: "x", lies: { size: 16_000_001 } }]),
+      zipOf([{ name: "a", content: "x", corruptions: { size: 16_000_001 } }]),
       new Tally(limits),
     );
     expect(refusal).toMatchObject({

@@ -105,7 +105,7 @@ export class RateWaits {
     if (tokens === null) return;
     const call = this.#idOf(effect);
     this.#changeAlone(endpoint, (queue) => settleCall(queue, call, tokens));
-    void this.#tell((gate) => gate.settle(endpoint, call, tokens));
+    void this.#notifyGate((gate) => gate.settle(endpoint, call, tokens));
   }
 
   #idOf(effect: string): string {
@@ -123,11 +123,11 @@ export class RateWaits {
 
   async #leave({ endpoint, call }: RateWish): Promise<void> {
     this.#changeAlone(endpoint, (queue) => leaveQueue(queue, call));
-    await this.#tell((gate) => gate.leave(endpoint, call));
+    await this.#notifyGate((gate) => gate.leave(endpoint, call));
   }
 
-  /** One try: a call that the gate hears nothing of expires there. Never throws. */
-  async #tell(what: (gate: RateGateApi) => Promise<void>): Promise<void> {
+  /** One try: the gate drops a call of which it receives no message. Never throws. */
+  async #notifyGate(what: (gate: RateGateApi) => Promise<void>): Promise<void> {
     try {
       await answered(LOST_AFTER_MS, async () => what(this.#options.gate()));
     } catch (error) {

@@ -15,7 +15,7 @@ export class DeltaBuffer {
   readonly #begun = new Set<string>();
   /** Characters streamed so far, by call, kind and tool call. */
   readonly #offsets = new Map<string, number>();
-  #pieces = new Map<string, { source: DeltaSource; offset: number; texts: string[] }>();
+  #chunks = new Map<string, { source: DeltaSource; offset: number; texts: string[] }>();
   #chars = 0;
   #flushedAt = 0;
   #timer: ReturnType<typeof setTimeout> | null = null;
@@ -31,9 +31,9 @@ export class DeltaBuffer {
     const key = offsetKey(source);
     const offset = this.#offsets.get(key);
     this.#offsets.set(key, (offset ?? 0) + text.length);
-    const piece = this.#pieces.get(key);
-    if (piece) piece.texts.push(text);
-    else this.#pieces.set(key, { source, offset: offset ?? 0, texts: [text] });
+    const chunk = this.#chunks.get(key);
+    if (chunk) chunk.texts.push(text);
+    else this.#chunks.set(key, { source, offset: offset ?? 0, texts: [text] });
     this.#chars += text.length;
     const isFirst = !this.#begun.has(source.call);
     this.#begun.add(source.call);
@@ -52,12 +52,12 @@ export class DeltaBuffer {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     this.#flushedAt = now;
-    const items = [...this.#pieces.values()].map(({ source, offset, texts }) => ({
+    const items = [...this.#chunks.values()].map(({ source, offset, texts }) => ({
       ...source,
       offset,
       text: texts.join(""),
     }));
-    this.#pieces = new Map();
+    this.#chunks = new Map();
     this.#chars = 0;
     return toRows(items.flatMap(split));
   }

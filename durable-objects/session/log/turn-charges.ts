@@ -40,7 +40,7 @@ export function billOf(rows: Iterable<LogRow>, at: number): Bill {
     const isReported = event.type === "call.failed" || !event.unreported;
     if (event.usage && isReported) usage = addUsage(usage, event.usage);
   }
-  const settles = [...open.values()].map((started) => givenUp(started, at));
+  const settles = [...open.values()].map((started) => interruptedCall(started, at));
   return {
     usage,
     cost: settles.reduce((sum, call) => addCosts(sum, costOfFields(call)), cost),
@@ -53,7 +53,7 @@ const isCharged = (
 ): event is EventOf<"call.completed" | "call.failed"> =>
   event?.type === "call.completed" || event?.type === "call.failed";
 
-function givenUp(
+function interruptedCall(
   { turn, attempt, agent, round, call, reserved }: EventOf<"call.started">,
   at: number,
 ): EventOf<"call.failed"> {

@@ -98,7 +98,7 @@ export class AgentTools {
   async #begin(effect: ToolCallEffect, signal: AbortSignal, enter: Enter): Promise<void> {
     signal.throwIfAborted();
     const { session } = this.#options;
-    const headersCame = this.#toolOf(effect)?.staysInside ? () => {} : (await enter()).onHeaders;
+    const onHeaders = this.#toolOf(effect)?.staysInside ? () => {} : (await enter()).onHeaders;
     const facts = session.handle({ type: "tool_ready", effect: effect.id });
     if (
       !facts.some((event) => event.type === "tool.started" && event.tool_call === effect.toolCall)
@@ -110,7 +110,7 @@ export class AgentTools {
     const releases = new Releases(signal);
     try {
       await this.#perform(
-        { effect, turn, signal, headersCame, releases, room: this.#roomOf(effect.agent) },
+        { effect, turn, signal, onHeaders, releases, room: this.#roomOf(effect.agent) },
         tool,
       );
     } finally {
@@ -195,12 +195,12 @@ export class AgentTools {
     try {
       return await this.#asked(call, tool, files);
     } finally {
-      call.headersCame();
+      call.onHeaders();
     }
   }
 
   async #asked(
-    { effect, turn, signal, headersCame, releases, room }: Call,
+    { effect, turn, signal, onHeaders, releases, room }: Call,
     tool: Tool,
     files: AgentFiles | null,
   ): Promise<ToolResult> {
@@ -219,11 +219,11 @@ export class AgentTools {
       files,
       fetch,
       signal,
-      headersCame,
+      onHeaders,
       untilFiled: (release) => releases.add(release),
       idempotencyKey: `${sessionId}_${effect.id}`,
       now,
-      tell: (news) => this.#notify(effect, news),
+      notify: (news) => this.#notify(effect, news),
       resultBytes: bytesWithin(room.limits.inlineTokens, room.calibration),
     };
     try {
@@ -336,7 +336,7 @@ type Call = {
   effect: ToolCallEffect;
   turn: TurnState;
   signal: AbortSignal;
-  headersCame: () => void;
+  onHeaders: () => void;
   releases: Releases;
   room: Room;
 };

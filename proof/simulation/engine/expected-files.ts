@@ -50,12 +50,12 @@ export function expectedFilesOf(
   log: readonly NumberedEvent[],
   reached: readonly ReceivedRequest[],
 ): ExpectedFiles {
-  const witness = new FileTracker(reached);
+  const tracker = new FileTracker(reached);
   const [created] = log;
   const hasFiles =
     created?.type === "session.created" && created.rules.agents.some(({ workspace }) => workspace);
-  if (hasFiles) for (const event of log) if (event.type !== "stream.delta") witness.see(event);
-  return witness;
+  if (hasFiles) for (const event of log) if (event.type !== "stream.delta") tracker.see(event);
+  return tracker;
 }
 
 /** The same form as snapshots read from storage: `{sha256} {size}` by path. */

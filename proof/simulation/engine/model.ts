@@ -48,8 +48,8 @@ export function speak(
   }: { seed: number; call: string; agent: number; habits: readonly Habit[] },
 ): ModelReply {
   const has = (habit: Habit): boolean => habits.includes(habit);
-  const temper = new Chance(seed ^ hash(`temper ${agent}`));
-  const character = temper.weighted({
+  const choices = new Chance(seed ^ hash(`temper ${agent}`));
+  const character = choices.weighted({
     agreeable: 5,
     improver: 3,
     stubborn: has("stubborn") ? 8 : 0,

@@ -189,7 +189,7 @@ export class ToolServer {
     const { idempotencyKey, signal } = context;
     const speak = (): void => {
       request.headersAt ??= time.now;
-      context.headersCame?.();
+      context.onHeaders?.();
     };
     const chance = new Chance(seed ^ hash(idempotencyKey));
     const afterMs = faults.strikes("tool_slow", 30_000)
@@ -200,7 +200,7 @@ export class ToolServer {
       await this.#after(Math.floor(afterMs / (news.length + 1)), signal);
       if (isDead()) return never();
       speak();
-      context.tell?.(one);
+      context.notify?.(one);
     }
     await this.#after(afterMs - news.length * Math.floor(afterMs / (news.length + 1)), signal);
     if (isDead()) return never();

@@ -1,7 +1,7 @@
 import type { CallEvent, EventOf, Usage } from "../../protocol/events";
 import { chargedCost } from "../../protocol/cost";
 import { type CostFields, costOfFields } from "../../protocol/cost";
-import { addUsage, tellsLength, totalTokens } from "../../protocol/usage";
+import { addUsage, measuresLength, totalTokens } from "../../protocol/usage";
 import { isFinal } from "./compaction";
 import { isResearch } from "../budget/hosted-tools";
 import { asksForDecision } from "../attempt/round-limits";
@@ -89,7 +89,7 @@ function callCompleted(
     decisions: event.decisions,
     ...(decides && { decisionCalls: (round.decisionCalls ?? 0) + 1 }),
     // A summary is not part of the conversation that it summarizes.
-    contextTokens: compacts || !tellsLength(event.usage) ? round.contextTokens : tokens,
+    contextTokens: compacts || !measuresLength(event.usage) ? round.contextTokens : tokens,
   }));
 }
 

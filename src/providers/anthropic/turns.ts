@@ -1,6 +1,6 @@
 import { fittingName } from "../call-ids";
 import { isJsonObject, parseJson } from "../json";
-import { type Part, PDF_TYPE, unsayable } from "../attachment-parts";
+import { type Part, PDF_TYPE, rejectPart } from "../attachment-parts";
 import type { Message, ModelRequest, ReplyItem } from "../provider";
 import { blockOf } from "./hosted-uses";
 import { type Fields, fieldsOf, textOf } from "./schema";
@@ -60,7 +60,7 @@ function toPart(part: Part): Fields[] {
         },
       ];
     case "audio":
-      return unsayable(part);
+      return rejectPart(part);
   }
 }
 

@@ -1,6 +1,6 @@
 import { fittingName, resultText } from "../call-ids";
 import { isJsonObject, parseJson } from "../json";
-import { dataUrl, type Part, PDF_TYPE, pdfFilename, unsayable } from "../attachment-parts";
+import { dataUrl, type Part, PDF_TYPE, pdfFilename, rejectPart } from "../attachment-parts";
 import type { Message, ReplyItem } from "../provider";
 import { textOf } from "./schema";
 
@@ -49,7 +49,7 @@ function toPart(part: Part): Item {
         file_data: dataUrl(PDF_TYPE, part.base64),
       };
     case "audio":
-      return unsayable(part);
+      return rejectPart(part);
   }
 }
 

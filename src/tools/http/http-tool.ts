@@ -96,7 +96,7 @@ async function send(
       redirect: "manual",
       signal,
     });
-    context.headersCame?.();
+    context.onHeaders?.();
     status = response.status;
     settle(status >= 500 ? "failed" : "answered");
     const result = await toResult(response, { lease, signal, secrets });

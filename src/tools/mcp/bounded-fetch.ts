@@ -50,13 +50,13 @@ export type CallWatch = {
 };
 
 /**
- * `headersCame` is called with the first response headers. `large` is acquired if a reply is
+ * `onHeaders` is called with the first response headers. `large` is acquired if a reply is
  * large.
  */
-export type WatchOptions = { headersCame?: (() => void) | undefined; large: MutexLease };
+export type WatchOptions = { onHeaders?: (() => void) | undefined; large: MutexLease };
 
 type RunningCall = {
-  headersCame: () => void;
+  onHeaders: () => void;
   large: MutexLease;
   open: AbortController;
   failed: AbortController;
@@ -111,9 +111,9 @@ export class BoundedFetch {
   }
 
   /** Call before a call is sent under this key. The caller also releases the lease. */
-  watch(key: string, { headersCame = () => undefined, large }: WatchOptions): CallWatch {
+  watch(key: string, { onHeaders = () => undefined, large }: WatchOptions): CallWatch {
     const watched: RunningCall = {
-      headersCame,
+      onHeaders,
       large,
       open: new AbortController(),
       failed: new AbortController(),
@@ -163,7 +163,7 @@ export class BoundedFetch {
       { signals, isStream, isCall: call !== undefined },
     );
     const response = await (resumed ? takenUp(sent, resumed) : sent);
-    call?.headersCame();
+    call?.onHeaders();
     if (response.status >= 300 && response.status < 400) {
       await response.body?.cancel().catch(() => undefined);
       throw new ResponseRefused(
@@ -254,7 +254,7 @@ export class BoundedFetch {
     const ended = () => {
       call.timer ??= setTimeout(() => {
         call.timer = undefined;
-        if (call.mark === null) giveUp(call);
+        if (call.mark === null) abandonCall(call);
       }, READING_MS);
     };
     const count = async (bytes: number): Promise<void> => {
@@ -276,19 +276,19 @@ export class BoundedFetch {
   }
 }
 
-const giveUp = ({ failed }: RunningCall): void =>
+const abandonCall = ({ failed }: RunningCall): void =>
   failed.abort(new StreamEnded("broke off its reply"));
 
 /** Tries to resume a call's stream. After the last failed try, no reply can arrive. */
 async function takenUp(sent: Promise<Response>, call: RunningCall): Promise<Response> {
   const response = await sent.catch((error: unknown) => {
     call.lost += 1;
-    if (call.lost >= RESUME_TRIES) giveUp(call);
+    if (call.lost >= RESUME_TRIES) abandonCall(call);
     throw error;
   });
   call.lost = response.ok ? 0 : call.lost + 1;
   // 405: the server has no such streams; do not try again.
-  if (response.status === 405 || call.lost >= RESUME_TRIES) giveUp(call);
+  if (response.status === 405 || call.lost >= RESUME_TRIES) abandonCall(call);
   return response;
 }
 

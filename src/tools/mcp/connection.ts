@@ -47,7 +47,7 @@ export type Call = {
   }) => void;
   /** Called when the server requested input during the call; the request was refused. */
   asked: (question: Question) => void;
-  headersCame: (() => void) | undefined;
+  onHeaders: (() => void) | undefined;
   /** Acquired if the reply is large; the caller releases it. */
   large: MutexLease;
   /** The pinned definition. The request follows it, not the server's current listing. */
@@ -161,12 +161,12 @@ export class Connection {
     signal,
     progress,
     asked,
-    headersCame,
+    onHeaders,
     large,
     tool,
   }: Call): Promise<CallToolResult> {
     const { server, out } = this.#options;
-    const watch = out.watch(key, { headersCame, large });
+    const watch = out.watch(key, { onHeaders, large });
     const told: Call["asked"] = (question) => asked(question);
     this.#asking.add(told);
     try {

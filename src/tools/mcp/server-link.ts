@@ -242,7 +242,7 @@ export class ServerLink {
   async #list(connection: Connection, later: () => Promise<void> | null): Promise<void> {
     const tools = await connection.list(this.#closed.signal);
     const betrays = new Set(tools.filter((tool) => this.#secrets.isIn(JSON.stringify(tool))));
-    const told = tools.filter((tool) => !betrays.has(tool));
+    const safeTools = tools.filter((tool) => !betrays.has(tool));
     const why = "what the server says of it repeats what we showed the server to be let in";
     const hidden = [...betrays].map(async ({ name }): Promise<RefusedTool> => {
       const bareName = this.#clean(shown(name));
@@ -254,7 +254,7 @@ export class ServerLink {
         changed: false,
       };
     });
-    const looked = await Promise.all(told.map((tool) => hashed(this.server.name, tool)));
+    const looked = await Promise.all(safeTools.map((tool) => hashed(this.server.name, tool)));
     const hiddenTools = await Promise.all(hidden);
     const better = later();
     if (better !== null) return better;
@@ -282,11 +282,11 @@ export class ServerLink {
       args,
       key: context.idempotencyKey,
       signal: context.signal,
-      headersCame: context.headersCame,
+      onHeaders: context.onHeaders,
       large,
       tool: tool.tool,
       progress: ({ progress, total, message }) =>
-        context.tell?.({
+        context.notify?.({
           type: "progress",
           origin: this.#origin,
           progress,
@@ -294,7 +294,7 @@ export class ServerLink {
           message:
             message === undefined ? null : cutText(this.#clean(shown(message)), MAX_PROGRESS_CHARS),
         }),
-      asked: (question) => this.#tellOf([question], context),
+      asked: (question) => this.#forwardQuestions([question], context),
     });
     try {
       const result = this.#ofReply(await call, context);
@@ -330,12 +330,12 @@ export class ServerLink {
   }
 
   #asked(questions: readonly Question[], context: ToolContext): ToolResult {
-    return { outcome: "error", text: inputResult(this.#tellOf(questions, context)) };
+    return { outcome: "error", text: inputResult(this.#forwardQuestions(questions, context)) };
   }
 
-  #tellOf(questions: readonly Question[], context: ToolContext): InputRequired {
+  #forwardQuestions(questions: readonly Question[], context: ToolContext): InputRequired {
     const required = inputRequired(this.server.url, questions, (text) => this.#clean(text));
-    context.tell?.({ type: "elicitation", ...required });
+    context.notify?.({ type: "elicitation", ...required });
     return required;
   }
 

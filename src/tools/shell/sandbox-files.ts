@@ -42,7 +42,7 @@ export class SandboxFiles {
   }
 
   /** Makes the sandbox contain exactly the agent's files, and ends what earlier commands left. */
-  async bringIn(files: AgentFiles): Promise<void> {
+  async copyIn(files: AgentFiles): Promise<void> {
     await this.#clear();
     const there = await this.#list();
     const wanted = new Set(this.#filesOf(files));
@@ -72,7 +72,7 @@ export class SandboxFiles {
   }
 
   /** Copies changes back. Returns messages for the model about changes that could not be kept. */
-  async bringBack(files: AgentFiles): Promise<string[]> {
+  async copyBack(files: AgentFiles): Promise<string[]> {
     const there = await this.#list();
     const problems = there.others.map((path) => `${path} is no plain file and was not kept.`);
     await this.#removeGone(files, there, problems);

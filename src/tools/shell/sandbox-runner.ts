@@ -105,7 +105,7 @@ async function run(
 ): Promise<CommandOutcome> {
   const { files, command, directory, timeoutMs, signal } = request;
   signal.throwIfAborted();
-  await inSandbox.bringIn(files);
+  await inSandbox.copyIn(files);
   const script = inSandbox.root + SCRIPT;
   await sandbox.writeFile(script, command);
   // The command is passed in a file, so that it needs no quoting. The file is removed before the
@@ -115,7 +115,7 @@ async function run(
   const line = withinTime(inner, { seconds: timeoutMs / 1000, mark: inSandbox.mark, timedOut });
   const { exitCode, stdout, stderr } = await sandbox.exec(line, { timeout: timeoutMs + GRACE_MS });
   signal.throwIfAborted();
-  const problems = await inSandbox.bringBack(files);
+  const problems = await inSandbox.copyBack(files);
   const stderrText = stderr.trimEnd();
   const isStopped = stderrText.endsWith(timedOut);
   const stopped = isStopped ? `it took longer than ${timeoutMs / 1000} s` : null;

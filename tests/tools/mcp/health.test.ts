@@ -48,8 +48,8 @@ describe("a connection", () => {
       }),
     );
     const servers = keep(await connected([server(made.url)]));
-    const { promise: came, resolve: headersCame } = Promise.withResolvers<void>();
-    const call = toolOf(servers, "mcp__box__act").run({}, context({ headersCame }));
+    const { promise: came, resolve: onHeaders } = Promise.withResolvers<void>();
+    const call = toolOf(servers, "mcp__box__act").run({}, context({ onHeaders }));
     await came;
     end();
     expect(await call).toEqual({ outcome: "ok", text: "done" });

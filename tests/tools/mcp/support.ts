@@ -62,7 +62,7 @@ export function context(
     signal: AbortSignal.timeout(30_000),
     idempotencyKey: `key-${calls}`,
     now: () => Date.now(),
-    tell: (told) => news.push(told),
+    notify: (notification) => news.push(notification),
     news,
     ...more,
   };

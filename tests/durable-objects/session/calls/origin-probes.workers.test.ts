@@ -6,7 +6,7 @@ import {
 } from "../../../../durable-objects/session/calls/origin-probes";
 
 /** A reserved port without a server. */
-const NOBODY = "http://127.0.0.1:1/v1";
+const UNREACHABLE = "http://127.0.0.1:1/v1";
 
 /** Counts connections of the real `connect()`. */
 function counted() {
@@ -22,7 +22,7 @@ describe("a probe in workerd (A2)", () => {
   it("connects to a server that listens, and fails where no server listens", async () => {
     const { probes } = counted();
     expect(await probes.reaches(new URL(inject("providersUrl")), null)).toBe(true);
-    expect(await probes.reaches(new URL(NOBODY), null)).toBe(false);
+    expect(await probes.reaches(new URL(UNREACHABLE), null)).toBe(false);
     expect(await probes.reaches(new URL("https://no-such-name.invalid/v1"), null)).toBe(false);
   });
 
@@ -43,7 +43,7 @@ describe("a probe in workerd (A2)", () => {
     await probes.reaches(url, null);
     probes.forget(url.href);
     await probes.reaches(url, null);
-    for (const _ of [1, 2]) await probes.reaches(new URL(NOBODY), null);
+    for (const _ of [1, 2]) await probes.reaches(new URL(UNREACHABLE), null);
     expect(connections()).toBe(4);
   });
 

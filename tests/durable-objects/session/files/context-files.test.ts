@@ -234,23 +234,23 @@ describe("the presenter's changes", () => {
 describe("the pinned versions of a turn", () => {
   it("are released at its end, except the versions that its changes are based on", async () => {
     await uses1(write("/contexts/site/a.txt", "A2"));
-    await session.letGo();
+    await session.releaseContexts();
     expect(session.released).toEqual([]);
     presents();
-    await session.letGo();
+    await session.releaseContexts();
     expect(session.released).toEqual(["turn 1: all but site@v1"]);
   });
 
   it("are all released by a turn without changes, and by a turn whose changes are not available", async () => {
     presents();
-    await session.letGo();
+    await session.releaseContexts();
     expect(session.released).toEqual(["turn 1: all but "]);
     begin({ rules: { skip_coordination: true, max_orchestration_restarts: 1 } });
     await uses1(write("/contexts/site/a.txt", "A2"));
     presents();
     session.cancels();
     expect(await session.changes()).toEqual(["site@v1 a.txt: A2"]);
-    await session.letGo();
+    await session.releaseContexts();
     expect(session.released).toEqual(["turn 1: all but "]);
   });
 });

@@ -189,7 +189,7 @@ export class FilesSession {
   }
 
   /** Runs the owed jobs for versions, from storage alone. */
-  async letGo(): Promise<void> {
+  async releaseContexts(): Promise<void> {
     this.restart();
     const duties = this.#workspaces.outbox.all().filter(({ type }) => type === "release_contexts");
     for (const duty of duties) await this.#workspaces.perform(duty);

@@ -61,7 +61,7 @@ const hoard = (filed: string[], given: () => ToolResult): Tool => ({
 });
 
 /** Like a stopped command: it has changed files and then failed. */
-const giveUp: Tool = {
+const failingTool: Tool = {
   spec: { name: "give_up", description: "Gives up.", parameters: { type: "object" } },
   rule: { name: "give_up", acts_outside: false, idempotent: true },
   run: async (_, { files }) => {
@@ -260,7 +260,7 @@ describe("an agent's tool calls", () => {
   });
 
   it("are recorded with their file changes as dropped where they failed", async () => {
-    const { events } = working([giveUp], [{ name: "give_up" }]);
+    const { events } = working([failingTool], [{ name: "give_up" }]);
     await isOver();
     const [accessed] = events().flatMap((event) =>
       event.type === "files.accessed" ? [event] : [],

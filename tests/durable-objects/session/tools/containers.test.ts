@@ -25,7 +25,7 @@ class Fleet {
   #held: (() => void)[] = [];
 
   /** Ends each running command, or those that start from now on. */
-  letGo(): void {
+  endCommands(): void {
     for (const end of this.#held.splice(0)) end();
   }
 
@@ -94,7 +94,7 @@ describe("a session's containers", () => {
       .events()
       .flatMap(({ type }) => (/^tool\.(completed|interrupted|unknown)$/.test(type) ? [type] : []));
   afterEach(() => {
-    fleet.letGo();
+    fleet.endCommands();
     agent.close();
   });
 
@@ -112,7 +112,7 @@ describe("a session's containers", () => {
     await begun(1);
     await agent.restart();
     await begun(2);
-    fleet.letGo();
+    fleet.endCommands();
     await isOver();
     expect(settlements()).toEqual(["tool.interrupted", "tool.completed"]);
   });
@@ -129,7 +129,7 @@ describe("a session's containers", () => {
     await begun(1);
     const stopped = agent.stop();
     await vi.waitFor(() => expect(fleet.destroyed).toEqual(["s-1"]), 10_000);
-    fleet.letGo(); // current work ends, and may have started the container again
+    fleet.endCommands(); // current work ends, and may have started the container again
     await stopped;
     expect(fleet.destroyed).toEqual(["s-1", "s-1"]);
   });
@@ -137,7 +137,7 @@ describe("a session's containers", () => {
   it("that cannot be destroyed keep the session, and the destruction is retried without a request", async () => {
     working("closed_container");
     await begun(1);
-    fleet.letGo();
+    fleet.endCommands();
     await isOver();
     fleet.isDown = true;
     await expect(agent.stop()).rejects.toThrow("Network connection lost.");
