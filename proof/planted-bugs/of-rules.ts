@@ -208,8 +208,8 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "progress of a tool server is not limited",
     file: "src/coordination/tool/tool-notifications.ts",
-    find: "at - told.progressAt >= pauseAfter(told.progress)",
-    replace: "at >= told.progressAt",
+    find: "at - forwarded.progressAt >= pauseAfter(forwarded.progress)",
+    replace: "at >= forwarded.progressAt",
     invariant: "news",
   },
   {

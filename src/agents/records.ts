@@ -212,8 +212,8 @@ const result = (toolCall: string, tool: ToolText): CallRecord => ({
 
 function toolResult(scene: Scene, event: EventOf<"tool.completed">): CallRecord {
   const { tool_call: toolCall, name, outcome } = event;
-  const brought = scene.input.toolResult;
-  const text = brought?.toolCall === toolCall ? quote(scene.nonce, brought.text) : null;
+  const current = scene.input.toolResult;
+  const text = current?.toolCall === toolCall ? quote(scene.nonce, current.text) : null;
   switch (outcome) {
     case "ok":
       return result(toolCall, { name, text: text || RESULTS.empty, isError: false });

@@ -194,14 +194,14 @@ export const resultFilePath = (
  * The text for the conversation with one line per file at its end. At the end, because long texts
  * are cut before.
  */
-export function withFiles(told: string, files: readonly FiledFile[]): string {
+export function withFiles(text: string, files: readonly FiledFile[]): string {
   const lines = files.map((file, index) => {
     const facts = `${file.mediaType}, ${file.size} bytes`;
     return "path" in file
       ? `[file ${index + 1}: ${file.path}, ${facts}]`
       : `[file ${index + 1}: ${facts}; not kept: ${file.why}]`;
   });
-  return lines.length === 0 ? told : `${told}\n\n${lines.join("\n")}`;
+  return lines.length === 0 ? text : `${text}\n\n${lines.join("\n")}`;
 }
 
 /** UTF-8 bytes per token, without better data. */

@@ -20,21 +20,22 @@ export function shouldForward(
 ): boolean {
   const found = toolInFlight(turn, effect);
   if (!found) return false;
-  const told = found.tool.told ?? NONE_FORWARDED;
-  if (notification.type === "elicitation") return told.inputs < LIMITS.inputsPerCall;
+  const forwarded = found.tool.told ?? NONE_FORWARDED;
+  if (notification.type === "elicitation") return forwarded.inputs < LIMITS.inputsPerCall;
   if (![notification.progress, notification.total ?? 0].every(Number.isFinite)) return false;
   return (
-    told.progress < LIMITS.progressPerCall && at - told.progressAt >= pauseAfter(told.progress)
+    forwarded.progress < LIMITS.progressPerCall &&
+    at - forwarded.progressAt >= pauseAfter(forwarded.progress)
   );
 }
 
 /** What was forwarded of the tool, including this event. */
 export function countForwarded(
-  { told = NONE_FORWARDED }: ToolState,
+  { told: forwarded = NONE_FORWARDED }: ToolState,
   event: EventOf<"tool.progressed" | "tool.input_required">,
 ): ForwardedCounts {
-  if (event.type === "tool.input_required") return { ...told, inputs: told.inputs + 1 };
-  return { ...told, progress: told.progress + 1, progressAt: event.at };
+  if (event.type === "tool.input_required") return { ...forwarded, inputs: forwarded.inputs + 1 };
+  return { ...forwarded, progress: forwarded.progress + 1, progressAt: event.at };
 }
 
 /**

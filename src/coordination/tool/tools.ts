@@ -125,10 +125,10 @@ export function settleTool(
   const base = { ...draft.roundFields(index), tool_call: tool.id, name: tool.name };
   if (accesses.length > 0)
     draft.add({ type: "files.accessed", ...base, accesses: summarizeAccesses(accesses) });
-  const told = message === "" ? {} : { message: truncateTo(LIMITS.toolMessageBytes, message) };
+  const detail = message === "" ? {} : { message: truncateTo(LIMITS.toolMessageBytes, message) };
   draft.add(
     outcome === "unknown"
-      ? { type: "tool.unknown", ...base, ...told }
+      ? { type: "tool.unknown", ...base, ...detail }
       : { type: "tool.completed", ...base, outcome },
   );
   return draft.round(index).status === "calling" ? index : null;

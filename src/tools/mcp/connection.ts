@@ -40,7 +40,7 @@ export type Call = {
   args: Record<string, unknown>;
   key: string;
   signal: AbortSignal;
-  progress: (told: {
+  progress: (update: {
     progress: number;
     total?: number | undefined;
     message?: string | undefined;
@@ -167,8 +167,8 @@ export class Connection {
   }: Call): Promise<CallToolResult> {
     const { server, out } = this.#options;
     const watch = out.watch(key, { onHeaders, large });
-    const told: Call["asked"] = (question) => asked(question);
-    this.#asking.add(told);
+    const listener: Call["asked"] = (question) => asked(question);
+    this.#asking.add(listener);
     try {
       return await this.#client.callTool(
         { name, arguments: args, _meta: { [CALL_KEY]: key } },
@@ -186,15 +186,15 @@ export class Connection {
     } catch (error) {
       throw watch.failed.aborted ? watch.failed.reason : error;
     } finally {
-      this.#asking.delete(told);
+      this.#asking.delete(listener);
       watch.end();
     }
   }
 
   /** Ends the session with the server, if the server can be reached. */
   async close(): Promise<void> {
-    const told = this.#transport.terminateSession().catch(() => undefined);
-    await Promise.race([told, sleep(GOODBYE_MS)]);
+    const terminated = this.#transport.terminateSession().catch(() => undefined);
+    await Promise.race([terminated, sleep(GOODBYE_MS)]);
     await this.abandon();
   }
 

@@ -89,11 +89,11 @@ const oneAtATime = (given: GivenTokens): AuthProvider => ({
       const now = (await given.tokens())?.access_token;
       if (now !== undefined && now !== refused) return;
       const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
-      const told = {
+      const challenge = {
         ...(resourceMetadataUrl && { resourceMetadataUrl }),
         ...(scope !== undefined && { scope }),
       };
-      if ((await authorise(given, { serverUrl, fetchFn, ...told })) !== "AUTHORIZED")
+      if ((await authorise(given, { serverUrl, fetchFn, ...challenge })) !== "AUTHORIZED")
         throw new UnauthorizedError();
     });
   },

@@ -68,8 +68,8 @@ export type Question = z.infer<typeof QuestionSchema>;
  */
 export const readQuestion = (request: unknown): Question | null =>
   QuestionSchema.safeParse(request).data ?? null;
-export const readElicitations = (told: unknown): Question[] =>
-  (Array.isArray(told) ? told : []).flatMap(
+export const readElicitations = (items: unknown): Question[] =>
+  (Array.isArray(items) ? items : []).flatMap(
     (params) => readQuestion({ method: "elicitation/create", params }) ?? [],
   );
 
