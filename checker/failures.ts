@@ -97,7 +97,7 @@ function delayViolations(event: EventOf<"call.failed">, board: Board, askedMs: n
  * A call that is not retried costs its round, its agent, or the presentation; the next event shows
  * which.
  */
-function lost(event: EventOf<"call.failed">, { board, next }: Around): string[] {
+function lost(event: EventOf<"call.failed">, { board, next }: EventContext): string[] {
   const purpose = agentOf(board, event.agent)?.round?.purpose;
   if (event.retry_at !== null || event.class === "cancelled" || purpose === undefined) return [];
   const then = leftBy(event, next) === null ? (next?.type ?? "nothing") : "agent.failed";
@@ -246,9 +246,12 @@ export const probes: Invariant = {
 const UNREACHABLE = "cannot_reach";
 const FATAL: readonly string[] = ["bad_credentials", "unknown_model"];
 
-type Around = { board: Board; next: NumberedEvent | undefined };
+type EventContext = { board: Board; next: NumberedEvent | undefined };
 
-function failedRoundViolations(event: EventOf<"round.failed">, { board, next }: Around): string[] {
+function failedRoundViolations(
+  event: EventOf<"round.failed">,
+  { board, next }: EventContext,
+): string[] {
   const lostSoFar = (agentOf(board, event.agent)?.failedInARow ?? 0) + 1;
   const fails = failsNext(event, next);
   return [
@@ -261,7 +264,7 @@ function failedRoundViolations(event: EventOf<"round.failed">, { board, next }: 
 /**
  * The consequence of a failed call: the agent if another round cannot help, else at most the round.
  */
-function fatal(event: EventOf<"call.failed">, { board, next }: Around): string[] {
+function fatal(event: EventOf<"call.failed">, { board, next }: EventContext): string[] {
   const agent = agentOf(board, event.agent);
   if (agent?.round?.purpose !== "coordination" || board.openCalls.get(event.call)?.compacts)
     return [];

@@ -1,3 +1,4 @@
+import type { CostFields } from "../src/protocol/cost";
 import type { EventOf, Usage } from "../src/protocol/events";
 import type { AgentRules } from "../src/protocol/team";
 
@@ -10,10 +11,8 @@ export const plus = (a: Amount, b: Amount): Amount => ({
   usd: a.usd + b.usd,
 });
 
-type Costly = { cost_usd: number | null; cost_usd_known?: number | undefined };
-
 /** Dollars with a known price. */
-export const usdOf = ({ cost_usd, cost_usd_known }: Costly): number =>
+export const usdOf = ({ cost_usd, cost_usd_known }: CostFields): number =>
   cost_usd ?? cost_usd_known ?? 0;
 
 /** The logged charge of a call. */

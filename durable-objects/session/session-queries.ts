@@ -93,8 +93,8 @@ export class SessionQueries {
   }
 
   /** Questions and final answers of the turn `parent` and all turns before it, oldest first. */
-  history(parent: number | null): Earlier[] {
-    const earlier: Earlier[] = [];
+  history(parent: number | null): PastTurn[] {
+    const earlier: PastTurn[] = [];
     for (
       let place = parent === null ? null : this.#log.turn(parent);
       place;
@@ -199,7 +199,7 @@ export class SessionQueries {
 }
 
 /** An earlier turn, for the prompts of a later one. */
-type Earlier = { question: string; attachments: readonly Attachment[]; answer: string };
+type PastTurn = { question: string; attachments: readonly Attachment[]; answer: string };
 
 /**
  * The files of an answer. `snapshot`: as named by its event; `null` if its author has no workspace.

@@ -5,7 +5,7 @@ import type { AddressRules } from "../../src/outgoing/address-rules";
 import {
   addressGuard,
   type AddressGuard,
-  AddressRefused,
+  AddressRefusedError,
   guardedFetch,
   markedFetch,
   NameUnknown,
@@ -69,7 +69,7 @@ export function inProvidersWords(guard: AddressGuard): AddressGuard {
     try {
       return await guard(url, signal, send);
     } catch (error) {
-      if (error instanceof AddressRefused)
+      if (error instanceof AddressRefusedError)
         throw new ProviderError("bad_request", "address_refused", error.message);
       if (error instanceof NameUnresolved)
         throw new ProviderError("transient", "name_unresolved", error.message);

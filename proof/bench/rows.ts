@@ -16,26 +16,26 @@ import { runRequest, startTeam, teamOf } from "./team";
  */
 type RowsFigure = {
   minutes: number;
-  rows: Record<How, Spread>;
+  rows: Record<Audience, Spread>;
   /**
    * Rows of relays that store the output of the same requests at the same interval, and nothing
    * else.
    */
-  bare: Record<How, Spread>;
+  bare: Record<Audience, Spread>;
   /** Alarms that fired, of all sessions together. */
   alarms: number;
 };
 
-const HOW = ["watched", "unwatched"] as const;
-type How = (typeof HOW)[number];
+const AUDIENCES = ["watched", "unwatched"] as const;
+type Audience = (typeof AUDIENCES)[number];
 
 const MINUTES = 5;
 const SMALL_MINUTES = 0.25;
 /** Sessions of each kind, side by side: five minutes cannot be shortened. */
 const SESSIONS = 5;
-const AIMS: Record<How, number> = { watched: 1_500, unwatched: 500 };
-/** How often text is stored: one row for all agents. */
-const EVERY_MS: Record<How, number> = { watched: 250, unwatched: 1_000 };
+const AIMS: Record<Audience, number> = { watched: 1_500, unwatched: 500 };
+/** Audience often text is stored: one row for all agents. */
+const EVERY_MS: Record<Audience, number> = { watched: 250, unwatched: 1_000 };
 /** Long enough for the whole time: each agent writes its first answer, 25 tokens a second. */
 const LOAD = {
   answerTokens: 9_000,
@@ -52,7 +52,7 @@ export const ROWS: Measurement = {
   async measure({ isSmall }): Promise<Figure> {
     const minutes = isSmall ? SMALL_MINUTES : MINUTES;
     const data = await measureRows(minutes);
-    const lines = HOW.map(
+    const lines = AUDIENCES.map(
       (how): Line => ({
         figure:
           how === "watched" ? `rows in ${minutes} minutes of three agents, ${how}` : `  ${how}`,
@@ -62,7 +62,7 @@ export const ROWS: Measurement = {
         aim: aim(data.rows[how].median, AIMS[how], "≤"),
       }),
     );
-    const sessions = HOW.length * SESSIONS;
+    const sessions = AUDIENCES.length * SESSIONS;
     const alarms: Line = {
       figure: "  alarms that fired, per session",
       measured: (data.alarms / sessions).toFixed(1),
@@ -78,12 +78,14 @@ async function measureRows(minutes: number): Promise<RowsFigure> {
   const providers = await startTeam(LOAD, MEMBERS);
   const left = new AbortController();
   try {
-    const started = new Map<How, StartedRun[]>();
-    for (const how of HOW) started.set(how, await startSome(runtime, providers));
+    const started = new Map<Audience, StartedRun[]>();
+    for (const how of AUDIENCES) started.set(how, await startSome(runtime, providers));
     for (const { events } of started.get("watched") ?? []) {
       new Reader(events, { signal: left.signal }).ended.catch(() => undefined);
     }
-    const relays = Promise.all(HOW.map((how) => relayRows(runtime, providers, { how, minutes })));
+    const relays = Promise.all(
+      AUDIENCES.map((how) => relayRows(runtime, providers, { how, minutes })),
+    );
     relays.catch(() => undefined); // Thrown by the `await` below.
     await sleep(minutes * 60_000);
     const { rows, operations } = CountsSchema.parse(
@@ -93,7 +95,7 @@ async function measureRows(minutes: number): Promise<RowsFigure> {
       const status = await statusOf(turn);
       if (status !== "running") throw new Error(`After ${minutes} minutes a run is ${status}.`);
     }
-    if (rows.length !== HOW.length * SESSIONS)
+    if (rows.length !== AUDIENCES.length * SESSIONS)
       throw new Error(`${rows.length} sessions wrote rows.`);
     const [watched, unwatched] = await relays;
     if (!watched || !unwatched) throw new Error("A relay is missing.");
@@ -130,7 +132,7 @@ async function startSome(
 async function relayRows(
   { bare }: Runtime,
   providers: SimulatedProviders,
-  { how, minutes }: { how: How; minutes: number },
+  { how, minutes }: { how: Audience; minutes: number },
 ): Promise<number[]> {
   while (providers.requests().length < MEMBERS.length) await sleep(10);
   const bodies = providers

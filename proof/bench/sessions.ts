@@ -93,8 +93,8 @@ export const SESSIONS_AT_ONCE: Measurement = {
 };
 
 /** The wall time of each session, the CPU time per second of all, and the number of busy cores. */
-type AtOnce = { cpuPerSecond: number; cores: number; walls: number[] };
-type Pair = Record<"ours" | "bare", AtOnce>;
+type BatchSpeed = { cpuPerSecond: number; cores: number; walls: number[] };
+type Pair = Record<"ours" | "bare", BatchSpeed>;
 
 /** `most`: the upper limit of concurrent sessions. */
 type Size = { sessions: number; most: number; runs: number };
@@ -105,7 +105,7 @@ async function measureSessions(
 ): Promise<SessionsFigure> {
   const members = teamOf(3);
   const providers = await startTeam(LOAD, members);
-  const atOnce = async (sessions: number, run: () => Promise<unknown>): Promise<AtOnce> => {
+  const atOnce = async (sessions: number, run: () => Promise<unknown>): Promise<BatchSpeed> => {
     const [startedAt, before] = [now(), cpuMs()];
     const walls = await Promise.all(
       Array.from({ length: sessions }, async () => {

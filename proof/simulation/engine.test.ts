@@ -4,7 +4,7 @@ import { LOG_VERSION } from "../../src/protocol/events";
 import { breaches } from "./engine/invariants";
 import { judge, play } from "./engine/judge";
 import { REVIVAL_MS } from "./engine/platform";
-import type { WhileAway } from "./engine/run";
+import type { DiskChange } from "./engine/run";
 import type { Fault } from "./engine/faults";
 import { type EngineSituation, situationOf } from "./engine/situation";
 
@@ -85,7 +85,7 @@ it("tools of a server that were listed late or again are called and return resul
 
 describe("a session that an earlier release has started", () => {
   /** The log as version 1 wrote it: turns without a version. */
-  const asVersion1: WhileAway = (disk) => {
+  const asVersion1: DiskChange = (disk) => {
     const [made] = disk.read("SELECT 1 FROM sqlite_master WHERE name = 'events'");
     if (made)
       disk.read(

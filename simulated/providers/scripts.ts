@@ -10,15 +10,15 @@ import type { ShownAnswer, Situation } from "./situation";
 /** Whom to vote for. `best` is the longest answer, the same for all agents in any order. */
 export type Choice = "best" | "first" | ((situation: Situation) => string);
 
-type Voting = { voteFor?: Choice; reason?: string };
-type Presenting = { presentation?: string };
+type VoteOptions = { voteFor?: Choice; reason?: string };
+type PresentationOptions = { presentation?: string };
 
 /** Answers, then votes; presents its own text, or the best answer. Models a good team member. */
 export function answersThenVotes({
   answer,
   presentation,
   ...voting
-}: { answer: string } & Voting & Presenting): Script {
+}: { answer: string } & VoteOptions & PresentationOptions): Script {
   return byStage({
     answering: () => newAnswer(answer),
     deciding: (situation) => vote(situation, voting),
@@ -48,7 +48,7 @@ function attachmentReport({ asked: { attached, messages } }: Situation): string 
 export function improvesOnce({
   improved,
   ...rest
-}: { answer: string; improved: string } & Voting & Presenting): Script {
+}: { answer: string; improved: string } & VoteOptions & PresentationOptions): Script {
   const base = answersThenVotes({
     ...rest,
     voteFor: rest.voteFor ?? ((situation) => aliasOf(improved, situation)),
@@ -60,7 +60,7 @@ export function improvesOnce({
 }
 
 /** Submits a new and different answer whenever it may. Votes only if nothing else is offered. */
-export function improvesForever({ topic, ...voting }: { topic: string } & Voting): Script {
+export function improvesForever({ topic, ...voting }: { topic: string } & VoteOptions): Script {
   return byStage({
     answering: () => newAnswer(unlikeAnyOther(topic)),
     deciding: (situation) =>
@@ -74,7 +74,7 @@ export function copycat({
   answer,
   copies = 1,
   ...voting
-}: { answer: string; copies?: number } & Voting): Script {
+}: { answer: string; copies?: number } & VoteOptions): Script {
   const base = answersThenVotes({ answer, ...voting });
   return (situation) => {
     const copied =
@@ -154,7 +154,7 @@ export const newAnswer = (content: string): Reply => call("new_answer", { conten
 /** A reply with one `vote` call. */
 export function vote(
   situation: Situation,
-  { voteFor = "best", reason = "It is the most complete of the answers." }: Voting = {},
+  { voteFor = "best", reason = "It is the most complete of the answers." }: VoteOptions = {},
 ): Reply {
   return call("vote", { agent_id: chosen(situation, voteFor), reason });
 }

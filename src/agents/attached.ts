@@ -12,10 +12,18 @@ import type { Part } from "../providers/attachment-parts";
  */
 
 /** An attachment that an agent's model does not support. */
-export type NotAccepted = { agent: string; model: string; name: string; mediaType: string };
+export type UnsupportedAttachment = {
+  agent: string;
+  model: string;
+  name: string;
+  mediaType: string;
+};
 
 /** Every attachment that an agent does not support; empty if all can be sent. */
-export function notAccepted({ agents }: Team, attachments: readonly Attachment[]): NotAccepted[] {
+export function unsupportedAttachments(
+  { agents }: Team,
+  attachments: readonly Attachment[],
+): UnsupportedAttachment[] {
   return agents.flatMap(({ id, backend }) =>
     attachments
       .filter(({ kind, media_type }) => kind !== "text" && !acceptsMedia(backend, media_type))

@@ -8,10 +8,10 @@ import {
 import type { Resolve } from "./names";
 
 /** The address is not allowed. Nothing was sent. */
-export class AddressRefused extends Error {
+export class AddressRefusedError extends Error {
   constructor(message: string) {
     super(message);
-    this.name = "AddressRefused";
+    this.name = "AddressRefusedError";
   }
 }
 
@@ -59,7 +59,7 @@ export type AddressGuard = (
 
 /**
  * Admits public https addresses and allowed origins, and checks the addresses of a name before the
- * connection. Throws AddressRefused, NameUnknown, NameUnresolved, OriginUnreachable, the signal's
+ * connection. Throws AddressRefusedError, NameUnknown, NameUnresolved, OriginUnreachable, the signal's
  * reason, and the errors of `send`. If a name changes between lookup and connection, the platform
  * protects: it reaches no private networks.
  */
@@ -99,7 +99,7 @@ async function requireAllowed(
 ): Promise<void> {
   const { allowedOrigins } = rules;
   const problem = addressProblem(url, rules);
-  if (problem !== null) throw new AddressRefused(`The address ${problem}.`);
+  if (problem !== null) throw new AddressRefusedError(`The address ${problem}.`);
   if (
     isAllowedOrigin(url, allowedOrigins) ||
     trustedOrigins.has(url.origin) ||
@@ -111,7 +111,7 @@ async function requireAllowed(
   });
   if (addresses.length === 0) throw new NameUnknown(url.hostname);
   if (addresses.some(isPrivateAddress)) {
-    throw new AddressRefused(
+    throw new AddressRefusedError(
       `The name ${url.hostname} leads into a private network, which the service must not reach.`,
     );
   }

@@ -15,11 +15,11 @@ import {
  */
 export type RateQueue = {
   readonly spent: Spending;
-  readonly waiting: readonly Waiting[];
+  readonly waiting: readonly WaitingCall[];
   readonly granted: readonly Grant[];
 };
 /** `seen`: time of its last request. */
-type Waiting = Asker & { readonly seen: number };
+type WaitingCall = Asker & { readonly seen: number };
 /** Stored until it settles, so that requesting is idempotent, and its tokens can be corrected. */
 type Grant = { readonly id: string; readonly at: number; readonly tokens: number };
 
@@ -70,7 +70,7 @@ export const forgottenAt = ({ spent, granted }: Omit<RateQueue, "waiting">): num
 
 const startOf =
   ({ spent }: RateQueue, now: number) =>
-  ({ limits, tokens }: Waiting): number =>
+  ({ limits, tokens }: WaitingCall): number =>
     earliestStart(spent, limits, tokens, now);
 
 /** The call will not be made, or was never sent: its position and usage are returned. */
@@ -115,7 +115,7 @@ const tidied = (queue: RateQueue, now: number): RateQueue => ({
     .map((one) => ({ ...one, at: Math.min(one.at, now) })),
 });
 
-const without = (waiting: readonly Waiting[], id: string): Waiting[] =>
+const without = (waiting: readonly WaitingCall[], id: string): WaitingCall[] =>
   waiting.filter((one) => one.id !== id);
 
 const sameLimits = (a: RateLimits, b: RateLimits): boolean =>

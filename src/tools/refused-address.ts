@@ -5,4 +5,4 @@
  */
 export const isAddressRefused = (error: unknown): boolean =>
   error instanceof Error &&
-  (error.name === "AddressRefused" || ("code" in error && error.code === "address_refused"));
+  (error.name === "AddressRefusedError" || ("code" in error && error.code === "address_refused"));

@@ -93,11 +93,11 @@ export const used = (input: number, output: number, cached = 0): Usage => ({
 });
 
 /** The acting agent and its aliases of the others. `nth` makes ids of tool calls unique. */
-export type Acting = { id: string; alias: (id: string) => string; nth: number };
+export type ActingAgent = { id: string; alias: (id: string) => string; nth: number };
 
 /** The end of a call, and how long after the call was sent; `null` if it never ends by itself. */
 export type Outcome = { afterMs: number; what: { reply: Reply } | { failure: CallFailure } | null };
-export type Move = (acting: Acting) => Outcome;
+export type Move = (acting: ActingAgent) => Outcome;
 
 const reply = (changes: Partial<Reply>): Outcome => ({
   afterMs: 1_000,
@@ -115,7 +115,7 @@ const reply = (changes: Partial<Reply>): Outcome => ({
   },
 });
 
-type Part = (acting: Acting, place: number) => Decision;
+type Part = (acting: ActingAgent, place: number) => Decision;
 
 export const anAnswer =
   (content: string): Part =>

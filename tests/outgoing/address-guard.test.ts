@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   addressGuard,
-  AddressRefused,
+  AddressRefusedError,
   guardedFetch,
   markedFetch,
   NameUnresolved,
@@ -117,7 +117,7 @@ describe("refused before anything is sent", () => {
       const { outcome, sent, asked } = await ask(url, {
         names: { "example.org": ["93.184.215.14"] },
       });
-      expect(outcome).toBeInstanceOf(AddressRefused);
+      expect(outcome).toBeInstanceOf(AddressRefusedError);
       expect([sent, asked]).toEqual([[], []]);
     },
   );
@@ -132,13 +132,13 @@ describe("refused before anything is sent", () => {
     const { outcome, sent } = await ask("https://rebind.example.org/v1", {
       names: { "rebind.example.org": addresses },
     });
-    expect([outcome, sent]).toEqual([expect.any(AddressRefused), []]);
+    expect([outcome, sent]).toEqual([expect.any(AddressRefusedError), []]);
   });
 
   it("a name without an owner fails like a network error", async () => {
     const { outcome, sent } = await ask("https://nobody.example.org/v1");
     expect([String(outcome), sent]).toEqual([expect.stringContaining("DNS lookup failed"), []]);
-    expect(outcome).not.toBeInstanceOf(AddressRefused);
+    expect(outcome).not.toBeInstanceOf(AddressRefusedError);
   });
 });
 
@@ -244,7 +244,7 @@ describe("with a probe of origins (A2)", () => {
     "does not probe %s, which the guard refuses",
     async (url) => {
       const { send, asked } = probed(true);
-      await expect(send(url)).rejects.toBeInstanceOf(AddressRefused);
+      await expect(send(url)).rejects.toBeInstanceOf(AddressRefusedError);
       expect(asked).toEqual([]);
     },
   );

@@ -1,6 +1,10 @@
 import type { Bucket } from "../../../r2-layout/bucket";
 import { attachmentKey } from "../../../r2-layout/session-files";
-import { attachmentTokens, type NotAccepted, notAccepted } from "../../../src/agents/attached";
+import {
+  attachmentTokens,
+  type UnsupportedAttachment,
+  unsupportedAttachments,
+} from "../../../src/agents/attached";
 import type { Team } from "../../../src/config/team";
 import type { QuestionAttachments } from "../../../src/coordination";
 import { type Attachment, type Excess, excessOf } from "../../../src/protocol/attachments";
@@ -23,7 +27,7 @@ export type WantedAttachment = NewAttachment | RepeatedAttachment;
 export type AttachmentRefusal =
   | { ok: false; code: "attachment_not_found"; sha256: string }
   | { ok: false; code: "attachments_too_large"; excess: Excess }
-  | { ok: false; code: "attachment_refused"; refused: NotAccepted[] };
+  | { ok: false; code: "attachment_refused"; refused: UnsupportedAttachment[] };
 
 /** `attached` `null`: the question has no attachments. */
 type AcceptedAttachments = { ok: true; attached: QuestionAttachments | null };
@@ -48,7 +52,7 @@ export function acceptAttachments(
   if (attachments.length === 0) return { ok: true, attached: null };
   const excess = excessOf(attachments);
   if (excess) return { ok: false, code: "attachments_too_large", excess };
-  const refused = notAccepted(team, attachments);
+  const refused = unsupportedAttachments(team, attachments);
   if (refused.length > 0) return { ok: false, code: "attachment_refused", refused };
   return { ok: true, attached: { attachments, tokens: attachmentTokens(team, attachments) } };
 }

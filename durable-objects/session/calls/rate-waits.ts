@@ -46,7 +46,7 @@ type Options = {
   now: () => number;
 };
 
-type Waiting = {
+type WaitOptions = {
   signal: AbortSignal;
   /** Called once if the wait is long. `startsAt`: when there may be room, unix ms. */
   onWait: (startsAt: number) => void;
@@ -75,7 +75,7 @@ export class RateWaits {
   }
 
   /** Returns once the call may start. Throws `signal.reason` as soon as the signal is aborted. */
-  async start(effect: string, call: RatedCall, { signal, onWait }: Waiting): Promise<void> {
+  async start(effect: string, call: RatedCall, { signal, onWait }: WaitOptions): Promise<void> {
     signal.throwIfAborted();
     const wish = { ...call, call: this.#idOf(effect) };
     const wait = this.#wait(wish, { signal, onWait });
@@ -140,7 +140,7 @@ export class RateWaits {
     if (queue) this.#alone.set(endpoint, change(queue));
   }
 
-  async #wait(wish: RateWish, { signal, onWait }: Waiting): Promise<void> {
+  async #wait(wish: RateWish, { signal, onWait }: WaitOptions): Promise<void> {
     const leaving = this.#leaving.get(wish.call);
     if (leaving !== undefined) await leaving;
     const line: Line = { holdMs: SHORT_MS, failures: 0, failingSince: null };

@@ -51,7 +51,7 @@ type Options = {
   transaction: (work: () => void) => void;
   /** The latest turn, and whether it runs; `null` before the first. */
   latestTurn: () => { turn: number; isRunning: boolean } | null;
-  /** See `Ends`. */
+  /** See `TurnEnds`. */
   completedWith: (turn: number) => number | null;
   release: ReleasePins;
   /** Unix ms. */

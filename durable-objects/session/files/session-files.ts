@@ -13,7 +13,7 @@ import type { ObjectStorage } from "../object-storage";
 import { RoundChanges } from "./round-changes";
 import type { SessionLog } from "../log/session-log";
 import { SessionContexts } from "./session-contexts";
-import { type Ends, SnapshotStore } from "./snapshot-store";
+import { type TurnEnds, SnapshotStore } from "./snapshot-store";
 import { Workspaces } from "./workspaces";
 
 type Storage = Pick<ObjectStorage, "sql" | "transactionSync">;
@@ -29,7 +29,7 @@ type Places = {
   turns?: StorageQueue;
   stored?: () => Promise<void>;
 };
-type Turns = Ends & {
+type Turns = TurnEnds & {
   latest: () => { turn: number; isRunning: boolean } | null;
 };
 

@@ -29,7 +29,7 @@ export type FrozenChanges = {
 };
 
 /** Facts about a session's turns from its log. */
-export type Ends = {
+export type TurnEnds = {
   /** The turn that a turn continues; `null` for the first. */
   parentOf: (turn: number) => number | null;
   /** The attempt with whose final text the turn completed; `null` if it runs or ended otherwise. */
@@ -54,11 +54,11 @@ const TURN_BASE = "turn";
  */
 export class SnapshotStore {
   readonly #sql: Sql;
-  readonly #parentOf: Ends["parentOf"];
-  readonly #completedWith: Ends["completedWith"];
+  readonly #parentOf: TurnEnds["parentOf"];
+  readonly #completedWith: TurnEnds["completedWith"];
   readonly #kept = new Map<string, Snapshot>();
 
-  constructor(sql: Sql, { parentOf, completedWith }: Ends) {
+  constructor(sql: Sql, { parentOf, completedWith }: TurnEnds) {
     this.#sql = sql;
     this.#parentOf = parentOf;
     this.#completedWith = completedWith;

@@ -2,7 +2,7 @@ import { loadFormats } from "../../../src/providers/registry";
 import { hashesOf } from "./facts";
 import { narrate } from "../world/narrate";
 import { type Breach, breaches } from "./invariants";
-import { runEngine, type WhileAway } from "./run";
+import { runEngine, type DiskChange } from "./run";
 import type { RunRecord } from "./run-record";
 import { type EngineSituation, situationOf } from "./situation";
 
@@ -32,9 +32,12 @@ export async function judge(situation: EngineSituation): Promise<RunVerdict> {
 }
 
 /** Runs a situation without checking it. */
-export async function play(situation: EngineSituation, whileAway?: WhileAway): Promise<RunRecord> {
+export async function play(
+  situation: EngineSituation,
+  changeDisk?: DiskChange,
+): Promise<RunRecord> {
   await loadFormats();
-  return runEngine(situation, whileAway);
+  return runEngine(situation, changeDisk);
 }
 
 /** Maximum number of runs, and maximum time in ms, for shrinking a failing run. */

@@ -39,19 +39,19 @@ const FILLING_TOKENS = 5_000;
 const LAST_ROUNDS = 2;
 
 /** Changes the disk while no process runs. */
-export type WhileAway = (disk: Platform["disk"]) => void;
+export type DiskChange = (disk: Platform["disk"]) => void;
 
 /**
  * Runs the session of a situation to its end, in this process, without access to the real world.
  */
 export async function runEngine(
   situation: EngineSituation,
-  whileAway: WhileAway = () => {},
+  changeDisk: DiskChange = () => {},
 ): Promise<RunRecord> {
   const time = new VirtualTime(situation.seed);
   const restore = time.install();
   try {
-    return await new Run(situation, time, whileAway).play();
+    return await new Run(situation, time, changeDisk).play();
   } finally {
     time.dropTimers(); // left by a run that threw
     restore();
@@ -73,7 +73,7 @@ class Run {
   #steps = 0;
   #head = 0;
 
-  constructor(situation: EngineSituation, time: VirtualTime, whileAway: WhileAway) {
+  constructor(situation: EngineSituation, time: VirtualTime, changeDisk: DiskChange) {
     this.#situation = situation;
     this.#time = time;
     this.#setup = drawSession(situation);
@@ -98,7 +98,7 @@ class Run {
     this.#user = new User({ situation, setup: this.#setup, time, platform, chance: this.#chance });
     this.#platform.onDeath = () => {
       for (const client of this.#clients) client.disconnected();
-      whileAway(this.#platform.disk);
+      changeDisk(this.#platform.disk);
     };
     this.#platform.onBoot = (session) => this.#compare(session, "after a restart");
   }

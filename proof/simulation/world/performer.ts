@@ -20,7 +20,7 @@ import type { CallOutcome, World } from "./world";
 /** Number of calls and tools that may wait for their first byte at once. */
 const SLOTS = 4;
 
-type Running = { stop: () => void };
+type RunningEffect = { stop: () => void };
 
 /** The part of the shell that the performer uses. */
 export type Host = {
@@ -44,8 +44,8 @@ export class Performer {
   readonly #shell: Host;
   readonly #world: World;
   /** Effects that are being prepared or wait for a slot, by id. */
-  readonly #pending = new Map<string, Running>();
-  readonly #running = new Map<string, Running>();
+  readonly #pending = new Map<string, RunningEffect>();
+  readonly #running = new Map<string, RunningEffect>();
   #queue: Effect[] = [];
   #slotsTaken = 0;
   /** Usage that calls in flight have reported, by effect id. */
@@ -99,7 +99,7 @@ export class Performer {
     for (const [id, running] of this.#running) this.#stop(id, running);
   }
 
-  #stop(id: string, running: Running): void {
+  #stop(id: string, running: RunningEffect): void {
     this.#running.delete(id);
     this.#reported.delete(id);
     running.stop();

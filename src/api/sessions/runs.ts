@@ -246,10 +246,10 @@ const namesOf = (asked: RunRequest["question"]): string[] =>
     ? []
     : asked.flatMap((part) => (part.type === "text" || part.name === undefined ? [] : [part.name]));
 
-type Running = { id: string; stub: SessionStub; turn: number; warnings: readonly Fault[] };
+type RunningTurn = { id: string; stub: SessionStub; turn: number; warnings: readonly Fault[] };
 
 /** 202 with links, or the turn's event stream if the client prefers it and it can be opened. */
-async function answer(context: Call, { id, stub, turn, warnings }: Running): Promise<Response> {
+async function answer(context: Call, { id, stub, turn, warnings }: RunningTurn): Promise<Response> {
   const links = runLinks(id, turn);
   const opened =
     wantedForm(context, "json") === "stream"

@@ -70,7 +70,7 @@ export function startCall(
   });
 }
 
-type CallHeld = Extract<InputBody, { type: "call_held" }>;
+type HeldCallInput = Extract<InputBody, { type: "call_held" }>;
 type CallReady = Extract<InputBody, { type: "call_ready" }>;
 
 /** Summaries are short, so their output is capped. */
@@ -85,7 +85,7 @@ const capSummaryOutput = (agent: AgentRules): AgentRules => ({
  */
 export function recordCallWait(
   draft: Draft,
-  { effect: effectId, until, inputTokens }: CallHeld,
+  { effect: effectId, until, inputTokens }: HeldCallInput,
 ): void {
   const effect = owed(draft.state).find(({ id }) => id === effectId);
   if (effect?.type !== "model_call" || draft.round(effect.agent).call.held !== undefined) return;

@@ -15,7 +15,7 @@ import {
  * round.
  */
 
-type Via = "tool_result" | "message" | "reopened";
+type InjectionChannel = "tool_result" | "message" | "reopened";
 
 /**
  * Whether there are answers that the agent must still see. Never true before the agent's own first
@@ -30,7 +30,7 @@ function isDue(turn: TurnState, agent: AgentState): boolean {
  * model's window, a new round starts instead. Updates with tool results are limited per round;
  * further updates wait.
  */
-export function injectAnswers(draft: Draft, index: number, via: Via): void {
+export function injectAnswers(draft: Draft, index: number, via: InjectionChannel): void {
   const agent = draft.agent(index);
   if (!isDue(draft.turn, agent)) return;
   if (

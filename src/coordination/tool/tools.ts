@@ -68,13 +68,13 @@ const ruleOf = (draft: Draft, index: number, name: string): ToolRule | undefined
     (tool) => tool.name === name,
   );
 
-type ToolsListed = Extract<InputBody, { type: "tools_listed" }>;
+type ToolListingInput = Extract<InputBody, { type: "tools_listed" }>;
 
 /**
  * Tool servers have listed their tools. Adds an event for each listing that changes the agent's
  * tools.
  */
-export function recordListings(draft: Draft, { agent, servers }: ToolsListed): void {
+export function recordListings(draft: Draft, { agent, servers }: ToolListingInput): void {
   for (const listing of servers) {
     if (changesListing(draft.turn, agent, listing))
       draft.add({ type: "tools.listed", ...draft.agentFields(agent), ...listing });
@@ -93,10 +93,13 @@ export function startTool(draft: Draft, effectId: string): void {
   });
 }
 
-type ToolNotified = Extract<InputBody, { type: "tool_notified" }>;
+type ToolNotificationInput = Extract<InputBody, { type: "tool_notified" }>;
 
 /** Forwards a notification of a running tool. */
-export function recordNotification(draft: Draft, { effect, notification }: ToolNotified): void {
+export function recordNotification(
+  draft: Draft,
+  { effect, notification }: ToolNotificationInput,
+): void {
   const found = toolInFlight(draft.turn, effect);
   if (!found || !shouldForward(draft.turn, effect, notification, draft.at)) return;
   const base = {
@@ -109,8 +112,8 @@ export function recordNotification(draft: Draft, { effect, notification }: ToolN
   else draft.add({ type: "tool.input_required", ...base, ...capElicitation(notification) });
 }
 
-type ToolSettled = Extract<InputBody, { type: "tool_settled" }>;
-type ToolOutcome = Pick<ToolSettled, "effect" | "outcome" | "message" | "accesses">;
+type ToolSettlementInput = Extract<InputBody, { type: "tool_settled" }>;
+type ToolOutcome = Pick<ToolSettlementInput, "effect" | "outcome" | "message" | "accesses">;
 
 /**
  * Returns the index of the agent if its reply now has all results; `null` if results are missing.

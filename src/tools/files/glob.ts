@@ -48,7 +48,7 @@ export function below(file: string, root: string): string {
   return relative === "" ? file.slice(file.lastIndexOf("/") + 1) : relative;
 }
 
-type Compiling = { ignoreCase: boolean; budget: WorkBudget };
+type CompileOptions = { ignoreCase: boolean; budget: WorkBudget };
 
 /**
  * Compiles a regular expression in RE2 syntax. `typed` is the model's own text, for messages.
@@ -57,7 +57,7 @@ type Compiling = { ignoreCase: boolean; budget: WorkBudget };
 export function compileTyped(
   expression: string,
   typed: string,
-  { ignoreCase, budget }: Compiling,
+  { ignoreCase, budget }: CompileOptions,
 ): Pattern {
   if (typed.length > LONGEST)
     throw new FileError("pattern_invalid", `The pattern is longer than ${LONGEST} characters.`);

@@ -58,7 +58,7 @@ export const grepTool = (limits: FileToolLimits): Tool =>
 
 type LineMatcher = {
   matches(line: string): boolean;
-  /** Start of the match within a matching line. */
+  /** Start of the match within a search line. */
   positionIn(line: string): number;
 };
 
@@ -141,22 +141,22 @@ async function search(
   return found;
 }
 
-type Matching = Omit<Search, "files"> & { matcher: LineMatcher };
+type LineSearch = Omit<Search, "files"> & { matcher: LineMatcher };
 
 async function addMatches(
   found: SearchReport,
   path: string,
   text: string | null,
-  matching: Matching,
+  search: LineSearch,
 ): Promise<void> {
-  const { args, limits, matcher } = matching;
+  const { args, limits, matcher } = search;
   found.searched++;
   if (text === null) {
     found.binary++;
     return;
   }
   const lines = linesOf(text);
-  const hits = await matchingLines(lines, matching);
+  const hits = await matchingLines(lines, search);
   if (hits.length === 0) return;
   const shown = hits.slice(0, limits.entries - found.matches);
   if (shown.length < hits.length) found.cut = `only until ${limits.entries} lines matched`;
@@ -173,7 +173,7 @@ async function addMatches(
 /** Indexes of matching lines. */
 async function matchingLines(
   lines: readonly string[],
-  { matcher, budget, signal }: Matching,
+  { matcher, budget, signal }: LineSearch,
 ): Promise<number[]> {
   const hits: number[] = [];
   for (const [index, line] of lines.entries()) {
@@ -186,7 +186,7 @@ async function matchingLines(
 type ResultLine = { index: number; isMatch: boolean } | "gap";
 
 /**
- * Matching lines and their context, without duplicates; a gap separates groups that are not
+ * LineSearch lines and their context, without duplicates; a gap separates groups that are not
  * adjacent.
  */
 function withContext(
@@ -194,14 +194,14 @@ function withContext(
   hits: readonly number[],
   around: number,
 ): ResultLine[] {
-  const matching = new Set(hits);
+  const search = new Set(hits);
   const shown: ResultLine[] = [];
   let last = -1;
   for (const hit of hits) {
     const first = Math.max(hit - around, last + 1, 0);
     if (around > 0 && last >= 0 && first > last + 1) shown.push("gap");
     for (let index = first; index <= Math.min(hit + around, lines.length - 1); index++) {
-      shown.push({ index, isMatch: matching.has(index) });
+      shown.push({ index, isMatch: search.has(index) });
       last = index;
     }
   }

@@ -55,7 +55,7 @@ export function httpTool(
       const restMs = breakers.admit(origin, context.now());
       if (restMs !== null) return error(breakerMessage(`The server at ${origin}`, restMs));
       const lease = new MutexLease(large);
-      const settle: Around["settle"] = (how) => breakers.settle(origin, how, context.now());
+      const settle: SendOptions["settle"] = (how) => breakers.settle(origin, how, context.now());
       const { text, ...result } = await send(definition, made.request, { context, lease, settle });
       if (result.files) lease.releaseWhen(context.untilFiled, FILING_MS);
       return { ...result, text: showControls(hideSecrets(text, made.request.secrets)) };
@@ -71,7 +71,7 @@ const toRecord = (args: unknown): Record<string, unknown> =>
  * `lease`: released at the end, unless there are files. `settle`: called once with the server's
  * outcome, as soon as it is known.
  */
-type Around = {
+type SendOptions = {
   context: ToolContext;
   lease: MutexLease;
   settle: (how: Parameters<Breakers["settle"]>[1]) => void;
@@ -80,9 +80,9 @@ type Around = {
 async function send(
   definition: HttpToolDefinition,
   request: HttpRequest,
-  around: Around,
+  options: SendOptions,
 ): Promise<ToolResult> {
-  const { context, lease, settle } = around;
+  const { context, lease, settle } = options;
   const { method, timeoutMs } = definition;
   const limit = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([context.signal, limit]);

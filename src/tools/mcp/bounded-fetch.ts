@@ -12,12 +12,12 @@ import type { MutexLease } from "../../async/mutex";
 import { LARGE_BYTES } from "../large-results";
 
 /** A response that was refused. `reached`: whether the server may have processed the request. */
-export class ResponseRefused extends Error {
-  override readonly name = "ResponseRefused";
+export class ResponseRefusedError extends Error {
+  override readonly name = "ResponseRefusedError";
   readonly code: "redirected" | "too_large" | "no_headers";
   readonly reached: boolean;
 
-  constructor(code: ResponseRefused["code"], reached: boolean, message: string) {
+  constructor(code: ResponseRefusedError["code"], reached: boolean, message: string) {
     super(message);
     this.code = code;
     this.reached = reached;
@@ -35,8 +35,8 @@ const KEPT_HEADERS = [
 const MAX_HEADER_CHARS = 8_192;
 
 /** The stream of a call ended without a reply and cannot be resumed. */
-export class StreamEnded extends Error {
-  override readonly name = "StreamEnded";
+export class StreamEndedError extends Error {
+  override readonly name = "StreamEndedError";
 }
 
 /** State of a running call. */
@@ -166,7 +166,7 @@ export class BoundedFetch {
     call?.onHeaders();
     if (response.status >= 300 && response.status < 400) {
       await response.body?.cancel().catch(() => undefined);
-      throw new ResponseRefused(
+      throw new ResponseRefusedError(
         "redirected",
         false,
         "answered with a redirect, which is not followed",
@@ -190,7 +190,7 @@ export class BoundedFetch {
       ? setTimeout(
           () =>
             late.abort(
-              new ResponseRefused("no_headers", false, "did not begin its stream in time"),
+              new ResponseRefusedError("no_headers", false, "did not begin its stream in time"),
             ),
           STREAM_HEADERS_MS,
         )
@@ -241,7 +241,7 @@ export class BoundedFetch {
       this.#listingLeft -= bytes;
       if (this.#listingLeft >= 0) return;
       const limit = `${MAX_LISTING_BYTES / 1024 / 1024} MiB`;
-      throw new ResponseRefused(
+      throw new ResponseRefusedError(
         "too_large",
         false,
         `sent more than ${limit} about itself and its tools`,
@@ -260,7 +260,7 @@ export class BoundedFetch {
     const count = async (bytes: number): Promise<void> => {
       taken += bytes;
       if (taken > MAX_RESULT_BYTES) {
-        const refused = new ResponseRefused(
+        const refused = new ResponseRefusedError(
           "too_large",
           true,
           `replied with more than ${MAX_RESULT_BYTES / 1024 / 1024} MiB`,
@@ -277,7 +277,7 @@ export class BoundedFetch {
 }
 
 const abandonCall = ({ failed }: RunningCall): void =>
-  failed.abort(new StreamEnded("broke off its reply"));
+  failed.abort(new StreamEndedError("broke off its reply"));
 
 /** Tries to resume a call's stream. After the last failed try, no reply can arrive. */
 async function takenUp(sent: Promise<Response>, call: RunningCall): Promise<Response> {

@@ -1,7 +1,7 @@
 import type { ToolSpec } from "../../providers/provider";
 import type { SecretUse } from "../secret-bindings";
 import type { Mutex } from "../../async/mutex";
-import type { NotOffered } from "./offer";
+import type { WithheldTool } from "./offer";
 import type { Pins } from "./pins";
 import type { TokenStorage } from "./renewed-tokens";
 import type { ToolTrust } from "./trust";
@@ -62,7 +62,7 @@ export type ServerListing = {
   problem: string | null;
   /** Bare names of the tools that may be offered. */
   tools: readonly string[];
-  refused: readonly NotOffered[];
+  refused: readonly WithheldTool[];
   pins: Pins;
   /** Names that the last listing pinned. */
   added: readonly string[];

@@ -8,7 +8,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { mayHaveActed } from "../http/response";
 import { isAddressRefused } from "../refused-address";
-import { ResponseRefused, StreamEnded } from "./bounded-fetch";
+import { ResponseRefusedError, StreamEndedError } from "./bounded-fetch";
 import { SecretMissing } from "./environment";
 import { ConsentMissing } from "./oauth";
 import { shown } from "./shown-text";
@@ -52,9 +52,9 @@ export const isTimeout = (error: unknown): boolean =>
  * Pure.
  */
 export function toFailure(error: unknown, hadSession: boolean): McpFailure {
-  if (error instanceof ResponseRefused)
+  if (error instanceof ResponseRefusedError)
     return failure(error.message, { reached: error.reached, fault: true });
-  if (error instanceof StreamEnded)
+  if (error instanceof StreamEndedError)
     return failure(error.message, { reached: true, transient: true, fault: true });
   if (error instanceof ProtocolError) return failure(`refused the call: ${error.message}`);
   if (error instanceof SdkHttpError) return ofStatus(error, hadSession);

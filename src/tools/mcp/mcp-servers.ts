@@ -1,7 +1,7 @@
 import type { ToolRule } from "../../protocol/team";
 import type { Tool } from "../tool";
 import type { McpEnvironment, ServerListing } from "./environment";
-import { isWanted, type NotOffered, type OfferedTool, offerTo, toSpec } from "./offer";
+import { isWanted, type WithheldTool, type OfferedTool, offerTo, toSpec } from "./offer";
 import type { Pins } from "./pins";
 import { RenewedTokens } from "./renewed-tokens";
 import { ArgumentsSchema } from "./schema";
@@ -107,7 +107,7 @@ export class McpServers {
   }
 
   /** Tools that pass the agent's filters but exceed its limits or cannot be used by its model. */
-  refusedTo(agent: string): NotOffered[] {
+  refusedTo(agent: string): WithheldTool[] {
     return this.#offerTo(agent).refused;
   }
 

@@ -32,10 +32,10 @@ export type OfferedTool = {
 };
 
 /** A tool that is not offered, with the reason as a clause. `changed`: it differs from its pin. */
-export type NotOffered = { server: string; tool: string; why: string; changed: boolean };
+export type WithheldTool = { server: string; tool: string; why: string; changed: boolean };
 
 /** The same with its full name, for filters. */
-export type RefusedTool = NotOffered & { name: string };
+export type RefusedTool = WithheldTool & { name: string };
 
 /** The tools that one server has listed, checked against its pins. */
 export type Listing = {
@@ -129,9 +129,9 @@ export function offerTo(
   agent: McpTools,
   listings: ReadonlyMap<string, readonly OfferedTool[]>,
   { own = 0, unfit = () => null }: Room = {},
-): { offered: OfferedTool[]; refused: NotOffered[] } {
+): { offered: OfferedTool[]; refused: WithheldTool[] } {
   const offered: OfferedTool[] = [];
-  const refused: NotOffered[] = [];
+  const refused: WithheldTool[] = [];
   const room = Math.max(0, MAX_OFFERED - own);
   let [looked, chars] = [0, 0];
   const wanted = agent.servers.flatMap((server) =>

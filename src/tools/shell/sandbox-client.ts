@@ -57,13 +57,13 @@ export const endProcesses = (mark: string): string => `bash -c ${quoted(ending(m
  * `timedOut` is printed last to stderr after a timeout, because a script may exit with the same
  * code.
  */
-type Within = { seconds: number; mark: string; timedOut: string };
+type TimeLimit = { seconds: number; mark: string; timedOut: string };
 
 /**
  * Runs a bash script and exits with its code, once all its processes have ended; 124 or 137 after a
  * timeout. A process that leaves both its session and its environment (`env -i setsid …`) survives.
  */
-export function withinTime(script: string, { seconds, mark, timedOut }: Within): string {
+export function withinTime(script: string, { seconds, mark, timedOut }: TimeLimit): string {
   // The outer shell would report killed processes, so its stderr is discarded; the script's is
   // kept. The output of `timeout` is captured: it prints only when it sends a signal.
   const inner = `exec >&4 2>&3 3>&- 4>&-\n${script}`;

@@ -6,7 +6,10 @@ import { commandLine } from "../../../cli/program";
 /**
  * The user: `null`, or a user who presses these keys, each group once its text is on the screen.
  */
-export type Who = { cwd: string; keys?: readonly (readonly [after: string, press: string])[] };
+export type TerminalUser = {
+  cwd: string;
+  keys?: readonly (readonly [after: string, press: string])[];
+};
 export type Ran = { code: ExitCode | null; stdout: string; screen: string };
 
 /** An environment without a user. */
@@ -29,7 +32,7 @@ export function nobody(cwd = "."): Io {
  * Runs a command line in this process. Throws a CliError with the message that the program would
  * print.
  */
-export async function runAt({ cwd, keys }: Who, ...args: string[]): Promise<Ran> {
+export async function runAt({ cwd, keys }: TerminalUser, ...args: string[]): Promise<Ran> {
   const isTTY = keys !== undefined;
   const stdin = Object.assign(new PassThrough(), { isTTY, setRawMode: () => stdin });
   const screen = new PassThrough();

@@ -19,7 +19,7 @@ afterEach(() => rm(home, { recursive: true }));
 const PROMPT = "\n\x1b[1G\x1b[0J> ";
 
 /** A user at a terminal. `types` waits for the prompt, then presses the keys. */
-class Somebody {
+class TerminalUser {
   readonly stdin = Object.assign(new PassThrough(), { isTTY: true });
   readonly screen = new PassThrough();
   seen = "";
@@ -78,7 +78,7 @@ const talk = async (options: Partial<ServiceOptions> = {}) => {
   const service = await Service.start({ events, ...options });
   return {
     service,
-    somebody: new Somebody(service.url),
+    user: new TerminalUser(service.url),
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   };
 };
@@ -96,32 +96,29 @@ const questionsTo = (service: Service) =>
 describe("a conversation at a terminal", () => {
   it("asks each entry as the next turn of one session", async () => {
     await using stage = await talk({ answers: { [turnsPath]: secondTurn } });
-    const { somebody, service } = stage;
-    await somebody.types("why?\r", 1);
-    await somebody.types("and then?\r", 2);
-    await somebody.types("/quit\r", 3);
-    expect([await somebody.ended(), somebody.stdout]).toEqual([
-      0,
-      "Use quicksort.\nUse quicksort.\n",
-    ]);
+    const { user, service } = stage;
+    await user.types("why?\r", 1);
+    await user.types("and then?\r", 2);
+    await user.types("/quit\r", 3);
+    expect([await user.ended(), user.stdout]).toEqual([0, "Use quicksort.\nUse quicksort.\n"]);
     const posts = service.requests.filter(({ method }) => method === "POST");
     expect(posts.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
       ["/api/runs", { question: "why?", config: "demo" }],
       [turnsPath, { question: "and then?" }],
     ]);
-    expect(somebody.seen).toContain("> \x1b[3Gand then?\r\n"); // each letter once
-    expect(somebody.seen).toContain(`npm run ask -- show ${b.SESSION} 1`);
+    expect(user.seen).toContain("> \x1b[3Gand then?\r\n"); // each letter once
+    expect(user.seen).toContain(`npm run ask -- show ${b.SESSION} 1`);
   });
 
   it("treats pasted text, and lines that end in a backslash, as one question", async () => {
     await using stage = await talk({ answers: { [turnsPath]: secondTurn } });
-    await stage.somebody.types("one\r\ntwo\r\nthree", 1);
+    await stage.user.types("one\r\ntwo\r\nthree", 1);
     await new Promise((resolve) => setTimeout(resolve, 150));
-    stage.somebody.stdin.write("!\r");
-    await stage.somebody.types("a \\\r", 2);
-    stage.somebody.stdin.write("b\r");
-    await stage.somebody.types("\x04", 3);
-    await stage.somebody.ended();
+    stage.user.stdin.write("!\r");
+    await stage.user.types("a \\\r", 2);
+    stage.user.stdin.write("b\r");
+    await stage.user.types("\x04", 3);
+    await stage.user.ended();
     const questions = stage.service.requests
       .filter(({ method }) => method === "POST")
       .map(({ body }) => JSON.parse(body).question);
@@ -132,23 +129,23 @@ describe("a conversation at a terminal", () => {
     "does not send %s as a first question (A7)",
     async (word) => {
       await using stage = await talk();
-      const { somebody, service } = stage;
-      await somebody.types(`${word}\r`, 1);
-      await somebody.sees("To ask it as a question, put it in quotes.");
+      const { user, service } = stage;
+      await user.types(`${word}\r`, 1);
+      await user.sees("To ask it as a question, put it in quotes.");
       expect(service.requests).toEqual([]);
-      await somebody.types(`"${word}"\r`, 2);
-      await somebody.types("/quit\r", 3);
-      await somebody.ended();
+      await user.types(`"${word}"\r`, 2);
+      await user.types("/quit\r", 3);
+      await user.ended();
       expect(questionsTo(service)).toHaveLength(1);
     },
   );
 
   it("sends a command name of another tool as a question once there is a session", async () => {
     await using stage = await talk({ answers: { [turnsPath]: secondTurn } });
-    await stage.somebody.types("why?\r", 1);
-    await stage.somebody.types("continue\r", 2);
-    await stage.somebody.types("/quit\r", 3);
-    await stage.somebody.ended();
+    await stage.user.types("why?\r", 1);
+    await stage.user.types("continue\r", 2);
+    await stage.user.types("/quit\r", 3);
+    await stage.user.ended();
     expect(questionsTo(stage.service)).toEqual(["why?", "continue"]);
   });
 
@@ -156,18 +153,18 @@ describe("a conversation at a terminal", () => {
     await using stage = await talk({
       answers: { "/api/runs": problem(429, { title: "Too many", code: "rate_limited" }) },
     });
-    const { somebody } = stage;
-    await somebody.types("why?\r", 1);
-    await somebody.sees("Too many (429 rate_limited)");
-    await somebody.types("/hlep\r", 2);
-    await somebody.sees("Unknown command /hlep");
-    await somebody.types("/show x\r", 3);
-    await somebody.sees("No session yet");
-    await somebody.types("/config no/such.yaml\r", 4);
-    await somebody.sees("there is no such file");
-    await somebody.types("\r", 5);
-    await somebody.types("/exit\r", 6);
-    expect([await somebody.ended(), stage.service.requests.length]).toEqual([0, 1]);
+    const { user } = stage;
+    await user.types("why?\r", 1);
+    await user.sees("Too many (429 rate_limited)");
+    await user.types("/hlep\r", 2);
+    await user.sees("Unknown command /hlep");
+    await user.types("/show x\r", 3);
+    await user.sees("No session yet");
+    await user.types("/config no/such.yaml\r", 4);
+    await user.sees("there is no such file");
+    await user.types("\r", 5);
+    await user.types("/exit\r", 6);
+    expect([await user.ended(), stage.service.requests.length]).toEqual([0, 1]);
   });
 
   const pause = () => new Promise((resolve) => setTimeout(resolve, 150));
@@ -190,61 +187,61 @@ describe("a conversation at a terminal", () => {
     "waits for Enter after a paste of $name that ends in a line feed (A8)",
     async ({ pasted, typed, question }) => {
       await using stage = await talk();
-      const { somebody, service } = stage;
-      await somebody.types(`\x1b[200~${pasted}\x1b[201~`, 1);
+      const { user, service } = stage;
+      await user.types(`\x1b[200~${pasted}\x1b[201~`, 1);
       await pause();
       expect(service.requests).toEqual([]);
-      somebody.stdin.write(typed);
-      await somebody.types("/quit\r", 2);
-      await somebody.ended();
+      user.stdin.write(typed);
+      await user.types("/quit\r", 2);
+      await user.ended();
       expect(questionsTo(service)).toEqual([question]);
     },
   );
 
   it("inserts pasted text at the cursor (A8)", async () => {
     await using stage = await talk();
-    const { somebody, service } = stage;
-    await somebody.types("why  so?\x1b[D\x1b[D\x1b[D\x1b[D", 1);
-    somebody.stdin.write("\x1b[200~is\rit\x1b[201~");
-    somebody.stdin.write("\r");
-    await somebody.types("/quit\r", 2);
-    await somebody.ended();
+    const { user, service } = stage;
+    await user.types("why  so?\x1b[D\x1b[D\x1b[D\x1b[D", 1);
+    user.stdin.write("\x1b[200~is\rit\x1b[201~");
+    user.stdin.write("\r");
+    await user.types("/quit\r", 2);
+    await user.ended();
     expect(questionsTo(service)).toEqual(["why is\nit so?"]);
   });
 
   it("waits for Enter after several lines at once from a terminal without bracketed paste (A8)", async () => {
     await using stage = await talk();
-    const { somebody, service } = stage;
-    await somebody.types("one\rtwo\r", 1);
+    const { user, service } = stage;
+    await user.types("one\rtwo\r", 1);
     await pause();
     expect(service.requests).toEqual([]);
-    somebody.stdin.write("\r");
-    await somebody.types("/quit\r", 2);
-    await somebody.ended();
+    user.stdin.write("\r");
+    await user.types("/quit\r", 2);
+    await user.ended();
     expect(questionsTo(service)).toEqual(["one\ntwo"]);
   });
 
   it("sends no pasted text after the terminal closed or after Ctrl+C (A8)", async () => {
     await using stage = await talk();
-    const { somebody, service } = stage;
-    await somebody.types("\x1b[200~one\rtwo\r\x1b[201~", 1);
+    const { user, service } = stage;
+    await user.types("\x1b[200~one\rtwo\r\x1b[201~", 1);
     await pause();
-    somebody.stdin.write("\x03");
-    await somebody.sees("^C");
-    somebody.stdin.write("\x1b[200~three\r\x1b[201~");
+    user.stdin.write("\x03");
+    await user.sees("^C");
+    user.stdin.write("\x1b[200~three\r\x1b[201~");
     await pause();
-    somebody.stdin.end();
-    expect([await somebody.ended(), service.requests]).toEqual([0, []]);
+    user.stdin.end();
+    expect([await user.ended(), service.requests]).toEqual([0, []]);
   });
 
   it("does not send the bare name of a command, and sends it in quotes as a question (A7)", async () => {
     await using stage = await talk();
-    const { somebody, service } = stage;
-    await somebody.types("exit\r", 1);
-    await somebody.sees("Did you mean /quit? To ask it as a question, put it in quotes.");
-    await somebody.types('"exit"\r', 2);
-    await somebody.types("/quit\r", 3);
-    expect(await somebody.ended()).toBe(0);
+    const { user, service } = stage;
+    await user.types("exit\r", 1);
+    await user.sees("Did you mean /quit? To ask it as a question, put it in quotes.");
+    await user.types('"exit"\r', 2);
+    await user.types("/quit\r", 3);
+    expect(await user.ended()).toBe(0);
     const questions = service.requests
       .filter(({ method }) => method === "POST")
       .map(({ body }) => JSON.parse(body).question);
@@ -253,40 +250,40 @@ describe("a conversation at a terminal", () => {
 
   it("ends at the second Ctrl+C on an empty line; on another line, Ctrl+C clears the line", async () => {
     await using stage = await talk();
-    const { somebody } = stage;
-    await somebody.types("half a questi\x03", 1);
-    await somebody.sees("^C");
-    somebody.stdin.write("\x03");
-    await somebody.sees("Press Ctrl+C again to leave");
-    await somebody.types("\x03", 2);
-    expect([await somebody.ended(), stage.service.requests]).toEqual([0, []]);
+    const { user } = stage;
+    await user.types("half a questi\x03", 1);
+    await user.sees("^C");
+    user.stdin.write("\x03");
+    await user.sees("Press Ctrl+C again to leave");
+    await user.types("\x03", 2);
+    expect([await user.ended(), stage.service.requests]).toEqual([0, []]);
   });
 
   it("ends when the terminal closes", async () => {
     await using stage = await talk();
-    await stage.somebody.types("", 1);
-    stage.somebody.stdin.end();
-    expect(await stage.somebody.ended()).toBe(0);
+    await stage.user.types("", 1);
+    stage.user.stdin.end();
+    expect(await stage.user.ended()).toBe(0);
   });
 
   it("ends if the terminal closed while a question was answered", async () => {
     await using stage = await talk();
-    await stage.somebody.types("why?\r", 1);
-    await stage.somebody.sees(() => stage.service.requests.length > 0);
-    stage.somebody.stdin.end();
-    expect([await stage.somebody.ended(), stage.somebody.stdout]).toEqual([0, "Use quicksort.\n"]);
+    await stage.user.types("why?\r", 1);
+    await stage.user.sees(() => stage.service.requests.length > 0);
+    stage.user.stdin.end();
+    expect([await stage.user.ended(), stage.user.stdout]).toEqual([0, "Use quicksort.\n"]);
   });
 
   it("starts a new session with another model, and names the model", async () => {
     await using stage = await talk();
-    const { somebody, service } = stage;
-    await somebody.types("/model claude-sonnet-5-5\r", 1);
-    await somebody.types("/config\r", 2);
-    await somebody.sees("team     claude-sonnet-5-5");
-    await somebody.types("why?\r", 3);
-    await somebody.types("/retry\r", 4);
-    await somebody.types("/quit\r", 5);
-    await somebody.ended();
+    const { user, service } = stage;
+    await user.types("/model claude-sonnet-5-5\r", 1);
+    await user.types("/config\r", 2);
+    await user.sees("team     claude-sonnet-5-5");
+    await user.types("why?\r", 3);
+    await user.types("/retry\r", 4);
+    await user.types("/quit\r", 5);
+    await user.ended();
     const agents = [{ id: "agent", backend: { model: "claude-sonnet-5-5" } }];
     const posts = service.requests.filter(({ method }) => method === "POST");
     expect(posts.map(({ path, body }) => [path, JSON.parse(body)])).toEqual(
@@ -296,10 +293,10 @@ describe("a conversation at a terminal", () => {
 
   it("keeps typed questions for the arrow keys", async () => {
     await using stage = await talk({ answers: { [turnsPath]: secondTurn } });
-    await stage.somebody.types("first?\r", 1);
-    await stage.somebody.types("\x1b[A\r", 2);
-    await stage.somebody.types("/quit\r", 3);
-    await stage.somebody.ended();
+    await stage.user.types("first?\r", 1);
+    await stage.user.types("\x1b[A\r", 2);
+    await stage.user.types("/quit\r", 3);
+    await stage.user.ended();
     const questions = stage.service.requests
       .filter(({ method }) => method === "POST")
       .map(({ body }) => JSON.parse(body).question);

@@ -30,7 +30,7 @@ export type Reading = {
   taken: number;
 };
 
-export type Arriving = {
+export type ScriptedResponse = {
   chunks: readonly Uint8Array[];
   ending: Ending;
   headers?: Record<string, string>;
@@ -52,12 +52,12 @@ export const ASKED: ModelRequest = {
 
 export async function readReply(
   wire: Wire,
-  arriving: Arriving,
+  response: ScriptedResponse,
   change: Partial<ModelRequest> = {},
 ): Promise<Reading> {
-  const source = connection(arriving);
+  const source = connection(response);
   OPEN.add(source);
-  const { status = 200, headers = SSE_HEADERS } = arriving;
+  const { status = 200, headers = SSE_HEADERS } = response;
   const answer: typeof fetch = async (_, init) => {
     init?.signal?.addEventListener("abort", source.abort, { once: true });
     return new Response(source.body, { status, headers });
@@ -91,7 +91,7 @@ export async function readReply(
 const OPEN = new Set<unknown>();
 
 /** A body that yields each chunk on demand, and then ends, breaks or stays silent. */
-function connection({ chunks, ending }: Arriving) {
+function connection({ chunks, ending }: ScriptedResponse) {
   let next = 0;
   let taken = 0;
   let over = false;

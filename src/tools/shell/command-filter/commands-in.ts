@@ -21,8 +21,8 @@ import {
 export type Parse = (script: string) => unknown;
 
 /** A command line that cannot be checked; the message gives the reason as a clause. */
-export class Uncheckable extends Error {
-  override readonly name = "Uncheckable";
+export class UncheckableError extends Error {
+  override readonly name = "UncheckableError";
 }
 
 export type FoundCommand = { words: readonly Pieces[]; name: string };
@@ -41,7 +41,7 @@ const SUBSTITUTION = /[`]|[$<>]\(/;
 
 /**
  * All simple commands that a command line may run, including those in substitutions, functions and
- * other shells. Throws `Uncheckable`.
+ * other shells. Throws `UncheckableError`.
  */
 export function commandsIn(script: string, options: Options): FoundCommand[] {
   const reader = new Reader(options);
@@ -63,8 +63,8 @@ class Reader {
   script(text: string, depth: number): void {
     this.#chars += text.length;
     if (depth > MOST_DEPTH || this.#chars > MOST_CHARS)
-      throw new Uncheckable("it is too long, or holds too many shells in one another");
-    if (text.includes("\0")) throw new Uncheckable("it holds a character that no shell takes");
+      throw new UncheckableError("it is too long, or holds too many shells in one another");
+    if (text.includes("\0")) throw new UncheckableError("it holds a character that no shell takes");
     this.#walk(this.#parsed(text), depth);
   }
 
@@ -72,7 +72,7 @@ class Reader {
     try {
       return this.#options.parse(text);
     } catch (error) {
-      throw new Uncheckable(
+      throw new UncheckableError(
         `it cannot be parsed (${error instanceof Error ? error.message : String(error)})`,
       );
     }
@@ -90,7 +90,9 @@ class Reader {
 
   #check(node: Readonly<Record<string, unknown>>, depth: number): void {
     if (isNode(node["deferredError"]))
-      throw new Uncheckable(`it cannot be parsed (${String(node["deferredError"]["message"])})`);
+      throw new UncheckableError(
+        `it cannot be parsed (${String(node["deferredError"]["message"])})`,
+      );
     this.#checkLaterEvaluation(node);
     this.#checkWords(node);
     switch (node["type"]) {
@@ -101,7 +103,7 @@ class Reader {
       case "BadSubstitution":
       case "LengthSliceError":
       case "ArithSyntaxError":
-        throw new Uncheckable("it holds an expansion that cannot be parsed");
+        throw new UncheckableError("it holds an expansion that cannot be parsed");
       case "Redirection":
         if (typeof node["fdVariable"] === "string") this.#variable(node["fdVariable"]);
         return this.#hereDocument(node["target"]);
@@ -120,7 +122,7 @@ class Reader {
   /** Our parser joins words within brackets where bash would end the command. */
   #checkWords(node: Readonly<Record<string, unknown>>): void {
     if (!this.#options.checkedAgain && wordsIn(node).some(endsEarlier))
-      throw new Uncheckable(
+      throw new UncheckableError(
         "it holds a bracket with a space or an operator behind it, or a list with more than plain words",
       );
   }
@@ -133,7 +135,7 @@ class Reader {
     const delimiter =
       isNode(target) && target["type"] === "HereDoc" ? String(target["delimiter"]) : "";
     if (!this.#options.checkedAgain && delimiter.includes("$"))
-      throw new Uncheckable(
+      throw new UncheckableError(
         "a here-document of it ends where shells do not agree: end it with a plain word",
       );
   }
@@ -141,21 +143,21 @@ class Reader {
   /** A text that the parser does not parse. */
   #unparsed(text: unknown): void {
     if (typeof text === "string" && SUBSTITUTION.test(text))
-      throw new Uncheckable(
+      throw new UncheckableError(
         "it holds a substitution within a subscript, a pattern or an expression",
       );
   }
 
   #variable(name: string): void {
     if (guidesTheShell(name, this.#checks))
-      throw new Uncheckable(`it sets ${name}, which says what commands mean`);
+      throw new UncheckableError(`it sets ${name}, which says what commands mean`);
     this.#unparsed(name);
   }
 
   #checkLaterEvaluation(node: Readonly<Record<string, unknown>>): void {
     const reason = this.#options.checkedAgain ? null : secondEvaluation(node);
     if (reason !== null)
-      throw new Uncheckable(`it holds ${reason}, where a shell evaluates values as commands`);
+      throw new UncheckableError(`it holds ${reason}, where a shell evaluates values as commands`);
   }
 
   #command(words: readonly Pieces[], redirections: readonly unknown[], depth: number): void {
@@ -163,11 +165,13 @@ class Reader {
     if (!first) return;
     const name = wholeText(first);
     if (name === null)
-      throw new Uncheckable("which command it runs is known only when it runs: write its name out");
+      throw new UncheckableError(
+        "which command it runs is known only when it runs: write its name out",
+      );
     // `time -p --` is a shell keyword and runs the words after it.
-    if (name.startsWith("-")) throw new Uncheckable(`\`${name}\` is no command's name`);
+    if (name.startsWith("-")) throw new UncheckableError(`\`${name}\` is no command's name`);
     if (this.found.length >= MOST_COMMANDS)
-      throw new Uncheckable(`it holds more than ${MOST_COMMANDS} commands`);
+      throw new UncheckableError(`it holds more than ${MOST_COMMANDS} commands`);
     this.found.push({ words, name });
     const base = name.slice(name.lastIndexOf("/") + 1);
     this.#checkVariables(base, args);
@@ -178,12 +182,12 @@ class Reader {
     if (base === "eval" || base === "trap") {
       const text = evaluatedText(base, args);
       if (text === null)
-        throw new Uncheckable(`\`${base}\` gets a text that is known only when it runs`);
+        throw new UncheckableError(`\`${base}\` gets a text that is known only when it runs`);
       return this.script(text, depth + 1);
     }
     const inner = innerCommands(base, args);
     if (inner.kind === "unknown")
-      throw new Uncheckable(`what \`${base}\` runs here is not known beforehand`);
+      throw new UncheckableError(`what \`${base}\` runs here is not known beforehand`);
     if (inner.kind === "commands")
       for (const command of inner.commands) this.#command(command, redirections, depth);
   }
@@ -191,16 +195,16 @@ class Reader {
   #checkVariables(name: string, args: readonly Pieces[]): void {
     const variable = guidingArgument(name, args, this.#checks);
     if (variable !== undefined)
-      throw new Uncheckable(`it sets ${variable}, which says what commands mean`);
+      throw new UncheckableError(`it sets ${variable}, which says what commands mean`);
     if (!this.#options.checkedAgain && takesUnknownNames(name, args))
-      throw new Uncheckable(
+      throw new UncheckableError(
         `\`${name}\` gets words that are known only when it runs, and may evaluate them: use [[ ]], name them, or assign in a command of its own (local a; a=$1)`,
       );
   }
 
   #checkOptions(name: string, args: readonly Pieces[]): void {
     if (!this.#options.checkedAgain && setsRereading(optionsOf(name, args)))
-      throw new Uncheckable(
+      throw new UncheckableError(
         `\`${name}\` gets an option with which words mean something else, or may`,
       );
   }
@@ -208,7 +212,7 @@ class Reader {
   #shell(name: string, source: ShellSource, depth: number): void {
     if (source.kind === "text") return this.script(source.text, depth + 1);
     if (!this.#options.checkedAgain)
-      throw new Uncheckable(`\`${name}\` runs ${source.what}, which is not checked`);
+      throw new UncheckableError(`\`${name}\` runs ${source.what}, which is not checked`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { PatternError, WorkBudget } from "../../../patterns";
 import { FileError } from "../../../workspace/types";
-import { type FoundCommand, commandsIn, type Parse, Uncheckable } from "./commands-in";
+import { type FoundCommand, commandsIn, type Parse, UncheckableError } from "./commands-in";
 import { CommandPattern, type CommandPatterns } from "./patterns";
 import { type Text, textOf } from "./text";
 
@@ -57,7 +57,7 @@ export class CommandFilter {
     try {
       return await judge();
     } catch (error) {
-      if (!(error instanceof Uncheckable) && !(error instanceof PatternError)) throw error;
+      if (!(error instanceof UncheckableError) && !(error instanceof PatternError)) throw error;
       return `${error.message.replace(/\.$/, "")}. Commands are restricted here, and what cannot be checked is refused.`;
     }
   }
@@ -80,7 +80,7 @@ export class CommandFilter {
 
   async #refusalOfCommand(
     { name, words }: FoundCommand,
-    options: Checking,
+    options: RefusalOptions,
   ): Promise<string | null> {
     const text = textOf(words);
     const base = textOf([[baseOf(name)], ...words.slice(1)]);
@@ -96,7 +96,7 @@ export class CommandFilter {
   async #refusal(
     asBlocked: readonly Text[],
     asAllowed: Text,
-    { budget, isLeft }: Checking,
+    { budget, isLeft }: RefusalOptions,
   ): Promise<string | null> {
     const isLeftAside = (text: Text) => isLeft && !text.isWhole;
     for (const text of asBlocked) {
@@ -127,7 +127,7 @@ async function first(
 
 export type CheckOptions = { parse: Parse; checkedAgain: ReadonlySet<string> | null };
 /** `isLeft`: whether a command with unknown words is left to the check at run time. */
-type Checking = { budget: WorkBudget; isLeft: boolean };
+type RefusalOptions = { budget: WorkBudget; isLeft: boolean };
 
 const baseOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
 

@@ -52,7 +52,7 @@ export type ToolCall = { name: string; args?: Record<string, unknown> };
  * counts per estimated token.
  * `settle`: reports the end of the turn to the tenant; omitted if the report succeeds.
  */
-type Around = { tokens?: number; calibration?: number; settle?: () => Promise<void> };
+type RoomOptions = { tokens?: number; calibration?: number; settle?: () => Promise<void> };
 
 /**
  * Calls of the first reply, or of each reply by its number from 1. A reply without calls is the
@@ -64,7 +64,12 @@ type Calls = readonly ToolCall[] | ((reply: number) => readonly ToolCall[]);
  * One agent with files. Its replies make these calls, until a reply without calls is its answer.
  * Engine, runner and tools are those of the service, over real tables; only the model is replaced.
  */
-export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, room: Around = {}) {
+export function workingAgent(
+  more: readonly Tool[],
+  calls: Calls,
+  own?: Own,
+  room: RoomOptions = {},
+) {
   const disk = new Disk({
     mishaps: NO_MISHAPS,
     schedule: (_, run) => void setTimeout(run, 0),
@@ -159,7 +164,7 @@ function beginLife(
 type Row = { type: string; body: string };
 const toEvent = ({ type, body }: Row): WireEvent => ({ ...JSON.parse(body), type });
 
-function teamWith(tools: readonly Tool[], { tokens }: Around): Team {
+function teamWith(tools: readonly Tool[], { tokens }: RoomOptions): Team {
   const limit = tokens === undefined ? "" : `, tool_result_max_tokens: ${tokens}`;
   const team = teamOf(`agent: {id: a, backend: {type: claude, cwd: work${limit}}}`, FULL_CONTEXT);
   const agents = team.rules.agents.map((agent) => ({
@@ -173,7 +178,7 @@ type Work = {
   tools: readonly Tool[];
   calls: Calls;
   replies: { given: number };
-  room: Around;
+  room: RoomOptions;
 };
 
 function performerOf(parts: SessionParts, { tools, calls, replies, room }: Work): Performer {
