@@ -1,5 +1,5 @@
 import type { PastVersion, PruneIndex, RetiredVersion } from "../src/uploads/context-index";
-import { forgetVersion } from "./context-index";
+import { forgetVersion } from "./context-rows";
 
 /** Pins of erased sessions that one run deletes at most. */
 const DEAD_PINS = 1_000;

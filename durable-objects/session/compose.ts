@@ -9,7 +9,7 @@ import type { SettledTurn } from "../tenant/tenant-api";
 import { CallStore } from "./calls/call-store";
 import { RoundRecords } from "./calls/round-records";
 import { Semaphore } from "../../src/async/semaphore";
-import { sessionWorkspaces } from "./files/session-files";
+import { sessionWorkspaces } from "./files/compose-workspaces";
 import { Journal } from "./log/journal";
 import { Outbox } from "./log/outbox";
 import { OutboxWorker } from "./log/outbox-worker";

@@ -2,7 +2,7 @@ import { ulid } from "ulid";
 import type { SessionPlace } from "../../r2-layout/session-files";
 import { ContextFiles } from "../../r2-layout/contexts";
 import { createContextReader } from "../../src/uploads/context-reader";
-import { createContextIndex } from "../../d1/context-index";
+import { createContextIndex } from "../../d1/context-rows";
 import { createContextPins } from "../../d1/context-pins";
 import { createPruneIndex } from "../../d1/context-pruning";
 import { defaultStoredBytes, reportStored, storedBySession } from "../../d1/stored-bytes";

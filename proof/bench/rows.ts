@@ -34,7 +34,7 @@ const SMALL_MINUTES = 0.25;
 /** Sessions of each kind, side by side: five minutes cannot be shortened. */
 const SESSIONS = 5;
 const AIMS: Record<Audience, number> = { watched: 1_500, unwatched: 500 };
-/** Audience often text is stored: one row for all agents. */
+/** How often text is stored: one row for all agents. */
 const EVERY_MS: Record<Audience, number> = { watched: 250, unwatched: 1_000 };
 /** Long enough for the whole time: each agent writes its first answer, 25 tokens a second. */
 const LOAD = {

@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { Chance } from "../../simulated/chance";
 import { nothingMatches, runCommand, UsageError, wholeNumber } from "../../local/command-line";
 import { recordFigures } from "../record-figures";
-import { bundle } from "./bundle";
+import { bundle } from "./mutant-bundle";
 import { Worker } from "./worker";
 import { EQUIVALENTS } from "./equivalents";
 import { instrument, type Mutant } from "./mutants";

@@ -1,5 +1,5 @@
 import { judge, situationOf } from "../simulation/engine/judge";
-import { rulesSituationOf } from "../simulation/world/situation";
+import { rulesSituationOf } from "../simulation/world/rules-situation";
 import { verify } from "../simulation/world/verify";
 import { type Outcome, type Session, TaskSchema } from "./schema";
 

@@ -1,6 +1,6 @@
 import { OUTSIDE } from "./engine/invariants";
 import type { RunRecord } from "./engine/run-record";
-import type { EngineSituation } from "./engine/situation";
+import type { EngineSituation } from "./engine/engine-situation";
 
 /** A run of two agents with files that violates no invariant. */
 export const SITUATION: EngineSituation = {

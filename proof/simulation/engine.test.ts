@@ -6,7 +6,7 @@ import { judge, play } from "./engine/judge";
 import { REVIVAL_MS } from "./engine/platform";
 import type { DiskChange } from "./engine/run";
 import type { Fault } from "./engine/faults";
-import { type EngineSituation, situationOf } from "./engine/situation";
+import { type EngineSituation, situationOf } from "./engine/engine-situation";
 
 /**
  * Sessions of the real engine in a simulated world. `npm run simulate` runs many more; these tests

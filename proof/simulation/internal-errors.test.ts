@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { OUTSIDE } from "./engine/invariants";
 import { play } from "./engine/judge";
-import type { EngineSituation } from "./engine/situation";
+import type { EngineSituation } from "./engine/engine-situation";
 import type { Platform } from "./engine/platform";
 
 /**

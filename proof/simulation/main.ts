@@ -8,7 +8,7 @@ import { Coverage } from "./engine/coverage";
 import { judge, report, shrink, situationOf } from "./engine/judge";
 import { runCommand, UsageError, wholeNumber } from "../../local/command-line";
 import { recordFigures } from "../record-figures";
-import { commitText } from "./command/commit";
+import { commitText } from "./command/commit-text";
 import { coverageTable, idleFaults, minMeetings } from "./command/coverage-table";
 import { RangeCollector, Progress } from "./command/progress";
 import { inProcess, type LostSeed, playRange, type Range, type SeedReport } from "./command/worker";

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { play } from "./engine/judge";
 import { respectsRates } from "./engine/outside-rates";
 import type { RunRecord } from "./engine/run-record";
-import { SESSION } from "./engine/situation";
+import { SESSION } from "./engine/engine-situation";
 
 /** A run in which agents wait for the limits of their backends, and one corruption of it. */
 const run = await play({

@@ -3,7 +3,7 @@ import type { NumberedEvent } from "../../checker";
 import { breaches, OUTSIDE } from "./engine/invariants";
 import { play } from "./engine/judge";
 import type { RunRecord } from "./engine/run-record";
-import type { EngineSituation } from "./engine/situation";
+import type { EngineSituation } from "./engine/engine-situation";
 
 /** Compares decisions in the log with the replies that the simulated providers sent. */
 

@@ -4,7 +4,7 @@ import { countOf } from "../counts";
 import { EXPECTED_MARKS } from "./world/expected-marks";
 import { Marks } from "./world/marks";
 import { narrate } from "./world/narrate";
-import { FEATURES, type Situation } from "./world/situation";
+import { FEATURES, type Situation } from "./world/rules-situation";
 import { simulate } from "./world/simulate";
 import { type Verdict, verify } from "./world/verify";
 

@@ -19,7 +19,7 @@ import { keyRoutes } from "./keys/keys";
 import { secretRoutes } from "./keys/secrets";
 import { runRoutes } from "./sessions/runs";
 import { sessionListRoutes } from "./sessions/session-list";
-import { sessionFileRoutes } from "./sessions/session-files";
+import { sessionFileRoutes } from "./sessions/session-file-routes";
 import { sessionRoutes } from "./sessions/sessions";
 import { ticketRoutes } from "./keys/tickets";
 import { turnChangeRoutes } from "./sessions/turn-changes";

@@ -59,8 +59,8 @@ export type AddressGuard = (
 
 /**
  * Admits public https addresses and allowed origins, and checks the addresses of a name before the
- * connection. Throws AddressRefusedError, NameUnknown, NameUnresolved, OriginUnreachable, the signal's
- * reason, and the errors of `send`. If a name changes between lookup and connection, the platform
+ * connection. Throws AddressRefusedError, NameUnknown, NameUnresolved, OriginUnreachable, the
+ * signal's reason, and the errors of `send`. If a name changes between lookup and connection, the platform
  * protects: it reaches no private networks.
  */
 export function addressGuard({ resolve, probe, ...rules }: Options): AddressGuard {

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
-import { createContextIndex } from "../../d1/context-index";
+import { createContextIndex } from "../../d1/context-rows";
 import { contextServices } from "../../durable-objects/shared/context-services";
 import { StorageQueue } from "../../durable-objects/session/files/storage-queue";
 import { SessionContexts } from "../../durable-objects/session/files/session-contexts";

@@ -4,7 +4,7 @@ import { eventsOf, runningTurn, type SessionState, type Step } from "../../../sr
 import type { EventOf, SessionEvent } from "../../../src/protocol/events";
 import type { PayloadTexts } from "../../../src/engine/ports";
 import type { CallStore } from "./call-store";
-import { plannedCalls } from "./planned-calls";
+import { plannedCalls } from "./planned-call-reader";
 import type { SessionFacts } from "../session-facts";
 import type { SessionLog } from "../log/session-log";
 import type { SessionQueries } from "../session-queries";

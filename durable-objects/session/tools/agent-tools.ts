@@ -32,7 +32,7 @@ import { logError } from "../../../src/redaction/log";
 import { isPlatformFault } from "../platform-fault";
 import type { Team } from "../../../src/config/team";
 import type { CallStore } from "../calls/call-store";
-import { argumentsOf } from "../calls/planned-calls";
+import { argumentsOf } from "../calls/planned-call-reader";
 import type { Workspaces } from "../files/workspaces";
 import { type FiledResult, fileResult } from "../files/result-files";
 

@@ -1,5 +1,5 @@
 import { createTables } from "../../../durable-objects/session/session-tables";
-import { fileStores } from "../../../durable-objects/session/files/session-files";
+import { fileStores } from "../../../durable-objects/session/files/compose-workspaces";
 import type { Bucket } from "../../../r2-layout/bucket";
 import { hashOf } from "../../../src/workspace/snapshot";
 import type { FileEntry } from "../../../src/workspace/types";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { toJson } from "../../../durable-objects/session/streams/frames";
-import { SESSION } from "./situation";
+import { SESSION } from "./engine-situation";
 import type { RunRecord } from "./run-record";
 
 /** Fields of events whose texts are for people and may change: `docs/explain/protocol.md`. */

@@ -4,7 +4,7 @@ import { narrate } from "../world/narrate";
 import { type Breach, breaches } from "./invariants";
 import { runEngine, type DiskChange } from "./run";
 import type { RunRecord } from "./run-record";
-import { type EngineSituation, situationOf } from "./situation";
+import { type EngineSituation, situationOf } from "./engine-situation";
 
 /** `run` is `null` if the run threw. `hash` is of the log's bytes, `facts` without its texts. */
 export type RunVerdict = {

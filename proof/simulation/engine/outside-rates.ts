@@ -1,5 +1,5 @@
 import type { OutsideCheck } from "./outside";
-import { SESSION } from "./situation";
+import { SESSION } from "./engine-situation";
 
 const MINUTE_MS = 60_000;
 

@@ -6,7 +6,7 @@ import { priceOf } from "../../../checker/price";
 import { toStoredTrees, expectedFilesOf } from "./expected-files";
 import { MARK } from "./model";
 import { framesFor, type RunRecord } from "./run-record";
-import { idOf, keyOf, modelOf } from "./situation";
+import { idOf, keyOf, modelOf } from "./engine-situation";
 import { DIALECTS } from "./wire";
 
 /**

@@ -25,7 +25,7 @@ import { Disk, DiskError, ProcessGone } from "../../../simulated/disk";
 import type { Fault, Faults } from "./faults";
 import { Gate } from "./gate";
 import { Providers } from "./providers";
-import { type SessionSetup, type EngineSituation, SESSION } from "./situation";
+import { type SessionSetup, type EngineSituation, SESSION } from "./engine-situation";
 import { Tenant } from "./tenant";
 import { ToolServer } from "./tools";
 import type { VirtualTime } from "./virtual-time";

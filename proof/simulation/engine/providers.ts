@@ -8,7 +8,7 @@ import { Chance } from "../../../simulated/chance";
 import { drawFailure } from "./failures";
 import { type Fault, type Faults, hash } from "./faults";
 import { type Ending, type ModelReply, sentOf, speak } from "./model";
-import { type EngineSituation, SEARCH_TOKENS } from "./situation";
+import { type EngineSituation, SEARCH_TOKENS } from "./engine-situation";
 import {
   BREAKS,
   type Charge,

@@ -5,7 +5,7 @@ import type { SessionState } from "../../../src/coordination";
 import type { Client } from "./clients";
 import type { Faults } from "./faults";
 import type { Platform } from "./platform";
-import { type SessionSetup, type EngineSituation, SESSION } from "./situation";
+import { type SessionSetup, type EngineSituation, SESSION } from "./engine-situation";
 import type { User } from "./user";
 
 /** The complete record of a finished run. Invariants read nothing else. */

@@ -14,7 +14,7 @@ import { Client } from "./clients";
 import { Faults } from "./faults";
 import { type LiveSession, Platform } from "./platform";
 import type { RunRecord } from "./run-record";
-import { type SessionSetup, drawSession, type EngineSituation, SESSION } from "./situation";
+import { type SessionSetup, drawSession, type EngineSituation, SESSION } from "./engine-situation";
 import { User } from "./user";
 import { VirtualTime } from "./virtual-time";
 import { sessionPrefix } from "../../../r2-layout/session-files";

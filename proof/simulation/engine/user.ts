@@ -1,6 +1,6 @@
 import type { Chance } from "../../../simulated/chance";
 import type { LiveSession, Platform } from "./platform";
-import type { SessionSetup, EngineSituation } from "./situation";
+import type { SessionSetup, EngineSituation } from "./engine-situation";
 import type { VirtualTime } from "./virtual-time";
 
 type World = {

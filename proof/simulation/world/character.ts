@@ -1,6 +1,6 @@
 import type { AgentState, SessionState } from "../../../src/coordination";
 import type { Chance } from "../../../simulated/chance";
-import type { Feature } from "./situation";
+import type { Feature } from "./rules-situation";
 
 /** An agent's character; drawn once per run. */
 export type Character = "agreeable" | "improver" | "stubborn" | "careless";

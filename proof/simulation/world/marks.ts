@@ -80,7 +80,7 @@ function researchOf({ purpose, offers, compacts, try: nth }: EventOf<"call.start
   return nth > 1 ? ["research", "research tried again"] : ["research"];
 }
 
-/** All uses of the tools in `situation.ts`: 5, 20 and 2. */
+/** All uses of the tools in `rules-situation.ts`: 5, 20 and 2. */
 function grantOf({ hosted_tools: tools }: EventOf<"call.started">): string[] {
   if (!tools) return [];
   const full = { web_search: 5, code_execution: 20, x_search: 2 };

@@ -6,7 +6,7 @@ import { drawUses, tokensOf } from "./hosting";
 import { drawNotifications } from "./notifications";
 import { Chance } from "../../../simulated/chance";
 import { drawReply } from "./replying";
-import { type Feature, SERVED_TOOLS, type Situation } from "./situation";
+import { type Feature, SERVED_TOOLS, type Situation } from "./rules-situation";
 import type { Character, ReplySources } from "./character";
 import { drawText } from "./texts";
 import type { CallOutcome, CallContext, World } from "./world";

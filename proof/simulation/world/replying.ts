@@ -2,7 +2,7 @@ import type { ModelCallEffect, Reply } from "../../../src/coordination";
 import type { Decision } from "../../../src/protocol/events";
 import { drawHosted } from "./hosting";
 import { answered, type ReplySources } from "./character";
-import { SERVED_TOOLS, TOOLS } from "./situation";
+import { SERVED_TOOLS, TOOLS } from "./rules-situation";
 import { drawFinal, drawText, drawUnusable } from "./texts";
 import type { CallContext } from "./world";
 

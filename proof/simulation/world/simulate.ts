@@ -2,7 +2,7 @@ import type { SessionState } from "../../../src/coordination";
 import { Chance } from "../../../simulated/chance";
 import { randomWorld } from "./random-world";
 import { Shell } from "./shell";
-import { drawBudget, drawTeam, type Situation } from "./situation";
+import { drawBudget, drawTeam, type Situation } from "./rules-situation";
 
 export type Recovery = (lost: SessionState, folded: SessionState) => void;
 

@@ -11,7 +11,7 @@ import { type SessionEvent, SessionEventSchema } from "../../../src/protocol/eve
 import { check, type NumberedEvent } from "../../../checker";
 import type { Shell } from "./shell";
 import { simulate } from "./simulate";
-import type { Situation } from "./situation";
+import type { Situation } from "./rules-situation";
 
 export type Verdict = { shell: Shell; problems: string[] };
 

@@ -6,7 +6,7 @@ import { TURN_CHANGES } from "../contexts/context-examples";
 import { ApiError } from "../errors";
 import { header, ID_TURN, json, type Operation } from "../operation";
 import { refuse, route, sessionOf, turnOf } from "../routes";
-import { lost, unreadable } from "./session-files";
+import { lost, unreadable } from "./session-file-routes";
 
 const CHANGES: Operation = {
   id: "listTurnChanges",

@@ -58,7 +58,7 @@ export const grepTool = (limits: FileToolLimits): Tool =>
 
 type LineMatcher = {
   matches(line: string): boolean;
-  /** Start of the match within a search line. */
+  /** Start of the match within a matching line. */
   positionIn(line: string): number;
 };
 
@@ -186,7 +186,7 @@ async function matchingLines(
 type ResultLine = { index: number; isMatch: boolean } | "gap";
 
 /**
- * LineSearch lines and their context, without duplicates; a gap separates groups that are not
+ * Matching lines and their context, without duplicates; a gap separates groups that are not
  * adjacent.
  */
 function withContext(
@@ -194,14 +194,14 @@ function withContext(
   hits: readonly number[],
   around: number,
 ): ResultLine[] {
-  const search = new Set(hits);
+  const matching = new Set(hits);
   const shown: ResultLine[] = [];
   let last = -1;
   for (const hit of hits) {
     const first = Math.max(hit - around, last + 1, 0);
     if (around > 0 && last >= 0 && first > last + 1) shown.push("gap");
     for (let index = first; index <= Math.min(hit + around, lines.length - 1); index++) {
-      shown.push({ index, isMatch: search.has(index) });
+      shown.push({ index, isMatch: matching.has(index) });
       last = index;
     }
   }

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { CallStore } from "../../../../durable-objects/session/calls/call-store";
 import { STORE } from "../../../../durable-objects/shared/object-limits";
 import { toRow } from "../../../../durable-objects/session/streams/frames";
-import { plannedCalls } from "../../../../durable-objects/session/calls/planned-calls";
+import { plannedCalls } from "../../../../durable-objects/session/calls/planned-call-reader";
 import { createTables } from "../../../../durable-objects/session/session-tables";
 import { SessionLog } from "../../../../durable-objects/session/log/session-log";
 import type { SessionEvent } from "../../../../src/protocol/events";

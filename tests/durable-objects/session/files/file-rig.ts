@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { createTables } from "../../../../durable-objects/session/session-tables";
-import { fileStores } from "../../../../durable-objects/session/files/session-files";
+import { fileStores } from "../../../../durable-objects/session/files/compose-workspaces";
 import type { SnapshotPlace } from "../../../../durable-objects/session/files/snapshot-store";
 import { sessionPrefix } from "../../../../r2-layout/session-files";
 import type { Bucket } from "../../../../r2-layout/bucket";

@@ -2,7 +2,7 @@ import type { ResultFile } from "../../../../src/engine/ports";
 import { RoundChanges } from "../../../../durable-objects/session/files/round-changes";
 import { createTables } from "../../../../durable-objects/session/session-tables";
 import { SessionContexts } from "../../../../durable-objects/session/files/session-contexts";
-import { fileStores } from "../../../../durable-objects/session/files/session-files";
+import { fileStores } from "../../../../durable-objects/session/files/compose-workspaces";
 import { Workspaces } from "../../../../durable-objects/session/files/workspaces";
 import type { Bucket } from "../../../../r2-layout/bucket";
 import type { WorkspaceSettings } from "../../../../src/config/team";

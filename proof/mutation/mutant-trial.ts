@@ -1,4 +1,4 @@
-import { rulesSituationOf } from "../simulation/world/situation";
+import { rulesSituationOf } from "../simulation/world/rules-situation";
 import { verify } from "../simulation/world/verify";
 import { type CollectedTest, collected } from "./test-collector";
 import { type Order, OrderSchema, type Survey, type TrialResult } from "./schema";

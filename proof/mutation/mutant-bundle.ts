@@ -10,7 +10,7 @@ export async function bundle(
   tests: readonly string[],
   { sources }: InstrumentedCode,
 ): Promise<string> {
-  const entry = [...tests, `${HERE}/trial.ts`]
+  const entry = [...tests, `${HERE}/mutant-trial.ts`]
     .map((file) => `import ${JSON.stringify(path.resolve(file))};`)
     .join("\n");
   const { outputFiles } = await build({

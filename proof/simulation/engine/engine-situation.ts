@@ -2,7 +2,7 @@ import type { Backend, Team, TeamAgent } from "../../../src/config/team";
 import type { AgentRules, Budget, HostedToolRule, TeamRules } from "../../../src/protocol/team";
 import { LIMITS } from "../../../src/coordination/limits";
 import { Chance } from "../../../simulated/chance";
-import { drawRoundLimits, drawShortcuts } from "../world/situation";
+import { drawRoundLimits, drawShortcuts } from "../world/rules-situation";
 import type { RateLimits } from "../../../src/providers/rate-limits";
 import { FAULTS, type Fault, hash, SETTLEMENT_FAULTS, TOOL_FAULTS } from "./faults";
 import { type Habit, HABITS } from "./habits";
