@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { sha256 } from "../sha256";
 import { writeMeteredShell } from "./shell/write";
 import { wranglerQuietly } from "./wrangler";
 import { type BundleRecord, BundledSchema, MetafileSchema } from "../schema";
@@ -121,5 +121,3 @@ async function newestChange(files: readonly string[]): Promise<number> {
   );
   return Math.max(...(await Promise.all(times)));
 }
-
-const sha256 = (data: string | Buffer): string => createHash("sha256").update(data).digest("hex");

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "../../local/sha256";
 
 /** JSON with sorted keys, so that equal data has equal text independent of insertion order. */
 export function canonicalJson(value: unknown): string {
@@ -9,5 +9,4 @@ export function canonicalJson(value: unknown): string {
 }
 
 /** SHA-256 of the canonical JSON, in hex. Equal states have equal hashes. */
-export const stateHash = (state: unknown): string =>
-  createHash("sha256").update(canonicalJson(state)).digest("hex");
+export const stateHash = (state: unknown): string => sha256(canonicalJson(state));

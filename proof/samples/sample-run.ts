@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { isMap, isSeq, parseDocument, type YAMLMap } from "yaml";
 import { z } from "zod";
+import { sha256 } from "../../local/sha256";
 import { planBridge } from "../../local/bridge/plan";
 import type { Script } from "../../simulated/providers/reply";
 import type { SimulatedProviders } from "../../simulated/providers/server";
@@ -75,7 +75,7 @@ export async function prepareSample(
   const bridged = programs.reduce((text, { url }) => text.replaceAll(url, toolsUrl), config);
   const document = parseDocument(programs.length > 0 ? bridged : named);
   const agents = agentsIn(document.contents).map((agent, nth) => {
-    const key = `sample-${hashOf(`${name} ${nth}`).slice(0, 16)}`;
+    const key = `sample-${sha256(`${name} ${nth}`).slice(0, 16)}`;
     const backend = agent.get("backend");
     if (!isMap(backend)) throw new Error(`${name} has an agent without a backend`);
     backend.set("base_url", addressOf(backend, providers));
@@ -86,15 +86,12 @@ export async function prepareSample(
     yaml: document.toString({ lineWidth: 0 }),
     question,
     attached: attachments.flatMap((one) =>
-      "bytes" in one ? [hashOf(one.bytes).slice(0, 12)] : [],
+      "bytes" in one ? [sha256(one.bytes).slice(0, 12)] : [],
     ),
     agents,
     hasContext: document.hasIn(["orchestrator", "context_paths"]),
   };
 }
-
-const hashOf = (what: string | Uint8Array): string =>
-  createHash("sha256").update(what).digest("hex");
 
 function agentsIn(root: unknown): YAMLMap[] {
   if (!isMap(root)) return [];

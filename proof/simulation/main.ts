@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { sha256 } from "../../local/sha256";
 import { Coverage } from "./engine/coverage";
 import { judge, report, shrink, situationOf } from "./engine/judge";
 import { runCommand, UsageError, wholeNumber } from "../../local/command-line";
@@ -248,7 +248,7 @@ async function showAll(
   const { text, thin, disproved, pairs } = coverageTable(coverage, least);
   const idle = idleFaults(coverage, done);
   const all = [...hashes].sort(([a], [b]) => a - b).map(([, hash]) => hash);
-  const hash = createHash("sha256").update(all.join("")).digest("hex").slice(0, 16);
+  const hash = sha256(all.join("")).slice(0, 16);
   const cores = progress && progress.played.length > 0 ? ", in several calls" : ` on ${jobs} cores`;
   const left = done < seeds ? `, of ${seeds} that were requested` : "";
   console.log(`\n${text}`);

@@ -16,7 +16,8 @@ import {
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
 import { hashSecret, SECRET_BYTES, toKey } from "../../src/tenancy/keys";
 import { LOCAL } from "../e2e/support/local";
-import { PNG, sha256 } from "../api/sessions/attachments";
+import { sha256 } from "../../local/sha256";
+import { PNG } from "../api/sessions/attachments";
 import { Ask } from "./ask-process";
 import { eventsPath } from "../../src/protocol/paths";
 

@@ -7,7 +7,8 @@ import { sessionPath } from "../../src/protocol/paths";
 import { runningService } from "./support/running-service";
 import type { RunOptions } from "./support/service-client";
 import { STORY_AGENTS, storyModels } from "./support/story";
-import { hashesIn, sha256, StoredCopy, wipe } from "./support/stored-copy";
+import { sha256 } from "../../local/sha256";
+import { hashesIn, StoredCopy, wipe } from "./support/stored-copy";
 import { broken, judge, misfolded, toEvent } from "./support/verdict";
 import { Watcher } from "./support/watcher";
 

@@ -1,12 +1,11 @@
 import { env } from "cloudflare:workers";
-import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { sha256 } from "../../local/sha256";
 import { pacedPut } from "../../r2-layout/paced-bucket";
 import { nextMacrotask } from "../../src/async/sleep";
 
 const IF_NEW = { onlyIf: { etagDoesNotMatch: "*" } };
 const MB = 1024 * 1024;
-const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 const bytesOf = (length: number): Uint8Array<ArrayBuffer> =>
   Uint8Array.from({ length }, (_, at) => (at * 31 + (at >> 8)) % 256);
 const stored = async (key: string): Promise<Uint8Array> => {

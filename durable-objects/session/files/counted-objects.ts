@@ -1,7 +1,6 @@
 import type { SessionObjects } from "../../../r2-layout/session-files";
+import { byteLength } from "../../../src/coordination/byte-length";
 import type { Sql } from "../object-storage";
-
-const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLength;
 
 /**
  * A session's objects in R2, each with a row that holds its size. The row is written before the
@@ -24,7 +23,7 @@ export function countedObjects(objects: SessionObjects, sql: Sql): SessionObject
       return objects.putPack(hash, bytes);
     },
     putSnapshot: (name, manifest) => {
-      count(`snapshots/${name}`, bytesOf(manifest));
+      count(`snapshots/${name}`, byteLength(manifest));
       return objects.putSnapshot(name, manifest);
     },
     putResult: (name, bytes) => {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "../../sha256";
 import { type AnyNode, parse } from "acorn";
 import {
   callsOf,
@@ -21,8 +21,7 @@ import {
  */
 export const KNOWN_BUNDLE = "6390563a926e5018d5bc2e8b824ae1b13b87bdd3ed31857bacef31b3c100f224";
 
-export const hashOfBundle = (bundle: string): string =>
-  createHash("sha256").update(bundle).digest("hex");
+export const hashOfBundle = (bundle: string): string => sha256(bundle);
 
 /** Replaces the text between two offsets of the bundle. */
 type Edit = { start: number; end: number; text: string };

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { sha256 } from "../../../local/sha256";
 import { RunResponseSchema, SessionStatusSchema } from "../../../src/protocol/api";
 import { SessionFilesSchema } from "../../../src/protocol/api/files";
 import { SessionListSchema } from "../../../src/protocol/api/listings";
@@ -220,10 +220,7 @@ export class Run {
     );
     const read = data.map(async ({ path }): Promise<[string, string]> => {
       const { body } = await client.ask(`${below}/${path}?attempt=${attempt}`);
-      return [
-        path,
-        `${createHash("sha256").update(body).digest("hex")} ${Buffer.byteLength(body)}`,
-      ];
+      return [path, `${sha256(body)} ${Buffer.byteLength(body)}`];
     });
     return Object.fromEntries(await Promise.all(read));
   }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "../../../local/sha256";
 import type { EventOf } from "../../../src/protocol/events";
 import type { StoredSnapshots } from "../../../simulated/stored-snapshots";
 import type { NumberedEvent } from "../../../checker";
@@ -62,9 +62,7 @@ export function expectedFilesOf(
 export function toStoredTrees(trees: ReadonlyMap<string, Tree>): StoredSnapshots["trees"] {
   const known = new Map<string, string>();
   const storedForm = (contents: string): string => {
-    const text =
-      known.get(contents) ??
-      `${createHash("sha256").update(contents).digest("hex")} ${Buffer.byteLength(contents)}`;
+    const text = known.get(contents) ?? `${sha256(contents)} ${Buffer.byteLength(contents)}`;
     known.set(contents, text);
     return text;
   };

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "../../../local/sha256";
 import { toJson } from "../../../durable-objects/session/streams/frames";
 import { SESSION } from "./engine-situation";
 import type { RunRecord } from "./run-record";
@@ -12,8 +12,7 @@ export const withoutTexts = (json: string): string =>
     TEXTS.has(name) && typeof value === "string" ? undefined : value,
   );
 
-const hashOf = (lines: readonly string[]): string =>
-  createHash("sha256").update(lines.join("\n")).digest("hex").slice(0, 16);
+const hashOf = (lines: readonly string[]): string => sha256(lines.join("\n")).slice(0, 16);
 
 /**
  * `bytes`: hash of the log as clients receive it, deltas included. `facts`: the same without texts

@@ -2,6 +2,7 @@ import type { z } from "@hono/zod-openapi";
 import { ulid } from "ulid";
 import type { StandingClaim } from "../../../d1/start-claims";
 import { FaultSchema } from "../../protocol/api";
+import { hashOf } from "../../workspace/snapshot";
 import type { Call } from "../api-env";
 import { ApiError, type Fault } from "../errors";
 import { notFound } from "../routes";
@@ -34,8 +35,7 @@ export async function readKey(context: Call, text: string): Promise<StartKey | n
     );
   }
   const bytes = new TextEncoder().encode(`${context.req.path}\n${text}`);
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return { key, bodyHash: [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("") };
+  return { key, bodyHash: await hashOf(bytes) };
 }
 
 /**

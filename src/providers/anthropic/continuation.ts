@@ -1,3 +1,4 @@
+import { byteLength } from "../../coordination/byte-length";
 import type { Usage } from "../../protocol/events";
 import type { Host } from "../hosts";
 import type { Message, ModelRequest } from "../provider";
@@ -66,5 +67,3 @@ function textIn(message: Message): string {
     )
     .join("");
 }
-
-const byteLength = (text: string): number => new TextEncoder().encode(text).length;

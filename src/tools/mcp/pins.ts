@@ -1,3 +1,5 @@
+import { hashOf } from "../../workspace/snapshot";
+
 /**
  * Pins each tool to its first definition. A server that later changes a name, description or schema
  * may be malicious: what a person reviewed was something else. The tool is disabled with that
@@ -63,10 +65,7 @@ export const toolHash = ({
   sha256(canonical([name, title ?? null, description ?? null, inputSchema, outputSchema ?? null]));
 
 /** SHA-256 of a text as UTF-8, in lower-case hex. */
-export async function sha256(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-}
+export const sha256 = (text: string): Promise<string> => hashOf(new TextEncoder().encode(text));
 
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_key, item: unknown) => (isRecord(item) ? sorted(item) : item));

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
-import { createHash } from "node:crypto";
 import { inject } from "vitest";
+import { sha256 } from "../../../local/sha256";
 import type { QuestionPart } from "../../../src/protocol/attachments";
 
 /** Small valid files, and teams that read them. */
@@ -39,8 +39,6 @@ export const MP3_FRAME = Buffer.concat([Buffer.from("fffb9000", "hex"), Buffer.a
 export const MP3 = Buffer.concat([MP3_FRAME, MP3_FRAME]);
 
 export const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
-export const sha256 = (bytes: Uint8Array): string =>
-  createHash("sha256").update(bytes).digest("hex");
 
 export const text = (said: string): QuestionPart => ({ type: "text", text: said });
 export const image = (bytes: Uint8Array, name?: string): QuestionPart => ({

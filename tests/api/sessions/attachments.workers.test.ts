@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { sha256 } from "../../../local/sha256";
 import { attachmentKey, sessionPrefix } from "../../../r2-layout/session-files";
 import type { WireEvent } from "../../../src/protocol/events";
 import { ATTACHMENT_LIMITS } from "../../../src/protocol/attachments";
@@ -23,7 +24,6 @@ import {
   MP3,
   PDF,
   PNG,
-  sha256,
   teamOfAllFormats,
   text,
   wav,

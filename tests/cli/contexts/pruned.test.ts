@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, it } from "vitest";
+import { sha256 } from "../../../local/sha256";
 import { writeLink } from "../../../cli/contexts/directory";
 import { runAt } from "../commands/terminal";
 import { Service } from "../service";
@@ -10,7 +10,7 @@ import { Service } from "../service";
 const VERSION = (letter: string) => `01kb${letter.repeat(22)}`;
 const file = (name: string, text: string) => ({
   path: name,
-  sha256: createHash("sha256").update(text).digest("hex"),
+  sha256: sha256(text),
   size: text.length,
 });
 

@@ -5,7 +5,8 @@ import { HOLD_MS } from "../../../durable-objects/rate-gate/rate-gate-api";
 import type { EventOf, EventType, WireEvent } from "../../../src/protocol/events";
 import { LOCAL_TENANT, sessionName } from "../../../src/tenancy/principal";
 import { attachmentKey } from "../../../r2-layout/session-files";
-import { file, image, PDF, PNG, sha256, text } from "../../api/sessions/attachments";
+import { sha256 } from "../../../local/sha256";
+import { file, image, PDF, PNG, text } from "../../api/sessions/attachments";
 import { askWith, makeKey } from "../../api/keyed-client";
 import { eventsPath, follow, post, request, type Run, start } from "../session/session-client";
 

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { cp, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { sha256 } from "../../../local/sha256";
 
 /**
  * All stored data of a service (sessions, tenants, alarms, R2, D1), copied while the service is
@@ -48,9 +48,6 @@ export async function hashesIn(dir: string): Promise<Record<string, string>> {
     hashes[file] = sha256(await readFile(path.join(dir, file)));
   return hashes;
 }
-
-export const sha256 = (bytes: string | Uint8Array): string =>
-  createHash("sha256").update(bytes).digest("hex");
 
 async function filesIn(dir: string): Promise<string[]> {
   const entries = await readdir(dir, { recursive: true, withFileTypes: true });
