@@ -11,6 +11,7 @@ import { isAddressRefused } from "../refused-address";
 import { ResponseRefusedError, StreamEndedError } from "./bounded-fetch";
 import { SecretMissing } from "./environment";
 import { ConsentMissing } from "./oauth";
+import { MAX_TRIES, RETRY_MS } from "./server-limits";
 import { shown } from "./shown-text";
 
 /** A failed request to a server. */
@@ -122,4 +123,18 @@ function causeOf(error: Error): string {
   return error.cause instanceof Error
     ? `${error.message} (${causeOf(error.cause)})`
     : error.message;
+}
+
+/**
+ * Whether to retry a call, and after how many ms. Only if a retry is likely to succeed and cannot
+ * do harm: the tool is safe to repeat, or the server lost the session and did nothing. `nth` counts
+ * the tries so far. Pure.
+ */
+export function nextTry(
+  { transient, forgotten }: McpFailure,
+  nth: number,
+  idempotent: boolean,
+): { afterMs: number } | null {
+  if (forgotten) return nth === 1 ? { afterMs: 0 } : null;
+  return transient && idempotent && nth < MAX_TRIES ? { afterMs: RETRY_MS * 2 ** (nth - 1) } : null;
 }

@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer";
 import { inject } from "vitest";
-import { sha256 } from "../../../local/sha256";
 import type { QuestionPart } from "../../../src/protocol/attachments";
 
 /** Small valid files, and teams that read them. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { McpFailure } from "../../../src/tools/mcp/failures";
-import { nextTry } from "../../../src/tools/mcp/retry";
+import { type McpFailure, nextTry } from "../../../src/tools/mcp/failures";
 
 describe("a retry", () => {
   const failure = (more: Partial<McpFailure>): McpFailure => ({
