@@ -58,7 +58,7 @@ describe("a call that is answered", () => {
         yield stop;
       },
     };
-    const onResumePoint = (...told: unknown[]) => void points?.push(told);
+    const onResumePoint = (...point: unknown[]) => void points?.push(point);
     const signal = new AbortController().signal;
     await performCall({ provider, request, signal, onDelta: () => {}, onResumePoint, from: given });
     expect([asked, points]).toEqual([[given], [[{ id: "resp_1", after: 9 }, false]]]);

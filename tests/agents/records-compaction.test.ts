@@ -13,7 +13,7 @@ const tooLong = failure({ class: "context_too_long", compactible: true });
 function gainedBy(
   prepare: (world: World) => void,
   body: (call: string) => InputBody,
-  brought: Partial<RenderInput>,
+  changes: Partial<RenderInput>,
 ) {
   const world = new World({ agents: ["a"] });
   world.ask();
@@ -33,7 +33,7 @@ function gainedBy(
     team: teamOf(["a"]),
     nonce: nonceOf,
     ...nothing,
-    ...brought,
+    ...changes,
   });
   return records.map(({ record }) => record);
 }

@@ -91,10 +91,10 @@ describe("an agent receives", () => {
       agent === 0 && nth === 1 ? { items: [call("send_mail", {})] } : usual(agent, request, nth);
     const run = new TeamRun({ team: planningTeam(), script }).ask("Send it");
     expect(run.ofType("tool.completed").map(({ outcome }) => outcome)).toEqual(["planned"]);
-    const told = run.sent
+    const received = run.sent
       .flatMap(({ request }) => request.messages)
       .find(({ role }) => role === "tool");
-    expect(told).toMatchObject({
+    expect(received).toMatchObject({
       name: "send_mail",
       text: expect.stringContaining("Recorded as a plan, not executed"),
       isError: false,
@@ -142,9 +142,9 @@ describe("an agent receives", () => {
       "a"
         ? 0
         : 1;
-    const told = restartedOf([true, true], 0);
-    expect(told).toContain("The files of the rejected reply are in `/attempts/1`, read-only.");
-    expect(told).toContain("See /attempts/1/a.md.");
+    const received = restartedOf([true, true], 0);
+    expect(received).toContain("The files of the rejected reply are in `/attempts/1`, read-only.");
+    expect(received).toContain("See /attempts/1/a.md.");
     expect(restartedOf([true, true].with(1 - presenter, false), 1 - presenter)).not.toContain(
       "/attempts",
     );

@@ -214,8 +214,8 @@ describe("stored conversations", () => {
       new Set(["personas", "coordination", "presentation", "judgement"]),
     );
     for (const { request } of run.sent) {
-      const { model, ...told } = request;
-      expect(JSON.stringify(told)).not.toMatch(/canary|provider-|model-|agent\d\.(\d|final)/);
+      const { model, ...visible } = request;
+      expect(JSON.stringify(visible)).not.toMatch(/canary|provider-|model-|agent\d\.(\d|final)/);
       expect(model).toContain("canary");
     }
   });

@@ -51,9 +51,9 @@ describe("a scripted model finds in its request", () => {
   });
 
   it("only the improved answer, in an update", () => {
-    const told = at("deciding").filter(({ updates }) => updates > 0);
-    expect(told.length).toBeGreaterThan(0);
-    for (const { news } of told) expect(news.map(({ text }) => text)).toEqual(["improved"]);
+    const updated = at("deciding").filter(({ updates }) => updates > 0);
+    expect(updated.length).toBeGreaterThan(0);
+    for (const { news } of updated) expect(news.map(({ text }) => text)).toEqual(["improved"]);
   });
 
   it("every answer in a presentation, including its own", () => {

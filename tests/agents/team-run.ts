@@ -182,7 +182,7 @@ export class TeamRun {
 
   #handle(
     body: InputBody,
-    brought: Partial<Pick<Parameters<typeof renderRecords>[0], "reply" | "toolResult">> = {},
+    inputs: Partial<Pick<Parameters<typeof renderRecords>[0], "reply" | "toolResult">> = {},
   ): void {
     const input = { ...body, at: this.#at, seed: this.#at };
     const steps = decide(this.#state, input, EMPTY_WORLD);
@@ -193,8 +193,8 @@ export class TeamRun {
       nonce,
       history,
       planned: [],
-      reply: brought.reply ?? null,
-      toolResult: brought.toolResult ?? null,
+      reply: inputs.reply ?? null,
+      toolResult: inputs.toolResult ?? null,
       cut: null,
       summary: null,
     });

@@ -92,19 +92,19 @@ describe("an agent's key", () => {
   });
 
   it.each([
-    { lines: "api_key: OPENAI_API_KEY", told: "To use the operator's, write `${OPENAI_API_KEY}`." },
-    { lines: "api_key: MY_OWN_KEY", told: "To use the operator's, write `${OPENAI_API_KEY}`." },
+    { lines: "api_key: OPENAI_API_KEY", hint: "To use the operator's, write `${OPENAI_API_KEY}`." },
+    { lines: "api_key: MY_OWN_KEY", hint: "To use the operator's, write `${OPENAI_API_KEY}`." },
     {
       lines: "base_url: https://api.groq.com/openai/v1\napi_key: GROQ_API_KEY",
-      told: "write `${GROQ_API_KEY}`",
+      hint: "write `${GROQ_API_KEY}`",
     },
     {
       lines: "base_url: https://api.example.org/v1\napi_key: MY_OWN_KEY",
-      told: "Write the key itself.",
+      hint: "Write the key itself.",
     },
-  ])("is not a bare name: $lines", ({ lines, told }) => {
+  ])("is not a bare name: $lines", ({ lines, hint }) => {
     const [detail] = detailsOf(parseTeam(yamlWith({ backend: lines }), CONTEXT));
-    expect(detail).toContain(told);
+    expect(detail).toContain(hint);
     expect(detail).not.toContain("MY_OWN_KEY");
   });
 

@@ -11,7 +11,7 @@ const backend = (line: string) => `agent:\n  id: a\n  backend:\n    type: claude
 const agent = (line: string) => `agent:\n  id: a\n  ${line}\n  backend: {type: claude}\n`;
 const orchestrator = (line: string) => `${ONE}\norchestrator:\n  ${line}\n`;
 const top = (line: string) => `${ONE}\n${line}\n`;
-const toldOf = (source: unknown) => {
+const messagesOf = (source: unknown) => {
   const { errors, refusals } = checkTeam(source, FULL_CONTEXT);
   return [...errors, ...refusals].map(({ line, column, detail }) => `${line}:${column} ${detail}`);
 };
@@ -125,16 +125,16 @@ describe("text that is not YAML, or not supported YAML, has an error for", () =>
       agent('system_message: "a\\ud800b"'),
       "3:19 Half of a surrogate pair is no character: write both halves, or the character itself.",
     ],
-  ])("%s", (_, source, told) => expect(toldOf(source)).toEqual([told]));
+  ])("%s", (_, source, message) => expect(messagesOf(source)).toEqual([message]));
 
   it("spaces of a web page, which YAML treats as letters", () => {
-    const told = "2:1 There is a non-breaking space before `id`: write plain spaces.";
-    expect(toldOf("agent:\n\u00a0\u00a0id: a")).toContain(told);
+    const message = "2:1 There is a non-breaking space before `id`: write plain spaces.";
+    expect(messagesOf("agent:\n\u00a0\u00a0id: a")).toContain(message);
   });
 
   it("a fence of Markdown, at both its lines", () => {
-    const told = "This is a fence of Markdown, no YAML: remove the line.";
-    expect(toldOf(`\`\`\`yaml\n${ONE}\n\`\`\``)).toEqual([`1:1 ${told}`, `3:1 ${told}`]);
+    const message = "This is a fence of Markdown, no YAML: remove the line.";
+    expect(messagesOf(`\`\`\`yaml\n${ONE}\n\`\`\``)).toEqual([`1:1 ${message}`, `3:1 ${message}`]);
   });
 
   it("at most one problem in a line", () => {
@@ -208,10 +208,10 @@ describe("a value of the wrong type has an error with the correct form for", () 
       top("? {a: b}\n: c"),
       "1:1 A key must be text; a list or a mapping is not.",
     ],
-  ])("%s", (_, source, told) => expect(toldOf(source)).toEqual([told]));
+  ])("%s", (_, source, message) => expect(messagesOf(source)).toEqual([message]));
 
   it("a key that is a long list, without repeating it", () => {
-    expect(toldOf(top(`? [${"x, ".repeat(20_000)}]\n: c`)).join().length).toBeLessThan(100);
+    expect(messagesOf(top(`? [${"x, ".repeat(20_000)}]\n: c`)).join().length).toBeLessThan(100);
   });
 });
 
@@ -272,7 +272,7 @@ describe("a key at the wrong place has an error with its correct place for", () 
       top('"a\\nb": 1'),
       "2:1 `a b` is no known key. Known here: agent, agents, orchestrator, timeout_settings, ui.",
     ],
-  ])("%s", (_, source, told) => expect(toldOf(source)).toEqual([told]));
+  ])("%s", (_, source, message) => expect(messagesOf(source)).toEqual([message]));
 });
 
 describe("inside a refused setting, an unknown key is reported too:", () => {
@@ -287,7 +287,7 @@ describe("inside a refused setting, an unknown key is reported too:", () => {
       backend("upload_files: [{image_pth: x}]"),
       "5:21 `image_pth` is no known key. Did you mean `image_path`?",
     ],
-  ])("%s", (_, source, told) => expect(toldOf(source)).toContain(told));
+  ])("%s", (_, source, message) => expect(messagesOf(source)).toContain(message));
 
   it.each([
     [

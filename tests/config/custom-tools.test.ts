@@ -13,7 +13,7 @@ const CONTEXT = {
 const agent = (tools: string, more = "") =>
   `agent: {id: a, backend: {type: claude${more}, custom_tools: [${tools}]}}`;
 const toolOf = (tools: string, more = "") => teamOf(agent(tools, more), CONTEXT);
-const told = (tools: string) => {
+const problemText = (tools: string) => {
   const { errors, refusals } = checkTeam(agent(tools), CONTEXT);
   return [...errors, ...refusals]
     .map(({ code, pointer, detail }) => `${code} ${pointer}: ${detail}`)
@@ -227,7 +227,7 @@ describe("a tool over HTTP", () => {
       says: "Did you mean `method`?",
     },
   ])("is refused for $name", ({ lines, says }) => {
-    expect(told(lines.startsWith("name:") ? `{${lines}}` : with_(lines))).toContain(says);
+    expect(problemText(lines.startsWith("name:") ? `{${lines}}` : with_(lines))).toContain(says);
   });
 });
 
@@ -305,12 +305,12 @@ describe("a tool's name", () => {
     ["'a b'", "1 to 64 letters"],
     ["'<script>'", "1 to 64 letters"],
   ])("cannot be %s", (name, says) => {
-    expect(told(`{name: ${name}, description: d, url: 'https://x.net'}`)).toContain(says);
+    expect(problemText(`{name: ${name}, description: d, url: 'https://x.net'}`)).toContain(says);
   });
 
   it("is given once", () => {
     expect(
-      told(`current_time, {name: current_time, description: d, url: 'https://x.net'}`),
+      problemText(`current_time, {name: current_time, description: d, url: 'https://x.net'}`),
     ).toContain("duplicate");
   });
 });
@@ -325,17 +325,17 @@ describe("a tool of the deployment", () => {
   });
 
   it("that is unknown has an error with the nearest name", () => {
-    expect(told("curent_time")).toContain(
+    expect(problemText("curent_time")).toContain(
       "`curent_time` is no tool of this service. Did you mean `current_time`?",
     );
-    expect(told("two_num_tool")).toContain(
+    expect(problemText("two_num_tool")).toContain(
       "There are: current_time. A tool over HTTP has a `url`.",
     );
   });
 });
 
 it("a tool in Python is refused with a remedy", () => {
-  expect(told("{name: [add], path: add.py, function: [add]}")).toContain(
+  expect(problemText("{name: [add], path: add.py, function: [add]}")).toContain(
     "write its address as `url` in place of `path`",
   );
 });
@@ -359,11 +359,11 @@ it.each([
 ])(
   "TOOL_SECRETS=%s binds names to tenants, methods and addresses, and what cannot be read to nothing (M11)",
   (variable, said) => {
-    const told = parseToolSecrets(variable).map(
+    const parsed = parseToolSecrets(variable).map(
       ({ name, tenant, bindings }) =>
         `${name}${tenant === null ? "" : `@${tenant}`}: ${describeBindings(bindings)}`,
     );
-    expect(told).toEqual(said);
+    expect(parsed).toEqual(said);
   },
 );
 

@@ -136,11 +136,11 @@ describe("a model that runs hosted tools only without functions", () => {
       hosted_alone: true,
       hosted_tools: [{ name: "web_search" }, { name: "code_execution" }],
     });
-    const told = warningsOf(source).filter((warning) => warning.startsWith("research_calls"));
-    expect(told).toEqual([
+    const warnings = warningsOf(source).filter((warning) => warning.startsWith("research_calls"));
+    expect(warnings).toEqual([
       expect.stringContaining("gemini-2.5-flash runs it only in calls without functions"),
     ]);
-    expect(told[0]).toContain("gemini-3.8-flash needs none");
+    expect(warnings[0]).toContain("gemini-3.8-flash needs none");
   });
 
   it.each([

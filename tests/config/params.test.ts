@@ -39,31 +39,33 @@ describe("parameters of a wire format are", () => {
   it.each([
     {
       backend: "type: groq\nreasoning: {effort: low}",
-      told: "no parameter of Groq: write `reasoning_effort`",
+      detail: "no parameter of Groq: write `reasoning_effort`",
     },
     {
       backend: "type: openai\nstop: [x]",
-      told: "`stop` is no parameter of OpenAI Responses: leave it out: this API has no stop sequences.",
+      detail:
+        "`stop` is no parameter of OpenAI Responses: leave it out: this API has no stop sequences.",
     },
     {
       backend: "type: openai\nthinking_level: low",
-      told: "no parameter of OpenAI Responses. What a provider adds goes under extra_body",
+      detail: "no parameter of OpenAI Responses. What a provider adds goes under extra_body",
     },
-    { backend: "type: claude\nsafety_settings: []", told: "no parameter of Anthropic Messages" },
+    { backend: "type: claude\nsafety_settings: []", detail: "no parameter of Anthropic Messages" },
     {
       backend: "type: gemini\nstop_sequences: [x]",
-      told: "no parameter of Google Gemini: say stop",
+      detail: "no parameter of Google Gemini: say stop",
     },
-    { backend: "type: grok\nenable_x_search: true\nstop: [x]", told: "no parameter of Grok" },
+    { backend: "type: grok\nenable_x_search: true\nstop: [x]", detail: "no parameter of Grok" },
     {
       backend: "type: qwen\nenable_thinking: true",
-      told: "`enable_thinking` is no known key. A parameter of the provider's own goes under extra_body.",
+      detail:
+        "`enable_thinking` is no known key. A parameter of the provider's own goes under extra_body.",
     },
-    { backend: "type: openai\nagent_config: {}", told: "no parameter of OpenAI Responses" },
+    { backend: "type: openai\nagent_config: {}", detail: "no parameter of OpenAI Responses" },
   ])(
     "refused if they are of another format, with the correct name: $backend",
-    ({ backend, told }) => {
-      expect(says(backend)).toContain(told);
+    ({ backend, detail }) => {
+      expect(says(backend)).toContain(detail);
       expect(errorsOf(teamWith(backend), FULL_CONTEXT)[0]).toContain(
         " unknown_key /agents/0/backend/",
       );
@@ -130,9 +132,9 @@ describe("parameters of a wire format are", () => {
   ])("refused in extra_body with %s, which would be stored unsealed", (_, extra, at) => {
     const source = teamWith(`type: openai\nextra_body: ${extra}`);
     expect(errorsOf(source, FULL_CONTEXT)).toEqual([at]);
-    const [told = ""] = detailsOf(parseTeam(source, FULL_CONTEXT));
-    expect(told).toContain("A key belongs in the backend's `api_key`, where it is kept sealed");
-    expect(told).not.toMatch(/mine|aB3/);
+    const [detail = ""] = detailsOf(parseTeam(source, FULL_CONTEXT));
+    expect(detail).toContain("A key belongs in the backend's `api_key`, where it is kept sealed");
+    expect(detail).not.toMatch(/mine|aB3/);
   });
 
   it.each([

@@ -113,12 +113,12 @@ describe("text that is accepted", () => {
 
 it("text whose lines end with CR alone is read, with correct places", () => {
   const source = yamlWith({ agent: "system_message: |\n  one\n  two", backend: "strange: 1" });
-  const told = errorsOf(source);
-  expect(told).toEqual(["9:7 unknown_key /agents/0/backend/strange"]);
+  const errors = errorsOf(source);
+  expect(errors).toEqual(["9:7 unknown_key /agents/0/backend/strange"]);
   expect([
     errorsOf(source.replaceAll("\n", "\r")),
     errorsOf(source.replaceAll("\n", "\r\n")),
-  ]).toEqual([told, told]);
+  ]).toEqual([errors, errors]);
   expect(
     teamOf(yamlWith({ agent: "system_message: |\n  one\n  two" }).replaceAll("\n", "\r")),
   ).toEqual(teamOf(yamlWith({ agent: "system_message: |\n  one\n  two" })));

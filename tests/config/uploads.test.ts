@@ -9,7 +9,7 @@ const check = (files: string, attached: readonly string[] = []) => {
   return {
     runnable,
     errors,
-    told: refusals.map(
+    messages: refusals.map(
       ({ need, line, detail }) => `${need} ${line} ${/\((.*?)\)/.exec(detail)?.[1]}`,
     ),
   };
@@ -28,46 +28,46 @@ describe("files that a config names", () => {
     },
     { name: "none", files: "[]", attached: [] },
   ])("are accepted if they are attached to the question: $name", ({ files, attached }) => {
-    expect(check(files, attached)).toEqual({ runnable: true, errors: [], told: [] });
+    expect(check(files, attached)).toEqual({ runnable: true, errors: [], messages: [] });
   });
 
   it.each([
-    { name: "no attachment", files: "[{image_path: a.png}]", attached: [], told: "`a.png`" },
+    { name: "no attachment", files: "[{image_path: a.png}]", attached: [], messages: "`a.png`" },
     {
       name: "another attachment",
       files: "[{image_path: a.png}]",
       attached: ["b.png"],
-      told: "`a.png`",
+      messages: "`a.png`",
     },
     {
       name: "one of two attached",
       files: "[{image_path: a.png}, {file_path: b.pdf}]",
       attached: ["a.png"],
-      told: "`b.pdf`",
+      messages: "`b.pdf`",
     },
     {
       name: "an address",
       files: "[{file_path: 'https://x.example/a.pdf'}]",
       attached: [],
-      told: "`https://x.example/a.pdf`",
+      messages: "`https://x.example/a.pdf`",
     },
     {
       name: "a sound that is not attached",
       files: "[{audio_path: a.wav}]",
       attached: [],
-      told: "`a.wav`",
+      messages: "`a.wav`",
     },
     {
       name: "video, even if attached",
       files: "[{video_path: a.mp4}]",
       attached: ["a.mp4"],
-      told: "`a.mp4`",
+      messages: "`a.mp4`",
     },
-  ])("are refused by name otherwise: $name", ({ files, attached, told }) => {
+  ])("are refused by name otherwise: $name", ({ files, attached, messages }) => {
     expect(check(files, attached)).toEqual({
       runnable: false,
       errors: [],
-      told: [`upload_files 5 ${told}`],
+      messages: [`upload_files 5 ${messages}`],
     });
   });
 });

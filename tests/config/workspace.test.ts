@@ -8,7 +8,7 @@ const yaml = ({ a = "", b = "", orchestrator = "" }: Lines) =>
   `agents:\n  - {id: a, backend: {type: claude${a && `, ${a}`}}}\n  - {id: b, backend: {type: claude${b && `, ${b}`}}}\norchestrator: {${orchestrator}}`;
 const workspacesOf = (lines: Lines) =>
   teamOf(yaml(lines), FULL_CONTEXT).agents.map(({ workspace }) => workspace ?? null);
-const told = (lines: Lines, context = FULL_CONTEXT) => {
+const problems = (lines: Lines, context = FULL_CONTEXT) => {
   const { errors, refusals } = checkTeam(yaml(lines), context);
   return [...errors, ...refusals].map(
     ({ need, code, pointer, detail }) => `${need ?? code} ${pointer}: ${detail}`,
@@ -211,12 +211,12 @@ describe("a warning or error reports", () => {
       lines: { a: "enable_mcp_command_line: true, command_line_execution_mode: docker" },
       says: "Write `command_line_execution_mode: local` for the shell that is here",
     },
-  ])("$name", ({ lines, says }) => expect(told(lines).join("\n")).toContain(says));
+  ])("$name", ({ lines, says }) => expect(problems(lines).join("\n")).toContain(says));
 
   it("a name without an upload, if uploads are known", () => {
     const context = { ...FULL_CONTEXT, contexts: new Set(["site"]) };
-    expect(told({ a: "context_paths: [site]" }, context)).toEqual([]);
-    expect(told({ a: "context_paths: [sites]" }, context)).toEqual([
+    expect(problems({ a: "context_paths: [site]" }, context)).toEqual([]);
+    expect(problems({ a: "context_paths: [sites]" }, context)).toEqual([
       expect.stringMatching(/\(`sites`\).* Run `massgen-edge push --name sites`\.$/),
     ]);
   });
@@ -225,7 +225,7 @@ describe("a warning or error reports", () => {
     const lines = {
       a: "cwd: w, enable_mcp_command_line: true, context_paths: [site], custom_tools: [current_time]",
     };
-    const needs = told(lines, { ...FULL_CONTEXT, served: NONE_SERVED }).map(
+    const needs = problems(lines, { ...FULL_CONTEXT, served: NONE_SERVED }).map(
       (line) => line.split(" ")[0],
     );
     expect(needs.toSorted()).toEqual(["host_context_path", "http_tools", "shell", "workspace"]);

@@ -77,13 +77,13 @@ export function repliesContract(wire: Wire, call: Call): void {
       stop?.type === "stop"
         ? stop.items.flatMap((item) => (item.type === "tool_call" ? [item.id] : []))
         : [];
-    const told = new Map(
+    const byIndex = new Map(
       got.flatMap((event) =>
         event.type === "tool_arguments" ? [[event.index, event.id] as const] : [],
       ),
     );
-    expect([...told.keys()].toSorted()).toEqual([0, 1, 2, 3]);
-    expect([told.get(0), told.get(1), told.get(2), told.get(3)]).toEqual([
+    expect([...byIndex.keys()].toSorted()).toEqual([0, 1, 2, 3]);
+    expect([byIndex.get(0), byIndex.get(1), byIndex.get(2), byIndex.get(3)]).toEqual([
       "id_a",
       "id_b",
       undefined,

@@ -26,7 +26,7 @@ type Row = {
 };
 
 /** The messages of each event and of each agent's end, by code. */
-const told = (world: World): unknown[] => [
+const messages = (world: World): unknown[] => [
   ...world.log,
   ...world.events("turn.failed").flatMap(({ agents }) => agents),
 ];
@@ -37,7 +37,7 @@ function sayingWords(rows: Row[]): void {
     world.ask();
     given?.(world);
     when(world);
-    expect(told(world)).toContainEqual(expect.objectContaining({ code, message: words }));
+    expect(messages(world)).toContainEqual(expect.objectContaining({ code, message: words }));
   });
 }
 

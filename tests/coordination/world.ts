@@ -194,11 +194,11 @@ export class World {
   ): SessionEvent[] {
     const agent = this.ids.indexOf(id);
     const all = this.rules.agents[agent]?.tool_servers ?? [];
-    const told = servers.length > 0 ? servers : all.map((server) => ({ server, tools: [] }));
+    const listed = servers.length > 0 ? servers : all.map((server) => ({ server, tools: [] }));
     return this.give({
       type: "tools_listed",
       agent,
-      servers: told.map(({ server, tools }) => listing(server, tools)),
+      servers: listed.map(({ server, tools }) => listing(server, tools)),
     });
   }
 

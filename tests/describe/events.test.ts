@@ -53,7 +53,7 @@ const GOLDEN = "proof/golden";
 
 it("every event of the golden logs has a sentence or none, and never fails", async () => {
   const files = (await readdir(GOLDEN)).filter((name) => name.endsWith(".jsonl"));
-  const told = new Set<string>();
+  const described = new Set<string>();
   for (const file of files) {
     const view = emptyView();
     const lines = (await readFile(`${GOLDEN}/${file}`, "utf8")).trim().split("\n");
@@ -64,10 +64,10 @@ it("every event of the golden logs has a sentence or none, and never fails", asy
       const sentence = turn ? describeEvent(event, turn) : null;
       if (!sentence) continue;
       expect(sentence.text.trim(), file).not.toBe("");
-      told.add(event.type);
+      described.add(event.type);
     }
   }
-  expect([...told]).toEqual(
+  expect([...described]).toEqual(
     expect.arrayContaining(["turn.started", "vote.cast", "attempt.settled"]),
   );
 });

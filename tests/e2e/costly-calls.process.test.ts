@@ -29,39 +29,39 @@ const paths = [1, 2, 3].map((part) =>
   ),
 );
 
-/** The calls of finding H5. `told`: what the model reads; `null` if the call ends by itself. */
+/** The calls of finding H5. `expected`: what the model reads; `null` if the call ends by itself. */
 const H5 = [
   {
     row: "grep for an expression of 1,444 instructions in 393 kB",
     steps: [lineOf("f.txt"), ["grep", { pattern: "(?:[ab]?){480}a[ab]{480}[cd]" }] satisfies Step],
-    told: "pattern_too_costly",
+    expected: "pattern_too_costly",
   },
   {
     row: "[[ =~ ]] as it was reported",
     steps: [shell(`${long} [[ $x =~ (a?){500}a{500}b ]]`)],
-    told: "",
+    expected: "",
   },
   {
     row: "[[ =~ ]] without a literal",
     steps: [shell(`${sameLetter} [[ $x =~ (a?){500}a{500}[bc] ]]`)],
-    told: "pattern_too_costly",
+    expected: "pattern_too_costly",
   },
   {
     row: "[[ =~ ]] over mixed text",
     steps: [shell(`${long} [[ $x =~ ([ab]?){480}a[ab]{480}[cd] ]]`)],
-    told: "pattern_too_costly",
+    expected: "pattern_too_costly",
   },
   {
     row: "search_files with 1,000 characters of classes over long paths",
     steps: [...paths, ["search_files", { pattern: `${"*[!x]".repeat(195)}[yz]` }] satisfies Step],
-    told: "pattern_too_costly",
+    expected: "pattern_too_costly",
   },
   {
     row: "for ((;;)) with a string that grows",
     steps: [shell("for ((;;)); do x+=aaaaaaaaaaaaaaaa; done")],
-    told: "was stopped",
+    expected: "was stopped",
   },
-  { row: "an endless for", steps: [shell("for ((;;)); do :; done")], told: "was stopped" },
+  { row: "an endless for", steps: [shell("for ((;;)); do :; done")], expected: "was stopped" },
   {
     row: "sort, uniq, rev, wc and diff over 2 MB",
     steps: [
@@ -70,7 +70,7 @@ const H5 = [
         "sort -n f.txt | uniq -c | head -1; rev f.txt | wc; sed 's/^9/x/' p > g; diff p g | wc -l; fold p | wc; jq -R . p | wc -l",
       ),
     ],
-    told: "7 1 alpha beta",
+    expected: "7 1 alpha beta",
   },
   {
     row: "sort, fold, jq, comm and others over 7 MB",
@@ -80,7 +80,7 @@ const H5 = [
         "for c in sort fold md5sum tac rev uniq gzip cat wc head 'jq .' 'comm p'; do eval \"$c f.txt > /tmp/g; $c < f.txt > /tmp/g\"; done",
       ),
     ],
-    told: "MiB are too much at once",
+    expected: "MiB are too much at once",
   },
 ] as const;
 
@@ -153,13 +153,13 @@ const M12 = [
 ];
 
 describe("/healthz responds during a request", () => {
-  it.each(H5.map((row, nth) => ({ ...row, nth })))("of $row (H5)", async ({ nth, told }) => {
+  it.each(H5.map((row, nth) => ({ ...row, nth })))("of $row (H5)", async ({ nth, expected }) => {
     let answer = "";
     await expectHealth(async () => {
       answer = await answerOf(`row-${nth}`, { cwd: "work", enable_mcp_command_line: true });
     });
     expect(answer).toContain("Tried.");
-    expect(answer).toContain(told);
+    expect(answer).toContain(expected);
   });
 
   it("of 20,000 values for a schema of 1,200 parts (M7)", async () => {

@@ -46,10 +46,12 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
       for (const open of ports) {
         for (const attack of attacks) {
           const got = await ask(open, attack);
-          const told = `${attack.method ?? "GET"} ${attack.path} at port ${open}: ${got.status} ${got.body.slice(0, 300)}`;
-          expect(got.status, told).not.toBe(101);
-          expect(got.status === 0 || got.status >= 400, told).toBe(true);
-          expect(got.body, told).not.toMatch(/session_0|api_keys|webSocketDebuggerUrl|canary/i);
+          const attackText = `${attack.method ?? "GET"} ${attack.path} at port ${open}: ${got.status} ${got.body.slice(0, 300)}`;
+          expect(got.status, attackText).not.toBe(101);
+          expect(got.status === 0 || got.status >= 400, attackText).toBe(true);
+          expect(got.body, attackText).not.toMatch(
+            /session_0|api_keys|webSocketDebuggerUrl|canary/i,
+          );
         }
       }
     }

@@ -131,12 +131,12 @@ describe("a tenant's secret", () => {
     expect(last).toContain("the service has no ITEMS_KEY");
     expect([sent().length, (await start(runner.key)).status]).toEqual([before, 422]);
 
-    const told = [events, later, last, service.log, set.stdout, set.stderr, listed.stdout].join(
+    const outputs = [events, later, last, service.log, set.stdout, set.stderr, listed.stdout].join(
       "\n",
     );
     for (const secret of [CANARY, NEXT]) {
       for (const form of [secret, btoa(secret), encodeURIComponent(secret)])
-        expect(told).not.toContain(form);
+        expect(outputs).not.toContain(form);
     }
     for (const { body } of providers.requests())
       expect(JSON.stringify(body)).not.toContain("tenant-canary");

@@ -209,10 +209,10 @@ it("a cancelled run cancels the call at the server", async () => {
   await expect.poll(() => recorder.calls().length, { timeout: 10_000 }).toBe(before + 1);
   await client.cancel(id);
   const giveUpAt = performance.now() + 30_000; // only prevents an endless wait
-  const told = () =>
+  const isReported = () =>
     recorder.received.some(({ body }) => JSON.stringify(body).includes("notifications/cancelled"));
-  while (!told() && performance.now() < giveUpAt) await sleep(20);
-  expect(told()).toBe(true);
+  while (!isReported() && performance.now() < giveUpAt) await sleep(20);
+  expect(isReported()).toBe(true);
 });
 
 it("pins survive a kill of the service: a changed tool is disabled, and an event says so", async () => {

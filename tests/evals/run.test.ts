@@ -185,9 +185,9 @@ describe("after any events in any order", () => {
 
   it("at most the limit of cases runs, and ended cases are unchanged", () => {
     fc.assert(
-      fc.property(story, (told) => {
-        for (const [before, after] of play(told)) {
-          expect(owedAt(before, 0).length).toBeLessThanOrEqual(told.size.atOnce);
+      fc.property(story, (sample) => {
+        for (const [before, after] of play(sample)) {
+          expect(owedAt(before, 0).length).toBeLessThanOrEqual(sample.size.atOnce);
           for (const [nth, state] of before.cases.entries())
             if (state.status === "done") expect(after.cases[nth]).toBe(state);
         }
@@ -197,9 +197,9 @@ describe("after any events in any order", () => {
 
   it("a repeated event has no effect", () => {
     fc.assert(
-      fc.property(story, (told) => {
-        for (const [, after] of play(told))
-          for (const again of told.events)
+      fc.property(story, (sample) => {
+        for (const [, after] of play(sample))
+          for (const again of sample.events)
             expect(evolve(evolve(after, again), again)).toEqual(evolve(after, again));
       }),
     );

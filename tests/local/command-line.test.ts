@@ -39,9 +39,9 @@ describe("a choice by name", () => {
   ])('by "$text" is $chosen', ({ text, chosen }) => expect(named(text)).toEqual(chosen));
 
   it("is never empty: the error lists each name once", () => {
-    const told =
+    const output =
       'Nothing matches "clocks", there are:\n  the clock jumps\n  the clock jumps back\n  a full disk';
-    expect(() => named("clocks")).toThrow(new UsageError(told));
+    expect(() => named("clocks")).toThrow(new UsageError(output));
     expect(() => matching([1, 2], "3", () => "same")).toThrow(
       new UsageError('Nothing matches "3", there are:\n  same'),
     );
@@ -54,9 +54,9 @@ describe("a command", () => {
     process.exitCode = undefined;
   });
   const complaints = () => {
-    const told: string[] = [];
-    vi.spyOn(process.stderr, "write").mockImplementation((text) => told.push(String(text)) > 0);
-    return told;
+    const output: string[] = [];
+    vi.spyOn(process.stderr, "write").mockImplementation((text) => output.push(String(text)) > 0);
+    return output;
   };
 
   it("exits with its code", async () => {
@@ -68,50 +68,50 @@ describe("a command", () => {
     {
       name: "an invalid value",
       main: async () => Promise.reject(new UsageError("No.")),
-      told: ["No.\n"],
+      output: ["No.\n"],
     },
     {
       name: "an unknown option",
       main: async () =>
         parseArgs({ args: ["--sedes"], options: { seeds: { type: "string" } } }).positionals.length,
-      told: [expect.stringContaining("'--sedes'")],
+      output: [expect.stringContaining("'--sedes'")],
     },
-  ])("exits with 2 and an error for $name", async ({ main, told }) => {
+  ])("exits with 2 and an error for $name", async ({ main, output }) => {
     const said = complaints();
     await runCommand(main);
-    expect(said).toEqual(told);
+    expect(said).toEqual(output);
     expect(process.exitCode).toBe(2);
   });
 
   it.each([
-    { name: "runs without arguments", args: [], code: 7, done: 1, told: [] },
+    { name: "runs without arguments", args: [], code: 7, done: 1, output: [] },
     {
       name: "prints its help with --help, and does not run",
       args: ["--help"],
       code: 0,
       done: 0,
-      told: [],
+      output: [],
     },
     {
       name: "refuses an option",
       args: ["--dry-run"],
       code: 2,
       done: 0,
-      told: [expect.stringContaining("'--dry-run'")],
+      output: [expect.stringContaining("'--dry-run'")],
     },
     {
       name: "refuses a word",
       args: ["help"],
       code: 2,
       done: 0,
-      told: [expect.stringContaining("'help'")],
+      output: [expect.stringContaining("'help'")],
     },
-  ])("without options $name", async ({ args, code, done, told }) => {
+  ])("without options $name", async ({ args, code, done, output }) => {
     const said = complaints();
     const shown = vi.spyOn(console, "log").mockImplementation(() => {});
     const main = vi.fn(async () => 7);
     await runPlain("npm run it", main, args);
-    expect([process.exitCode, main.mock.calls.length, said]).toEqual([code, done, told]);
+    expect([process.exitCode, main.mock.calls.length, said]).toEqual([code, done, output]);
     expect(shown.mock.calls).toEqual(args[0] === "--help" ? [["npm run it"]] : []);
   });
 

@@ -3,11 +3,12 @@ import { describe, expect, it } from "vitest";
 import { describeKeys, keysIn } from "../../local/provider-keys";
 import { KEY_NAMES, keyReport } from "../../src/providers/registry";
 
-const told = (variables: string): string => describeKeys(keyReport(keysIn(variables))).join("\n");
+const reportText = (variables: string): string =>
+  describeKeys(keyReport(keysIn(variables))).join("\n");
 
 describe("the report of npm start on provider keys", () => {
   it("lists the set keys, and their backend types", () => {
-    const text = told('ANTHROPIC_API_KEY="sk-ant-secret"\nGEMINI_API_KEY=secret');
+    const text = reportText('ANTHROPIC_API_KEY="sk-ant-secret"\nGEMINI_API_KEY=secret');
     expect(text).toContain(
       "Provider keys are set for: Anthropic Messages (type: claude), Google Gemini (type: gemini).",
     );
@@ -16,18 +17,18 @@ describe("the report of npm start on provider keys", () => {
   });
 
   it("is two lines if none is set, with the file to add one", () => {
-    expect(told("").split("\n")).toEqual([
+    expect(reportText("").split("\n")).toEqual([
       "No provider key is set in .dev.vars: only models on this machine can be asked.",
       'To add one: write a line such as OPENAI_API_KEY="…" into .dev.vars, and start again. All names: docs/reference/providers.md',
     ]);
   });
 
   it("requests no key if none is needed", () => {
-    expect(told("")).not.toMatch(/ollama|vllm|lmstudio/);
+    expect(reportText("")).not.toMatch(/ollama|vllm|lmstudio/);
   });
 
   it("is short when every key is set", () => {
-    expect(told(KEY_NAMES.map((name) => `${name}=x`).join("\n"))).not.toContain("To add one");
+    expect(reportText(KEY_NAMES.map((name) => `${name}=x`).join("\n"))).not.toContain("To add one");
   });
 
   it.each([

@@ -20,8 +20,8 @@ const asker = (
 
 /** Steps in order, with the response to each request: `start`, or when there may be room. */
 type Step = { ask: Asker; at: number } | { leave: string } | { settle: string; tokens: number };
-function play(steps: Step[]): { told: (number | "start")[]; queue: RateQueue } {
-  const told: (number | "start")[] = [];
+function play(steps: Step[]): { verdicts: (number | "start")[]; queue: RateQueue } {
+  const verdicts: (number | "start")[] = [];
   let queue = EMPTY_QUEUE;
   for (const step of steps) {
     if ("leave" in step) queue = leaveQueue(queue, step.leave);
@@ -29,16 +29,16 @@ function play(steps: Step[]): { told: (number | "start")[]; queue: RateQueue } {
     else {
       const verdict = askToStart(queue, step.ask, step.at);
       queue = verdict.queue;
-      told.push(verdict.granted ? "start" : verdict.startsAt);
+      verdicts.push(verdict.granted ? "start" : verdict.startsAt);
     }
   }
-  return { told, queue };
+  return { verdicts, queue };
 }
 const [a, b, c, d] = ["a", "b", "c", "d"].map((id) => asker(id)) as [Asker, Asker, Asker, Asker];
 const tpm = { tokensPerMinute: 100 };
 
 describe("calls to one endpoint", () => {
-  it.each<{ name: string; steps: Step[]; told: (number | "start")[] }>([
+  it.each<{ name: string; steps: Step[]; verdicts: (number | "start")[] }>([
     {
       name: "start while there is room, and then wait for it",
       steps: [
@@ -46,7 +46,7 @@ describe("calls to one endpoint", () => {
         { ask: b, at: 0 },
         { ask: c, at: 0 },
       ],
-      told: ["start", "start", 61 * SECOND],
+      verdicts: ["start", "start", 61 * SECOND],
     },
     {
       name: "start once, however often they ask",
@@ -55,7 +55,7 @@ describe("calls to one endpoint", () => {
         { ask: a, at: 5 },
         { ask: b, at: 5 },
       ],
-      told: ["start", "start", "start"],
+      verdicts: ["start", "start", "start"],
     },
     {
       name: "start in the order of their requests",
@@ -69,7 +69,7 @@ describe("calls to one endpoint", () => {
         { ask: c, at: 61 * SECOND },
         { ask: d, at: 61 * SECOND },
       ],
-      told: [
+      verdicts: [
         "start",
         "start",
         61 * SECOND,
@@ -88,7 +88,7 @@ describe("calls to one endpoint", () => {
         { ask: c, at: 0 },
         { ask: d, at: 61 * SECOND },
       ],
-      told: ["start", "start", 61 * SECOND, "start"],
+      verdicts: ["start", "start", 61 * SECOND, "start"],
     },
     {
       name: "do not wait for a call that was aborted",
@@ -99,7 +99,7 @@ describe("calls to one endpoint", () => {
         { leave: "c" },
         { ask: d, at: 61 * SECOND },
       ],
-      told: ["start", "start", 61 * SECOND, "start"],
+      verdicts: ["start", "start", 61 * SECOND, "start"],
     },
     {
       name: "are not overtaken by small ones",
@@ -108,7 +108,7 @@ describe("calls to one endpoint", () => {
         { ask: asker("b", 60, tpm), at: 0 },
         { ask: asker("c", 10, tpm), at: 0 },
       ],
-      told: ["start", 61 * SECOND, 61 * SECOND],
+      verdicts: ["start", 61 * SECOND, 61 * SECOND],
     },
     {
       name: "are not delayed by calls with stricter limits",
@@ -117,7 +117,7 @@ describe("calls to one endpoint", () => {
         { ask: asker("b", 1, { requestsPerMinute: 1 }), at: 0 },
         { ask: asker("c", 1, { requestsPerMinute: 9 }), at: 0 },
       ],
-      told: ["start", 61 * SECOND, "start"],
+      verdicts: ["start", 61 * SECOND, "start"],
     },
     {
       name: "start as soon as another call's actual usage is smaller",
@@ -127,7 +127,7 @@ describe("calls to one endpoint", () => {
         { settle: "a", tokens: 5 },
         { ask: asker("b", 90, tpm), at: 2 * SECOND },
       ],
-      told: ["start", 61 * SECOND, "start"],
+      verdicts: ["start", 61 * SECOND, "start"],
     },
     {
       name: "count with their actual usage, even if it is reported twice",
@@ -139,7 +139,7 @@ describe("calls to one endpoint", () => {
         { ask: asker("b", 20, tpm), at: SECOND },
         { ask: asker("c", 1, tpm), at: SECOND },
       ],
-      told: ["start", "start", 61 * SECOND],
+      verdicts: ["start", "start", 61 * SECOND],
     },
     {
       name: "return their request if they are not sent",
@@ -150,7 +150,7 @@ describe("calls to one endpoint", () => {
         { ask: c, at: SECOND },
         { ask: d, at: SECOND },
       ],
-      told: ["start", "start", "start", 61 * SECOND],
+      verdicts: ["start", "start", "start", 61 * SECOND],
     },
     {
       name: "count as requests even without tokens",
@@ -160,7 +160,7 @@ describe("calls to one endpoint", () => {
         { settle: "a", tokens: 0 },
         { ask: c, at: SECOND },
       ],
-      told: ["start", "start", 61 * SECOND],
+      verdicts: ["start", "start", 61 * SECOND],
     },
     {
       name: "return their tokens if they are not sent",
@@ -169,9 +169,9 @@ describe("calls to one endpoint", () => {
         { leave: "a" },
         { ask: asker("b", 90, tpm), at: SECOND },
       ],
-      told: ["start", "start"],
+      verdicts: ["start", "start"],
     },
-  ])("$name", ({ steps, told }) => expect(play(steps).told).toEqual(told));
+  ])("$name", ({ steps, verdicts }) => expect(play(steps).verdicts).toEqual(verdicts));
 
   it("leave no growing state behind", () => {
     const steps = Array.from(
@@ -189,7 +189,7 @@ describe("calls to one endpoint", () => {
 
 describe("calls to one endpoint whose clock was set back by an hour", () => {
   const one = (id: string) => asker(id, 10, { requestsPerMinute: 1 });
-  it.each<{ name: string; steps: Step[]; told: (number | "start")[] }>([
+  it.each<{ name: string; steps: Step[]; verdicts: (number | "start")[] }>([
     {
       name: "wait a minute, however often they ask",
       steps: [
@@ -198,7 +198,7 @@ describe("calls to one endpoint whose clock was set back by an hour", () => {
         { ask: one("b"), at: 30 * SECOND },
         { ask: one("b"), at: 61 * SECOND },
       ],
-      told: ["start", 61 * SECOND, 61 * SECOND, "start"],
+      verdicts: ["start", 61 * SECOND, 61 * SECOND, "start"],
     },
     {
       name: "start as soon as a call of the hour ahead is not sent",
@@ -209,7 +209,7 @@ describe("calls to one endpoint whose clock was set back by an hour", () => {
         { ask: one("b"), at: SECOND },
         { ask: one("c"), at: SECOND },
       ],
-      told: ["start", 61 * SECOND, "start", 62 * SECOND],
+      verdicts: ["start", 61 * SECOND, "start", 62 * SECOND],
     },
     {
       name: "count with their actual usage, also those of the hour ahead",
@@ -220,7 +220,7 @@ describe("calls to one endpoint whose clock was set back by an hour", () => {
         { ask: asker("b", 90, tpm), at: SECOND },
         { ask: asker("c", 1, tpm), at: SECOND },
       ],
-      told: ["start", 61 * SECOND, "start", 61 * SECOND],
+      verdicts: ["start", 61 * SECOND, "start", 61 * SECOND],
     },
     {
       name: "return their request although they were admitted right afterwards",
@@ -231,7 +231,7 @@ describe("calls to one endpoint whose clock was set back by an hour", () => {
         { ask: c, at: SECOND },
         { ask: d, at: SECOND },
       ],
-      told: ["start", "start", "start", 61 * SECOND],
+      verdicts: ["start", "start", "start", 61 * SECOND],
     },
     {
       name: "do not wait for a call of the hour ahead that disappeared",
@@ -241,9 +241,9 @@ describe("calls to one endpoint whose clock was set back by an hour", () => {
         { ask: one("c"), at: 0 },
         { ask: one("c"), at: 61 * SECOND },
       ],
-      told: ["start", HOUR + 61 * SECOND, 61 * SECOND, "start"],
+      verdicts: ["start", HOUR + 61 * SECOND, 61 * SECOND, "start"],
     },
-  ])("$name", ({ steps, told }) => expect(play(steps).told).toEqual(told));
+  ])("$name", ({ steps, verdicts }) => expect(play(steps).verdicts).toEqual(verdicts));
 
   it("never exceed the limit in any real minute, and wait at most one minute after the last clock change", () => {
     const step = fc.record({

@@ -46,7 +46,7 @@ async function pushed(name: string, texts: ReadonlyMap<string, string>): Promise
  * Searches all files of a version with the agents' tool. Returns the tool's text and the number of
  * reads.
  */
-async function searched(name: string, version: string): Promise<{ told: string; reads: number }> {
+async function searched(name: string, version: string): Promise<{ output: string; reads: number }> {
   const counted = { reads: 0 };
   const bucket = new Proxy<Bucket>(env.BUCKET, {
     get(target, key) {
@@ -81,14 +81,14 @@ async function searched(name: string, version: string): Promise<{ told: string; 
     { pattern: "needle", path: `/contexts/${name}` },
     context as never,
   );
-  return { told: text, reads: counted.reads };
+  return { output: text, reads: counted.reads };
 }
 
 it("500 small files are four reads: the manifest, the places, one file, the pack", async () => {
   const texts = new Map(Array.from({ length: 500 }, (_, nth) => [pathOf(nth), source(nth)]));
   const first = await pushed("site", texts);
-  const { told, reads } = await searched("site", first);
-  expect(told.match(/needle/g)).toHaveLength(5);
+  const { output, reads } = await searched("site", first);
+  expect(output.match(/needle/g)).toHaveLength(5);
   expect(reads).toBe(4);
 });
 
@@ -98,7 +98,7 @@ it("files changed since are stored in separate packs, each read once beside the 
   // In pairs, all over the tree.
   for (let nth = 0; nth < 500; nth += 25)
     for (const each of [nth, nth + 1]) texts.set(pathOf(each), source(each, " changed"));
-  const { told, reads } = await searched("changed", await pushed("changed", texts));
-  expect(told.match(/needle/g)).toHaveLength(5);
+  const { output, reads } = await searched("changed", await pushed("changed", texts));
+  expect(output.match(/needle/g)).toHaveLength(5);
   expect(reads).toBe(2 + 2 + 2);
 });

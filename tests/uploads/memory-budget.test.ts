@@ -28,7 +28,7 @@ type Step =
 function played(steps: readonly Step[]): string[] {
   const memory = new MemoryBudget(LIMITS);
   const visits = new Map<string, Reservation>();
-  const told: string[] = [];
+  const log: string[] = [];
   const of = (name: string): Reservation => {
     const reservation = visits.get(name);
     if (!reservation) throw new Error(`${name} has not come`);
@@ -38,26 +38,26 @@ function played(steps: readonly Step[]): string[] {
     if ("comes" in step) {
       const reservation = memory.enqueue(step.comes.slice(0, 1), step.bytes, step.at);
       if (reservation) visits.set(step.comes, reservation);
-      else told.push(`${step.comes} is turned away`);
+      else log.push(`${step.comes} is turned away`);
     } else if ("asks" in step) {
       for (const name of step.asks)
-        told.push(`${name} ${memory.tryStart(of(name), step.at) ? "begins" : "waits"}`);
+        log.push(`${name} ${memory.tryStart(of(name), step.at) ? "begins" : "waits"}`);
     } else if ("goesOn" in step)
-      told.push(
+      log.push(
         `${step.goesOn} ${memory.reportProgress(of(step.goesOn), step.at) ? "goes on" : "must stop"}`,
       );
     else if ("waits" in step) memory.startWait(of(step.waits), step.at);
     else if ("receives" in step)
-      told.push(
+      log.push(
         `${step.receives} ${memory.receive(of(step.receives), step.bytes, step.at) ? "goes on" : "must stop"}`,
       );
     else if ("grows" in step)
-      told.push(
+      log.push(
         `${step.grows} ${memory.grow(of(step.grows), step.bytes, step.at) ? "grows" : "cannot grow"}`,
       );
     else memory.release(of(step.leaves));
   }
-  return told;
+  return log;
 }
 
 const came = (comes: string, bytes: number, at = 0): Step => ({ at, comes, bytes });
@@ -290,48 +290,48 @@ describe("an upload's memory", () => {
     {
       name: "for a zip is the largest, for any length",
       kind: "zip",
-      told: 1,
+      declared: 1,
       most: names + 36 * MB,
     },
-    { name: "for gzip is that of any tar", kind: "gzip", told: 1, most: names + 28 * MB },
+    { name: "for gzip is that of any tar", kind: "gzip", declared: 1, most: names + 28 * MB },
     {
       name: "for a small tar is at most twice its length",
       kind: "tar",
-      told: 3 * MB,
+      declared: 3 * MB,
       most: names + 6 * MB,
     },
     {
       name: "for a large tar is that of a file and of blobs in transit",
       kind: "tar",
-      told: 90 * MB,
+      declared: 90 * MB,
       most: names + 28 * MB,
     },
     {
       name: "for a tar of unknown length is the same",
       kind: "tar",
-      told: null,
+      declared: null,
       most: names + 28 * MB,
     },
-    { name: "for a blob is its length", kind: "blob", told: 2 * MB, most: names + 2 * MB },
+    { name: "for a blob is its length", kind: "blob", declared: 2 * MB, most: names + 2 * MB },
     {
       name: "for a blob of unknown length is that of the largest",
       kind: "blob",
-      told: null,
+      declared: null,
       most: names + 16 * MB,
     },
     {
       name: "for a manifest is several times its length",
       kind: "manifest",
-      told: 4 * MB,
+      declared: 4 * MB,
       most: names + 24 * MB,
     },
     {
       name: "for an empty manifest is that of its names",
       kind: "manifest",
-      told: 0,
+      declared: 0,
       most: names,
     },
-  ] as const)("$name", ({ kind, told, most }) => {
-    expect(memoryOf(kind, told)).toBe(most);
+  ] as const)("$name", ({ kind, declared, most }) => {
+    expect(memoryOf(kind, declared)).toBe(most);
   });
 });

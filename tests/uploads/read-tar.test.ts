@@ -234,15 +234,15 @@ describe("a tar is refused", () => {
   });
 
   it.each([
-    { told: 4_999, says: "larger than the archive" },
-    { told: 5_000, says: "truncated" },
-    { told: null, says: "truncated" },
+    { declared: 4_999, says: "larger than the archive" },
+    { declared: 5_000, says: "truncated" },
+    { declared: null, says: "truncated" },
   ])(
-    "by its header if that states more than the tar's length, else at its end: stated $told bytes, $says",
-    async ({ told, says }) => {
+    "by its header if that states more than the tar's length, else at its end: stated $declared bytes, $says",
+    async ({ declared, says }) => {
       const header = (await packTar([file("a", new Uint8Array(5_000))])).slice(0, 512);
       const tally = new Tally();
-      const entries = Array.fromAsync(readTar(streamOf(header, 700, tally), tally, told));
+      const entries = Array.fromAsync(readTar(streamOf(header, 700, tally), tally, declared));
       await expect(entries).rejects.toMatchObject({
         code: "archive_invalid",
         message: expect.stringContaining(says),

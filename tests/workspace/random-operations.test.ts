@@ -173,10 +173,10 @@ class Team {
       this.attempted += 1;
       if (done.code !== null) this.refused += 1;
     }
-    const told = files.accessed.map(
+    const accesses = files.accessed.map(
       ({ operation, path, refused }) => `${operation} ${path} ${refused}`,
     );
-    expect(told.toSorted()).toEqual([...lines].sort());
+    expect(accesses.toSorted()).toEqual([...lines].sort());
     if (ends !== "lost")
       this.#kept.settle(this.#placeOf(agent), files.staged(), writableBy(agent), ends);
     if (ends === "settled") this.#models[agent] = model;

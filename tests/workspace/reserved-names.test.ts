@@ -116,6 +116,6 @@ describe("a workspace with a file at a reserved name", () => {
     const rig = await Rig.of(OLD);
     const files = rig.open();
     files.copy("/workspace/a.txt", "/workspace/b.txt");
-    expect(rig.told(files)["workspace"]).toEqual({ "b.txt": "hello\n" });
+    expect(rig.changesOf(files)["workspace"]).toEqual({ "b.txt": "hello\n" });
   });
 });

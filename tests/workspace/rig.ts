@@ -88,7 +88,7 @@ export class Rig {
    * The staged changes as text: contents by their text, `*` for executable files; without empty and
    * unchanged parts.
    */
-  told(files: StagedFiles): Record<string, unknown> {
+  changesOf(files: StagedFiles): Record<string, unknown> {
     const { workspace, contexts, blobs, read, own, foreign, directories } = files.staged();
     const texts = new Map([
       ...this.#texts,

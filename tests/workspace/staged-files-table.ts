@@ -20,11 +20,11 @@ export function table(rows: Row[]): void {
     const rig = await Rig.of(given);
     const files = rig.open();
     expect(await failure(() => does(files))).toBe(fails);
-    expect(rig.told(files)).toEqual(changes);
-    const told = files.accessed.map(
+    expect(rig.changesOf(files)).toEqual(changes);
+    const accesses = files.accessed.map(
       ({ operation, path, refused }) => `${operation} ${path}${refused ? `: ${refused}` : ""}`,
     );
-    expect(told).toEqual(lines);
+    expect(accesses).toEqual(lines);
   });
 }
 

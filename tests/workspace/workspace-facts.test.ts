@@ -211,8 +211,8 @@ describe("the facts list the changes of a round by path and number", () => {
     const {
       files: _,
       kept: __,
-      ...told
+      ...flags
     } = workspaceFacts({ base: tree("a.txt"), touched, previous: null, contexts });
-    expect(told).toEqual({ changed: touched.has("c.txt"), ...facts });
+    expect(flags).toEqual({ changed: touched.has("c.txt"), ...facts });
   });
 });

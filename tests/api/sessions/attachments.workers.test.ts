@@ -185,8 +185,8 @@ describe("an attachment of a question", () => {
       parent_turn: 1,
     });
     const { events } = await follow(await response.json<Run>());
-    const [told] = events.filter(({ type }) => type === "turn.started");
-    expect(told).toMatchObject({ parent_turn: 1, attachments: [{ name: "photo.png" }] });
+    const [started] = events.filter(({ type }) => type === "turn.started");
+    expect(started).toMatchObject({ parent_turn: 1, attachments: [{ name: "photo.png" }] });
     expect(events.at(-1)).toMatchObject({
       answer: expect.stringContaining(`image/png ${shortHash(PNG)}`),
     });

@@ -117,7 +117,7 @@ describe("two concurrent starts with one idempotency key:", () => {
   ])("if $name, the accepted one stays, and the key leads to it", async ({ refusedFirst }) => {
     const tenant = refusedFirst ? "refused_first" : "refused_second";
     const { key, free } = await fullTenant(tenant);
-    const [freed, made, told] = [1, 2, 3].map(() => Promise.withResolvers<void>());
+    const [freed, made, reported] = [1, 2, 3].map(() => Promise.withResolvers<void>());
     const refuse = async () => {
       const create: Create = async (real) => {
         const refusal = await real();
@@ -127,7 +127,7 @@ describe("two concurrent starts with one idempotency key:", () => {
         return refusal;
       };
       const answer = await startAt({ create }, key, "same");
-      told?.resolve();
+      reported?.resolve();
       return answer;
     };
     const accept = () => {
@@ -138,7 +138,7 @@ describe("two concurrent starts with one idempotency key:", () => {
         return started;
       };
       const confirm = async (tenant: string, id: string) => {
-        await told?.promise;
+        await reported?.promise;
         return createSessionIndex(env.DB).confirm(tenant, id);
       };
       return startAt({ create, confirm }, key, "same");

@@ -72,17 +72,21 @@ it.each([
   {
     name: "an agent with a workspace starts a round in the team's files",
     workspace: true,
-    told: "base",
+    expected: "base",
   },
   {
     name: "an agent without a workspace starts a round without files",
     workspace: false,
-    told: null,
+    expected: null,
   },
-])("$name", ({ workspace, told }) => {
+])("$name", ({ workspace, expected }) => {
   const world = new World({ every: { workspace } });
   world.ask();
-  expect(world.events("round.started").map((event) => event.workspace)).toEqual([told, told, told]);
+  expect(world.events("round.started").map((event) => event.workspace)).toEqual([
+    expected,
+    expected,
+    expected,
+  ]);
 });
 
 it("do not log the decisions of a reply without tools, because they are judged at once", () => {

@@ -10,7 +10,7 @@ const line = (
 ): FileAccess => ({
   ...{ operation, path, refused },
 });
-const told = ({ operation, path, refused, files }: FileAccess): string =>
+const toText = ({ operation, path, refused, files }: FileAccess): string =>
   [
     operation,
     path,
@@ -78,7 +78,7 @@ describe("the file accesses of a call that exceed the size of an event", () => {
       then: ["write /peers/x/ read_only ×3", "read / bad_path ×3"],
     },
   ])("$name", ({ lines, most, then }) => {
-    expect(summarizeAccesses(lines, most).map(told)).toEqual(then);
+    expect(summarizeAccesses(lines, most).map(toText)).toEqual(then);
   });
 
   it("fit, and leave nothing out", () => {

@@ -58,9 +58,9 @@ it("sessions of a tenant share an endpoint's limit; a waiting session reports un
 
   const second = await start(config);
   const waiting = await untilLogged(second, "call.waiting");
-  const [told] = ofType(waiting, "call.waiting");
-  expect(told).toMatchObject({ agent: "a", reason: "rate_limit", model: "quick" });
-  expect((told?.until ?? 0) - (told?.at ?? 0)).toBeGreaterThan(50_000);
+  const [waitEvent] = ofType(waiting, "call.waiting");
+  expect(waitEvent).toMatchObject({ agent: "a", reason: "rate_limit", model: "quick" });
+  expect((waitEvent?.until ?? 0) - (waitEvent?.at ?? 0)).toBeGreaterThan(50_000);
   expect(waiting.some(({ type }) => type === "call.started")).toBe(false);
 
   const asked = Date.now();

@@ -78,16 +78,16 @@ describe("a call without a next call", () => {
 });
 
 describe("attachments of a question", () => {
-  const brought: Part[] = [
+  const attached: Part[] = [
     { type: "text", text: "the list" },
     { type: "image", mediaType: "image/png", base64: "iVBORw0=" },
     { type: "pdf", name: "a.pdf", base64: "JVBERi0=" },
   ];
-  const asked = (text: string): Message => ({ role: "user", text, parts: brought });
+  const asked = (text: string): Message => ({ role: "user", text, parts: attached });
   const upToParts = ({ messages, ...one }: ReturnType<typeof body>) => [
     one.tools,
     one.system,
-    messages[0].content.slice(0, brought.length),
+    messages[0].content.slice(0, attached.length),
   ];
 
   it.each([true, false])(

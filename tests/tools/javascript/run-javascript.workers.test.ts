@@ -25,7 +25,7 @@ async function run(
 ) {
   return runTool(toolWith(), args, await agentFiles(WORLD), more);
 }
-const told = async (code: string) => (await run({ code })).text;
+const outputOf = async (code: string) => (await run({ code })).text;
 
 describe("run_javascript", () => {
   it.each([
@@ -253,17 +253,17 @@ describe("a worker of a model's code", () => {
     const here = await fetch(url);
     await here.body?.cancel();
     expect(here.status, "the server is there").toBeGreaterThan(0);
-    expect(await told(`return await fetch(${JSON.stringify(url)})`)).toContain(
+    expect(await outputOf(`return await fetch(${JSON.stringify(url)})`)).toContain(
       "TypeError: There is no network here.",
     );
     const raw = `delete globalThis.fetch; const { fetch: real } = Object.getPrototypeOf(globalThis); return typeof real === "function" ? (await real(${JSON.stringify(url)})).status : "none"`;
-    expect(await told(raw)).toMatch(/not permitted to access the internet|none/);
+    expect(await outputOf(raw)).toMatch(/not permitted to access the internet|none/);
     expect(
-      await told(`new WebSocket(${JSON.stringify(url.replace("http", "ws"))}); return 1`),
+      await outputOf(`new WebSocket(${JSON.stringify(url.replace("http", "ws"))}); return 1`),
     ).toContain("not permitted to access the internet");
     const source = `return await new Promise((end) => { const s = new EventSource(${JSON.stringify(url)}); s.onopen = () => end("open"); s.onerror = () => end("refused") })`;
-    expect(await told(source)).toContain("refused");
-    expect(await told(`return await caches.default.match(${JSON.stringify(url)})`)).toMatch(
+    expect(await outputOf(source)).toContain("refused");
+    expect(await outputOf(`return await caches.default.match(${JSON.stringify(url)})`)).toMatch(
       /Error/,
     );
   });
@@ -282,13 +282,16 @@ describe("a worker of a model's code", () => {
       };
       look(globalThis, "globalThis");
       return [seen.size > 500, found]`;
-    expect(await told(code)).toBe("[returned]\n[true,[]]");
+    expect(await outputOf(code)).toBe("[returned]\n[true,[]]");
   });
 
   it("shares nothing with the worker of another call", async () => {
     const code =
       "const before = globalThis.mark ?? Array.prototype.mark ?? 'none'; globalThis.mark = Array.prototype.mark = 1; return before";
-    expect([await told(code), await told(code)]).toEqual(["[returned]\nnone", "[returned]\nnone"]);
+    expect([await outputOf(code), await outputOf(code)]).toEqual([
+      "[returned]\nnone",
+      "[returned]\nnone",
+    ]);
   });
 
   it.each([
@@ -303,6 +306,6 @@ describe("a worker of a model's code", () => {
     expect(text).toMatch(
       /^\[returned\]|^The code left no readable result|^\[The code was stopped|^The code was stopped|^The runtime ended/,
     );
-    expect(await told("return [1].map(String)")).toBe('[returned]\n["1"]');
+    expect(await outputOf("return [1].map(String)")).toBe('[returned]\n["1"]');
   });
 });

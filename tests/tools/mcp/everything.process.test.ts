@@ -78,10 +78,16 @@ describe("the reference server over HTTP", () => {
   });
 
   it("reports progress while a call runs", async () => {
-    const told = context();
-    const done = await run("trigger-long-running-operation", { duration: 1, steps: 4 }, told);
+    const toolContext = context();
+    const done = await run(
+      "trigger-long-running-operation",
+      { duration: 1, steps: 4 },
+      toolContext,
+    );
     expect(done.outcome).toBe("ok");
-    expect(told.news.filter(({ type }) => type === "progress").length).toBeGreaterThanOrEqual(3);
+    expect(
+      toolContext.news.filter(({ type }) => type === "progress").length,
+    ).toBeGreaterThanOrEqual(3);
   });
 
   it("ends a cancelled call at once, with the signal's reason, and the connection serves the next", async () => {

@@ -139,16 +139,16 @@ describe("a connection", () => {
       return isDown;
     };
     const made = await serve({ ...only(done), first });
-    const told: (string | null)[] = [];
+    const problems: (string | null)[] = [];
     const servers = keep(
-      await connected([server(made.url)], { listed: ({ problem }) => told.push(problem) }),
+      await connected([server(made.url)], { listed: ({ problem }) => problems.push(problem) }),
     );
     isDown = true;
     await servers.refreshFor("one", AbortSignal.timeout(5_000));
     expect(servers.list()).toMatchObject([{ problem: expect.stringContaining("HTTP 503") }]);
     isDown = false;
     expect((await toolOf(servers, "mcp__box__act").run({}, context())).text).toBe("done");
-    expect(told).toEqual([null, null]);
+    expect(problems).toEqual([null, null]);
     expect(servers.offersFor("one")).toMatchObject([
       { problem: null, tools: [{ rule: { name: "mcp__box__act" } }] },
     ]);

@@ -89,11 +89,13 @@ describe("D21 echoes of keys", () => {
     const servers = keep(
       await connected([server(made.url, { headers: { "x-api-key": "${KEY}" } })]),
     );
-    const told = context();
-    const { text: said } = await toolOf(servers, "mcp__box__act").run({}, told);
-    expect(told.news.map(({ type }) => type)).toEqual(["progress", "elicitation"]);
-    expect(`${JSON.stringify(told.news)} ${said}`).toContain("https://pay.example.com/?key=");
-    expect(`${JSON.stringify(told.news)} ${said}`).not.toContain("planted");
+    const toolContext = context();
+    const { text: said } = await toolOf(servers, "mcp__box__act").run({}, toolContext);
+    expect(toolContext.news.map(({ type }) => type)).toEqual(["progress", "elicitation"]);
+    expect(`${JSON.stringify(toolContext.news)} ${said}`).toContain(
+      "https://pay.example.com/?key=",
+    );
+    expect(`${JSON.stringify(toolContext.news)} ${said}`).not.toContain("planted");
   });
 
   it("a tool whose description repeats a credential is not offered, and the credential is not shown", async () => {

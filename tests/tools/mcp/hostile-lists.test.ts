@@ -168,13 +168,13 @@ describe("D15 a tool that changes after it was first seen", () => {
   });
 
   it("is detected at the next call after the server's own stream reports a changed list", async () => {
-    const told: (() => void)[] = [];
+    const listeners: (() => void)[] = [];
     const script: Script = {
       tools: [tool("pay")],
       call: ({ response, message }) => reply(response, message.id, text("done")),
       stream: ({ response }) => {
         startStream(response);
-        told.push(
+        listeners.push(
           () =>
             void response.write(
               frame({ jsonrpc: "2.0", method: "notifications/tools/list_changed" }),
@@ -185,9 +185,9 @@ describe("D15 a tool that changes after it was first seen", () => {
     const { url, messages } = await serve(script);
     const servers = keep(await connected([server(url)]));
     const pay = toolOf(servers, "mcp__box__pay");
-    await expect.poll(() => told.length).toBe(1);
+    await expect.poll(() => listeners.length).toBe(1);
     script.tools = [tool("pay", { description: "other" })];
-    told[0]?.();
+    listeners[0]?.();
     await expect.poll(async () => (await pay.run({}, context())).text).toMatch(/switched off/);
     expect(messages("tools/list").length).toBeGreaterThanOrEqual(2);
   });

@@ -82,7 +82,7 @@ describe("D16 replies", () => {
   it("progress keeps a call alive beyond its idle timeout", async () => {
     const callMs = 2_500; // far more than between two progress messages, also on a slow machine
     let words = 0;
-    const { result, told } = await act(
+    const { result, toolContext } = await act(
       only(async ({ response, message }) => {
         startStream(response);
         for (const begun = performance.now(); performance.now() - begun < 1.2 * callMs; ) {
@@ -101,7 +101,7 @@ describe("D16 replies", () => {
       { callMs },
     );
     expect(result).toEqual({ outcome: "ok", text: "slow and done" });
-    expect(told.news).toHaveLength(words);
+    expect(toolContext.news).toHaveLength(words);
   });
 
   it("a reply to another id is ignored", async () => {
@@ -321,7 +321,7 @@ describe("a server's output schema", () => {
 describe("D18 elicitations", () => {
   it("an elicitation without the capability is refused without an answer", async () => {
     const answers: unknown[] = [];
-    const { result, told } = await act({
+    const { result, toolContext } = await act({
       tools: [tool("act")],
       first: ({ message, received, response }) => {
         if (message.method !== undefined || received.method !== "POST") return false;
@@ -346,7 +346,7 @@ describe("D18 elicitations", () => {
     expect(answers).toMatchObject([{ id: "ask-1", error: { code: -32601 } }]);
     expect(result.text).toBe("nobody told me");
     const requests = [{ kind: "form", message: "Your password?", url: null, refused: null }];
-    expect(told.news).toEqual([
+    expect(toolContext.news).toEqual([
       {
         type: "elicitation",
         origin: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
@@ -372,7 +372,7 @@ describe("D18 elicitations", () => {
       url: "https://pay.example.com/x",
       message: "Pay",
     };
-    const { result, told } = await mustVisit([
+    const { result, toolContext } = await mustVisit([
       pay,
       { ...pay, url: "javascript:alert(1)" },
       "nonsense",
@@ -385,14 +385,14 @@ describe("D18 elicitations", () => {
       { url: pay.url, refused: null },
       { url: null, refused: expect.stringContaining("javascript") },
     ];
-    expect(told.news).toMatchObject([
+    expect(toolContext.news).toMatchObject([
       { origin: expect.stringMatching(/^http:/), requests: [shown, hidden] },
     ]);
   });
 
   it("an invalid list of URLs requests nothing, and ends the call too", async () => {
-    const { result, told } = await mustVisit({ length: 3 });
+    const { result, toolContext } = await mustVisit({ length: 3 });
     expect(result).toEqual({ outcome: "error", text: expect.stringContaining("nobody was asked") });
-    expect(told.news).toMatchObject([{ type: "elicitation", requests: [] }]);
+    expect(toolContext.news).toMatchObject([{ type: "elicitation", requests: [] }]);
   });
 });

@@ -341,13 +341,13 @@ describe("D21 an authorization server that repeats credentials", () => {
     const tools = await guarded(() => auth.issuer);
     const secret = "s3cr3t (of ours)/1";
     const env = { secretOf: () => secret };
-    const told: unknown[] = [];
-    const listed = (listing: unknown) => void told.push(listing);
+    const listings: unknown[] = [];
+    const listed = (listing: unknown) => void listings.push(listing);
     const servers = keep(
       await connected([server(tools.url, { auth: credentials(auth.issuer) })], { ...env, listed }),
     );
     expect(servers.list()[0]?.problem).toMatch(/the credentials '.*\[redacted\].*' are wrong/);
-    const all = JSON.stringify([servers.list(), servers.offersFor("one"), told, warned]);
+    const all = JSON.stringify([servers.list(), servers.offersFor("one"), listings, warned]);
     for (const form of [secret, "s3cr3t", "of+ours", "of%20ours", btoa(`us:${secret}`)])
       expect(all).not.toContain(form);
     expect(asked(auth.received, "/token")).toBeGreaterThan(0);

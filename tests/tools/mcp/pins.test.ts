@@ -97,7 +97,7 @@ describe("pins", () => {
 describe("the log of a server's tools", () => {
   const box = server("https://box.example.com/mcp");
   const agents = new Map([["a", { servers: [box], allowedTools: null, excludeTools: [] }]]);
-  const told = (agent: string, tools: readonly (readonly [string, string])[]) => ({
+  const listing = (agent: string, tools: readonly (readonly [string, string])[]) => ({
     agent,
     server: "box",
     tools: tools.map(([tool, hash]) => ({
@@ -113,8 +113,8 @@ describe("the log of a server's tools", () => {
     {
       name: "the first hash of each tool",
       listings: [
-        told("a", [["x", "1"]]),
-        told("a", [
+        listing("a", [["x", "1"]]),
+        listing("a", [
           ["x", "2"],
           ["y", "3"],
         ]),
@@ -123,12 +123,12 @@ describe("the log of a server's tools", () => {
     },
     {
       name: "nothing of another agent's server of the same name",
-      listings: [told("b", [["x", "1"]])],
+      listings: [listing("b", [["x", "1"]])],
       pins: undefined,
     },
     {
       name: "any name as a name",
-      listings: [told("a", [["__proto__", "1"]])],
+      listings: [listing("a", [["__proto__", "1"]])],
       pins: JSON.parse('{"__proto__": "1"}'),
     },
   ])("pins $name", ({ listings, pins }) => {

@@ -58,11 +58,13 @@ it("D18 a server that sends an elicitation anyway gets no answer: the call ends,
   });
   const servers = await connected([server(made.url)]);
   open.push(made, servers);
-  const told = context();
-  const { outcome, text: said } = await toolOf(servers, "mcp__box__ask").run({}, told);
+  const toolContext = context();
+  const { outcome, text: said } = await toolOf(servers, "mcp__box__ask").run({}, toolContext);
   expect(outcome).toBe("error");
   expect(said).toContain("nobody was asked");
   expect(said).toContain("open an address that is refused: Your password?");
-  expect(told.news).toMatchObject([{ type: "elicitation", origin: new URL(made.url).origin }]);
+  expect(toolContext.news).toMatchObject([
+    { type: "elicitation", origin: new URL(made.url).origin },
+  ]);
   expect(made.messages("tools/call")).toHaveLength(1);
 });

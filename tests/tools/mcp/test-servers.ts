@@ -32,7 +32,7 @@ export const only = (call: Script["call"]): Script => ({
 export async function act(script: Script, more: { callMs?: number } = {}) {
   const made = await serve(script);
   const servers = keep(await connected([server(made.url, { callMs: more.callMs ?? 5_000 })]));
-  const told = context();
-  const result = await toolOf(servers, "mcp__box__act").run({}, told);
-  return { ...made, servers, result, told };
+  const toolContext = context();
+  const result = await toolOf(servers, "mcp__box__act").run({}, toolContext);
+  return { ...made, servers, result, toolContext };
 }

@@ -25,22 +25,24 @@ describe("files of a result", () => {
     expect(resultFilePath({ tool, id, at }, 2, "png")).toBe(path);
   });
 
-  it.each<{ name: string; files: FiledFile[]; told: string }>([
-    { name: "nothing if there are none", files: [], told: "Done." },
+  it.each<{ name: string; files: FiledFile[]; expected: string }>([
+    { name: "nothing if there are none", files: [], expected: "Done." },
     {
       name: "the path, type and size of each file",
       files: [
         { ...png, path: ".tool_results/a_1.png" },
         { ...png, path: ".tool_results/a_2.png" },
       ],
-      told: "Done.\n\n[file 1: .tool_results/a_1.png, image/png, 95 bytes]\n[file 2: .tool_results/a_2.png, image/png, 95 bytes]",
+      expected:
+        "Done.\n\n[file 1: .tool_results/a_1.png, image/png, 95 bytes]\n[file 2: .tool_results/a_2.png, image/png, 95 bytes]",
     },
     {
       name: "why a file is not kept, with a remedy",
       files: [{ ...png, why: NO_WORKSPACE }],
-      told: "Done.\n\n[file 1: image/png, 95 bytes; not kept: the agent has no files to keep it in; `cwd` in the agent's backend gives it some]",
+      expected:
+        "Done.\n\n[file 1: image/png, 95 bytes; not kept: the agent has no files to keep it in; `cwd` in the agent's backend gives it some]",
     },
-  ])("show $name", ({ files, told }) => {
-    expect(withFiles("Done.", files)).toBe(told);
+  ])("show $name", ({ files, expected }) => {
+    expect(withFiles("Done.", files)).toBe(expected);
   });
 });

@@ -27,7 +27,7 @@ const attachment = (kind: AttachmentKind, size: number, hash = "a"): Attachment 
   size,
   sha256: hash.repeat(64),
 });
-const brought = (kind: AttachmentKind, size: number): WantedAttachment => ({
+const newAttachment = (kind: AttachmentKind, size: number): WantedAttachment => ({
   attachment: attachment(kind, size, "b"),
   bytes: new Uint8Array(0),
 });
@@ -41,7 +41,7 @@ describe("the attachments of a new turn", () => {
     {
       name: "are accepted up to the limit of one question",
       earlier: [],
-      wanted: [brought("pdf", bytes)],
+      wanted: [newAttachment("pdf", bytes)],
     },
     {
       name: "are accepted with as much again from earlier turns",
@@ -51,7 +51,7 @@ describe("the attachments of a new turn", () => {
     {
       name: "are accepted half new, half from earlier turns",
       earlier: [attachment("pdf", bytes / 2)],
-      wanted: [again(), brought("pdf", bytes / 2)],
+      wanted: [again(), newAttachment("pdf", bytes / 2)],
     },
     {
       name: "are accepted up to the limit of text",
@@ -78,7 +78,7 @@ describe("the attachments of a new turn", () => {
     {
       name: "are refused at the limit of one question plus as much from earlier turns and more",
       earlier: [attachment("pdf", bytes)],
-      wanted: [brought("pdf", bytes), again()],
+      wanted: [newAttachment("pdf", bytes), again()],
       excess: { limit: "bytes", most: bytes },
     },
     {
@@ -124,7 +124,7 @@ describe("the attachments of a new turn", () => {
     };
     acceptAttachments(team, times(count, again()), earlier);
     expect(reads).toBe(1);
-    acceptAttachments(team, [brought("image", 1)], earlier);
+    acceptAttachments(team, [newAttachment("image", 1)], earlier);
     expect(reads).toBe(1);
   });
 });

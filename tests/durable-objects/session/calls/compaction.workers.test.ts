@@ -72,16 +72,16 @@ describe("a conversation that its model rejects as too long", () => {
   it("continues with a summary of its older part, and the run completes", async () => {
     const run = await start(team(["lengthy", "quick"]));
     const { events } = await follow(run);
-    const told = story(events, "a0");
-    const at = told.indexOf("context_too_long");
-    expect(told.slice(at, at + 4)).toEqual([
+    const steps = story(events, "a0");
+    const at = steps.indexOf("context_too_long");
+    expect(steps.slice(at, at + 4)).toEqual([
       "context_too_long",
       "sums up",
       expect.stringMatching(/^without [1-9]\d* replies$/),
       "works",
     ]);
-    expect(told).toContain("answer.submitted");
-    expect(told).not.toContain("round.failed");
+    expect(steps).toContain("answer.submitted");
+    expect(steps).not.toContain("round.failed");
     expect(await broken(run)).toEqual([]);
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
   });
@@ -89,8 +89,8 @@ describe("a conversation that its model rejects as too long", () => {
   it("continues with the question's attachments, which the summary call does not get", async () => {
     const question = [text("What is six times seven?"), image(PNG, "photo.png")];
     const { events } = await follow(await start(team(["lengthy", "quick"]), { question }));
-    const told = story(events, "a0");
-    expect(told.slice(told.indexOf("sums up")).slice(0, 3)).toEqual([
+    const steps = story(events, "a0");
+    expect(steps.slice(steps.indexOf("sums up")).slice(0, 3)).toEqual([
       "sums up",
       expect.stringMatching(/^without [1-9]\d* replies$/),
       "works",
@@ -141,9 +141,9 @@ describe("a conversation that its model rejects as too long", () => {
 
 it("a conversation whose usage leaves too little of the window is summarized before its next call", async () => {
   const { events } = await follow(await start(team(["brimming", "quick"])));
-  const told = story(events, "a0");
-  const at = told.indexOf("sums up");
-  expect(told.slice(at, at + 3)).toEqual([
+  const steps = story(events, "a0");
+  const at = steps.indexOf("sums up");
+  expect(steps.slice(at, at + 3)).toEqual([
     "sums up",
     expect.stringMatching(/^without [1-9]\d* replies$/),
     "works",
@@ -159,9 +159,9 @@ describe("a restart during the summary call", () => {
     await kill(run);
     const { events } = await follow(run);
     expect(await broken(run)).toEqual([]);
-    const told = story(events, "a0");
-    const at = told.indexOf("context_too_long");
-    expect(told.slice(at, at + 6)).toEqual([
+    const steps = story(events, "a0");
+    const at = steps.indexOf("context_too_long");
+    expect(steps.slice(at, at + 6)).toEqual([
       "context_too_long",
       "sums up",
       "interrupted",

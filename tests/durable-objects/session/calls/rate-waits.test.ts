@@ -141,10 +141,10 @@ describe("an unreachable rate gate", () => {
     start();
     start("d");
     await pass(70_000);
-    const told = seen.filter((line) => !line.includes("start s_"));
-    expect(told).toHaveLength(2);
-    expect(told[0]).toMatch(/^1\d{4} c goes$/);
-    expect(told[1]).toMatch(/^1\d{4} waits till 7\d{4}$/);
+    const lines = seen.filter((line) => !line.includes("start s_"));
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(/^1\d{4} c goes$/);
+    expect(lines[1]).toMatch(/^1\d{4} waits till 7\d{4}$/);
     await pass(10_000);
     expect(seen.at(-1)).toMatch(/^7\d{4} d goes$/);
   });

@@ -106,11 +106,11 @@ describe("agents with workspaces", () => {
       for (const place of ["/answers/agent1.2/files", "/files"])
         expect(await (await request(`${path}${place}`)).json()).toMatchObject({ data: notes });
     }
-    const told = await sqlOf<{ round: number; body: string }>(
+    const rows = await sqlOf<{ round: number; body: string }>(
       run,
       "SELECT round, body FROM calls WHERE turn = 3 AND agent = 0",
     );
-    const records = told.flatMap(({ round, body }) =>
+    const records = rows.flatMap(({ round, body }) =>
       body
         .trim()
         .split("\n")

@@ -51,7 +51,8 @@ async function makeRig(storage: DurableObjectStorage) {
   };
   const inBucket = bucketViews(sessionPrefix(TENANT, session));
   return Object.assign(rig, inBucket, {
-    commit: (contents: Contents, brought?: Interruption) => commit(rig, contents, brought),
+    commit: (contents: Contents, interruption?: Interruption) =>
+      commit(rig, contents, interruption),
     answer: (place: SnapshotPlace, contents: Contents) => answer(rig, place, contents),
     work: () => work(rig),
     /** Deletes contents everywhere. */
@@ -78,7 +79,7 @@ type Interruption = "forgotten" | AbortSignal;
 async function commit(
   { blobs, storage }: Stores,
   contents: Contents,
-  brought?: Interruption,
+  interruption?: Interruption,
 ): Promise<Tree> {
   const tree = new Map<string, FileEntry>();
   const staged = new Map<string, Uint8Array>();
@@ -90,9 +91,9 @@ async function commit(
   }
   await blobs.spill(
     staged,
-    brought instanceof AbortSignal ? brought : new AbortController().signal,
+    interruption instanceof AbortSignal ? interruption : new AbortController().signal,
   );
-  if (brought !== "forgotten") storage.transactionSync(() => blobs.add(staged));
+  if (interruption !== "forgotten") storage.transactionSync(() => blobs.add(staged));
   return tree;
 }
 

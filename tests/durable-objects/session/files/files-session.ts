@@ -163,8 +163,8 @@ export class FilesSession {
     const events = this.#world.tool(id, problem === null ? "ok" : "error");
     this.#staged = null;
     const ended = events.find((event) => event.type === "tool.completed");
-    const brought = staged && ended ? { toolCall: ended.tool_call, staged, results: [] } : null;
-    this.#workspaces.write(this.#workspaces.entry(this.#world.steps.slice(from), brought));
+    const payload = staged && ended ? { toolCall: ended.tool_call, staged, results: [] } : null;
+    this.#workspaces.write(this.#workspaces.entry(this.#world.steps.slice(from), payload));
     return problem;
   }
 

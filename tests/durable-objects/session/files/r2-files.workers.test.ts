@@ -170,12 +170,12 @@ describe("agents with workspaces", () => {
       run,
       "SELECT body FROM calls WHERE agent = 0 AND round = 1",
     );
-    const told = bodies.map(({ body }) => body).join("\n");
-    expect(told).toMatch(
+    const records = bodies.map(({ body }) => body).join("\n");
+    expect(records).toMatch(
       /Read on with read_tool_result \(path: \\"\.tool_results\/look_up_[\w-]+\.txt\\", start_char: \d+\)/,
     );
-    expect(told).toContain("pppppppppp\\n[Characters 199990 to 200000 of 200000.]");
-    expect(told).toContain("is outside of your files");
+    expect(records).toContain("pppppppppp\\n[Characters 199990 to 200000 of 200000.]");
+    expect(records).toContain("is outside of your files");
     const { prefix, keys } = await filed(run);
     const names = (await keys()).filter((key) =>
       key.startsWith("tool-results/1/1/agent1/1/look_up_"),

@@ -24,13 +24,14 @@ const filesOf = (treeBytes: number): StagedFiles =>
     limits: { ...FILES, treeBytes },
   });
 
-const told = (text: string): string[] => text.split("\n").filter((line) => line.length < 1_000);
+const shortLines = (text: string): string[] =>
+  text.split("\n").filter((line) => line.length < 1_000);
 
 describe("a result that is larger than the limit of a file", () => {
   it("is stored in several files, which can be read in parts and are in R2", async () => {
     const files = filesOf(FILES.treeBytes);
     const filed = await fileResult(found, RESULT_LIMITS, files);
-    expect(told(filed.text)).toContainEqual(
+    expect(shortLines(filed.text)).toContainEqual(
       `All of it lies in these files, one after another: ${PATHS.join(", ")}.`,
     );
     const parts = await Promise.all(PATHS.map(async (path) => files.read(path)));
@@ -42,7 +43,7 @@ describe("a result that is larger than the limit of a file", () => {
 
   it("is complete in R2 if the workspace has room for a part of it, with a note about the rest", async () => {
     const filed = await fileResult(found, RESULT_LIMITS, filesOf(20 * MIB));
-    expect(told(filed.text).at(-1)).toMatch(
+    expect(shortLines(filed.text).at(-1)).toMatch(
       /^\[\.tool_results\/look_up_19700101T000000Z_1_part2\.txt could not be kept: .+\]$/,
     );
     expect(filed.results.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBe(25 * MIB);
@@ -50,7 +51,7 @@ describe("a result that is larger than the limit of a file", () => {
 
   it("shows its beginning if the workspace has no room for it", async () => {
     const filed = await fileResult(found, RESULT_LIMITS, filesOf(MIB));
-    expect(told(filed.text).at(-1)).toMatch(
+    expect(shortLines(filed.text).at(-1)).toMatch(
       /^\[Cut: the result is too large, and it could not be kept in a file: .+\]$/,
     );
   });

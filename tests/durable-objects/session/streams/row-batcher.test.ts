@@ -16,44 +16,44 @@ const row = (seq: number, type = "stream.delta"): LogRow => ({
 });
 
 function gathered(readers: number) {
-  const told: number[][] = [];
+  const batches: number[][] = [];
   const rows = new RowBatcher({
     readers: () => readers,
-    send: (some) => void told.push(some.map(({ seq }) => seq)),
+    send: (some) => void batches.push(some.map(({ seq }) => seq)),
   });
-  return { rows, told };
+  return { rows, batches };
 }
 
 it("sends each commit at once to few readers", () => {
-  const { rows, told } = gathered(3);
+  const { rows, batches } = gathered(3);
   rows.add([row(1)]);
   rows.add([row(2)]);
-  expect(told).toEqual([[1], [2]]);
+  expect(batches).toEqual([[1], [2]]);
 });
 
 it("sends close commits to many readers in one write, at most a tenth of a second later", () => {
-  const { rows, told } = gathered(2_000);
+  const { rows, batches } = gathered(2_000);
   for (let seq = 1; seq <= 10; seq += 1) {
     rows.add([row(seq)]);
     vi.advanceTimersByTime(10);
   }
   vi.advanceTimersByTime(1);
-  expect(told).toEqual([[1], [2, 3, 4, 5, 6, 7, 8, 9, 10]]);
+  expect(batches).toEqual([[1], [2, 3, 4, 5, 6, 7, 8, 9, 10]]);
 });
 
 it("sends a turn's end at once", () => {
-  const { rows, told } = gathered(2_000);
+  const { rows, batches } = gathered(2_000);
   rows.add([row(1)]);
   rows.add([row(2)]);
   rows.add([row(3, "turn.completed")]);
-  expect(told).toEqual([[1], [2, 3]]);
+  expect(batches).toEqual([[1], [2, 3]]);
 });
 
 it("delays no reader longer when the clock is set back an hour", () => {
-  const { rows, told } = gathered(2_000);
+  const { rows, batches } = gathered(2_000);
   rows.add([row(1)]);
   vi.setSystemTime(1_000_000 - 3_600_000);
   rows.add([row(2)]);
   vi.advanceTimersByTime(101);
-  expect(told).toEqual([[1], [2]]);
+  expect(batches).toEqual([[1], [2]]);
 });

@@ -217,11 +217,13 @@ describe("an agent's tool calls", () => {
       `breaks ${outcome}`,
       "write_file ok",
     ]);
-    const told = JSON.stringify(session().calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }));
-    expect(told).toContain(
+    const records = JSON.stringify(
+      session().calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }),
+    );
+    expect(records).toContain(
       outcome === "unknown" ? "The outcome is unknown" : "The tool broke: a fault of the service",
     );
-    expect(told).not.toContain("hush");
+    expect(records).not.toContain("hush");
     expect(written()).toContain("the tool breaks failed unexpectedly");
   });
 
@@ -240,9 +242,11 @@ describe("an agent's tool calls", () => {
       name: "order",
       message: said,
     });
-    const told = JSON.stringify(session().calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }));
-    expect(told).toContain("stored order 7, then failed");
-    expect(told).toContain("The outcome is unknown");
+    const records = JSON.stringify(
+      session().calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }),
+    );
+    expect(records).toContain("stored order 7, then failed");
+    expect(records).toContain("The outcome is unknown");
   });
 
   it("leave it to the session to restart after a fault of the platform", async () => {
@@ -328,11 +332,11 @@ describe("an agent's tool calls", () => {
     },
   ])("read the rest of a too large result if the conversation $name", async ({ room }) => {
     const text = Array.from({ length: 40_000 }, (_, nth) => `${nth}`).join(" ");
-    const told = () =>
+    const records = () =>
       JSON.stringify(agent.session().calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }));
     const readOn = (): ToolCall[] => {
       const [, path, start_char] =
-        /read_file \(path: \\"([^"]+)\\", start_char: (\d+)\)/.exec(told()) ?? [];
+        /read_file \(path: \\"([^"]+)\\", start_char: (\d+)\)/.exec(records()) ?? [];
       return [
         { name: "read_file", args: { path, start_char: Number(start_char) } },
         { name: "read_file", args: { path } },
@@ -355,8 +359,8 @@ describe("an agent's tool calls", () => {
         : [],
     );
     expect(written).toHaveLength(1);
-    expect(told().match(/Read on with start_char: \d+/g)).toHaveLength(2);
-    expect(told()).toContain(":1:…");
+    expect(records().match(/Read on with start_char: \d+/g)).toHaveLength(2);
+    expect(records()).toContain(":1:…");
   });
 
   it("start only when they hold the lock, so that a restart finds no started call that only waited", async () => {
