@@ -109,7 +109,7 @@ export class Disk {
   async whenDurable(): Promise<void> {
     if (!this.#isAlive) return new Promise(() => {});
     if (!this.#isDirty) return;
-    await new Promise<void>((heard) => this.#waiting.push(heard));
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   /** The object of this life, as a session uses it. */
@@ -202,11 +202,11 @@ export class Disk {
     const { now, touched } = this.#alarm;
     this.#alarm = { now, durable: now, touched: false };
     if (touched) this.onAlarmSet();
-    const heard = this.#waiting;
+    const waiting = this.#waiting;
     this.#waiting = [];
     const life = this.#life;
     this.#options.mishaps.durable();
-    if (life === this.#life) for (const notify of heard) notify();
+    if (life === this.#life) for (const notify of waiting) notify();
   }
 }
 

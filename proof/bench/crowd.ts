@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 export type Crowd = {
   /** Resolves when all of them are connected. */
   ready: Promise<void>;
-  /** Resolves when all readers have so many bytes, or after the limitMs; then all disconnect. */
+  /** Resolves when all readers have so many bytes, or after `limitMs`; then all disconnect. */
   until(bytes: number, limitMs: number): Promise<void>;
   /** For each chunk, the age of its oldest event in ms, from `startAt` on (unix ms). */
   latencies(startAt: number): number[];

@@ -198,7 +198,7 @@ const round = fc
   .array(
     fc.record({
       calls: fc.array(fc.nat(4_000), { maxLength: 4 }),
-      told: fc.option(fc.nat(1_500), { nil: null }),
+      noteWords: fc.option(fc.nat(1_500), { nil: null }),
     }),
     {
       maxLength: 12,
@@ -206,10 +206,10 @@ const round = fc
   )
   .map((stretches): CallRecord[] => [
     start,
-    ...stretches.flatMap(({ calls, told }, nth): CallRecord[] => [
+    ...stretches.flatMap(({ calls, noteWords }, nth): CallRecord[] => [
       reply(...calls.map((_, one) => `c${nth}-${one}`)),
       ...calls.map((tokens, one) => result(`c${nth}-${one}`, tokens)),
-      ...(told === null ? [] : [note(`told ${nth} ${words(told, "n")}`)]),
+      ...(noteWords === null ? [] : [note(`told ${nth} ${words(noteWords, "n")}`)]),
     ]),
   ]);
 
@@ -263,9 +263,9 @@ it("a compaction keeps the task, the end and each call with its result, and free
         const shown = JSON.stringify(messages);
         // one block, opened and closed
         expect(shown.match(/SUMMARY OF YOUR WORK>>>/g)).toHaveLength(2);
-        const told = records.flatMap((record) => (record.kind === "note" ? [record.text] : []));
+        const notes = records.flatMap((record) => (record.kind === "note" ? [record.text] : []));
         if (nth === 0 && plan.keepsNotes)
-          expect(told.filter((text) => !shown.includes(text))).toEqual([]);
+          expect(notes.filter((text) => !shown.includes(text))).toEqual([]);
       }
     }),
     { numRuns: 300 },

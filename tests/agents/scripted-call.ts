@@ -32,13 +32,13 @@ export const stop: Extract<ModelEvent, { type: "stop" }> = {
 };
 
 /** A provider that yields these events and throws the first error among them. */
-export function scripted(script: (ModelEvent | Error | "heard")[]): Provider {
+export function scripted(script: (ModelEvent | Error | "activity")[]): Provider {
   return {
     id: "scripted",
-    async *stream(_request, _signal, heard) {
+    async *stream(_request, _signal, onActivity) {
       for (const step of script) {
         if (step instanceof Error) throw step;
-        if (step === "heard") heard?.();
+        if (step === "activity") onActivity?.();
         else yield step;
       }
     },

@@ -179,7 +179,7 @@ export class World {
   }
 
   /** The agent's running tool, or else its next owed tool, sends a notification. */
-  tells(id: string, news: ToolNotification): SessionEvent[] {
+  notifies(id: string, news: ToolNotification): SessionEvent[] {
     const effect = this.#inFlightOf(id, "tool_call") ?? this.startsTool(id);
     return this.give({ type: "tool_notified", effect, notification: news });
   }

@@ -22,7 +22,7 @@ export type OAuthOptions = {
   /** Stores renewed tokens beyond this connection. */
   renewed: RenewedTokens;
   /** Called with each set of tokens, because they are secrets. */
-  heard: (tokens: StoredOAuthTokens) => void;
+  onTokens: (tokens: StoredOAuthTokens) => void;
 };
 
 /** A person must consent again; the operator has to enter new tokens. */
@@ -161,12 +161,12 @@ class GivenTokens implements OAuthClientProvider {
     const given = await this.#given();
     this.#begunWith = given;
     const renewed = await this.#options.renewed.find(this.#id, given);
-    if (renewed) this.#options.heard(renewed);
+    if (renewed) this.#options.onTokens(renewed);
     return renewed ?? given;
   }
 
   async saveTokens(tokens: StoredOAuthTokens): Promise<void> {
-    this.#options.heard(tokens);
+    this.#options.onTokens(tokens);
     await this.#options.renewed.keep(this.#id, this.#begunWith ?? (await this.#given()), tokens);
     this.#areRefused = false;
   }

@@ -207,7 +207,7 @@ export class ServerLink {
         secretOf,
         refusal: () => secrets.refusal,
         renewed: this.#options.tokens,
-        heard: ({ access_token, refresh_token, id_token }) => {
+        onTokens: ({ access_token, refresh_token, id_token }) => {
           for (const token of [access_token, refresh_token, id_token]) this.#kept(token ?? "");
         },
       },

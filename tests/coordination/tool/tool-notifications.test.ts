@@ -20,7 +20,7 @@ describe("a notification of a tool server", () => {
       name: "of progress is logged and leaves the owed effects unchanged",
       world,
       given: runs("search"),
-      when: (at) => at.tells("a", progress(3, { message: "reads" })),
+      when: (at) => at.notifies("a", progress(3, { message: "reads" })),
       then: ["tool.progressed a search 3/10 reads"],
       owes: ["call b"],
     },
@@ -29,10 +29,10 @@ describe("a notification of a tool server", () => {
       world,
       given: (at) => {
         runs("search")(at);
-        at.tells("a", progress(3));
+        at.notifies("a", progress(3));
         at.wait(999);
       },
-      when: (at) => at.tells("a", progress(4)),
+      when: (at) => at.notifies("a", progress(4)),
       then: [],
     },
     {
@@ -40,10 +40,10 @@ describe("a notification of a tool server", () => {
       world,
       given: (at) => {
         runs("search")(at);
-        at.tells("a", progress(3));
+        at.notifies("a", progress(3));
         at.wait(1_000);
       },
-      when: (at) => at.tells("a", progress(4, { total: null })),
+      when: (at) => at.notifies("a", progress(4, { total: null })),
       then: ["tool.progressed a search 4/?"],
     },
     {
@@ -51,12 +51,12 @@ describe("a notification of a tool server", () => {
       world,
       given: (at) => {
         runs("search")(at);
-        at.tells("a", progress(1));
+        at.notifies("a", progress(1));
         at.wait(1_000);
-        at.tells("a", progress(2));
+        at.notifies("a", progress(2));
         at.wait(1_999);
       },
-      when: (at) => at.tells("a", progress(3)),
+      when: (at) => at.notifies("a", progress(3)),
       then: [],
     },
     {
@@ -64,8 +64,8 @@ describe("a notification of a tool server", () => {
       world,
       given: runs("search"),
       when: (at) => [
-        ...at.tells("a", progress(Number.POSITIVE_INFINITY)),
-        ...at.tells("a", progress(1, { total: Number.NaN })),
+        ...at.notifies("a", progress(Number.POSITIVE_INFINITY)),
+        ...at.notifies("a", progress(1, { total: Number.NaN })),
       ],
       then: [],
     },
@@ -73,7 +73,7 @@ describe("a notification of a tool server", () => {
       name: "of an elicitation is logged, and the call continues",
       world,
       given: runs("send"),
-      when: (at) => [...at.tells("a", asksPerson()), ...at.tool("a", "error")],
+      when: (at) => [...at.notifies("a", asksPerson()), ...at.tool("a", "error")],
       then: [
         "tool.input_required a send https://box.example.com form",
         "tool.completed a send error",
@@ -85,16 +85,16 @@ describe("a notification of a tool server", () => {
       world,
       given: (at) => {
         runs("send")(at);
-        for (let n = 0; n < 3; n += 1) at.tells("a", asksPerson());
+        for (let n = 0; n < 3; n += 1) at.notifies("a", asksPerson());
       },
-      when: (at) => at.tells("a", asksPerson()),
+      when: (at) => at.notifies("a", asksPerson()),
       then: [],
     },
     {
       name: "of an elicitation is cut to five requests",
       world,
       given: runs("send"),
-      when: (at) => at.tells("a", asksPerson(7)),
+      when: (at) => at.notifies("a", asksPerson(7)),
       then: [
         "tool.input_required a send https://box.example.com form form form form form and 2 more",
       ],
@@ -104,10 +104,10 @@ describe("a notification of a tool server", () => {
       world,
       given: (at) => {
         at.does("a", uses(["send", "send"]));
-        for (let n = 0; n < 3; n += 1) at.tells("a", asksPerson());
+        for (let n = 0; n < 3; n += 1) at.notifies("a", asksPerson());
         at.tool("a");
       },
-      when: (at) => at.tells("a", asksPerson()),
+      when: (at) => at.notifies("a", asksPerson()),
       then: ["tool.input_required a send https://box.example.com form"],
     },
     {
@@ -115,11 +115,11 @@ describe("a notification of a tool server", () => {
       world,
       given: (at) => {
         runs("search")(at);
-        for (let n = 0; n < 3; n += 1) at.tells("a", asksPerson());
+        for (let n = 0; n < 3; n += 1) at.notifies("a", asksPerson());
         at.interrupt();
         at.startsTool("a");
       },
-      when: (at) => at.tells("a", asksPerson()),
+      when: (at) => at.notifies("a", asksPerson()),
       then: [],
     },
     {
@@ -164,7 +164,7 @@ describe("a notification of a tool server", () => {
     runs("search")(at);
     const began = at.now;
     for (let n = 0; at.now - began < 3 * LONG_CALL_MS; n += 1) {
-      at.tells("a", progress(n));
+      at.notifies("a", progress(n));
       at.wait(500);
     }
     const times = at.events("tool.progressed").map((event) => event.at - began);
@@ -177,11 +177,11 @@ describe("a notification of a tool server", () => {
     const at = new World(world);
     at.ask();
     runs("send")(at);
-    at.tells(
+    at.notifies(
       "a",
       progress(1, { message: "x".repeat(2_047) + "😀".repeat(10), origin: "o".repeat(9_999) }),
     );
-    at.tells("a", asksPerson(1, "y".repeat(9_999)));
+    at.notifies("a", asksPerson(1, "y".repeat(9_999)));
     const [done] = at.events("tool.progressed");
     expect([done?.message, done?.origin.length]).toEqual([`${"x".repeat(2_047)}\ufffd`, 2_048]);
     expect(at.events("tool.input_required")[0]?.requests[0]?.message).toHaveLength(2_048);

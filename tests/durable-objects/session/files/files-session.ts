@@ -208,16 +208,16 @@ export class FilesSession {
 
   /** The contexts that the turn's latest final changed, as `name@version path: text`, or `gone`. */
   async changes(turn = 1): Promise<string[]> {
-    const told: string[] = [];
+    const texts: string[] = [];
     for (const { context, version, changes } of this.#workspaces.contextChanges(turn)) {
       for (const [path, entry] of changes) {
         const contents = entry && (await this.#workspaces.contents(entry.hash));
-        told.push(
+        texts.push(
           `${context}@${version} ${path}: ${contents?.ok ? decoder.decode(contents.bytes) : "gone"}`,
         );
       }
     }
-    return told;
+    return texts;
   }
 
   #kept(act: () => unknown, wholeText: ResultFile | null = null): void {
