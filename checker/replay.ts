@@ -67,7 +67,7 @@ function beginAttempt(board: Board, event: EventOf<"attempt.started">): void {
 }
 
 /** Event types that name an agent and change its state. */
-type OfAgent = Exclude<
+type AgentEvent = Exclude<
   EventOf<Exclude<EventType, "stream.delta" | "attempt.restarted">>,
   | {
       type:
@@ -83,7 +83,7 @@ type OfAgent = Exclude<
     }
 >;
 
-function applyAgentEvent(board: Board, agent: BoardAgent, event: OfAgent): void {
+function applyAgentEvent(board: Board, agent: BoardAgent, event: AgentEvent): void {
   const { round } = agent;
   switch (event.type) {
     case "round.started":
@@ -144,7 +144,7 @@ function applyAgentEvent(board: Board, agent: BoardAgent, event: OfAgent): void 
   }
 }
 
-type EffectEvent = Extract<OfAgent, { type: `call.${string}` | `tool.${string}` }>;
+type EffectEvent = Extract<AgentEvent, { type: `call.${string}` | `tool.${string}` }>;
 
 function applyEffect(board: Board, agent: BoardAgent, event: EffectEvent): void {
   const { round } = agent;

@@ -39,7 +39,7 @@ const CHANGE_LANES = 2;
 /** Time limit for interrupted campaigns to end, in ms. */
 const END_WITHIN_MS = 5_000;
 
-type Playing = { size: Size; commit: Commit; lanes: number };
+type RunOptions = { size: Size; commit: Commit; lanes: number };
 
 const CACHE = path.resolve("node_modules/.cache/massgen-edge/proof");
 
@@ -104,7 +104,7 @@ async function vitestOn(
  */
 async function played(
   campaign: Campaign,
-  { size, commit, lanes }: Playing,
+  { size, commit, lanes }: RunOptions,
 ): Promise<CampaignResult> {
   const startedAt = performance.now();
   const report = reportOf(campaign, size);
@@ -170,7 +170,7 @@ async function main(): Promise<number> {
 /** Prints the totals last, on a line of their own. */
 function printTotal(
   results: readonly CampaignResult[],
-  { size, commit }: Omit<Playing, "lanes">,
+  { size, commit }: Omit<RunOptions, "lanes">,
 ): number {
   const sum = (of: (one: CampaignResult) => number) =>
     results.reduce((total, one) => total + of(one), 0);

@@ -3,7 +3,7 @@ import type { CampaignResult } from "./campaign-results";
 import { Mutex } from "../src/async/mutex";
 
 /** Side effects of playing campaigns. A lane awaits each call before its next campaign. */
-export type Playing = {
+export type PlayEffects = {
   play: (campaign: Campaign) => Promise<CampaignResult>;
   /**
    * Stores the finished campaigns, before the next one of the lane begins: an interruption loses
@@ -24,7 +24,7 @@ export type Playing = {
 export async function playAll(
   wanted: readonly Campaign[],
   before: readonly CampaignResult[],
-  { play, keep, onPlayed, print }: Playing,
+  { play, keep, onPlayed, print }: PlayEffects,
   lanes = 1,
 ): Promise<CampaignResult[]> {
   const done = before.filter(({ failed }) => failed === 0);

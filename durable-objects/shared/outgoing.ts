@@ -8,9 +8,9 @@ import {
   AddressRefusedError,
   guardedFetch,
   markedFetch,
-  NameUnknown,
-  NameUnresolved,
-  OriginUnreachable,
+  UnknownNameError,
+  UnresolvedNameError,
+  UnreachableOriginError,
   type Probe,
 } from "../../src/outgoing/address-guard";
 import { resolverOverHttps } from "../../src/outgoing/names";
@@ -71,9 +71,9 @@ export function inProvidersWords(guard: AddressGuard): AddressGuard {
     } catch (error) {
       if (error instanceof AddressRefusedError)
         throw new ProviderError("bad_request", "address_refused", error.message);
-      if (error instanceof NameUnresolved)
+      if (error instanceof UnresolvedNameError)
         throw new ProviderError("transient", "name_unresolved", error.message);
-      if (error instanceof OriginUnreachable)
+      if (error instanceof UnreachableOriginError)
         throw new ProviderError("transient", CANNOT_REACH, error.message);
       throw error;
     }
@@ -84,4 +84,5 @@ const UNSENT_CODES = new Set(["address_refused", "name_unresolved", CANNOT_REACH
 
 /** Whether the guard threw this error, so that nothing was sent. */
 export const isUnsent = (error: unknown): boolean =>
-  error instanceof NameUnknown || (error instanceof ProviderError && UNSENT_CODES.has(error.code));
+  error instanceof UnknownNameError ||
+  (error instanceof ProviderError && UNSENT_CODES.has(error.code));

@@ -83,13 +83,13 @@ export function labelOf(context: Call): string {
 }
 
 /** Throws the session's refusal as an error of the API. */
-export function refuse(code: Missing): never {
+export function refuse(code: MissingResource): never {
   throw notFound(code);
 }
 
-type Missing = "session_not_found" | "turn_not_found" | "answer_not_found";
+type MissingResource = "session_not_found" | "turn_not_found" | "answer_not_found";
 
-export function notFound(code: Missing): ApiError {
+export function notFound(code: MissingResource): ApiError {
   const what = { session_not_found: "session", turn_not_found: "turn", answer_not_found: "answer" }[
     code
   ];

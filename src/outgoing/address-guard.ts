@@ -16,26 +16,26 @@ export class AddressRefusedError extends Error {
 }
 
 /** The name does not exist. Nothing was sent. */
-export class NameUnknown extends Error {
+export class UnknownNameError extends Error {
   constructor(name: string) {
     super(`DNS lookup failed: ${name} has no address`);
-    this.name = "NameUnknown";
+    this.name = "UnknownNameError";
   }
 }
 
 /** The lookup failed or was aborted. Nothing was sent. */
-export class NameUnresolved extends Error {
+export class UnresolvedNameError extends Error {
   constructor(name: string, cause: unknown) {
     super(`The address of ${name} could not be looked up.`, { cause });
-    this.name = "NameUnresolved";
+    this.name = "UnresolvedNameError";
   }
 }
 
 /** No connection to the origin could be made. Nothing was sent. */
-export class OriginUnreachable extends Error {
+export class UnreachableOriginError extends Error {
   constructor(host: string) {
     super(`cannot reach ${host}`);
-    this.name = "OriginUnreachable";
+    this.name = "UnreachableOriginError";
   }
 }
 
@@ -59,14 +59,14 @@ export type AddressGuard = (
 
 /**
  * Admits public https addresses and allowed origins, and checks the addresses of a name before the
- * connection. Throws AddressRefusedError, NameUnknown, NameUnresolved, OriginUnreachable, the
- * signal's reason, and the errors of `send`. If a name changes between lookup and connection, the platform
- * protects: it reaches no private networks.
+ * connection. Throws AddressRefusedError, UnknownNameError, UnresolvedNameError,
+ * UnreachableOriginError, the signal's reason, and the errors of `send`. If a name changes between
+ * lookup and connection, the platform protects: it reaches no private networks.
  */
 export function addressGuard({ resolve, probe, ...rules }: Options): AddressGuard {
   return async (url, signal, send) => {
     await requireAllowed(url, { ...rules, resolve, signal });
-    if (probe && !(await probe(url, signal))) throw new OriginUnreachable(url.host);
+    if (probe && !(await probe(url, signal))) throw new UnreachableOriginError(url.host);
     return send();
   };
 }
@@ -107,9 +107,9 @@ async function requireAllowed(
   )
     return;
   const addresses = await resolve(url.hostname, signal).catch((cause: unknown) => {
-    throw new NameUnresolved(url.hostname, cause);
+    throw new UnresolvedNameError(url.hostname, cause);
   });
-  if (addresses.length === 0) throw new NameUnknown(url.hostname);
+  if (addresses.length === 0) throw new UnknownNameError(url.hostname);
   if (addresses.some(isPrivateAddress)) {
     throw new AddressRefusedError(
       `The name ${url.hostname} leads into a private network, which the service must not reach.`,

@@ -4,8 +4,8 @@ import {
   AddressRefusedError,
   guardedFetch,
   markedFetch,
-  NameUnresolved,
-  OriginUnreachable,
+  UnresolvedNameError,
+  UnreachableOriginError,
   type OutgoingRules,
 } from "../../src/outgoing/address-guard";
 
@@ -154,7 +154,7 @@ it("a name whose lookup fails is not refused, and nothing is sent", async () => 
     return new Response("ok");
   });
   const outcome = await send("https://llm.example.org/v1").catch((error: unknown) => error);
-  expect(outcome).toBeInstanceOf(NameUnresolved);
+  expect(outcome).toBeInstanceOf(UnresolvedNameError);
   expect(outcome).toMatchObject({
     message: "The address of llm.example.org could not be looked up.",
     cause: new Error("no answer"),
@@ -229,7 +229,7 @@ describe("with a probe of origins (A2)", () => {
   it("sends nothing to an origin that is not reached, and names its host", async () => {
     const { send, sent } = probed(false);
     await expect(send("https://api.openai.com/v1")).rejects.toEqual(
-      new OriginUnreachable("api.openai.com"),
+      new UnreachableOriginError("api.openai.com"),
     );
     expect(sent).toEqual([]);
   });

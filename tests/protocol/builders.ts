@@ -248,11 +248,11 @@ export const presenting = (agent: string, label: string): Body => ({
   workspace: null,
 });
 
-type PresentationCompleted = EventOf<"presentation.completed">;
+type PresentationEvent = EventOf<"presentation.completed">;
 export const presented = (
   agent: string,
   content: string,
-  how: Partial<Pick<PresentationCompleted, "source" | "fallback" | "changed_files">> = {},
+  how: Partial<Pick<PresentationEvent, "source" | "fallback" | "changed_files">> = {},
 ): Body => ({
   type: "presentation.completed",
   attempt: 1,

@@ -20,7 +20,7 @@ const NO_OBJECTS = { blob: async () => null } as Partial<SessionObjects> as Sess
  * State that survives a restart: the disk, and contexts, which are stored elsewhere. `peers`: the
  * label of each agent's latest snapshot.
  */
-type Lasting = {
+type PersistentState = {
   disk: Disk;
   toDisk: () => void;
   pinned: ReadonlyMap<string, Tree>;
@@ -33,12 +33,12 @@ type Lasting = {
  * contents and snapshots in real SQLite.
  */
 export class KeptFiles {
-  readonly #lasting: Lasting;
+  readonly #persistent: PersistentState;
   #stores: ReturnType<typeof storesOn>;
 
-  private constructor(lasting: Lasting) {
-    this.#lasting = lasting;
-    this.#stores = storesOn(lasting.disk);
+  private constructor(persistent: PersistentState) {
+    this.#persistent = persistent;
+    this.#stores = storesOn(persistent.disk);
   }
 
   /** `base`: the result of the turn before. */
@@ -76,7 +76,7 @@ export class KeptFiles {
       blobs.add(new Map([...texts].map(([hash, text]) => [hash, new TextEncoder().encode(text)])));
       snapshots.write({ turn: TURN - 1, attempt: 1, label: "agent1.final" }, tree);
     });
-    kept.#lasting.toDisk();
+    kept.#persistent.toDisk();
     return kept;
   }
 
@@ -96,14 +96,14 @@ export class KeptFiles {
 
   /** An agent's latest snapshot. */
   peer(alias: string): Tree {
-    const label = this.#lasting.peers.get(alias) ?? "";
+    const label = this.#persistent.peers.get(alias) ?? "";
     return this.#stores.snapshots.read({ turn: TURN, attempt: ATTEMPT, label })?.tree ?? EMPTY_TREE;
   }
 
   /** Of the session's own contents, and those of contexts. */
   get source(): BlobSource {
     const { blobs } = this.#stores;
-    const { inContexts } = this.#lasting;
+    const { inContexts } = this.#persistent;
     return {
       read: async ({ hash }) => {
         const text = inContexts.get(hash);
@@ -138,16 +138,16 @@ export class KeptFiles {
       blobs.add(staged.blobs);
       changes.write(place, staged, { edits, isKnown: () => true });
     });
-    if (ends === "settled") return this.#lasting.toDisk();
-    this.#lasting.disk.crash();
-    this.#lasting.disk.revive();
+    if (ends === "settled") return this.#persistent.toDisk();
+    this.#persistent.disk.crash();
+    this.#persistent.disk.revive();
     this.restart();
   }
 
   /** The agent's files become its latest snapshot. */
   freeze(place: RoundPlace, alias: string): void {
     const { storage, snapshots } = this.#stores;
-    const { peers, toDisk } = this.#lasting;
+    const { peers, toDisk } = this.#persistent;
     const label = `${alias}.${Number(peers.get(alias)?.split(".")[1] ?? 0) + 1}`;
     const tree = this.workspace(place);
     storage.transactionSync(() => snapshots.write({ turn: TURN, attempt: ATTEMPT, label }, tree));
@@ -157,26 +157,26 @@ export class KeptFiles {
 
   /** Drops everything in memory. */
   restart(): void {
-    this.#stores = storesOn(this.#lasting.disk);
+    this.#stores = storesOn(this.#persistent.disk);
   }
 
   /** A new instance over the same storage. */
   restarted(): KeptFiles {
-    return new KeptFiles(this.#lasting);
+    return new KeptFiles(this.#persistent);
   }
 
   close(): void {
-    this.#lasting.disk.close();
+    this.#persistent.disk.close();
   }
 
   #pinned(name: string): Tree {
-    return this.#lasting.pinned.get(name) ?? EMPTY_TREE;
+    return this.#persistent.pinned.get(name) ?? EMPTY_TREE;
   }
 
   #textOf(hash: string): string {
     if (hash === EMPTY_HASH) return "";
     const bytes = this.#stores.blobs.working(hash);
-    const text = bytes ? new TextDecoder().decode(bytes) : this.#lasting.inContexts.get(hash);
+    const text = bytes ? new TextDecoder().decode(bytes) : this.#persistent.inContexts.get(hash);
     if (text === undefined) throw new Error(`nobody kept the contents ${hash}`);
     return text;
   }

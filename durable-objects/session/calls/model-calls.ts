@@ -33,7 +33,7 @@ import { type Compaction, Compactions } from "./compactions";
 import { askedRequest } from "./granted-request";
 import type { OriginProbes } from "./origin-probes";
 import { quotaOf, type RateWaits } from "./rate-waits";
-import { ReplyStreams, type Sending } from "./reply-streams";
+import { ReplyStreams, type OutgoingRequest } from "./reply-streams";
 import type { FoundKey } from "./team-keys";
 
 type Options = {
@@ -201,7 +201,7 @@ export class ModelCalls implements Performer {
    */
   async #send(
     effect: ModelCallEffect,
-    sending: Sending,
+    sending: OutgoingRequest,
     takenIds: ReadonlySet<string>,
   ): Promise<() => void> {
     const streamed = new StreamedText();
@@ -233,7 +233,7 @@ export class ModelCalls implements Performer {
   async #sum(
     effect: ModelCallEffect,
     plan: Compaction["plan"],
-    sending: Sending,
+    sending: OutgoingRequest,
   ): Promise<() => void> {
     const call = { effect, agent: this.#requests.agent(effect.agent) };
     const performed = await this.#replies.stream(call, sending, { onDelta: () => {} });

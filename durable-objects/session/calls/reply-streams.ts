@@ -31,7 +31,7 @@ type Options = {
 };
 
 /** A request on its way. `from`: omitted if the call is new, not resumed. */
-export type Sending = Omit<PreparedRequest, "takenIds"> & {
+export type OutgoingRequest = Omit<PreparedRequest, "takenIds"> & {
   slot: CallSlot;
   signal: AbortSignal;
   from?: ResumePoint;
@@ -54,7 +54,7 @@ export class ReplyStreams {
 
   async stream(
     { effect, agent }: Call,
-    sending: Sending,
+    sending: OutgoingRequest,
     listeners: Listeners,
   ): Promise<PerformedCall> {
     const { session, keyOf, probes, rates } = this.#options;
@@ -116,7 +116,7 @@ export class ReplyStreams {
   }
 
   /** The session's part in each request of a call. */
-  #hooks({ releasable, sent, slot }: Sending, progress: Progress): TransportHooks {
+  #hooks({ releasable, sent, slot }: OutgoingRequest, progress: Progress): TransportHooks {
     return {
       onBuilt: () => {
         releasable.release(); // the request's body holds the whole conversation

@@ -17,11 +17,11 @@ import type { SnapshotPlace, SnapshotStore } from "./snapshot-store";
 
 /** Work that remains when an answer, a result or a turn is complete. Every job is idempotent. */
 export type FileJob =
-  | ({ type: "upload_snapshot"; at: number } & SnapshotPlace & Missing)
+  | ({ type: "upload_snapshot"; at: number } & SnapshotPlace & MissCount)
   /**
    * A part of a tool's result that is not in the conversation: a text too large for it, or a file.
    */
-  | ({ type: "upload_result"; name: string; hash: string } & Missing)
+  | ({ type: "upload_result"; name: string; hash: string } & MissCount)
   /** For a turn that has ended: deletes working copies that nothing needs. */
   | { type: "tidy" }
   /** Releases the context versions of a turn, except those that its changes refer to. */
@@ -30,7 +30,7 @@ export type FileJob =
   | { type: "erase_blobs"; hashes: string[] };
 
 /** `misses`: how often contents of the job were missing. Omitted: never. */
-type Missing = { misses?: number };
+type MissCount = { misses?: number };
 
 /** Tries before missing contents are given up as lost. */
 const MOST_MISSES = 5;
@@ -167,7 +167,11 @@ export class FileJobs {
   }
 
   /** `where`: the key below the session's prefix in R2 that needed the contents. */
-  #missed(job: FileJob & Missing, where: string, lost: readonly string[]): DeliveryResult<FileJob> {
+  #missed(
+    job: FileJob & MissCount,
+    where: string,
+    lost: readonly string[],
+  ): DeliveryResult<FileJob> {
     const { blobs, transaction, now, session } = this.#options;
     if (mayRetry(job)) return countMiss(job);
     transaction(() => {
@@ -268,7 +272,7 @@ export class FileJobs {
 /** A snapshot's name in R2. */
 const nameOf = ({ turn, attempt, label }: SnapshotPlace): string => `${turn}/${attempt}/${label}`;
 
-const mayRetry = ({ misses = 0 }: Missing): boolean => misses + 1 < MOST_MISSES;
-const countMiss = <Job extends FileJob & Missing>(job: Job): { again: Job } => ({
+const mayRetry = ({ misses = 0 }: MissCount): boolean => misses + 1 < MOST_MISSES;
+const countMiss = <Job extends FileJob & MissCount>(job: Job): { again: Job } => ({
   again: { ...job, misses: (job.misses ?? 0) + 1 },
 });

@@ -5,7 +5,7 @@ import { toolProblem, whyUnfit } from "../../../src/providers/tool-problems";
 import { logError } from "../../../src/redaction/log";
 import { hasJavascript, javascriptRunner } from "../../../src/tools/javascript";
 import { Breakers } from "../../../src/tools/breaker";
-import { SecretMissing } from "../../../src/tools/mcp/environment";
+import { MissingSecretError } from "../../../src/tools/mcp/environment";
 import { parseToolTrust } from "../../../src/tools/mcp/trust";
 import type { Tool } from "../../../src/tools/tool";
 import { readsToolResults } from "../../../src/tools/files";
@@ -93,7 +93,7 @@ export function sessionTools({
       secretOf: async (name, use) => {
         const secret = await secretOf(name, use);
         if (secret === undefined)
-          throw new SecretMissing(`the service has no ${name} for ${new URL(use.url).origin}`);
+          throw new MissingSecretError(`the service has no ${name} for ${new URL(use.url).origin}`);
         return secret;
       },
     },

@@ -107,20 +107,20 @@ export const noFigures = (seed: number): Figures => ({
  * Shared by all lanes. `command`: repeats the campaign. `tries`: how often a plan is played if it
  * does not reach its places.
  */
-type Playing = {
+type CampaignRun = {
   figures: Figures;
   onCase: CampaignOptions["onCase"];
   command: string;
   tries: number;
 };
 
-async function playPlans(plans: Iterator<Plan>, playing: Playing, lanes: number): Promise<Figures> {
+async function playPlans(plans: Iterator<Plan>, run: CampaignRun, lanes: number): Promise<Figures> {
   const startedAt = performance.now();
   const services: FaultyService[] = []; // One after the other: `prepare` changes the environment.
   for (let made = 0; made < lanes; made += 1) services.push(await FaultyService.prepare());
-  await Promise.all(services.map((service) => playLane(service, plans, playing)));
-  playing.figures.seconds = (performance.now() - startedAt) / 1_000;
-  return playing.figures;
+  await Promise.all(services.map((service) => playLane(service, plans, run)));
+  run.figures.seconds = (performance.now() - startedAt) / 1_000;
+  return run.figures;
 }
 
 /**
@@ -130,14 +130,14 @@ async function playPlans(plans: Iterator<Plan>, playing: Playing, lanes: number)
 async function playLane(
   service: FaultyService,
   plans: Iterator<Plan>,
-  playing: Playing,
+  run: CampaignRun,
 ): Promise<void> {
-  const { figures, command } = playing;
+  const { figures, command } = run;
   try {
     await service.start();
     const played: FinishedRuns[] = [];
     for (let next = plans.next(); !next.done; next = plans.next()) {
-      played.push(...(await playUntilThere(next.value, { ...playing, service })));
+      played.push(...(await playUntilThere(next.value, { ...run, service })));
     }
     await sleep(SETTLED_WITHIN_MS);
     await service.kill();
@@ -168,7 +168,7 @@ export const commandOf = ({
 }: CampaignOptions): string =>
   `npm run faults -- --seed ${seed} --kills ${kills} --at-random ${atRandom} --points ${eachPlace} --pairs ${pairs} --lanes ${lanes}`;
 
-type Lane = Playing & { service: FaultyService };
+type Lane = CampaignRun & { service: FaultyService };
 
 /**
  * Repeats a plan that missed a required place, then at the first visit: not every run reaches the

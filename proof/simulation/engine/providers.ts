@@ -3,7 +3,7 @@ import type { Failure } from "../../../simulated/providers/reply";
 import { type Json, RequestRefusal } from "../../../simulated/providers/dialect";
 import { type Situation as Asked, toSituation } from "../../../simulated/providers/situation";
 import { inProvidersWords, type Network } from "../../../durable-objects/shared/outgoing";
-import { OriginUnreachable } from "../../../src/outgoing/address-guard";
+import { UnreachableOriginError } from "../../../src/outgoing/address-guard";
 import { Chance } from "../../../simulated/chance";
 import { drawFailure } from "./failures";
 import { type Fault, type Faults, hash } from "./faults";
@@ -113,7 +113,7 @@ export class Providers {
       await gate();
       if (life !== this.#life) return never();
       signal?.throwIfAborted();
-      if (faults.strikes("connect_refused")) throw new OriginUnreachable(url.host);
+      if (faults.strikes("connect_refused")) throw new UnreachableOriginError(url.host);
       return send();
     });
     const fetch: Network["fetch"] = (input, init) => {

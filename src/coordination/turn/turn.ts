@@ -15,13 +15,13 @@ import { shuffle } from "../random";
  * the turn afterwards.
  */
 
-type TurnRequested = Extract<InputBody, { type: "turn_requested" }>;
+type TurnRequestInput = Extract<InputBody, { type: "turn_requested" }>;
 
 /**
  * Starts a turn unless one runs: records the team in the first turn, draws aliases and sets the
  * deadline.
  */
-export function startTurn(draft: Draft, input: TurnRequested): void {
+export function startTurn(draft: Draft, input: TurnRequestInput): void {
   if (draft.running) return;
   const known = draft.state.rules;
   const rules = known ?? input.rules;

@@ -27,7 +27,7 @@ export type Decoder = {
    */
   isPaused(): boolean;
   /** Prepares for the continuation of a paused reply. */
-  goOn(): void;
+  continueReply(): void;
   /** Items and usage received so far. */
   soFar(): { items: ReplyItem[]; usage: Usage | null };
   /** The reply's `stop`. Throws `stream_cut` if the reply is not complete. */
@@ -91,7 +91,7 @@ class ReplyDecoder implements Decoder {
     return this.isComplete() && this.#message.stopReason === PAUSED && !this.#hasCalls();
   }
 
-  goOn(): void {
+  continueReply(): void {
     this.#earlier = addCounts(this.#earlier, this.#message.counts);
     this.#message = newMessage();
     this.#content.nextMessage();

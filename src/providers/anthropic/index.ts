@@ -54,7 +54,7 @@ async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
   ) {
     for await (const event of readOne({ ...call, request }, decoder)) yield event;
     request = left > 0 ? continuation(call.request, call.options.host, decoder) : null;
-    if (request) decoder.goOn();
+    if (request) decoder.continueReply();
   }
   yield decoder.end();
 }

@@ -208,11 +208,16 @@ function withContext(
   return shown;
 }
 
-type Showing = { path: string; lines: readonly string[]; most: number; matcher: LineMatcher };
+type DisplayOptions = {
+  path: string;
+  lines: readonly string[];
+  most: number;
+  matcher: LineMatcher;
+};
 
 /** In grep's format: `path:12:text` for a match, `path-12-text` for context. */
 const shownLine =
-  ({ path, lines, most, matcher }: Showing) =>
+  ({ path, lines, most, matcher }: DisplayOptions) =>
   (shown: ResultLine): string => {
     if (shown === "gap") return "--";
     const mark = shown.isMatch ? ":" : "-";

@@ -1,4 +1,4 @@
-import { SecretMissing } from "./environment";
+import { MissingSecretError } from "./environment";
 import {
   LONGEST_CALL_MS,
   MAX_LISTING_BYTES,
@@ -74,12 +74,12 @@ type Options = {
   fetch: typeof fetch;
   /** The server's address. Only this address receives `headers`. */
   url: string;
-  /** The static headers of a request, by its method. Throws `SecretMissing`. */
+  /** The static headers of a request, by its method. Throws `MissingSecretError`. */
   headers: (method: string) => Promise<ReadonlyMap<string, string>>;
   /**
    * Called before a request to another address that has a body or credentials, such as a token
-   * endpoint. Throws `SecretMissing` if the credentials are not bound to that address, which an
-   * authorisation server's metadata chooses.
+   * endpoint. Throws `MissingSecretError` if the credentials are not bound to that address,
+   * which an authorisation server's metadata chooses.
    */
   mayShow: (use: { url: string; method: string }) => Promise<void>;
   /** Collects the credentials that are sent. */
@@ -215,7 +215,7 @@ export class BoundedFetch {
       for (const value of headers.values()) this.#options.secrets.addHeader(value);
       return headers;
     } catch (error) {
-      if (error instanceof SecretMissing && method !== "POST") return null;
+      if (error instanceof MissingSecretError && method !== "POST") return null;
       throw error;
     }
   }

@@ -7,8 +7,8 @@ import type { TokenStorage } from "./renewed-tokens";
 import type { ToolTrust } from "./trust";
 
 /** The secret does not exist, or is not bound to that request. */
-export class SecretMissing extends Error {
-  override readonly name = "SecretMissing";
+export class MissingSecretError extends Error {
+  override readonly name = "MissingSecretError";
 }
 
 /** What a session provides to its tool servers. */
@@ -16,8 +16,8 @@ export type McpEnvironment = {
   /** Guarded; the only access to the network. */
   fetch: typeof fetch;
   /**
-   * The value of a secret, if it may be sent this way. Throws `SecretMissing` otherwise. Called
-   * before each request, so that a replaced or deleted secret takes effect with the next one.
+   * The value of a secret, if it may be sent this way. Throws `MissingSecretError` otherwise.
+   * Called before each request, so that a replaced or deleted secret takes effect with the next one.
    */
   secretOf: (name: string, use: SecretUse) => string | Promise<string>;
   /**

@@ -9,8 +9,8 @@ import {
 import { mayHaveActed } from "../http/response";
 import { isAddressRefused } from "../refused-address";
 import { ResponseRefusedError, StreamEndedError } from "./bounded-fetch";
-import { SecretMissing } from "./environment";
-import { ConsentMissing } from "./oauth";
+import { MissingSecretError } from "./environment";
+import { MissingConsentError } from "./oauth";
 import { MAX_TRIES, RETRY_MS } from "./server-limits";
 import { shown } from "./shown-text";
 
@@ -61,7 +61,7 @@ export function toFailure(error: unknown, hadSession: boolean): McpFailure {
   if (error instanceof SdkHttpError) return ofStatus(error, hadSession);
   if (error instanceof UnauthorizedError || error instanceof OAuthError)
     return failure(`refused us: ${error.message || error.name}`);
-  if (error instanceof ConsentMissing || error instanceof SecretMissing)
+  if (error instanceof MissingConsentError || error instanceof MissingSecretError)
     return failure(`cannot be asked: ${error.message}`);
   if (error instanceof SdkError) return ofCode(error);
   if (isTimeout(error)) return failure("did not answer in time", LATE);

@@ -15,7 +15,7 @@ export type OAuthOptions = {
   auth: McpAuth;
   /** Address of the tool server. */
   url: string;
-  /** The value of a secret that may be sent this way; throws `SecretMissing` otherwise. */
+  /** The value of a secret that may be sent this way; throws `MissingSecretError` otherwise. */
   secretOf: (name: string, use: SecretUse) => Promise<string>;
   /** Why the latest request to an authorisation server was refused; `null` if it was sent. */
   refusal: () => Error | null;
@@ -26,8 +26,8 @@ export type OAuthOptions = {
 };
 
 /** A person must consent again; the operator has to enter new tokens. */
-export class ConsentMissing extends Error {
-  override readonly name = "ConsentMissing";
+export class MissingConsentError extends Error {
+  override readonly name = "MissingConsentError";
 }
 
 /**
@@ -183,7 +183,7 @@ class GivenTokens implements OAuthClientProvider {
     // The SDK treats a renewal that was not sent like a failed one.
     const refusal = this.#options.refusal();
     if (refusal) throw refusal;
-    throw new ConsentMissing(
+    throw new MissingConsentError(
       "its tokens are no longer taken: a person has to consent again, and the new tokens go into the config",
     );
   }
@@ -193,6 +193,6 @@ class GivenTokens implements OAuthClientProvider {
   }
 
   codeVerifier(): never {
-    throw new ConsentMissing("no flow of consent is under way");
+    throw new MissingConsentError("no flow of consent is under way");
   }
 }

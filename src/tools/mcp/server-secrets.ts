@@ -1,6 +1,6 @@
 import { fillSecrets, secretsIn } from "../http/definition";
 import type { SecretUse } from "../secret-bindings";
-import { type McpEnvironment, SecretMissing } from "./environment";
+import { type McpEnvironment, MissingSecretError } from "./environment";
 import type { McpAuth, McpServer } from "./server";
 import { formsOf, redact, SHORTEST_SECRET } from "../../redaction/redact";
 
@@ -19,7 +19,7 @@ type Options = {
 export class ServerSecrets {
   readonly #options: Options;
   readonly #toIssuer: readonly string[];
-  #refusal: SecretMissing | null = null;
+  #refusal: MissingSecretError | null = null;
 
   constructor(options: Options) {
     this.#options = options;
@@ -27,19 +27,19 @@ export class ServerSecrets {
   }
 
   /** Why the latest request to an authorisation server was refused; `null` if it was sent. */
-  get refusal(): SecretMissing | null {
+  get refusal(): MissingSecretError | null {
     return this.#refusal;
   }
 
-  /** Throws `SecretMissing`. */
+  /** Throws `MissingSecretError`. */
   readonly secretOf = async (name: string, use: SecretUse): Promise<string> => {
     const { env, kept } = this.#options;
     return kept(await env.secretOf(name, use));
   };
 
   /**
-   * The static headers of a request to the server. Throws `SecretMissing`, also for a secret behind
-   * its tokens.
+   * The static headers of a request to the server. Throws `MissingSecretError`, also for a
+   * secret behind its tokens.
    */
   readonly headers = async (method: string): Promise<ReadonlyMap<string, string>> => {
     const { auth, headers, url } = this.#options.server;
@@ -63,7 +63,8 @@ export class ServerSecrets {
 
   /**
    * Checks whether an authorisation server's endpoint may receive the issuer's secrets. All of them
-   * must be bound to that address, which the issuer's metadata chooses. Throws `SecretMissing`.
+   * must be bound to that address, which the issuer's metadata chooses. Throws
+   * `MissingSecretError`.
    */
   readonly mayShow = async (use: { url: string; method: string }): Promise<void> => {
     try {
@@ -71,10 +72,10 @@ export class ServerSecrets {
       const { auth } = this.#options.server;
       const [asked, issuer] = [new URL(use.url).origin, auth && new URL(auth.issuer).origin];
       if (this.#toIssuer.length === 0 && asked !== issuer)
-        throw new SecretMissing(`nothing of it is bound to ${asked}`);
+        throw new MissingSecretError(`nothing of it is bound to ${asked}`);
       for (const name of this.#toIssuer) await this.secretOf(name, use);
     } catch (error) {
-      if (error instanceof SecretMissing) this.#refusal = error;
+      if (error instanceof MissingSecretError) this.#refusal = error;
       throw error;
     }
   };

@@ -12,7 +12,7 @@ import {
   tool,
 } from "../../../simulated/tool-servers/scripted-server";
 import { McpServers } from "../../../src/tools/mcp/mcp-servers";
-import { SecretMissing } from "../../../src/tools/mcp/environment";
+import { MissingSecretError } from "../../../src/tools/mcp/environment";
 import { connected, context, environment, server, toolOf } from "./support";
 import type { SecretUse } from "../../../src/tools/secret-bindings";
 
@@ -104,7 +104,7 @@ describe("a connection", () => {
   it("is not made without the operator's secret, and the error names the missing secret", async () => {
     const made = await serve(only(done));
     const secretOf = (name: string, { url }: SecretUse): string => {
-      throw new SecretMissing(`the service has no ${name} for ${new URL(url).origin}`);
+      throw new MissingSecretError(`the service has no ${name} for ${new URL(url).origin}`);
     };
     const servers = keep(
       await connected([server(made.url, { headers: { "x-key": "${BOX_KEY}" } })], { secretOf }),

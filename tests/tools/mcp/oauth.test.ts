@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { type McpEnvironment, SecretMissing } from "../../../src/tools/mcp/environment";
+import { type McpEnvironment, MissingSecretError } from "../../../src/tools/mcp/environment";
 import type { McpAuth } from "../../../src/tools/mcp/server";
 import { maySend } from "../../../src/tools/secret-bindings";
 import { type ReceivedRequest, startRawServer } from "../../../simulated/raw-server";
@@ -131,7 +131,7 @@ const bound = (origins: Record<string, readonly string[]>): McpEnvironment["secr
   return async (name, use) => {
     const bindings = (origins[name] ?? []).map((origin) => ({ origin }));
     if (maySend(bindings, use)) return `planted-${name}`;
-    throw new SecretMissing(`the service has no ${name} for ${new URL(use.url).origin}`);
+    throw new MissingSecretError(`the service has no ${name} for ${new URL(use.url).origin}`);
   };
 };
 
@@ -212,7 +212,7 @@ describe("a secret that is deleted while a connection is open", () => {
     const bindings = [{ origin: new URL(made.url).origin, methods: ["POST" as const] }];
     const secretOf: McpEnvironment["secretOf"] = (name, use) => {
       if (maySend(bindings, use)) return "s3cret-value";
-      throw new SecretMissing(`the service has no ${name}`);
+      throw new MissingSecretError(`the service has no ${name}`);
     };
     const servers = keep(
       await connected([server(made.url, { headers: { "x-key": "${KEY}" } })], { secretOf }),
