@@ -92,15 +92,15 @@ describe("a call that is aborted", () => {
         }
       },
     };
-    let heard = 0;
+    let received = 0;
     const onDelta = () => {
-      heard += 1;
-      if (heard === 3) controller.abort(new Error("cancelled"));
+      received += 1;
+      if (received === 3) controller.abort(new Error("cancelled"));
     };
     await expect(
       performCall({ provider, request, signal: controller.signal, onDelta }),
     ).rejects.toThrow("cancelled");
-    expect({ heard, closed }).toEqual({ heard: 3, closed: true });
+    expect({ received, closed }).toEqual({ received: 3, closed: true });
   });
 
   it("throws the reason even if the adapter ended without an event", async () => {

@@ -160,16 +160,16 @@ export function timeContract(wire: Wire, server: () => RawServer): void {
     server().answer(async (response) => {
       response.writeHead(200, SSE_HEADERS);
       for (let n = 0; n < 12; n++) {
-        const heard = once(hearing, "heard");
+        const received = once(hearing, "received");
         response.write(": keep-alive\n\n");
-        await heard;
+        await received;
         await timers.advance(100);
       }
       response.end(frames.join(""));
     });
     const limits = { firstByteMs: 400, idleMs: 300, totalMs: 10_000 };
     const provider = withTimeLimits(create(wire, server().origin), limits, timers);
-    const noted = () => void hearing.emit("heard");
+    const noted = () => void hearing.emit("received");
     const { error } = await collect(provider.stream(REQUEST, new AbortController().signal, noted));
     expect(error).toBeUndefined();
     expect(timers.now()).toBeGreaterThan(3 * limits.idleMs);

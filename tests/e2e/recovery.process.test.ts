@@ -37,7 +37,7 @@ const requestsOf = ({ question }: Run): RecordedRequest[] =>
   on.providers.requests().filter(({ asked }) => toSituation(asked).question === question);
 
 /** Waits for the providers, never for the service: a request to the service would wake it. */
-async function heard<T>(what: () => T | undefined, withinMs: number): Promise<T> {
+async function waitFor<T>(what: () => T | undefined, withinMs: number): Promise<T> {
   const giveUpAt = performance.now() + withinMs;
   for (;;) {
     const found = what();
@@ -49,10 +49,10 @@ async function heard<T>(what: () => T | undefined, withinMs: number): Promise<T>
 }
 
 const nextRequest = (run: Run, after: number, withinMs: number): Promise<RecordedRequest> =>
-  heard(() => requestsOf(run).find(({ startedAt }) => startedAt > after), withinMs);
+  waitFor(() => requestsOf(run).find(({ startedAt }) => startedAt > after), withinMs);
 
 const presented = (run: Run, withinMs: number): Promise<RecordedRequest> =>
-  heard(
+  waitFor(
     () =>
       requestsOf(run).find(
         ({ asked, outcome }) =>

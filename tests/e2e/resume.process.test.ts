@@ -64,7 +64,7 @@ function streamed(events: readonly WireEvent[]): string {
 it("a kill during a reply costs neither a call nor a word", async () => {
   const { id, watcher } = await start();
   await restart();
-  provider.goOn();
+  provider.continueReply();
   await client.status(id);
   await watcher.ended;
   const events = watcher.frames.map(toEvent);
@@ -80,7 +80,7 @@ it("a reply that the provider has forgotten is requested again, and the lost one
   const { id, watcher } = await start();
   await service.kill();
   provider.forget();
-  provider.goOn();
+  provider.continueReply();
   await service.start();
   await client.status(id);
   await watcher.ended;

@@ -10,7 +10,7 @@ import { CfWorkerJsonSchemaValidator } from "@modelcontextprotocol/client/valida
 import { silence } from "../../redaction/log";
 import type { BoundedFetch } from "./bounded-fetch";
 import {
-  GOODBYE_MS,
+  CLOSE_LIMIT_MS,
   LONGEST_CALL_MS,
   LONGEST_RESUME_MS,
   MAX_PAGES,
@@ -194,7 +194,7 @@ export class Connection {
   /** Ends the session with the server, if the server can be reached. */
   async close(): Promise<void> {
     const terminated = this.#transport.terminateSession().catch(() => undefined);
-    await Promise.race([terminated, sleep(GOODBYE_MS)]);
+    await Promise.race([terminated, sleep(CLOSE_LIMIT_MS)]);
     await this.abandon();
   }
 

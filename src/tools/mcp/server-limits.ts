@@ -49,7 +49,7 @@ export const LONGEST_CALL_MS = 840_000;
 export const STREAM_HEADERS_MS = 10_000;
 
 /** For ending the session with a server. */
-export const GOODBYE_MS = 2_000;
+export const CLOSE_LIMIT_MS = 2_000;
 
 /** Consecutive tries to resume a stream, and the first pause; it doubles. */
 export const RESUME_TRIES = 2;

@@ -240,10 +240,10 @@ export class ServerLink {
   /** `later`: a newer listing, which takes precedence; `null` if there is none. */
   async #list(connection: Connection, later: () => Promise<void> | null): Promise<void> {
     const tools = await connection.list(this.#closed.signal);
-    const betrays = new Set(tools.filter((tool) => this.#secrets.isIn(JSON.stringify(tool))));
-    const safeTools = tools.filter((tool) => !betrays.has(tool));
+    const leaking = new Set(tools.filter((tool) => this.#secrets.isIn(JSON.stringify(tool))));
+    const safeTools = tools.filter((tool) => !leaking.has(tool));
     const why = "what the server says of it repeats what we showed the server to be let in";
-    const hidden = [...betrays].map(async ({ name }): Promise<RefusedTool> => {
+    const hidden = [...leaking].map(async ({ name }): Promise<RefusedTool> => {
       const bareName = this.#clean(shown(name));
       return {
         server: this.server.name,
@@ -253,11 +253,11 @@ export class ServerLink {
         changed: false,
       };
     });
-    const looked = await Promise.all(safeTools.map((tool) => hashed(this.server.name, tool)));
+    const hashedTools = await Promise.all(safeTools.map((tool) => hashed(this.server.name, tool)));
     const hiddenTools = await Promise.all(hidden);
-    const better = later();
-    if (better !== null) return better;
-    const listing = judgeListing(this.server, looked, this.#listing.pins);
+    const newer = later();
+    if (newer !== null) return newer;
+    const listing = judgeListing(this.server, hashedTools, this.#listing.pins);
     this.#listing = { ...listing, refused: [...hiddenTools, ...listing.refused] };
     this.#problem = null; // first, so that listeners see a server without a problem
     this.#options.listed(this);

@@ -22,7 +22,7 @@ function streamOf(text: string, onCancel = () => {}): Response {
 }
 
 /** The first event that a client of the stream reads. */
-async function heard(
+async function received(
   response: Response,
 ): Promise<{ comments: string[]; events: EventSourceMessage[] }> {
   const comments: string[] = [];
@@ -52,7 +52,7 @@ it("a stream with warnings starts with a comment for each and their number, and 
     location: "/api/sessions/s",
     [WARNINGS_HEADER]: "2",
   });
-  const { comments, events } = await heard(response);
+  const { comments, events } = await received(response);
   expect(comments.map((text): unknown => JSON.parse(text.replace(/^warning /, "")))).toEqual(
     warnings,
   );
@@ -67,6 +67,6 @@ it("the session's stream is released when its reader disconnects", async () => {
     }),
     [warning("x")],
   );
-  await heard(response);
+  await received(response);
   await expect.poll(() => left).toBe(true);
 });

@@ -5,14 +5,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 /**
  * A provider of the Responses format that writes replies in the background: a reply continues with
  * or without a reader, and its stream can be read from any of its events. It writes the same text,
- * one word at a time, and pauses after half of the words until `goOn`.
+ * one word at a time, and pauses after half of the words until `continueReply`.
  */
 export type BackgroundReplies = {
   baseUrl: string;
   /** The requests in order: `create`, `resume after N`, `cancel`. */
   asked: string[];
   /** Writes all started and all later replies to their end. */
-  goOn(): void;
+  continueReply(): void;
   /** Forgets all replies that it has started. */
   forget(): void;
   close(): Promise<void>;
@@ -62,7 +62,7 @@ export async function startBackgroundReplies(
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     asked,
-    goOn: () => half.resolve(),
+    continueReply: () => half.resolve(),
     forget: () => replies.clear(),
     async close() {
       half.resolve();
