@@ -81,10 +81,10 @@ type Stop = Extract<ModelEvent, { type: "stop" }>;
 
 async function listen(options: CallOptions, progress: Progress): Promise<PerformedCall> {
   const { provider, request, signal, from } = options;
-  const onActivity = () => {
+  const onBytes = () => {
     progress.anything = true;
   };
-  for await (const event of provider.stream(request, signal, onActivity, from)) {
+  for await (const event of provider.stream(request, signal, onBytes, from)) {
     progress.anything = true;
     progress.reply = true;
     const performed = take(event, options, progress);

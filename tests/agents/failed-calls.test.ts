@@ -5,7 +5,7 @@ import { failed, type PerformOptions, perform, scripted, text, usage } from "./s
 describe("a call that fails", () => {
   it.each<{
     name: string;
-    script: (ModelEvent | Error | "activity")[];
+    script: (ModelEvent | Error | "bytes")[];
     want: Record<string, unknown>;
   }>([
     {
@@ -43,22 +43,22 @@ describe("a call that fails", () => {
     })),
     {
       name: "in its stream before the first word of the reply was never worked on",
-      script: ["activity", failed("transient", "rate_limited", { status: 429 })],
+      script: ["bytes", failed("transient", "rate_limited", { status: 429 })],
       want: { reached: false },
     },
     {
       name: "with a timeout in its stream before the first word may have cost something",
-      script: ["activity", failed("transient", "timeout", { status: 408 })],
+      script: ["bytes", failed("transient", "timeout", { status: 408 })],
       want: { reached: true },
     },
     {
       name: "in its stream after a word of the reply may have cost something",
-      script: ["activity", text("a"), failed("transient", "rate_limited", { status: 429 })],
+      script: ["bytes", text("a"), failed("transient", "rate_limited", { status: 429 })],
       want: { reached: true },
     },
     {
       name: "with a server error in its stream may have cost something",
-      script: ["activity", failed("transient", "server_error", { status: 502 })],
+      script: ["bytes", failed("transient", "server_error", { status: 502 })],
       want: { reached: true },
     },
     {
@@ -78,7 +78,7 @@ describe("a call that fails", () => {
     },
     {
       name: "after the provider sent data may have cost something",
-      script: ["activity", failed("transient", "connection_failed")],
+      script: ["bytes", failed("transient", "connection_failed")],
       want: { reached: true },
     },
     {

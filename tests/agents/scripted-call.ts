@@ -32,13 +32,13 @@ export const stop: Extract<ModelEvent, { type: "stop" }> = {
 };
 
 /** A provider that yields these events and throws the first error among them. */
-export function scripted(script: (ModelEvent | Error | "activity")[]): Provider {
+export function scripted(script: (ModelEvent | Error | "bytes")[]): Provider {
   return {
     id: "scripted",
-    async *stream(_request, _signal, onActivity) {
+    async *stream(_request, _signal, onBytes) {
       for (const step of script) {
         if (step instanceof Error) throw step;
-        if (step === "activity") onActivity?.();
+        if (step === "bytes") onBytes?.();
         else yield step;
       }
     },

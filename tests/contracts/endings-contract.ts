@@ -156,11 +156,11 @@ export function timeContract(wire: Wire, server: () => RawServer): void {
 
   it("are kept alive by comments that make no event", async () => {
     const timers = new ManualTimers(); // independent of the machine's load
-    const hearing = new EventEmitter();
+    const emitter = new EventEmitter();
     server().answer(async (response) => {
       response.writeHead(200, SSE_HEADERS);
       for (let n = 0; n < 12; n++) {
-        const received = once(hearing, "received");
+        const received = once(emitter, "received");
         response.write(": keep-alive\n\n");
         await received;
         await timers.advance(100);
@@ -169,7 +169,7 @@ export function timeContract(wire: Wire, server: () => RawServer): void {
     });
     const limits = { firstByteMs: 400, idleMs: 300, totalMs: 10_000 };
     const provider = withTimeLimits(create(wire, server().origin), limits, timers);
-    const noted = () => void hearing.emit("received");
+    const noted = () => void emitter.emit("received");
     const { error } = await collect(provider.stream(REQUEST, new AbortController().signal, noted));
     expect(error).toBeUndefined();
     expect(timers.now()).toBeGreaterThan(3 * limits.idleMs);

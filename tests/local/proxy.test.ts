@@ -182,22 +182,22 @@ describe("the proxy in front of npm start", () => {
     await once(service, "listening");
     const speak = async (host: string) => {
       const client = connect(port, "127.0.0.1").setEncoding("utf8");
-      let heard = "";
+      let received = "";
       client.on("data", (piece: string) => {
-        heard += piece;
+        received += piece;
       });
       client.write(
         `GET /ws HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
       );
-      await expect.poll(() => heard).toMatch(/\r\n\r\n/);
+      await expect.poll(() => received).toMatch(/\r\n\r\n/);
       client.write("hello");
-      return { client, heard: () => heard };
+      return { client, received: () => received };
     };
     const friend = await speak("localhost");
-    await expect.poll(friend.heard).toContain("echo hello");
-    expect(friend.heard()).toMatch(/^HTTP\/1\.1 101 [\s\S]*\/ws /);
+    await expect.poll(friend.received).toContain("echo hello");
+    expect(friend.received()).toMatch(/^HTTP\/1\.1 101 [\s\S]*\/ws /);
     const stranger = await speak("evil.example");
-    expect(stranger.heard()).toMatch(/^HTTP\/1\.1 421 /);
+    expect(stranger.received()).toMatch(/^HTTP\/1\.1 421 /);
     friend.client.destroy();
     stranger.client.destroy();
   });

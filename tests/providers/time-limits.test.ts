@@ -11,11 +11,15 @@ const piece = (text: string): ModelEvent => ({ type: "text", text });
 function handFed() {
   let wake: () => void = () => undefined;
   const queue: ModelEvent[] = [];
-  const seen = { signal: new AbortController().signal, heard: (): void => undefined, ended: false };
+  const seen = {
+    signal: new AbortController().signal,
+    onBytes: (): void => undefined,
+    ended: false,
+  };
   const provider: Provider = {
     id: "hand-fed",
-    async *stream(_request, signal, heard) {
-      Object.assign(seen, { signal, heard: heard ?? seen.heard });
+    async *stream(_request, signal, onBytes) {
+      Object.assign(seen, { signal, onBytes: onBytes ?? seen.onBytes });
       signal.addEventListener("abort", () => wake());
       try {
         for (;;) {
@@ -107,7 +111,7 @@ describe("time limits", () => {
   it("count keep-alive bytes without an event as activity", async () => {
     const run = await start();
     for (let at = 0; at < 800; at += 80) {
-      run.seen.heard();
+      run.seen.onBytes();
       await run.timers.advance(80);
     }
     expect(run.done()).toBe(false);
@@ -195,7 +199,7 @@ describe("time limits", () => {
         await run.send(piece("a"));
         run.timers.jump(by);
         await run.timers.advance(80);
-        run.seen.heard();
+        run.seen.onBytes();
         await run.timers.advance(80);
         expect(run.done()).toBe(false);
         await run.timers.advance(90);
@@ -208,7 +212,7 @@ describe("time limits", () => {
         for (let at = 0; at < 1000; at += 40) {
           expect(run.done()).toBe(false);
           run.timers.jump(by);
-          run.seen.heard();
+          run.seen.onBytes();
           await run.timers.advance(40);
         }
         expect(run.failure()).toEqual(timeout(/longer than 1000 ms in total/));
