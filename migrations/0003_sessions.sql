@@ -1,4 +1,4 @@
--- The list shows a session from its row; `src/api/session-index.ts` says what is written when. Rows are never more than an index.
+-- The list shows a session from its row; `d1/session-index.ts` says what is written when. Rows are never more than an index.
 ALTER TABLE sessions ADD COLUMN question_preview TEXT NOT NULL DEFAULT '';
 -- starting: the object may or may not exist yet. started: it does. erasing: it is being erased, and shown no more.
 ALTER TABLE sessions ADD COLUMN state TEXT NOT NULL DEFAULT 'started';

@@ -16,7 +16,7 @@ export type Campaign = {
 
 /**
  * The name by which a campaign is chosen and reported: `proof/faults/kill.proof.test.ts` is
- * `process/kill`.
+ * `faults/kill`.
  */
 export const nameOf = ({ file }: Campaign): string =>
   file.replace(/^(tests|proof)\//, "").replace(/(\.proof)?\.test\.ts$/, "");

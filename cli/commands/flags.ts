@@ -19,7 +19,7 @@ export const withConnection = (command: Command): Command =>
     .addOption(
       new Option(
         "--key <key>",
-        "the key; others can see it here, so better `login` or MASSGEN_EDGE_KEY",
+        "the key; other users of this machine can see it, so prefer `login` or MASSGEN_EDGE_KEY",
       ),
     );
 

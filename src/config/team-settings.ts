@@ -174,7 +174,7 @@ export const PERSONAS = {
     "after_first_answer",
     oneOf(["drop", "soften", "keep"]),
     "drop",
-    "What becomes of a persona after its agent's first answer.",
+    "Use of a persona after its agent's first answer.",
   ),
 } as const;
 

@@ -58,7 +58,8 @@ export const LIMITS = {
   /** Progress notifications that are forwarded per tool call. */
   progressPerCall: 20,
   /**
-   * Pause after the first progress notification; later pauses grow (`tool/tool-notifications.ts`).
+   * Pause after the first progress notification; later pauses grow
+   * (`src/coordination/tool/tool-notifications.ts`).
    */
   progressPauseMs: 1_000,
   /**

@@ -5,7 +5,7 @@ import { Semaphore } from "../../src/async/semaphore";
 import { LIMITS } from "../../src/coordination/limits";
 import { CALL_TIME_LIMITS } from "../../src/providers/call-limits";
 
-/** What slots that give way win: decision 0087 quotes these figures. */
+/** The effect of slots that yield; decision 0087 quotes these figures. */
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -34,7 +34,7 @@ export function typesTable(): string {
   const rows = Object.entries(BACKEND_TYPES).flatMap(([type, facts]) =>
     facts.served ? [typeRow(type, facts)] : [],
   );
-  return table([...head, "Goes on after a restart"], rows);
+  return table([...head, "Resumes after a restart"], rows);
 }
 
 function typeRow(type: string, facts: ServedType): string[] {
