@@ -36,6 +36,7 @@ describe("figures in documents", () => {
     ["bench.quick.ms.median .0", "12"],
     ["bench.quick.readers.0.count", "1,000"],
     ["bench.quick@commit", "abc"],
+    ["bench.quick@lines.1.aim", "< 5: met"],
   ])("the marker %s shows %s", (name, shown) => {
     const text = `It takes <!-- figure: ${name} -->old<!-- /figure --> ms.`;
     expect(placeFigures(text, read)).toBe(
@@ -43,12 +44,15 @@ describe("figures in documents", () => {
     );
   });
 
-  it.each(["bench.none.ms", "bench.quick.none", "bench.quick.ms", "bench.quick@none"])(
-    "refuses %s, which is no figure",
-    (name) => {
-      expect(() => figureNamed(name, read)).toThrow();
-    },
-  );
+  it.each([
+    "bench.none.ms",
+    "bench.quick.none",
+    "bench.quick.ms",
+    "bench.quick@none",
+    "bench.quick@lines.0.aim",
+  ])("refuses %s, which is no figure", (name) => {
+    expect(() => figureNamed(name, read)).toThrow();
+  });
 
   it("a table shows every line of a file, and is the same the second time", () => {
     const text = "Before\n\n<!-- lines: bench -->\nold\n<!-- /lines -->\n\nAfter\n";

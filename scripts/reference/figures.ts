@@ -9,7 +9,8 @@ import { grouped, table } from "./markdown";
  *
  * - `<!-- figure: bench.cancel.disk.closed.median .1 -->8.3<!-- /figure -->`: the file, the record,
  *   the path of the value in the record's data, and the digits after the point (omitted: as
- *   stored). After `@` follows a field of the record itself, such as `bench.cancel@commit`.
+ *   stored). After `@` follows a path in the record itself, such as `bench.cancel@commit` or
+ *   `bench.cancel@lines.0.aim`.
  * - `<!-- lines: bench -->…<!-- /lines -->`: the table of all lines of a file.
  */
 export const DATA_FOLDER = "docs/proof/data";
@@ -62,7 +63,10 @@ export function figureNamed(name: string, read: (file: string) => FigureFile): s
   const [file = "", key = "", ...steps] = place.split(".");
   const record = read(file)[key];
   if (!record) throw new Error(`There is no record ${key} in the figures ${file}.`);
-  const value = field === undefined ? steps.reduce(inside, record.data) : inside(record, field);
+  const value =
+    field === undefined
+      ? steps.reduce(inside, record.data)
+      : field.split(".").reduce<unknown>(inside, record);
   if (typeof value === "number" || typeof value === "string") return value;
   throw new Error(`${name} is no figure of ${file}.`);
 }
