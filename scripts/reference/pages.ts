@@ -21,6 +21,7 @@ export const PAGES_WITH_FIGURES: readonly string[] = [
   "docs/explain/reliability.md",
   "docs/explain/scale.md",
   "docs/proof/performance.md",
+  "docs/decisions/0005-libraries.md",
 ];
 
 /** Every file that `npm run docs` writes, generated from data that the service itself uses. */
