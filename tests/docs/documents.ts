@@ -5,7 +5,7 @@ import path from "node:path";
 export type Document = { file: string; text: string };
 
 const ROOTS = ["README.md", "AGENTS.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
-const FOLDERS = ["docs", "cli", "client"];
+const FOLDERS = ["docs", "cli", "client", "r2-layout"];
 
 export const DOCUMENTS: readonly Document[] = [
   ...ROOTS,

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { type ConfigContext, parseTeam } from "../../src/config/parse-team";
 import { KEY_NAMES } from "../../src/providers/hosts";
@@ -71,20 +71,6 @@ describe.each(pages.filter(({ file }) => /^(README|docs\/(start|guides))/.test(f
           !new RegExp(`\\b${name}\\b`).test(known),
       );
       expect(unknown).toEqual([]);
-    });
-  },
-);
-
-describe.each(pages.filter(({ file }) => !file.startsWith("docs/reference/")))(
-  "$file",
-  ({ text }) => {
-    it("names only files and folders that exist", () => {
-      const paths = [
-        ...text.matchAll(
-          /(?<=[`\s(])((?:src|configs|docs|scripts|cli|tests|proof|checker|simulated|local|durable-objects|d1)\/[\w./-]*[\w/])/g,
-        ),
-      ].map(([, found = ""]) => found);
-      expect(paths.filter((name) => !existsSync(name))).toEqual([]);
     });
   },
 );

@@ -1,0 +1,58 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { RUN } from "../../src/api/sessions/examples";
+import { blocksOf } from "./documents";
+
+/** Pages whose blocks a reader types one after another, in one shell. */
+const PAGES = ["README.md", "docs/start.md", "docs/guides/conversations.md"];
+
+/**
+ * Commands that need a network or a service, as functions that do nothing. `curl` answers as the
+ * service does, and prints its arguments to file descriptor 3.
+ */
+const STUBS = `
+exec 3>calls
+npm() { :; }
+npx() { :; }
+massgen-edge() { :; }
+curl() { echo "$*" >&3; printf '%s' "$RESPONSE"; }
+`;
+
+/** Runs all blocks in order. Throws if a command fails or a variable is not set. */
+function callsOf(text: string): string[] {
+  const folder = mkdtempSync(path.join(tmpdir(), "blocks-"));
+  try {
+    const script = ["set -euo pipefail", STUBS, ...blocksOf(text, "sh")].join("\n");
+    execFileSync("bash", ["-c", script], {
+      cwd: folder,
+      env: { PATH: process.env["PATH"], RESPONSE: JSON.stringify(RUN) },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    return readFileSync(path.join(folder, "calls"), "utf8").split("\n").filter(Boolean);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe("the shell blocks of a page", () => {
+  it.each(PAGES)("run one after another: %s", (file) => {
+    expect(() => callsOf(readFileSync(file, "utf8"))).not.toThrow();
+  });
+
+  it.each(["README.md", "docs/guides/conversations.md"])(
+    "call the session that the first call started: %s",
+    (file) => {
+      const [start = "", ...calls] = callsOf(readFileSync(file, "utf8"));
+      expect(start).toContain("/api/runs");
+      expect(calls.length).toBeGreaterThan(1);
+      for (const call of calls) expect(call).toContain(`/api/sessions/${RUN.session_id}`);
+    },
+  );
+
+  it("fail if a variable is not set", () => {
+    expect(() => callsOf("```sh\ncurl http://x/$NEVER_SET\n```\n")).toThrow(/NEVER_SET: unbound/);
+  });
+});
