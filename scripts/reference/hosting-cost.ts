@@ -17,8 +17,8 @@ const PRICES_PER_MILLION = {
 const RUN = { seconds: 300, objectMb: 128, requests: 36, chunks: 10_000 } as const;
 
 /**
- * The prices, and the cost of hosting such a run, computed from the rows and the CPU time that `npm run bench`
- * measured.
+ * The prices, and the cost of hosting such a run, computed from the rows and the CPU time that
+ * `npm run bench` measured.
  */
 export function hostingCost(bench: FigureFile): FigureFile {
   const figure = (name: string): number => Number(figureNamed(`bench.${name}`, () => bench));

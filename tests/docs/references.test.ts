@@ -20,7 +20,7 @@ const unknownDecisions = (text: string): string[] =>
 const missing = (text: string, names: RegExp): string[] =>
   [...text.matchAll(names)].map(([, name = ""]) => name).filter((name) => !existsSync(name));
 
-/** Generated pages have paths of users. Rows of runs have names of campaigns, which can be older. */
+/** Generated pages have paths of users. Rows of runs have names of campaigns, which can be old. */
 const isOurWords = (file: string): boolean => !file.startsWith("docs/reference/");
 const withoutRows = (file: string, text: string): string =>
   file === "docs/proof/runs.md" ? text.replaceAll(/^\| \d.*$/gm, "") : text;

@@ -11,10 +11,11 @@ const PAGES = ["README.md", "docs/start.md", "docs/guides/conversations.md"];
 
 /**
  * Commands that need a network or a service, as functions that do nothing. `curl` answers as the
- * service does, and prints its arguments to file descriptor 3.
+ * service does, and prints its arguments to file descriptor 3. Standard error is a file, because
+ * `tee /dev/stderr` cannot open the socket that Node passes.
  */
 const STUBS = `
-exec 3>calls
+exec 3>calls 2>errors
 npm() { :; }
 npx() { :; }
 massgen-edge() { :; }
@@ -29,9 +30,11 @@ function callsOf(text: string): string[] {
     execFileSync("bash", ["-c", script], {
       cwd: folder,
       env: { PATH: process.env["PATH"], RESPONSE: JSON.stringify(RUN) },
-      stdio: ["ignore", "ignore", "pipe"],
+      stdio: "ignore",
     });
     return readFileSync(path.join(folder, "calls"), "utf8").split("\n").filter(Boolean);
+  } catch (error) {
+    throw new Error(readFileSync(path.join(folder, "errors"), "utf8"), { cause: error });
   } finally {
     rmSync(folder, { recursive: true });
   }
