@@ -1,5 +1,6 @@
 /**
- * MassGen's exit codes up to 4, so that scripts that ran `massgen` keep working; from 5 on our own.
+ * Exit codes. Codes up to 4 are MassGen's, so that scripts for `massgen` keep working. Codes from 5
+ * are defined by this program.
  */
 export const EXIT = {
   ok: 0,
@@ -14,7 +15,7 @@ export const EXIT = {
 type Ending = keyof typeof EXIT;
 export type ExitCode = (typeof EXIT)[Ending];
 
-/** The one table of what they mean; `--help` and the README show it. */
+/** Meanings of the exit codes, for `--help` and the reference page. */
 export const EXIT_MEANINGS: Record<Ending, string> = {
   ok: "success: there is an answer, or the command completed",
   config: "invalid command line, config or request",
@@ -33,7 +34,7 @@ export const exitCodeLines = (): string[] =>
 const codeOf = (ending: string): number =>
   Object.entries(EXIT).find(([name]) => name === ending)?.[1] ?? EXIT.execution;
 
-/** A failure we expected: its message is for people, complete, and says what to do. */
+/** An expected failure. The message is for people: what happened, and what to do. */
 export class CliError extends Error {
   constructor(
     readonly exitCode: ExitCode,

@@ -1,6 +1,6 @@
 import { version } from "../package.json";
 
-/** How users call this program: the built file by its name, the sources through npm. */
+/** Whether this is the built file, which users call by its name. Sources are called through npm. */
 const BUILT = /[\\/]massgen-edge(\.js)?$/.test(process.argv[1] ?? "");
 
 /** A command line that calls this program, for users to copy. */
@@ -12,13 +12,13 @@ export const MODEL_FLAG = "--model";
 
 export const DEFAULT_SERVER = "http://127.0.0.1:8787";
 
-/** The same, asking `server`. */
+/** The same command line, with `--server` unless the server is the default. */
 export const commandAt = (server: string, ...words: string[]): string =>
   commandLineOf(...words, ...(server === DEFAULT_SERVER ? [] : ["--server", server]));
 
-/** The command that watches a session again. */
+/** The command that attaches to a session again. */
 export const attachCommand = (sessionId: string, server: string): string =>
   commandAt(server, "attach", sessionId);
 
-/** The version of this program: that of the package. */
+/** The version of this program, from package.json. */
 export const VERSION = version;

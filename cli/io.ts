@@ -6,7 +6,7 @@ export type Input = Readable & {
   setRawMode?: (mode: boolean) => unknown;
 };
 
-/** What commands touch besides the network and files. */
+/** Input, output and environment of commands. The network and files are used directly. */
 export type Io = {
   stdin: Input;
   stdout: Output;
@@ -14,14 +14,14 @@ export type Io = {
   /** The terminal, for the line editor and prompts. */
   screen: NodeJS.WritableStream;
   env: Readonly<Record<string, string | undefined>>;
-  /** The folder the command was called in. */
+  /** The current folder. */
   cwd: string;
-  /** The user's own folder. */
+  /** The user's home folder. */
   home: string;
   /** Calls back on each Ctrl+C until the returned function is called. */
   onInterrupt: (listener: () => void) => () => void;
 };
 
-/** Whether there is a terminal to ask questions at. */
+/** Whether questions can be asked at a terminal. */
 export const isInteractive = ({ stdin, stderr }: Pick<Io, "stdin" | "stderr">): boolean =>
   stdin.isTTY === true && stderr.isTTY === true;

@@ -3,11 +3,11 @@ import path from "node:path";
 import { CliError, EXIT } from "./exit-codes";
 import type { Io } from "./io";
 
-/** More than any config the service takes; reading stops there. */
+/** Limit of a file. The service accepts no config of this size. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
 /**
- * The text of a file, or null if there is none. Throws CliError if it is there and cannot be read.
+ * The text of a file; `null` if the file does not exist. Throws CliError if it cannot be read.
  */
 export async function readTextFile(
   file: string,
@@ -35,7 +35,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** The system's name of what went wrong, or "". */
+/** The system's error code, such as `ENOENT`; "" if there is no code. */
 export const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 
@@ -48,17 +48,17 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: "the disk is read-only",
 };
 
-/** What went wrong with a file, in words. */
+/** The reason of a file error, as part of a sentence. */
 export const reasonOf = (error: unknown): string =>
   REASONS[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
 
-/** Where this program looks for files of its user. */
+/** Paths of the user's files. */
 
-/** The team of a project. */
+/** The project's config. */
 export const projectConfig = ({ cwd }: Pick<Io, "cwd">): string =>
   path.join(cwd, ".massgen", "config.yaml");
 
-/** The team of a user, where MassGen keeps it. */
+/** The user's config, at the path that MassGen uses. */
 export const userConfig = ({ home }: Pick<Io, "home">): string =>
   path.join(home, ".config", "massgen", "config.yaml");
 
@@ -66,11 +66,11 @@ export const userConfig = ({ home }: Pick<Io, "home">): string =>
 export const credentialsFile = ({ home }: Pick<Io, "home">): string =>
   path.join(home, ".config", "massgen-edge", "credentials.json");
 
-/** Which configs of folders their user has allowed. */
+/** The configs of folders that the user has allowed. */
 export const consentsFile = ({ home }: Pick<Io, "home">): string =>
   path.join(home, ".config", "massgen-edge", "allowed-configs.json");
 
-/** A path as people write it: from the folder they are in, or from their own. */
+/** A path for messages: relative to the current folder, or with `~` for the home folder. */
 export function shownPath(file: string, { cwd, home }: Pick<Io, "cwd" | "home">): string {
   const relative = path.relative(cwd, file);
   if (relative !== "" && !relative.startsWith("..") && !path.isAbsolute(relative)) return relative;

@@ -3,7 +3,7 @@ import { CliError, EXIT } from "./exit-codes";
 import type { Io } from "./io";
 import { commandLine } from "./program";
 
-/** `massgen-edge`, and from the sources `npm run ask -- "question"`: see `--help`. */
+/** The program `massgen-edge`; from the sources, `npm run ask -- "question"`. See `--help`. */
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {

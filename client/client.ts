@@ -28,12 +28,12 @@ export type StartOptions = Cancellable & {
   idempotencyKey?: string | undefined;
 };
 export type Page = { after?: string | undefined; limit?: number | undefined };
-/** Files of a turn's result, or of one answer. */
+/** A turn, for the files of its result; with `label`, for the files of one answer. */
 export type FilesPlace = TurnPlace & { label?: string | undefined; attempt?: number | undefined };
 
 /**
- * A client of one service. Nothing is sent before a function is called. Every function throws
- * ClientError, or the signal's reason after an abort.
+ * A client of one service. The constructor sends nothing. Every function throws ClientError, or the
+ * signal's reason after an abort.
  */
 export class Client {
   readonly server: string;
@@ -44,7 +44,7 @@ export class Client {
   readonly contexts: Contexts;
   readonly #transport: Transport;
 
-  /** Throws ClientError if the server is no http address, or the key must not be sent to it. */
+  /** Throws ClientError if the server is not an http address, or the key must not be sent to it. */
   constructor(options: TransportOptions) {
     const transport = new Transport(options);
     this.#transport = transport;
@@ -56,31 +56,31 @@ export class Client {
     this.contexts = new Contexts(transport);
   }
 
-  /** The JSON of any other route. It is not validated. */
+  /** Calls any route and returns its JSON, which is not validated. */
   json<T>(call: Call): Promise<T> {
     return this.#transport.json<T>(call);
   }
 
-  /** The successful answer of any other route. */
+  /** Calls any route and returns its successful response. */
   send(call: Call): Promise<HttpAnswer> {
     return this.#transport.send(call);
   }
 
   /**
-   * One try, and the answer with any status. Throws ClientError only if there is no complete
-   * answer.
+   * Calls any route once and returns the response with any status. Throws ClientError only if there
+   * is no complete response.
    */
   receive(call: Call): Promise<HttpAnswer> {
     return this.#transport.receive(call);
   }
 
-  /** The error for an answer of `receive` that is not a success. */
+  /** The error for an unsuccessful response of `receive`. */
   errorFrom(answer: HttpAnswer) {
     return this.#transport.errorFrom(answer);
   }
 }
 
-/** Sessions with their first turn. */
+/** Starts sessions with their first turn. */
 class Runs {
   readonly #transport: Transport;
 
@@ -88,7 +88,7 @@ class Runs {
     this.#transport = transport;
   }
 
-  /** Starts a session with its first turn. Repeated until it arrives, and started once. */
+  /** Starts a session with its first turn. A lost request is repeated and starts only one turn. */
   start(body: RunRequest, options: StartOptions = {}): Promise<RunResponse> {
     return this.#transport.json<RunResponse>(startCall(RUNS_PATH, body, options));
   }
@@ -113,7 +113,7 @@ class Turns {
     this.#transport = transport;
   }
 
-  /** Starts the next turn of a session. Repeated until it arrives, and started once. */
+  /** Starts the next turn of a session. A lost request is repeated and starts only one turn. */
   start(session: string, body: TurnRequest, options: StartOptions = {}): Promise<RunResponse> {
     return this.#transport.json<RunResponse>(startCall(turnsPath(session), body, options));
   }
@@ -129,8 +129,8 @@ class Turns {
   }
 
   /**
-   * All events of a turn, each once and in order, over any number of connections and restarts of
-   * the service. Ends after the turn's last event. Reading only: leaving the loop, or aborting
+   * Yields each event of a turn once and in order. Reconnects after lost connections and restarts
+   * of the service. Ends after the turn's last event. Only reads: leaving the loop, or aborting
    * `signal`, does not change the turn.
    */
   follow(place: TurnPlace, options: FollowOptions = {}): AsyncGenerator<FollowedEvent, void> {
@@ -152,7 +152,7 @@ class Turns {
     return this.#transport.json<Answer>({ method: "GET", path, signal });
   }
 
-  /** Cancels the running turn of a session. Cancelling twice is the same as once. */
+  /** Cancels the running turn of a session. May be called twice. */
   cancel(session: string, { signal }: Cancellable = {}): Promise<CancelledTurn> {
     const path = cancelPath(session);
     return this.#transport.json<CancelledTurn>({ method: "POST", path, json: {}, signal });
@@ -167,13 +167,13 @@ class Sessions {
     this.#transport = transport;
   }
 
-  /** Newest first. `after`: `last_id` of the previous page; `limit`: 1 to 100. */
+  /** Sessions, newest first. `after`: `last_id` of the previous page; `limit`: 1 to 100. */
   list({ signal, ...page }: Page & Cancellable = {}): Promise<SessionList> {
     const path = `${SESSIONS_PATH}?${queryOf(page)}`;
     return this.#transport.json<SessionList>({ method: "GET", path, signal });
   }
 
-  /** What a session does now, and its turns. */
+  /** A session's current state and its turns. */
   get(session: string, { signal }: Cancellable = {}): Promise<SessionStatus> {
     return this.#transport.json<SessionStatus>({
       method: "GET",
@@ -205,13 +205,13 @@ class Files {
     this.#transport = transport;
   }
 
-  /** The files of a turn's result, or of the answer `label`, by path. */
+  /** Lists the files of a turn's result, or of the answer `label`, sorted by path. */
   list(place: FilesPlace, { signal }: Cancellable = {}): Promise<SessionFiles> {
     const path = filesPath(place, "files");
     return this.#transport.json<SessionFiles>({ method: "GET", path, signal });
   }
 
-  /** The contents of one file. `path` is relative to the root of the workspace. */
+  /** Reads the contents of one file. `path` is relative to the root of the workspace. */
   read(
     place: FilesPlace,
     path: string,

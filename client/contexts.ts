@@ -21,30 +21,30 @@ export type UploadFile = {
   /** Bytes. */
   size: number;
   executable?: boolean;
-  /** Reads the contents; called only if the service does not have them. */
+  /** Reads the contents. Called only if the service does not have them. */
   read: () => Promise<Uint8Array>;
 };
 
 export type UploadOptions = {
   /**
-   * The version that the files were made from. If another version is the newest by now, the upload
-   * is refused.
+   * The version on which the files are based. The service refuses the upload if its newest version
+   * is another one. Omitted: no check.
    */
   baseVersion?: string | undefined;
-  /** Called after each request that sent contents. Bytes. */
+  /** Called after each request that sent contents, with numbers of bytes. */
   onProgress?: ((progress: { sent: number; total: number }) => void) | undefined;
   signal?: AbortSignal | undefined;
 };
 type Cancellable = { signal?: AbortSignal | undefined };
 
-/** Files may change while they are sent; then the service asks for the missing contents again. */
+/** Most rounds of sending contents that the service reports as missing. */
 const MAX_ROUNDS = 3;
-/** For a pack of blobs over a slow line. */
+/** Enough for a pack of blobs over a slow connection. */
 const TRANSFER_MS = 10 * 60_000;
 const MAX_TRANSFER_BYTES = 64_000_000;
 
 /**
- * Contexts: trees of files that teams work on. Every function throws ClientError, or the signal's
+ * Contexts: versioned trees of files for teams. Every function throws ClientError, or the signal's
  * reason after an abort.
  */
 export class Contexts {
@@ -54,7 +54,7 @@ export class Contexts {
     this.#transport = transport;
   }
 
-  /** Contexts by name. `after`: the last name of the previous page. */
+  /** Contexts, sorted by name. `after`: the last name of the previous page. */
   list({ after, limit, signal }: { after?: string; limit?: number } & Cancellable = {}) {
     const query = new URLSearchParams({
       ...(after === undefined ? {} : { after }),
@@ -63,7 +63,7 @@ export class Contexts {
     return this.#json<ContextList>({ path: `${CONTEXTS_PATH}?${query}`, signal });
   }
 
-  /** One version with its files; the newest unless `version` is given. */
+  /** One version with its list of files. Default: the newest version. */
   get(
     name: string,
     { version, signal }: { version?: string | undefined } & Cancellable = {},
@@ -72,7 +72,8 @@ export class Contexts {
   }
 
   /**
-   * The contents of a file. With `sha256`, throws ClientError `changed_file` for other contents.
+   * Reads the contents of a file. With `sha256`, throws ClientError `changed_file` if the contents
+   * have another hash.
    */
   async file(
     name: string,
@@ -85,7 +86,8 @@ export class Contexts {
   }
 
   /**
-   * What a turn changed in contexts. Empty while the turn runs, and if it failed or was cancelled.
+   * The changes that a turn made in contexts. Empty while the turn runs, and if it failed or was
+   * cancelled.
    */
   changes({ session, turn }: TurnPlace, { signal }: Cancellable = {}): Promise<TurnChanges> {
     return this.#json<TurnChanges>({ path: turnChangesPath(session, turn), signal });
@@ -103,9 +105,8 @@ export class Contexts {
   }
 
   /**
-   * Makes these files the newest version of a context. Sends only contents that the service does
-   * not have. An upload that broke off continues where it stopped when the function is called
-   * again.
+   * Uploads the files as the newest version of a context. Sends only contents that the service does
+   * not have. To continue an interrupted upload, call the function again.
    */
   async upload(
     name: string,
@@ -208,7 +209,7 @@ export async function sha256Of(bytes: Uint8Array): Promise<string> {
   return Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Files that are sent together, in their order. Large files are sent alone. */
+/** Groups files into packs, in their order. A large file is sent alone. */
 export function packsOf<F extends { size: number }>(files: readonly F[]): F[][] {
   const packs: F[][] = [];
   let open: F[] = [];
@@ -239,7 +240,7 @@ async function packBody(files: readonly UploadFile[]) {
   return { type: "application/x-tar", data: toTar(entries) };
 }
 
-/** The contents as announced. Throws ClientError if the file was changed since it was hashed. */
+/** Reads the contents. Throws ClientError if the file was changed since it was hashed. */
 async function contentsOf({ path, sha256, read }: UploadFile): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = new Uint8Array(await read());
   if ((await sha256Of(bytes)) === sha256) return bytes;

@@ -3,18 +3,16 @@ import type { Problem } from "./types";
 /**
  * Why a call failed.
  * - `refused`: the service answered with a problem (RFC 9457), see `problem`.
- * - `unexpected`: something else than this service answered, or the service answered in an unknown
- *   form.
- * - `redirected`: the server answered with a redirect. The client follows none, because a key
- *   belongs to one server.
+ * - `unexpected`: the response is not from this service, or its form is unknown.
+ * - `redirected`: the server answered with a redirect. The client does not follow redirects,
+ *   because a key belongs to one server.
  * - `unreachable`: no connection.
  * - `timed_out`: the server accepted the request and did not answer in time.
- * - `interrupted`: the answer began and broke off.
- * - `too_large`: the answer has more bytes than the call allows.
+ * - `interrupted`: the connection broke in the middle of the response.
+ * - `too_large`: the response has more bytes than the call allows.
  * - `lost`: a followed turn's connection broke and could not be restored. The turn may still run.
  * - `unsafe_key`: the key is malformed, or the server is not encrypted and not on this machine.
- * - `changed_file`: a file did not have the announced hash, neither while it was sent nor after it
- *   was received.
+ * - `changed_file`: the contents of a sent or received file do not match their hash.
  */
 export type ClientErrorKind =
   | "refused"
@@ -29,10 +27,10 @@ export type ClientErrorKind =
   | "changed_file";
 
 export type ClientErrorDetails = {
-  /** HTTP status; `null` if there was no answer. */
+  /** HTTP status; `null` if there was no response. */
   status?: number | null;
   problem?: Problem | null;
-  /** Origin that a redirect points to; `null` if unknown, as in browsers. */
+  /** Origin of a redirect's target; `null` if unknown, as in browsers. */
   location?: string | null;
   cause?: unknown;
 };

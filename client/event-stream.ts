@@ -3,21 +3,21 @@ import { createParser } from "eventsource-parser";
 /** One server-sent event. `id` is omitted if the event has none. */
 export type StreamEvent = { id?: string | undefined; event?: string | undefined; data: string };
 
-/** An event row is at most 2 MB; escaped it may be several times as much. */
+/** A stored event has at most 2 MB. Escaping can multiply that size. */
 const MAX_FRAME_CHARS = 16 * 1024 * 1024;
 
 export type ReadOptions = {
-  /** Called with the wait in milliseconds that the server asks for before a reconnect. */
+  /** Called with the server's reconnect delay in milliseconds. */
   onRetry?: (ms: number) => void;
-  /** Called whenever bytes arrive, heartbeats included. */
+  /** Called for each chunk of bytes, also for heartbeats. */
   onBytes?: () => void;
 };
 
-/** Whether a response is an event stream, and not the page of a proxy. */
+/** Whether a response is an event stream. A proxy may respond with a page instead. */
 export const isEventStream = ({ status, headers }: Response): boolean =>
   status === 200 && headers.get("content-type")?.startsWith("text/event-stream") === true;
 
-/** The events of a response, until its body ends or breaks. Throws what reading the body throws. */
+/** Yields the events of a response until its body ends. Throws the errors of reading the body. */
 export async function* readEvents(
   { body }: Response,
   { onRetry, onBytes }: ReadOptions = {},
@@ -38,11 +38,11 @@ export async function* readEvents(
       yield* received.splice(0);
     }
   } finally {
-    await reader.cancel().catch(() => undefined); // frees the connection if the reader leaves early
+    await reader.cancel().catch(() => undefined); // frees the connection if the caller stops early
   }
 }
 
-/** Aborts `signal` if nothing, not even a heartbeat, arrives for `idleMs`. */
+/** Aborts `signal` if no byte arrives for `idleMs`. Heartbeats count as bytes. */
 export class IdleLimit {
   readonly #controller = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,8 +1,8 @@
 import type { WireEvent } from "./types";
 
 /**
- * Every type of event that this client knows. An event type that is added to the schemas does not
- * compile until it is here.
+ * All event types that this client knows. The compiler requires an entry for each type in the
+ * schemas.
  */
 const KNOWN: Record<WireEvent["type"], true> = {
   "agent.abstained": true,
@@ -47,10 +47,10 @@ const KNOWN: Record<WireEvent["type"], true> = {
   "votes.cleared": true,
 };
 
-/** Whether this client knows a type of event. A newer service may send others. */
+/** Whether this client knows an event type. A newer service may send other types. */
 export const isKnownEvent = (type: string): boolean => Object.hasOwn(KNOWN, type);
 
-/** Whether a turn logs nothing more after an event of this type. */
+/** Whether an event of this type is the last one of its turn. */
 export const isTerminal = (type: string): boolean => TERMINAL.has(type);
 
 const TERMINAL: ReadonlySet<string> = new Set([

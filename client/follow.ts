@@ -18,17 +18,15 @@ export type FollowedEvent = {
 };
 
 export type FollowOptions = {
-  /** Ends the following by throwing the signal's reason. The turn itself continues. */
+  /** Stops following: throws the signal's reason. The turn itself continues. */
   signal?: AbortSignal | undefined;
-  /** Number of the last event that is already known; 0 (default): from the beginning. */
+  /** Number of the last event that the caller has; 0 (default) means from the beginning. */
   after?: number | undefined;
-  /** Called when the connection was lost, and when events arrive again. */
+  /** Called when the connection is lost, and when events arrive again. */
   onConnection?: ((state: "lost" | "back") => void) | undefined;
-  /**
-   * A connection without a byte for this long counts as dead. Default: 45,000 ms, three heartbeats.
-   */
+  /** Reconnects if no byte arrives for this time. Default: 45,000 ms, three heartbeats. */
   idleMs?: number | undefined;
-  /** Gives up after this long without any byte. Default: 300,000 ms. */
+  /** Throws ClientError `lost` if no byte arrives for this time. Default: 300,000 ms. */
   giveUpAfterMs?: number | undefined;
 };
 
@@ -42,9 +40,9 @@ export type TurnPlace = { session: string; turn: number };
 export type FollowTarget = { place: TurnPlace } | { start: Call };
 
 /**
- * All events of a turn, each once and in order, over any number of connections. Ends after the
- * turn's terminal event, or when the service answers 204: nothing more. Throws ClientError when the
- * service refuses or stays away.
+ * Yields each event of a turn once and in order, over any number of connections. Ends after the
+ * turn's last event, or if the service responds with 204 (no more events). Throws ClientError if
+ * the service refuses the request or remains unreachable.
  */
 export async function* followTurn(
   transport: Transport,
@@ -63,8 +61,8 @@ class Follower {
   #place: TurnPlace | null;
   #lastId: number;
   #retryMs = FIRST_RETRY_MS;
-  /** Connections in a row without an event. */
-  #fruitless = 0;
+  /** Number of consecutive connections without an event. */
+  #emptyConnections = 0;
   #lastByteAt = Date.now();
   #isLost = false;
 
@@ -78,13 +76,13 @@ class Follower {
   }
 
   /**
-   * One connection. A broken connection ends without an error: the next one resumes after the last
-   * event.
+   * Reads one connection. A broken connection ends without an error, because the next one resumes
+   * after the last event.
    */
   async *connect(): AsyncGenerator<FollowedEvent, void> {
     const { signal, idleMs = IDLE_MS } = this.options;
     const idle = new IdleLimit(idleMs);
-    this.#fruitless += 1;
+    this.#emptyConnections += 1;
     try {
       const signals = signal ? AbortSignal.any([signal, idle.signal]) : idle.signal;
       const response = await this.#open(signals);
@@ -101,15 +99,15 @@ class Follower {
         yield* this.#accept(event);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
-      if (error instanceof ClientError && !this.#isPassing(error)) throw error;
+      if (error instanceof ClientError && !this.#isTransient(error)) throw error;
     } finally {
       idle.stop();
     }
   }
 
   /**
-   * Waits before the next connection: longer after each fruitless one, and differently for each
-   * client.
+   * Waits before the next connection: exponential backoff, with jitter so that clients do not
+   * reconnect at the same time.
    */
   async pause(): Promise<void> {
     const { signal, onConnection, giveUpAfterMs = GIVE_UP_MS } = this.options;
@@ -117,13 +115,13 @@ class Follower {
       throw new ClientError("lost", `Connection to ${this.transport.server} lost for good.`);
     if (!this.#isLost) onConnection?.("lost");
     this.#isLost = true;
-    const wait = Math.min(MAX_WAIT_MS, this.#retryMs * 2 ** Math.min(10, this.#fruitless));
+    const wait = Math.min(MAX_WAIT_MS, this.#retryMs * 2 ** Math.min(10, this.#emptyConnections));
     await sleep(wait * (0.75 + Math.random() / 2), signal);
   }
 
   /**
-   * Until the place of a started turn is known, the start is repeated: its idempotency key finds
-   * the same turn.
+   * Opens the event stream. Until the session and number of a started turn are known, repeats the
+   * start: with its idempotency key, the service returns the same turn.
    */
   #open(signal: AbortSignal): Promise<Response> {
     if ("start" in this.target && this.#place === null)
@@ -137,9 +135,9 @@ class Follower {
     });
   }
 
-  /** Passes an event on unless it is known already. */
+  /** Yields an event unless the caller already has it. */
   *#accept({ id: idField, data }: StreamEvent): Generator<FollowedEvent, void> {
-    this.#fruitless = 0;
+    this.#emptyConnections = 0;
     if (this.#isLost) this.options.onConnection?.("back");
     this.#isLost = false;
     const id = Number(idField);
@@ -152,14 +150,14 @@ class Follower {
     yield { id, raw: data, event };
   }
 
-  /** Judges an answer that is no stream. */
+  /** Handles a response that is not an event stream: returns to reconnect, throws to stop. */
   async #settle(response: Response): Promise<void> {
     const { status, body } = response;
     if (status === 204) {
       this.isFinished = true;
       return;
     }
-    // Once there was a stream, a proxy or a login page may answer for a while.
+    // After a working stream, the page of a proxy or a login form counts as a lost connection.
     const isStrange = status < 400 && this.#lastId > 0;
     const isBusy = status === 408 || status === 429 || status >= 500;
     if (isStrange || (isBusy && !this.#isStarting)) return body?.cancel();
@@ -170,8 +168,8 @@ class Follower {
     return "start" in this.target && this.#place === null;
   }
 
-  /** Whether an error ends only this connection. */
-  #isPassing({ kind }: ClientError): boolean {
+  /** Whether an error ends only this connection, so that the next one may succeed. */
+  #isTransient({ kind }: ClientError): boolean {
     return (kind === "unreachable" || kind === "interrupted") && !this.#isStarting;
   }
 }

@@ -2,24 +2,24 @@ import { ClientError } from "./errors";
 import { sleep } from "./sleep";
 
 /**
- * When a call is repeated.
+ * When a call is retried.
  * - `never`: one try.
- * - `start`: 4 tries. Repeats a broken connection and a 503 with `Retry-After`. For calls with an
- *   idempotency key.
- * - `transfer`: 6 tries. Also repeats a failed connection, a timeout, and 429. For calls that may
- *   arrive twice.
+ * - `start`: up to 4 tries, after a broken connection or a 503 with `Retry-After`. For calls with
+ *   an idempotency key.
+ * - `transfer`: up to 6 tries, also after a failed connection, a timeout or a 429. For calls that
+ *   may arrive twice.
  */
 export type RetryPolicy = "never" | "start" | "transfer";
 
 type Limits = {
   tries: number;
-  /** Tries without an answer that are repeated. */
+  /** Most retries after tries without a response. */
   unanswered: number;
-  /** Answers that ask to retry. */
+  /** Statuses of responses that are retried. */
   statuses: readonly number[];
-  /** An answer that asks for a longer wait is final. */
+  /** A response with a longer `Retry-After` is final. */
   maxWaitMs: number;
-  /** Wait after an answer without `Retry-After`; `null`: such an answer is final. */
+  /** Wait after a response without `Retry-After`; `null` if such a response is final. */
   defaultWaitMs: number | null;
 };
 
@@ -39,8 +39,8 @@ const FIRST_WAIT_MS = 500;
 type Answer = Pick<Response, "status" | "headers"> & { body?: Response["body"] };
 
 /**
- * Calls `once` until its answer is final. The wait doubles with each try, and is at least what the
- * answer asks for.
+ * Calls `once` until its response is final. The wait doubles with each try, and is never shorter
+ * than `Retry-After`.
  */
 export async function withRetries<A extends Answer>(
   once: () => Promise<A>,
@@ -53,14 +53,14 @@ export async function withRetries<A extends Answer>(
       if (tries > limits.unanswered || !mayRepeat(error, policy, tries)) throw error;
       return null;
     });
-    const asked = answer ? retryAfterMs(answer, limits) : 0;
-    if (answer && (asked === null || tries >= limits.tries)) return answer;
-    await answer?.body?.cancel(); // frees the connection of a response that was not read
-    await sleep(Math.max(asked ?? 0, FIRST_WAIT_MS * 2 ** (tries - 1)), signal);
+    const waitMs = answer ? retryAfterMs(answer, limits) : 0;
+    if (answer && (waitMs === null || tries >= limits.tries)) return answer;
+    await answer?.body?.cancel(); // frees the connection of the unread response
+    await sleep(Math.max(waitMs ?? 0, FIRST_WAIT_MS * 2 ** (tries - 1)), signal);
   }
 }
 
-/** How long an answer asks to wait, in milliseconds; `null` if the answer is final. */
+/** The wait that a response requires, in milliseconds; `null` if the response is final. */
 function retryAfterMs({ status, headers }: Answer, limits: Limits): number | null {
   if (!limits.statuses.includes(status)) return null;
   const text = headers.get("retry-after");
@@ -69,9 +69,9 @@ function retryAfterMs({ status, headers }: Answer, limits: Limits): number | nul
 }
 
 /**
- * Whether a call without an answer is worth another try. A start is repeated if its connection
- * broke: it may have begun, and its idempotency key finds it. A refused connection means that
- * nothing listens, unless an earlier try got through.
+ * Whether to retry a call without a response. A start with a broken connection is retried: the turn
+ * may have started, and the idempotency key prevents a second one. A refused connection means that
+ * no service is listening. It is retried only after an earlier try, which may have been accepted.
  */
 function mayRepeat(error: unknown, policy: RetryPolicy, tries: number): boolean {
   if (!(error instanceof ClientError)) return false;

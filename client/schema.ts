@@ -2,9 +2,9 @@ import type { Problem, WireEvent } from "./types";
 import { isKnownEvent } from "./event-types";
 
 /**
- * Where JSON becomes typed. The types are what this service's schemas describe. The client checks
- * the form it depends on and no more, so that it works without a schema library. A program that
- * must not trust the server checks the values again.
+ * Converts JSON to typed values. The types are those of the service's schemas. The client checks
+ * only the fields that it reads itself, and so needs no schema library. A program that does not
+ * trust the server must validate the values.
  */
 
 /** The value of JSON text; `undefined` if it is not JSON. */
@@ -16,14 +16,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The answer's JSON as `T`; `undefined` if it is not JSON. */
+/** The response's JSON as `T`, not validated; `undefined` if it is not JSON. */
 export const toAnswer = <T>(bytes: Uint8Array): T | undefined =>
   parseJson(new TextDecoder().decode(bytes)) as T | undefined;
 
-/**
- * The event in the data of a frame; `null` if it is not an event, or of a type that this client
- * does not know.
- */
+/** The event in a frame's data; `null` if it is not an event, or if its type is unknown. */
 export function toEvent(data: string): WireEvent | null {
   const value = parseJson(data);
   const isEvent =

@@ -1,6 +1,6 @@
 import { ClientError } from "./errors";
 
-/** Which servers a key may be sent to. */
+/** Rules for the servers that a key may be sent to. */
 
 /** The origin of an http or https address; `null` for anything else. */
 export function toOrigin(text: string): string | null {

@@ -1,4 +1,4 @@
-/** Files of a pack: their hash is their name. */
+/** A file of a pack. Its name is its hash. */
 export type TarEntry = { name: string; data: Uint8Array };
 
 const BLOCK = 512;

@@ -6,33 +6,33 @@ import { addressAt, keyRisk, toOrigin } from "./server";
 /** One HTTP request. */
 export type Call = {
   method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Path at the server, with its query. */
+  /** Path with its query, relative to the server. */
   path: string;
-  /** Sent as JSON. */
+  /** A body that is sent as JSON. */
   json?: unknown;
-  /** Sent unchanged, with its media type. */
+  /** A body that is sent unchanged, with its media type. */
   body?: { type: string; data: Uint8Array<ArrayBuffer> | string };
   /** Default: `application/json`. */
   accept?: string;
-  /** Further headers, such as `Last-Event-ID`. */
+  /** Additional headers, such as `Last-Event-ID`. */
   headers?: Readonly<Record<string, string>>;
-  /** Sent as `Idempotency-Key`: the service does the same thing once, however often it is asked. */
+  /** Sent as `Idempotency-Key`: repeated requests with the same key have one effect. */
   idempotencyKey?: string;
-  /** Ends the call by throwing the signal's reason. */
+  /** Aborts the call, which throws the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Time for the whole answer in milliseconds. Default: 60,000. */
+  /** Time limit for the complete response, in milliseconds. Default: 60,000. */
   timeoutMs?: number;
-  /** Most bytes of the answer. Default: 64 MiB. */
+  /** Size limit of the response, in bytes. Default: 64 MiB. */
   maxBytes?: number;
   /** Default: `never`. */
   retry?: RetryPolicy;
 };
 
-/** A complete answer with any status. */
+/** A complete response with any status. */
 export type HttpAnswer = { status: number; headers: Headers; bytes: Uint8Array<ArrayBuffer> };
 
 export type TransportOptions = {
-  /** Address of the service; only its origin counts. */
+  /** Address of the service. Only its origin is used. */
   server: string;
   /** API key. Sent as `Authorization: Bearer`, to `server` only. */
   key?: string | undefined;
@@ -45,13 +45,13 @@ export type TransportOptions = {
 const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 
-/** Requests to one server. Follows no redirect, and sends the key to this server only. */
+/** Sends requests to one server. Follows no redirect, and sends the key to this server only. */
 export class Transport {
   readonly server: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #fetch: typeof globalThis.fetch;
 
-  /** Throws ClientError if the server is no http address, or the key must not be sent to it. */
+  /** Throws ClientError if the server is not an http address, or the key must not be sent to it. */
   constructor({ server, key, headers = {}, fetch = globalThis.fetch }: TransportOptions) {
     const origin = toOrigin(server);
     if (origin === null)
@@ -66,13 +66,13 @@ export class Transport {
       ...headers,
       ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
     };
-    // Browsers and workerd refuse `fetch` as the method of another object.
+    // Browsers and workerd reject `fetch` if it is called as a method of another object.
     this.#fetch = (input, init) => fetch(input, init);
   }
 
   /**
-   * One try. Returns the complete answer with any status. Throws ClientError, or the signal's
-   * reason.
+   * Sends the request once. Returns the complete response with any status. Throws ClientError, or
+   * the signal's reason.
    */
   async receive(call: Call): Promise<HttpAnswer> {
     const late = AbortSignal.timeout(call.timeoutMs ?? DEFAULT_TIMEOUT_MS);
@@ -87,8 +87,8 @@ export class Transport {
   }
 
   /**
-   * Sends the request, repeated as `retry` allows. Throws ClientError for any answer that is not a
-   * success.
+   * Sends the request, with retries as `retry` allows. Throws ClientError for an unsuccessful
+   * response.
    */
   async send(call: Call): Promise<HttpAnswer> {
     const answer = await withRetries(() => this.receive(call), call.retry ?? "never", call.signal);
@@ -96,7 +96,7 @@ export class Transport {
     throw this.errorFrom(answer);
   }
 
-  /** The JSON of a successful answer. Throws ClientError. */
+  /** Sends the request and returns the JSON of a successful response. Throws ClientError. */
   async json<T>(call: Call): Promise<T> {
     const { bytes, status } = await this.send(call);
     const value = toAnswer<T>(bytes);
@@ -104,15 +104,15 @@ export class Transport {
     return value;
   }
 
-  /** The bytes of a successful answer. Throws ClientError. */
+  /** Sends the request and returns the bytes of a successful response. Throws ClientError. */
   async bytes(call: Call): Promise<Uint8Array<ArrayBuffer>> {
     return (await this.send({ accept: "*/*", ...call })).bytes;
   }
 
   /**
-   * Sends the request, repeated as `retry` allows, and returns the response with its body unread:
-   * an event stream, or any other answer. `signal` also ends the reading. Throws ClientError, or
-   * the signal's reason.
+   * Sends the request, with retries as `retry` allows. Returns the response, an event stream or any
+   * other, with its body unread. `signal` also aborts reading the body. Throws ClientError, or the
+   * signal's reason.
    */
   connect(call: Call): Promise<Response> {
     const once = async () => {
@@ -126,7 +126,7 @@ export class Transport {
   }
 
   /**
-   * Reads the body of a response. Throws what reading throws, or ClientError for more than
+   * Reads the body of a response. Throws the errors of reading, or ClientError if the body exceeds
    * `maxBytes`.
    */
   async complete(response: Response, maxBytes = DEFAULT_MAX_BYTES): Promise<HttpAnswer> {
@@ -145,7 +145,7 @@ export class Transport {
     return { status: statusOf(response), headers: response.headers, bytes };
   }
 
-  /** The error for an answer that is not a success. */
+  /** The error for an unsuccessful response. */
   errorFrom({ status, headers, bytes }: HttpAnswer): ClientError {
     const problem = toProblem(toAnswer(bytes));
     if (problem) {
@@ -184,7 +184,7 @@ export class Transport {
     });
   }
 
-  /** What to throw if there was no complete answer. */
+  /** The error to throw if there is no complete response. */
   #noAnswer(
     cause: unknown,
     { call, late, began }: { call: Call; late: AbortSignal | null; began: boolean },

@@ -1,6 +1,5 @@
 /**
- * The service's own types, as its schemas define them. The package carries copies that need no
- * other package.
+ * The types of the service's schemas. The built package contains copies that need no other package.
  */
 export type {
   Problem,

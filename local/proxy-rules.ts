@@ -126,5 +126,5 @@ const FOREIGN_HOST: Refusal = {
 const NO_SUCH_ROUTE: Refusal = {
   status: 404,
   code: "not_found",
-  detail: "There is nothing at this address.",
+  detail: "Not found: no such route. See /docs.",
 };

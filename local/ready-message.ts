@@ -4,12 +4,12 @@ import { describeKeys, keysIn } from "./provider-keys";
 import { DEFAULT_PORT } from "./start-arguments";
 
 /** `files` from which the service read its variables. */
-export type Ready = { url: string; port: number; files: readonly string[] };
+export type ReadyService = { url: string; port: number; files: readonly string[] };
 
 const QUESTION = '"Which database suits a shop with 40 orders a day?"';
 
 /** The output of `npm start` once the service answers: its address, and the next commands. */
-export function readyMessage({ url, port, files }: Ready): string {
+export function readyMessage({ url, port, files }: ReadyService): string {
   const keys = keysIn(files.map((file) => readFileSync(file, "utf8")).join("\n"));
   const server = port === DEFAULT_PORT ? "" : `--server ${url} `;
   const next = nextCommands(keys, (rest) => `  npm run ask -- ${server}${rest}`);

@@ -105,12 +105,12 @@ async function miniflareOptions({ bundle, persistTo, envFiles, variables, ownOri
   };
 }
 
-type Bound = {
+type BindingConfig = {
   durable_objects: { bindings: { name: string; script_name?: string | undefined }[] };
 };
 
 /** Throws if the Worker requires another Worker, which only a deployment has. */
-function refuseOtherWorkers({ durable_objects }: Bound): void {
+function refuseOtherWorkers({ durable_objects }: BindingConfig): void {
   const other = durable_objects.bindings.find(({ script_name }) => script_name !== undefined);
   if (other === undefined) return;
   throw new Error(

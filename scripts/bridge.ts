@@ -24,16 +24,16 @@ const PROXY = path.join(
  * Moves the token to an argument that only the proxy sees: other users see only the arguments a
  * process was started with.
  */
-const HIDING = `const { MCP_PROXY_API_KEY: token } = process.env;
+const HIDE_TOKEN = `const { MCP_PROXY_API_KEY: token } = process.env;
 process.argv.splice(2, 0, "--apiKey=" + token);
 delete process.env.MCP_PROXY_API_KEY;`;
-const PRELOAD = `data:text/javascript,${encodeURIComponent(HIDING)}`;
+const PRELOAD = `data:text/javascript,${encodeURIComponent(HIDE_TOKEN)}`;
 
 /**
  * A program that forwards an HTTP server. Its address and headers are in the environment, which
  * other users cannot read.
  */
-const HANDING_ON = `import { startStdioServer } from ${JSON.stringify(import.meta.resolve("mcp-proxy"))};
+const FORWARDER = `import { startStdioServer } from ${JSON.stringify(import.meta.resolve("mcp-proxy"))};
 const { url, speaks, headers } = JSON.parse(process.env.BRIDGED_SERVER);
 await startStdioServer({ serverType: speaks === "sse" ? "SSE" : "HTTPStream", url, transportOptions: { requestInit: { headers } } });`;
 
@@ -47,8 +47,8 @@ function fail(text: string, code = 1): never {
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
-/** Invalid arguments exit with 2. */
-function typed(): BridgeArguments {
+/** Parses the arguments. Invalid arguments exit with 2. */
+function argumentsOrExit(): BridgeArguments {
   try {
     const args = readBridgeArguments(process.argv.slice(2), process.env[TOKEN_SECRET]);
     if (args) return args;
@@ -67,7 +67,7 @@ function read(file: string): string {
   }
 }
 
-const { file, host, port, token: given, urls } = typed();
+const { file, host, port, token: given, urls } = argumentsOrExit();
 const source = read(file);
 const plan = planBridge(source, {
   host,
@@ -79,7 +79,7 @@ const plan = planBridge(source, {
 if (plan.problems.length > 0) fail(plan.problems.join("\n"));
 if (plan.programs.length === 0)
   fail(
-    `${file} names no MCP server that is a program, or is on your machine or network: there is nothing to bridge.`,
+    `${file} has nothing to bridge: it names no MCP server that is a program, or that runs on this machine or its network.`,
   );
 const token = given ?? randomBytes(24).toString("base64url");
 
@@ -92,7 +92,7 @@ await Promise.all(plan.programs.map(ready));
 process.stdout.write(plan.config);
 const origins = plan.programs.map(({ url }) => `${TOKEN_SECRET}=${new URL(url).origin}`);
 printError(
-  "\nThe servers run until you end this with Ctrl-C. So that the service may call them and send them the token:",
+  "\nThe servers run until you press Ctrl+C. Set these variables of the service, so that it may call the servers with the token:",
 );
 if (given === null) printError(`  ${TOKEN_SECRET}=${token}`);
 printError(`  TOOL_SECRETS=${[...new Set(origins)].join(",")}`);
@@ -100,7 +100,7 @@ printError(
   `  ALLOWED_TOOL_ORIGINS=${[...new Set(plan.programs.map(({ url }) => new URL(url).origin))].join(",")}`,
 );
 printError(
-  "in .dev.vars beside a service on this machine, or as secrets of a deployment, which reaches you through a tunnel only (--url).",
+  "For a service on this machine, add them to .dev.vars. For a deployment, set them as secrets. A deployment can reach the servers only through a tunnel (--url).",
 );
 
 /** The command of a server. */
@@ -112,7 +112,7 @@ function programOf(
   const env = { BRIDGED_SERVER: JSON.stringify({ url: target, speaks, headers }) };
   return {
     command: process.execPath,
-    args: ["--input-type=module", "--eval", HANDING_ON],
+    args: ["--input-type=module", "--eval", FORWARDER],
     env,
     cwd: null,
   };

@@ -5,7 +5,7 @@ import { CliError, EXIT } from "../exit-codes";
 import { reasonOf } from "../local-files";
 
 /**
- * What goes to stdout: the answer, the turn as one JSON, every event as a line of JSON, or
+ * The output on stdout: the answer, the turn as one JSON, every event as a line of JSON, or
  * MassGen's `KEY: value` lines.
  */
 export type OutputForm = "answer" | "json" | "json-stream" | "automation";
@@ -17,7 +17,7 @@ export type OutputOptions = {
   verbose: boolean;
 };
 
-/** Throws CliError for a file that could not be written later, before anything was spent. */
+/** Checks before the run that the file can be written. Throws CliError. */
 export async function requireWritable(file: string): Promise<void> {
   try {
     const found = await stat(file).catch(() => null);

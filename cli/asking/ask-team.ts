@@ -12,15 +12,15 @@ import { cancelRun, latestTurn, startRun, startTurn, turnFacts } from "../servic
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { attachCommand } from "../invocation";
 import type { Io } from "../io";
-import { Leave } from "./leave";
+import { InterruptHandler } from "./interrupt-handler";
 import { type OutputOptions, requireWritable, writeAnswer } from "./answer-output";
 import { type RequestContext, warningLines } from "../service/problem";
-import { exitCodeOf, printTroubles, printRest, printSources } from "../display/report";
+import { exitCodeOf, printProblems, printRest, printSources } from "../display/report";
 import { escapeJson } from "../terminal/sanitize";
 import { finalText } from "../display/summary";
 import { type TurnOutcome, watchTurn } from "./watch";
 
-/** A new session, the next turn of one, or a turn that is there already (absent: the latest). */
+/** A new session, the next turn of a session, or an existing turn (default: the latest). */
 export type AskTarget =
   | { run: RunRequest }
   | { next: { sessionId: string; body: TurnRequest } }
@@ -29,13 +29,13 @@ export type AskTarget =
 export type AskOptions = { what: AskTarget; context: RequestContext; output: OutputOptions };
 
 export type Place = { sessionId: string; turn: number };
-/** `turn` is null where nothing of it was seen. */
-export type Asking = { place: Place; turn: TurnView | null; exitCode: ExitCode };
+/** `turn` is `null` if no event of the turn was received. */
+export type AskResult = { place: Place; turn: TurnView | null; exitCode: ExitCode };
 
-type Surroundings = Pick<Io, "stdout" | "stderr" | "env" | "onInterrupt">;
+type RunIo = Pick<Io, "stdout" | "stderr" | "env" | "onInterrupt">;
 
 /** Starts or finds a turn, watches it and prints its result. Throws CliError. */
-export async function ask(options: AskOptions, io: Surroundings): Promise<Asking> {
+export async function ask(options: AskOptions, io: RunIo): Promise<AskResult> {
   if (options.output.file !== null) await requireWritable(options.output.file);
   const place = await begin(options, io);
   if (options.output.form === "automation") announce(place, options, io);
@@ -46,10 +46,9 @@ export async function ask(options: AskOptions, io: Surroundings): Promise<Asking
 }
 
 /**
- * Starts a turn and leaves it alone: prints the session's id, for programs that come back later.
- * Throws CliError.
+ * Starts a turn, prints the session's id and does not wait for the result. Throws CliError.
  */
-export async function askAndLeave(options: AskOptions, io: Surroundings): Promise<ExitCode> {
+export async function askAndLeave(options: AskOptions, io: RunIo): Promise<ExitCode> {
   const started = await start(options, io);
   const { context, output } = options;
   if (output.form === "json" || output.form === "json-stream")
@@ -64,7 +63,7 @@ export async function askAndLeave(options: AskOptions, io: Surroundings): Promis
   return EXIT.ok;
 }
 
-async function begin(options: AskOptions, io: Surroundings): Promise<Place> {
+async function begin(options: AskOptions, io: RunIo): Promise<Place> {
   const { what, context } = options;
   if (!("attach" in what)) {
     const started = await start(options, io);
@@ -77,7 +76,7 @@ async function begin(options: AskOptions, io: Surroundings): Promise<Place> {
   };
 }
 
-async function start({ what, context }: AskOptions, io: Surroundings): Promise<RunResponse> {
+async function start({ what, context }: AskOptions, io: RunIo): Promise<RunResponse> {
   if ("attach" in what) throw new CliError(EXIT.config, "An existing session cannot be started.");
   const started = await interruptibly(io, (signal) =>
     "run" in what ? startRun(what.run, context, signal) : startTurn(what.next, context, signal),
@@ -106,11 +105,11 @@ async function interruptibly<T>(
 async function follow(
   { sessionId, turn }: Place,
   { context, output }: AskOptions,
-  io: Surroundings,
+  io: RunIo,
 ): Promise<TurnOutcome> {
   const display = displayUnder(output, io);
   const watching = new AbortController();
-  const leave = new Leave({
+  const leave = new InterruptHandler({
     notices: io.stderr,
     attachWith: attachCommand(sessionId, context.server),
     stopDrawing: () => display.close(),
@@ -151,14 +150,14 @@ function announce(
 async function finish(
   turn: TurnView,
   place: Place,
-  { options, io }: { options: AskOptions; io: Surroundings },
+  { options, io }: { options: AskOptions; io: RunIo },
 ): Promise<void> {
   const { output, context } = options;
   if (turn.final && output.file !== null) await writeAnswer(output.file, finalText(turn));
   const shown = showsProgress(output, io);
   if (shown && io.stderr.isTTY) io.stderr.write("\n");
   await printResult(turn, place, { options, io });
-  if (!shown) return printTroubles(turn, io);
+  if (!shown) return printProblems(turn, io);
   if (turn.final && output.form === "answer") printSources(turn, io);
   if (turn.final && output.file !== null) io.stderr.write(`answer  ${output.file}\n`);
   printRest(turn, urlOf(place.sessionId, context), io);
@@ -167,7 +166,7 @@ async function finish(
 async function printResult(
   turn: TurnView,
   place: Place,
-  { options, io }: { options: AskOptions; io: Surroundings },
+  { options, io }: { options: AskOptions; io: RunIo },
 ): Promise<void> {
   const { output, context } = options;
   switch (output.form) {

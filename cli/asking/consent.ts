@@ -11,23 +11,21 @@ import { toLine } from "../terminal/sanitize";
 import { uploadsIn } from "../uploads/uploads";
 
 /**
- * A config that is found in a folder came with that folder, so another person may have written it:
- * it decides which addresses are asked, and which of the user's files are sent to them. It is
- * obeyed only after its user has said so, once for each folder and content.
+ * A config found in the current folder. Another person may have written it, for example the author
+ * of a cloned repository. It chooses the servers to call and the local files to send. So the user
+ * must allow it once for each folder and content.
  */
 export type FoundConfig = { file: string; text: string };
 
-/** `answer`: how the user is asked; by default at the terminal. */
-export type Asking = Pick<Io, "cwd" | "home"> &
+/** `answer`: asks the user; default: at the terminal. */
+export type ConsentContext = Pick<Io, "cwd" | "home"> &
   Partial<Pick<Io, "stdin" | "stderr" | "screen" | "env">> & { answer?: Answer };
 type Answer = (message: string) => Promise<boolean>;
 
-/** Folders whose consent is remembered; the oldest are forgotten, and asked about again. */
+/** Most stored consents. The oldest are removed, and the user is asked again. */
 const MOST_FOLDERS = 500;
 const MOST_NAMED = 10;
-/**
- * Its owner alone may read and write it: another's entry would be a consent that was never given.
- */
+/** Only the owner may read and write the file: another user could add a consent. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
@@ -35,7 +33,7 @@ const FOLDER_MODE = 0o700;
  * Returns if the user allows the config, now or before. Throws CliError if not, or if there is no
  * terminal to ask at.
  */
-export async function requireConsent(found: FoundConfig, io: Asking): Promise<void> {
+export async function requireConsent(found: FoundConfig, io: ConsentContext): Promise<void> {
   if (await hasConsent(found, io)) return;
   const shown = shownPath(found.file, io);
   const answer = io.answer ?? terminalOf(io);
@@ -64,7 +62,7 @@ export async function hasConsent(
   return Object.hasOwn(folders, folder) && folders[folder] === hashOf(text);
 }
 
-/** Remembers the consent. Throws CliError if it cannot be written. */
+/** Stores the consent. Throws CliError if the file cannot be written. */
 export async function storeConsent(
   { file, text }: FoundConfig,
   io: Pick<Io, "cwd" | "home">,
@@ -89,7 +87,7 @@ export async function storeConsent(
   }
 }
 
-/** A file that does not hold what is written here holds no consent. */
+/** The stored consents; empty if the file is missing or invalid. */
 async function readConsents(
   io: Pick<Io, "cwd" | "home">,
 ): Promise<{ folders: Record<string, string> }> {
@@ -102,10 +100,10 @@ async function readConsents(
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** Where the config really is: a link to another folder has another consent. */
+/** The config's folder with symbolic links resolved: a consent belongs to the real folder. */
 const folderOf = (file: string): Promise<string> => realpath(path.dirname(file));
 
-function terminalOf({ stdin, stderr, screen, env }: Asking): Answer | null {
+function terminalOf({ stdin, stderr, screen, env }: ConsentContext): Answer | null {
   if (!stdin || !stderr || !screen || !env || !isInteractive({ stdin, stderr })) return null;
   return (message) => askYes(message, { stdin, screen, env });
 }

@@ -4,24 +4,24 @@ import { commandLineOf } from "../invocation";
 import type { Input, Io } from "../io";
 
 /**
- * UTF-8 needs at most three bytes for what is one UTF-16 code unit; a byte more shows that there is
- * more.
+ * UTF-8 uses at most three bytes per UTF-16 code unit. One more byte shows that the text is too
+ * long.
  */
 const MAX_BYTES = 3 * MAX_QUESTION_CHARS + 1;
 
 /**
- * The question: the words of the command line; `-` means stdin, alone or after the words. Without
- * words, what is piped in. Throws CliError for what is no question.
+ * The question: the words of the command line. A final `-` adds the text of stdin. Without words,
+ * the question is read from a pipe. Throws CliError for an invalid question.
  */
 export async function readQuestion(
   words: readonly string[],
   { stdin }: Pick<Io, "stdin">,
 ): Promise<string> {
   const fromPipe = words.length === 0 ? stdin.isTTY !== true : words.at(-1) === "-";
-  const spoken = (fromPipe ? words.slice(0, -1) : words).join(" ");
-  if (!fromPipe) return toQuestion(spoken);
+  const typed = (fromPipe ? words.slice(0, -1) : words).join(" ");
+  if (!fromPipe) return toQuestion(typed);
   const piped = await readAll(stdin);
-  return toQuestion(spoken === "" ? piped : `${spoken}\n\n${piped}`);
+  return toQuestion(typed === "" ? piped : `${typed}\n\n${piped}`);
 }
 
 /** `text` if it is a question. Throws CliError. */
@@ -35,7 +35,7 @@ export function toQuestion(text: string): string {
   );
 }
 
-/** All that comes in, as far as a question may be long, without the line feed at its end. */
+/** Reads stdin up to the longest valid question, and removes the final line feed. */
 export async function readAll(stdin: Input): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -6,45 +6,50 @@ import { MODEL_FLAG } from "../invocation";
 import type { Io } from "../io";
 import { projectConfig, readTextFile, shownPath, userConfig } from "../local-files";
 import type { ConfigSource } from "../service/problem";
-import { type Gets, readUploads, uploadsOf } from "../uploads/uploads";
-import { type Asking, type FoundConfig, requireConsent } from "./consent";
+import { type Fetchers, readUploads, uploadsOf } from "../uploads/uploads";
+import { type ConsentContext, type FoundConfig, requireConsent } from "./consent";
 
 export type TeamFlags = {
   config?: string | undefined;
   model?: readonly string[] | undefined;
   backend?: string | undefined;
   systemMessage?: string | undefined;
-  /** What goes along with the first question besides what the config names. */
+  /** Attachments of the first question, in addition to those of the config. */
   file?: readonly string[] | undefined;
 };
 
-/** Who is asked: what goes into the request, and how people call it. */
+/** The chosen team: its part of the request, and its name for messages. */
 export type TeamChoice = {
   request: Pick<RunRequest, "config" | "config_yaml">;
   source: ConfigSource;
   described: string;
-  /** What goes along with the first question; absent: nothing. */
+  /** Attachments of the first question; omitted if there are none. */
   attached?: readonly QuestionPart[];
 };
 
-type Surroundings = Pick<Io, "cwd" | "home">;
+type Folders = Pick<Io, "cwd" | "home">;
 
-/** `answer`: see `Asking`. */
-type Choosing = Surroundings & Pick<Io, "stderr"> & Asking;
+type TeamChoiceContext = Folders & Pick<Io, "stderr"> & ConsentContext;
 
 /**
- * The team: what the command line names, then the project's `.massgen/config.yaml`, then the
- * user's, then the service's default team. A file is sent unchanged, so that errors carry line and
- * column. Throws CliError, also if the user does not allow the project's config. `gets`: how
- * addresses are asked.
+ * Chooses the team: the one that the command line names, else the project's `.massgen/config.yaml`,
+ * else the user's config, else the service's default team. A file is sent unchanged, so that errors
+ * have line and column. Throws CliError, also if the user does not allow the project's config.
+ * `fetchers` download attachments.
  */
-export async function chooseTeam(flags: TeamFlags, io: Choosing, gets?: Gets): Promise<TeamChoice> {
+export async function chooseTeam(
+  flags: TeamFlags,
+  io: TeamChoiceContext,
+  fetchers?: Fetchers,
+): Promise<TeamChoice> {
   const team = await teamOf(flags, io);
   const uploads = uploadsOf(team.source.text ?? "", flags.file ?? []);
-  return uploads.length === 0 ? team : { ...team, attached: await readUploads(uploads, io, gets) };
+  return uploads.length === 0
+    ? team
+    : { ...team, attached: await readUploads(uploads, io, fetchers) };
 }
 
-async function teamOf(flags: TeamFlags, io: Choosing): Promise<TeamChoice> {
+async function teamOf(flags: TeamFlags, io: TeamChoiceContext): Promise<TeamChoice> {
   const single = flags.model !== undefined || flags.backend !== undefined;
   if (flags.config !== undefined && (single || flags.systemMessage !== undefined)) {
     throw new CliError(
@@ -67,11 +72,11 @@ async function teamOf(flags: TeamFlags, io: Choosing): Promise<TeamChoice> {
   return found.team;
 }
 
-/** `needsConsent`: it came with the folder, so another person may have written it. */
+/** `needsConsent`: the config belongs to the folder, so another person may have written it. */
 export type FoundTeam = FoundConfig & { team: TeamChoice; needsConsent: boolean };
 
-/** The config that applies in this folder when none is named; null if there is none. */
-export async function foundTeam(io: Surroundings): Promise<FoundTeam | null> {
+/** The config that applies in this folder without `--config`; `null` if there is no such file. */
+export async function foundTeam(io: Folders): Promise<FoundTeam | null> {
   for (const file of [projectConfig(io), userConfig(io)]) {
     const text = await readTextFile(file, { what: "config", shown: shownPath(file, io) });
     if (text === null) continue;
@@ -85,8 +90,8 @@ export async function foundTeam(io: Surroundings): Promise<FoundTeam | null> {
   return null;
 }
 
-/** `--config`: a file where it looks like one or is one, otherwise a team of the service. */
-async function namedTeam(named: string, io: Surroundings): Promise<TeamChoice> {
+/** The team of `--config`: an existing file, else a team of the service. */
+async function namedTeam(named: string, io: Folders): Promise<TeamChoice> {
   const text = await readTextFile(path.resolve(io.cwd, named), { what: "config", shown: named });
   if (text !== null) return teamOfText(text, named);
   const isName = /^[a-z0-9][\w-]*$/i.test(named) && named.length <= 200;
@@ -105,8 +110,8 @@ function teamOfText(text: string, name: string): TeamChoice {
 }
 
 /**
- * One agent for each `--model`. Without `--backend`, the service finds the provider by the model's
- * name.
+ * One agent for each `--model`. Without `--backend`, the service derives the provider from the
+ * model's name.
  */
 function teamOfModels({ model = [], backend, systemMessage }: TeamFlags): TeamChoice {
   const models = model.length > 0 ? model : [undefined];

@@ -12,19 +12,19 @@ export type WatchOptions = Connection &
     sessionId: string;
     turn: number;
     display: TurnDisplay;
-    /** Ends the watching; the turn itself continues. */
+    /** Stops following the turn; the turn itself continues. */
     signal: AbortSignal;
   };
 
 /**
- * `detached`: the signal ended the watching; the turn continues. `turn` is `null` if none of its
- * events were seen.
+ * `detached`: the signal stopped the following, and the turn continues. `turn` is `null` if no
+ * event of the turn was received.
  */
 export type TurnOutcome = { end: "over" | "detached"; view: SessionView; turn: TurnView | null };
 
 /**
- * Watches one turn to its end and shows it on `display`, over lost connections and restarts of the
- * service. Reading only: aborting `signal` detaches and does not change the run. Throws CliError.
+ * Follows one turn to its end and shows it on `display`. Reconnects after lost connections and
+ * restarts of the service. Only reads: aborting `signal` does not change the run. Throws CliError.
  */
 export async function watchTurn(options: WatchOptions): Promise<TurnOutcome> {
   const { display, signal } = options;

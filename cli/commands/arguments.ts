@@ -5,8 +5,8 @@ import { toOrigin } from "../../client/index";
 import { DEFAULT_SERVER } from "../invocation";
 
 /**
- * What single arguments and options must look like. Each throws commander's InvalidArgumentError,
- * which ends the program with 1.
+ * Parsers of arguments and options. Each throws commander's InvalidArgumentError for an invalid
+ * value; the program then exits with 1.
  */
 
 export function toServer(text: string): string {
@@ -68,7 +68,7 @@ export function toLimit(text: string): number {
   return limit;
 }
 
-/** An option that may be given more than once. */
+/** Collects the values of a repeatable option. */
 export const collect = (text: string, before: readonly string[] | undefined): readonly string[] => {
   if (text.trim() === "") throw new InvalidArgumentError("Name a model.");
   return [...(before ?? []), text.trim()];

@@ -1,12 +1,12 @@
 import { Command, Option } from "commander";
-import { ask, askAndLeave, type Asking, type AskOptions } from "../asking/ask-team";
+import { ask, askAndLeave, type AskResult, type AskOptions } from "../asking/ask-team";
 import { readQuestion } from "../asking/question";
 import { chooseTeam, type TeamChoice } from "../asking/team-choice";
 import { converse } from "../conversation/interactive";
 import { connect, type Connection, type ConnectionFlags } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { type Io, isInteractive } from "../io";
-import { tellUploads, withUploads } from "../uploads/uploads";
+import { printAttached, withUploads } from "../uploads/uploads";
 import { toSessionId, toTurn } from "./arguments";
 import {
   type AskFlags,
@@ -20,7 +20,7 @@ import {
 } from "./flags";
 import { refuseSlips } from "./slips";
 
-/** `ask`: what this program is for, so it needs no name. */
+/** `ask`: the default command, so its name may be omitted. */
 export const registerAsk: Register = (program, { io, end }) => {
   const command = withOutput(withTeam(withConnection(new Command("ask"))))
     .description("ask a team and print its answer; without a question, start a conversation")
@@ -56,7 +56,7 @@ async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCod
     (output.verbose || io.stderr.isTTY)
   )
     io.stderr.write(`team    ${team.described}\n`);
-  tellUploads(team.attached, io);
+  printAttached(team.attached, io);
   const what = {
     run: { question: withUploads(question, team.attached), ...team.request, ...toLimits(flags) },
   };
@@ -83,14 +83,14 @@ async function attachInstead(words: string[], flags: AskFlags, io: Io): Promise<
     throw new CliError(EXIT.config, "--attach watches an existing run: omit question and limits.");
   }
   const context = await connect(flags, io);
-  const asked: Asking = await ask(
+  const asked: AskResult = await ask(
     { what: { attach: flags.attach ?? "" }, context, output: toOutput(flags) },
     io,
   );
   return asked.exitCode;
 }
 
-/** `attach`: watches what runs, or shows again what ran. */
+/** `attach`: follows a running turn, or shows a finished turn again. */
 export const registerAttach: Register = (program, { io, end }) => {
   const command = withOutput(withConnection(new Command("attach")))
     .description("watch a session's latest turn, or another")

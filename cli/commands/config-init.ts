@@ -20,7 +20,7 @@ type InitFlags = ConnectionFlags & {
   force?: true;
 };
 
-/** `config init`: a team to begin with, one of the service's or of models that are named. */
+/** `config init`: writes a config, either an included team or the given models. */
 export const registerInit: Register = (config, { io, end }) => {
   withConnection(config.command("init"))
     .description(
@@ -29,7 +29,7 @@ export const registerInit: Register = (config, { io, end }) => {
     .option("--team <name>", "copy this included team; `config list` shows them")
     .option("--model <model>", "a model of the team; repeatable", collect)
     .option("--backend <type>", "their backend type, if the model's name does not imply it")
-    .option("--user", "write write to ~/.config/massgen/config.yaml instead, for every folder")
+    .option("--user", "write to ~/.config/massgen/config.yaml instead, for every folder")
     .option("--force", "overwrite an existing file")
     .action(async (flags: InitFlags) => end(await init(flags, io)));
 };
@@ -41,7 +41,7 @@ async function init(flags: InitFlags, io: Io): Promise<ExitCode> {
   const cannot = (why: string, cause?: unknown) =>
     new CliError(EXIT.config, `Cannot write ${shown}: ${why}.`, { cause });
   const isThere = await stat(file).catch(() => null);
-  if (isThere && !force) throw cannot(IS_THERE); // before anything is asked
+  if (isThere && !force) throw cannot(IS_THERE); // before the first question
   const yaml = await yamlOf(flags, io);
   try {
     await mkdir(path.dirname(file), { recursive: true });
@@ -49,7 +49,7 @@ async function init(flags: InitFlags, io: Io): Promise<ExitCode> {
   } catch (cause) {
     throw cannot(codeOf(cause) === "EEXIST" ? IS_THERE : reasonOf(cause), cause);
   }
-  if (!user) await storeConsent({ file, text: yaml }, io); // its user has just made it
+  if (!user) await storeConsent({ file, text: yaml }, io); // the user has just created the config
   io.stdout.write(
     `Wrote ${shown}. Check it: ${commandLineOf("config", "validate", ...(user ? [shown] : []))}\n`,
   );
@@ -75,8 +75,8 @@ async function yamlOf(flags: InitFlags, io: Io): Promise<string> {
 }
 
 /**
- * The name of a team of the service; null for models of their own, or where there is no service to
- * ask.
+ * The name of the chosen team; `null` if the user wants to name models, or if the service does not
+ * respond.
  */
 async function chooseTeam(connection: Connection, io: Io): Promise<string | null> {
   const teams = await listTeams(connection).catch((error: unknown) => {
@@ -110,7 +110,7 @@ function needsOf(missing: readonly { detail: string }[]): string {
   return names.length > 0 ? `needs ${[...new Set(names)].join(", ")}` : "not available";
 }
 
-/** No team has this name. */
+/** The choice of own models. No team has this name. */
 const OWN = "";
 
 async function askModels(io: Io): Promise<readonly string[]> {
@@ -119,7 +119,7 @@ async function askModels(io: Io): Promise<readonly string[]> {
   return given.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]));
 }
 
-/** Text that YAML reads as itself without quotes. */
+/** Text that is the same string in YAML without quotes. */
 const PLAIN = /^[A-Za-z][\w./-]*$/;
 const scalar = (text: string): string =>
   PLAIN.test(text) && !/^(true|false|null|yes|no|on|off)$/i.test(text)
@@ -127,8 +127,8 @@ const scalar = (text: string): string =>
     : JSON.stringify(text);
 
 /**
- * A team of these models as a file to begin with; without `backend` their names say whose they are.
- * Throws CliError for none.
+ * A config with one agent per model. Without `backend`, the service derives the provider from the
+ * model's name. Throws CliError if there is no model.
  */
 export function teamYaml(models: readonly string[], backend: string | undefined): string {
   if (models.length === 0) throw new CliError(EXIT.config, "A team needs a model.");
@@ -144,14 +144,14 @@ timeout_settings:
 }
 
 /**
- * Comments that are true only beside the original: the schema for editors, and the command that
- * names its path.
+ * Comments that are wrong in a copy: the path of the schema for editors, and the command with the
+ * original's path.
  */
 const OF_THE_ORIGINAL = [
   /^# yaml-language-server:.*\r?\n/m,
   /^#\r?\n# +npm run ask -- --config configs\/.*\r?\n/m,
 ];
 
-/** A team of the service as a file of one's own. */
+/** The YAML of an included team without comments that are wrong in a copy. */
 export const copiedTeam = (yaml: string): string =>
   OF_THE_ORIGINAL.reduce((text, comment) => text.replace(comment, ""), yaml);

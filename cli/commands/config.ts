@@ -18,7 +18,7 @@ import { type Register, withConnection } from "./flags";
 
 type Flags = ConnectionFlags & { json?: true };
 
-/** `config`: teams as files. */
+/** `config`: checks, lists and writes configs. */
 export const registerConfig: Register = (program, { io, end }) => {
   const config = new Command("config").description(
     "teams: check a config, list included teams, write a config",
@@ -53,7 +53,7 @@ async function validate(file: string | undefined, flags: Flags, io: Io): Promise
   return verdict.runnable ? EXIT.ok : EXIT.config;
 }
 
-/** A verdict, and what only this machine knows to be wrong. */
+/** Adds errors that only this machine can find. */
 const withFaults = <T extends Verdict>(verdict: T, faults: readonly Fault[]): T =>
   faults.length === 0
     ? verdict
@@ -79,11 +79,11 @@ async function configToCheck(
   );
 }
 
-/** Whether a refusal ends once a key is set or files are uploaded. */
+/** Whether a key or an upload would remove the refusal. */
 const isMissing = ({ code, need }: Fault): boolean =>
   code === "key_not_set" || need === "host_context_path";
 
-/** What the service says about a config, each with its line and a caret. */
+/** The service's findings about a config, each with its line and a caret. */
 export function verdictLines(
   { runnable, errors, refusals, warnings }: Verdict,
   source: ConfigSource,

@@ -12,13 +12,13 @@ import { latestTurn } from "../service/session-calls";
 
 type PushFlags = ConnectionFlags & PushOptions & { json?: true };
 
-/** `push`: a directory becomes the newest version of a context. */
+/** `push`: uploads a folder as the newest version of a context. */
 export const registerPush: Register = (program, { io, end }) => {
   const command = withConnection(new Command("push"))
     .description(
       "upload a folder as a context that agents can read, without files that git ignores or that may hold secrets",
     )
-    .argument("[folder]", "which; the current one unless given")
+    .argument("[folder]", "the folder (default: the current one)")
     .option(
       "--name <name>",
       "name of the context (default: as last time, then the folder's name)",
@@ -49,13 +49,13 @@ export const registerPush: Register = (program, { io, end }) => {
 
 type PullFlags = ConnectionFlags & PullOptions;
 
-/** `pull`: what was changed elsewhere comes into a directory. */
+/** `pull`: applies changes from the service to a folder. */
 export const registerPull: Register = (program, { io, end }) => {
   const command = withConnection(new Command("pull"))
     .description(
       "copy changes of a context, or of a session, into a folder; local changes are never overwritten",
     )
-    .argument("[folder]", "which; the current one unless given")
+    .argument("[folder]", "the folder (default: the current one)")
     .option(
       "--name <name>",
       "the context (default: the one the folder was pushed to)",
@@ -74,14 +74,13 @@ export const registerPull: Register = (program, { io, end }) => {
     .addOption(
       new Option(
         "--dry-run",
-        "only say what would be done; so it is unless you say otherwise",
+        "print the planned changes and change nothing (the default)",
       ).conflicts(["apply", "patch"]),
     )
     .addOption(
-      new Option(
-        "--apply",
-        "do it; nothing is done where a file was changed on both sides",
-      ).conflicts("patch"),
+      new Option("--apply", "apply the changes; with a conflict, nothing is written").conflicts(
+        "patch",
+      ),
     )
     .addOption(new Option("--patch", "print the changes as a patch for `git apply`"))
     .option("--skip-conflicts", "with --apply: skip files in conflict and apply the rest")

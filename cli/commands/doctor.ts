@@ -25,7 +25,7 @@ const MARKS: Record<Finding["state"], { mark: string; tone: Tone }> = {
   bad: { mark: "bad", tone: "bad" },
 };
 
-/** `doctor`: everything that must be right before a question is answered, one line each. */
+/** `doctor`: checks all that a question needs, one line per finding. */
 export const registerDoctor: Register = (program, { io, end }) => {
   const command = withConnection(new Command("doctor"))
     .description("check Node, the config found here, the service, the clock and the key")
@@ -64,13 +64,13 @@ const finding = (
   exitCode,
 });
 
-/** A clock this far off makes tickets and keys look expired, or not yet good. */
+/** A larger clock difference makes tickets and keys look expired, or not yet valid. */
 const MAX_SKEW_MS = 30_000;
 
 type ServiceAccess = Connection & { origins: Origins };
 type Place = Pick<Io, "cwd" | "home">;
 
-/** All findings. What cannot be asked because the service does not answer is left out. */
+/** All findings. If the service does not respond, checks that need it are omitted. */
 export async function examine(connection: ServiceAccess, io: Place): Promise<Finding[]> {
   const service = await examineService(connection);
   const reachable = service.every(({ state }) => state !== "bad");
@@ -216,13 +216,13 @@ async function examineConfig(connection: Connection | null, io: Place): Promise<
 }
 
 /**
- * Keys of providers are the operator's to set: without them a service is healthy and cannot answer
- * yet.
+ * Whether only provider keys are missing. The operator sets them: without keys, the service is
+ * healthy but cannot run the team.
  */
 const lacksOnlyKeys = (missing: readonly { code?: string | undefined }[]): boolean =>
   missing.length > 0 && missing.every(({ code }) => code === "key_not_set");
 
-/** Where there is no config, a question goes to the service's own team, which may lack its keys. */
+/** Without a config, the default team is used. Its provider keys may be missing. */
 async function examineUsualTeam(connection: Connection | null): Promise<Finding> {
   const teams = connection ? (await listTeams(connection)).data.data : [];
   const usual = teams.find((team) => team.default);

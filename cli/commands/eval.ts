@@ -25,7 +25,7 @@ export const registerEval: Register = (program, { io, end }) => {
   const command = new Command("eval").description("evaluation suites: list them, run one");
   command.addCommand(
     withConnection(new Command("list"))
-      .description("list the suites on offer")
+      .description("list the suites")
       .option("--json", "print the service's answer")
       .action(async (flags: Flags) => {
         const { data, raw } = await listSuites(await connect(flags, io));
@@ -53,13 +53,11 @@ export const registerEval: Register = (program, { io, end }) => {
 const printJson = (raw: string, { stdout }: Pick<Io, "stdout">): void =>
   void stdout.write(`${escapeJson(raw.trim())}\n`);
 
-/** How often a run is looked at, and how long after its start it may still be unknown. */
+/** Interval of status requests, and longest time until a started run must be listed. */
 const ASK_MS = 1_000;
 const UNKNOWN_MS = 60_000;
 
-/**
- * Starts a suite and waits for the end of its run. Ctrl+C leaves the run running. Throws CliError.
- */
+/** Starts a suite and waits for its run. Ctrl+C does not stop the run. Throws CliError. */
 export async function runSuite(
   suite: string,
   context: RequestContext,
@@ -67,10 +65,10 @@ export async function runSuite(
 ): Promise<Answer<Run>> {
   const waiting = new AbortController();
   let id: string | null = null;
-  const release = onInterrupt(() => waiting.abort(left(suite, id)));
+  const release = onInterrupt(() => waiting.abort(interruption(suite, id)));
   try {
     id = await startSuite(suite, crypto.randomUUID(), context, waiting.signal);
-    return await theEnd({ suite, id }, context, { stderr, signal: waiting.signal });
+    return await waitForEnd({ suite, id }, context, { stderr, signal: waiting.signal });
   } catch (error) {
     throw waiting.signal.aborted ? waiting.signal.reason : error;
   } finally {
@@ -78,18 +76,18 @@ export async function runSuite(
   }
 }
 
-const left = (suite: string, id: string | null): CliError =>
+const interruption = (suite: string, id: string | null): CliError =>
   new CliError(
     EXIT.interrupted,
     id ? `${suite} continues as ${id}.` : `Interrupted; a run of ${suite} may have begun.`,
   );
 
-type Waiting = { stderr: Io["stderr"]; signal: AbortSignal };
+type WaitOptions = { stderr: Io["stderr"]; signal: AbortSignal };
 
-async function theEnd(
+async function waitForEnd(
   run: { suite: string; id: string },
   context: RequestContext,
-  { stderr, signal }: Waiting,
+  { stderr, signal }: WaitOptions,
 ): Promise<Answer<Run>> {
   const begun = Date.now();
   let shown = "";
@@ -112,7 +110,7 @@ async function theEnd(
 const progress = ({ cases, passed, failed, errored }: Counts): string =>
   `${passed + failed + errored} of ${cases} done`;
 
-/** A line for each case on stdout, the sum on stderr. */
+/** Prints one line per case on stdout, and the totals on stderr. */
 export function printRun(
   suite: string,
   run: Run,

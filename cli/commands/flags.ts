@@ -76,7 +76,7 @@ export type AskFlags = ConnectionFlags &
   LimitFlags &
   TeamFlags & { attach?: string; detach?: true };
 
-/** What goes to stdout. Throws CliError for two forms at once. */
+/** The output options. Throws CliError if more than one form is given. */
 export function toOutput({
   json,
   jsonStream,
@@ -94,7 +94,7 @@ export function toOutput({
   return { form: forms[0] ?? "answer", file: outputFile ?? null, verbose: verbose ?? false };
 }
 
-/** What one turn may cost and take, as the service wants it. */
+/** The limits of one turn, in the form of the API. */
 export type Limits = Pick<RunRequest, "budget" | "timeout_seconds">;
 
 export function toLimits(flags: LimitFlags): Limits {
@@ -110,7 +110,7 @@ export function toLimits(flags: LimitFlags): Limits {
   };
 }
 
-/** What a command gets: input and output, and the function that takes its exit code. */
+/** The arguments of a command: input and output, and a function for its exit code. */
 export type Stage = { io: Io; end: (code: ExitCode) => void };
 /** Adds a command to the program. */
 export type Register = (program: Command, stage: Stage) => void;

@@ -17,7 +17,7 @@ type CreateFlags = Flags & { scopes?: readonly string[]; days?: number };
 
 const SCOPES = ["read", "run", "admin"];
 
-/** `keys`: who may use the service. Needs a key with the scope admin. */
+/** `keys`: creates, lists and revokes API keys. Needs a key with the scope admin. */
 export const registerKeys: Register = (program, { io, end }) => {
   const keys = new Command("keys").description(
     "API keys: create, list, revoke (needs the scope admin)",

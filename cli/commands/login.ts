@@ -8,7 +8,7 @@ import { judgeAccess } from "../service/call-service";
 import { askSecret } from "../terminal/prompts";
 import { type Register, withConnection } from "./flags";
 
-/** `login` and `logout`: the service and the key that are used from now on. */
+/** `login` and `logout`: store and delete the service and its key. */
 export const registerLogin: Register = (program, { io, end }) => {
   program.addCommand(
     withConnection(new Command("login"))

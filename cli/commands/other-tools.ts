@@ -1,7 +1,6 @@
 /**
- * Words that are commands of git, gh, npm, docker, ollama, of coding agents or of MassGen, and not
- * of this program, with the command line here that comes nearest (`HELP` where none does). Data
- * only.
+ * Commands of other programs (git, gh, npm, docker, ollama, coding agents, MassGen) by the nearest
+ * command of this program; `HELP` if no command is near. Data only.
  */
 const HELP = "--help";
 const SESSIONS = "sessions";
@@ -42,7 +41,7 @@ const WORDS: Readonly<Record<string, string>> = {
     "docs api audit compact release pr issue",
 };
 
-/** What is not done with a command of this program. */
+/** Tasks for which this program has no command, with the remedy. */
 const SENTENCES: Readonly<Record<string, string>> = {
   serve: "The service starts with `npm start` in its folder.",
   server: "The service starts with `npm start` in its folder.",
@@ -62,7 +61,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 
 export type OtherTool = { word: string; command: string; sentence: string | null };
 
-/** By word. */
+/** The suggestion for each word. */
 export const OTHER_TOOLS: ReadonlyMap<string, OtherTool> = new Map(
   [
     ...Object.entries(WORDS).flatMap(([command, words]) =>

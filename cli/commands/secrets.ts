@@ -23,8 +23,8 @@ type Flags = ConnectionFlags & { json?: true };
 type SetFlags = Flags & { origin: string[]; path: string[]; method: string[] };
 
 /**
- * `secrets`: what the tenant's tools and tool servers may be sent. Needs a key with the scope
- * admin.
+ * `secrets`: manages the secrets for the tenant's tools and tool servers. Needs a key with the
+ * scope admin.
  */
 export const registerSecrets: Register = (program, { io, end }) => {
   const secrets = new Command("secrets").description(

@@ -25,10 +25,10 @@ import { fitStart } from "../terminal/text-width";
 type ListFlags = ConnectionFlags & { limit?: number; after?: string; all?: true; json?: true };
 
 const DEFAULT_LIMIT = 20;
-/** The most that the service gives at a time. */
+/** The service's limit per page. */
 const MOST_LIMIT = 100;
 
-/** `sessions`: the newest first. */
+/** `sessions`: lists sessions, newest first. */
 export const registerSessions: Register = (program, { io, end }) => {
   const command = withConnection(new Command("sessions"))
     .description("list sessions, newest first")
@@ -49,7 +49,7 @@ async function list({ all, json, after, ...flags }: ListFlags, io: Io): Promise<
     const next = nextPage(page, data);
     if (json) io.stdout.write(`${escapeJson(raw.trim())}\n`);
     else if (data.data.length > 0 || page.after === undefined) printSessions(data, io);
-    if (!all && !json) tellMore(next, connection, io);
+    if (!all && !json) printNextPageHint(next, connection, io);
     page = all ? next : null;
   }
   return EXIT.ok;
@@ -77,7 +77,11 @@ export function printSessions(
   }
 }
 
-function tellMore(next: Page | null, { server }: Connection, { stderr }: Pick<Io, "stderr">): void {
+function printNextPageHint(
+  next: Page | null,
+  { server }: Connection,
+  { stderr }: Pick<Io, "stderr">,
+): void {
   if (next?.after === undefined || stderr.isTTY !== true) return;
   const limit = next.limit === DEFAULT_LIMIT ? [] : ["--limit", String(next.limit)];
   stderr.write(`More: ${commandAt(server, "sessions", ...limit, "--after", next.after)}\n`);
@@ -85,7 +89,7 @@ function tellMore(next: Page | null, { server }: Connection, { stderr }: Pick<Io
 
 type ShowFlags = ConnectionFlags & { json?: true; answer?: string };
 
-/** `show`: a turn as a page. */
+/** `show`: prints a turn. */
 export const registerShow: Register = (program, { io, end }) => {
   const command = withConnection(new Command("show"))
     .description("show a session's latest turn, or another: question, answer, votes, cost")
@@ -133,7 +137,7 @@ export function cancelWords({ turn, status }: CancelResult): string {
 }
 
 type EraseFlags = ConnectionFlags & { yes?: true };
-/** Enough of a question to recognise it. */
+/** Most columns of the question in the confirmation. */
 const MOST_QUESTION_COLUMNS = 60;
 
 /** `delete`: erases a session. */
@@ -154,7 +158,7 @@ async function erase(sessionId: string, flags: EraseFlags, io: Io): Promise<Exit
   return EXIT.ok;
 }
 
-/** Shows what would be lost. Throws CliError unless they want that. */
+/** Asks for confirmation and names the session. Throws CliError unless the user confirms. */
 async function confirm(sessionId: string, connection: Connection, io: Io): Promise<void> {
   if (!isInteractive(io))
     throw new CliError(EXIT.config, "No terminal to confirm at. Add --yes to erase the session.");

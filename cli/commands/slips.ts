@@ -21,15 +21,15 @@ export const COMMANDS = [
   "doctor",
 ] as const;
 
-/** What only a command takes: a session's id, or the shell that `completion` is for. */
+/** Arguments that only a command has: a session's id, or the shell for `completion`. */
 const ARGUMENT = /^(session_[a-z0-9]+|bash|zsh|fish|powershell|pwsh)$/;
 
 /**
- * Throws CliError for a word that is a command here or in other tools, or nearly one: asked as a
- * question it would cost money. Several words are a question, and so is a text with spaces, unless
- * a command is followed by what only a command takes. Not called if the user wrote `ask`.
+ * Refuses a single word that looks like a command of this program or of another tool: as a question
+ * it would cost money. Several words, or a text with spaces, are a question, unless the second word
+ * is an argument of a command. Not called if the user wrote `ask`. Throws CliError.
  */
-export function refuseSlips(words: readonly string[], howToAsk = askedBy(words)): void {
+export function refuseSlips(words: readonly string[], howToAsk = askCommandFor(words)): void {
   const [word = "", argument = ""] = words;
   const isCalled = words.length === 2 && ARGUMENT.test(argument);
   if (words.length !== 1 && !isCalled) return;
@@ -45,13 +45,13 @@ export function refuseSlips(words: readonly string[], howToAsk = askedBy(words))
       EXIT.config,
       `Options come after the command: ${commandLineOf(command, "… [options]")}`,
     );
-  const instead = elsewhere(written) ?? slip(written);
-  if (instead !== null) throw refusal(word, instead, howToAsk);
+  const suggestion = otherToolCommand(written) ?? slip(written);
+  if (suggestion !== null) throw refusal(word, suggestion, howToAsk);
 }
 
 /**
- * The same for a conversation's first entry, which begins a session as the command line does. Later
- * entries may be one word: they answer what was said before.
+ * The same check for the first entry of a conversation, which starts a session. Later entries may
+ * be one word, because they can be replies to the answer.
  */
 export function refuseFirstSlip(entry: string): void {
   const word = entry.trim();
@@ -66,32 +66,32 @@ export function refuseFirstSlip(entry: string): void {
   refuseSlips(word.split(/\s+/), howToAsk);
 }
 
-const askedBy = (words: readonly string[]): string =>
+const askCommandFor = (words: readonly string[]): string =>
   `To ask it as a question: ${commandLineOf("ask", `"${words.join(" ")}"`)}`;
 
-type Instead = { command: string; sentence: string | null };
+type Suggestion = { command: string; sentence: string | null };
 
-/** A word as other tools have it. */
-const elsewhere = (word: string): Instead | null => OTHER_TOOLS.get(word) ?? null;
+/** The suggestion for a command of another tool. */
+const otherToolCommand = (word: string): Suggestion | null => OTHER_TOOLS.get(word) ?? null;
 
-/** A slip of a command, of this program before those of others. */
-function slip(word: string): Instead | null {
+/** The suggestion for a mistyped command. Commands of this program come first. */
+function slip(word: string): Suggestion | null {
   if (word.length < 3) return null;
   const own = COMMANDS.find((name) => distance(word, name) <= (name.length > 4 ? 2 : 1));
   if (own !== undefined) return { command: own, sentence: null };
   const other = [...OTHER_TOOLS.keys()].find(
     (name) => name.length > 3 && distance(word, name) <= 1,
   );
-  return other === undefined ? null : elsewhere(other);
+  return other === undefined ? null : otherToolCommand(other);
 }
 
-function refusal(word: string, { command, sentence }: Instead, howToAsk: string): CliError {
+function refusal(word: string, { command, sentence }: Suggestion, howToAsk: string): CliError {
   const meant = sentence ?? `Did you mean ${commandLineOf(command)}?`;
   const also = sentence === null ? "" : ` To check the service: ${commandLineOf(command)}.`;
   return new CliError(EXIT.config, `There is no command ${word}. ${meant}${also} ${howToAsk}`);
 }
 
-/** How many letters must be added, taken away or changed. */
+/** Levenshtein distance: the number of letters to add, remove or change. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [index, letter] of [...a].entries()) {

@@ -3,21 +3,22 @@ import path from "node:path";
 import { CliError, EXIT } from "../exit-codes";
 import { reasonOf } from "../local-files";
 import { toLine } from "../terminal/sanitize";
-import type { Fetching } from "./context-client";
+import type { ContentFetcher } from "./context-client";
 import { inspect, isOneFile } from "./directory";
-import type { Here, Side, Step } from "./three-way";
+import type { LocalEntry, Side, Step } from "./three-way";
 import { renameInCase, writeWhole } from "./write-files";
 
 /**
  * Performs the planned steps, except conflicts. New files are written before old ones are deleted,
- * so that a moved file always exists under one of its names. Files whose place is still taken are
- * written last. If the pull breaks off, the next pull continues. Each file is checked again before
- * its step: a file that changed after planning is kept, and no later step runs. Throws CliError.
+ * so that a moved file always exists under one of its names. A file whose path is still blocked is
+ * written after the deletions. An interrupted pull continues with the next pull. Each file is
+ * checked again before its step: if it changed after planning, the pull stops and keeps the file.
+ * Throws CliError.
  */
 export async function applySteps(
   directory: string,
   steps: readonly Step[],
-  fetching: Fetching,
+  fetchContents: ContentFetcher,
 ): Promise<{ written: number; renamed: number; deleted: number }> {
   const done = { written: 0, renamed: 0, deleted: 0 };
   for (const step of inOrder(steps)) {
@@ -32,7 +33,7 @@ export async function applySteps(
       done.renamed += 1;
     }
     if (step.action === "write") {
-      const bytes = await fetching(step.path, step.to.hash);
+      const bytes = await fetchContents(step.path, step.to.hash);
       if (step.waits) await clear(directory, step.path);
       await requireUnchanged(directory, step);
       await writeWhole(path.join(directory, step.path), bytes, step.to.executable);
@@ -48,8 +49,8 @@ const inOrder = (steps: readonly Step[]): Step[] =>
   steps.toSorted((a, b) => phaseOf(a) - phaseOf(b));
 
 /**
- * Folders that a pull that broke off left at a path go, as far as nothing is in them; what is there
- * then is looked at as ever.
+ * Removes empty folders at the path of a new file. An interrupted pull leaves them. A folder with
+ * files stays, and the next check then reports a conflict.
  */
 async function clear(directory: string, text: string): Promise<void> {
   const here = await inspect(directory, text);
@@ -62,7 +63,7 @@ async function requireUnchanged(
   directory: string,
   { path: text, from }: { path: string; from: Side },
 ): Promise<void> {
-  if (!isStill(await inspect(directory, text), from)) throw changedMeanwhile(text);
+  if (!isUnchanged(await inspect(directory, text), from)) throw changedMeanwhile(text);
 }
 
 function changedMeanwhile(text: string): CliError {
@@ -70,7 +71,7 @@ function changedMeanwhile(text: string): CliError {
   return new CliError(EXIT.config, message);
 }
 
-const isStill = (here: Here, from: Side): boolean =>
+const isUnchanged = (here: LocalEntry, from: Side): boolean =>
   here === null || from === null ? here === from : "hash" in here && here.hash === from.hash;
 
 async function remove(directory: string, text: string): Promise<void> {
@@ -84,6 +85,6 @@ async function remove(directory: string, text: string): Promise<void> {
       () => true,
       () => false,
     );
-    if (!isGone) return; // something is left in it
+    if (!isGone) return; // the folder is not empty
   }
 }

@@ -14,9 +14,9 @@ import { toLine } from "../terminal/sanitize";
 import { hashOf, type LocalFile, readPlainFile } from "./scan";
 import type { Side } from "./three-way";
 
-/** Contexts at the service. Every function throws CliError. */
+/** Requests about contexts. Every function throws CliError. */
 
-type Sending = {
+type UploadInput = {
   files: readonly LocalFile[];
   /** The version that the files were made from. */
   base: string | undefined;
@@ -26,7 +26,7 @@ type Sending = {
 /** Makes these files the newest version of a context. */
 export async function uploadContext(
   name: string,
-  { files, base, onProgress }: Sending,
+  { files, base, onProgress }: UploadInput,
   context: RequestContext,
 ): Promise<ContextUpload> {
   const upload = readAnswer(context, ContextUploadSchema, ({ contexts }) =>
@@ -79,7 +79,7 @@ export async function readContextIfKept(
   return (await read).data;
 }
 
-/** Its files by path. */
+/** The files of a context by path. */
 export const sidesOf = ({ tree }: Context): Map<string, Exclude<Side, null>> =>
   new Map(
     tree.map(({ path, sha256, executable }) => [
@@ -88,7 +88,7 @@ export const sidesOf = ({ tree }: Context): Map<string, Exclude<Side, null>> =>
     ]),
   );
 
-/** What a turn changed in contexts. */
+/** The changes that a turn made in contexts. */
 export async function readChanges(
   session: string,
   turn: number,
@@ -100,15 +100,15 @@ export async function readChanges(
   return (await read).data;
 }
 
-/** Contents by path and hash. Throws CliError also for contents with another hash. */
-export type Fetching = (path: string, hash: string) => Promise<Uint8Array>;
+/** Downloads a file's contents. Throws CliError, also if the contents have another hash. */
+export type ContentFetcher = (path: string, hash: string) => Promise<Uint8Array>;
 
 export const fetchFromContext =
-  (name: string, version: string, context: RequestContext): Fetching =>
+  (name: string, version: string, context: RequestContext): ContentFetcher =>
   (path, sha256) =>
     callService(context, ({ contexts }) => contexts.file(name, path, { version, sha256 }));
 
 export const fetchFromTurn =
-  (session: string, turn: number, context: RequestContext): Fetching =>
+  (session: string, turn: number, context: RequestContext): ContentFetcher =>
   (_, sha256) =>
     callService(context, ({ contexts }) => contexts.changedFile({ session, turn }, sha256));

@@ -7,13 +7,13 @@ import { CliError, EXIT } from "../exit-codes";
 import { toLine } from "../terminal/sanitize";
 import { parseJson } from "../service/schema";
 import { readTextFile } from "../local-files";
-import { hashOf, isTaken, readPlainFile } from "./scan";
-import type { Here, InTheWay } from "./three-way";
+import { hashOf, isAcceptedPath, readPlainFile } from "./scan";
+import type { LocalEntry, BlockingEntries } from "./three-way";
 import { writeWhole } from "./write-files";
 
 /**
- * Which context a directory was last the same as. `without`: files of that version that were left
- * out here.
+ * The context version of the directory's last push or pull. `without`: files of that version that
+ * the pull excluded.
  */
 const LinkSchema = z.object({
   server: z.string(),
@@ -26,7 +26,7 @@ export type Link = z.infer<typeof LinkSchema>;
 const linkFile = (directory: string): string =>
   path.join(directory, ".massgen-edge", "context.json");
 
-/** null where the directory was never pushed or pulled. Throws CliError. */
+/** `null` if the directory was never pushed or pulled. Throws CliError. */
 export async function readLink(directory: string): Promise<Link | null> {
   const file = linkFile(directory);
   const text = await readTextFile(file, { what: "note of the last push" });
@@ -53,8 +53,8 @@ export async function toDirectory(cwd: string, text: string | undefined): Promis
 const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
 /**
- * Why a path from elsewhere may not be written here; null if it may. What comes from a server is
- * not believed.
+ * Why a path from the server must not be written on this machine; `null` if it may be written.
+ * Paths from a server are untrusted.
  */
 export function refusalOf(text: string): string | null {
   const parts = text.split("/");
@@ -67,11 +67,11 @@ export function refusalOf(text: string): string | null {
     return "means a device or a drive";
   if (parts.some((part) => /^(\.git|git~\d+|\.massgen-edge)[. ]*$/i.test(part)))
     return "could run programs here";
-  return isTaken(text) ? null : "is a name that other systems do not take";
+  return isAcceptedPath(text) ? null : "is a name that other systems do not take";
 }
 
-/** What is at a path of the tree here. No link is followed, neither there nor above. */
-export async function inspect(directory: string, text: string): Promise<Here> {
+/** The local entry at a path. Follows no link, neither at the path nor in its parents. */
+export async function inspect(directory: string, text: string): Promise<LocalEntry> {
   const refusal = refusalOf(text);
   if (refusal !== null) return { blocked: refusal };
   const parts = text.split("/");
@@ -97,10 +97,10 @@ export async function inspect(directory: string, text: string): Promise<Here> {
 }
 
 /**
- * A folder with its contents. A folder that is unreadable, or larger than a context, counts as a
- * file: it is never deleted.
+ * The contents of a folder. An unreadable folder, or one larger than a context, is listed as a
+ * file, so that no plan deletes it.
  */
-async function contentsOf(directory: string, folder: string): Promise<InTheWay> {
+async function contentsOf(directory: string, folder: string): Promise<BlockingEntries> {
   const [files, folders]: [string[], string[]] = [[], []];
   const isTooMuch = (): boolean => files.length + folders.length > 2 * CONTEXT_LIMITS.files;
   const walk = async (at: string): Promise<void> => {
@@ -118,10 +118,7 @@ async function contentsOf(directory: string, folder: string): Promise<InTheWay> 
   return { files, folders };
 }
 
-/**
- * Whether two paths that differ in case alone lead to the same file here, as on a disk that ignores
- * case.
- */
+/** Whether two paths that differ only in case are one file, as on a case-insensitive disk. */
 export async function isOneFile(directory: string, one: string, other: string): Promise<boolean> {
   const [ones, others] = [one.split("/"), other.split("/")];
   for (let depth = 1; depth <= ones.length; depth += 1) {

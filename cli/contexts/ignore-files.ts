@@ -1,11 +1,11 @@
 import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import ignore from "ignore";
-import type { IgnoreFile } from "./left-out";
+import type { IgnoreFile } from "./exclusions";
 
 /**
- * What git ignores in a folder, by the `.gitignore` files in it and in the folders above it up to
- * its repository, and by that repository's `info/exclude`. The user's own file for all repositories
+ * Reads the ignore rules of git for a folder: `.gitignore` files in the folder and in its parents
+ * up to the repository, and the repository's `info/exclude`. The user's global file
  * (`core.excludesFile`) is not read.
  */
 export class IgnoreFiles {
@@ -16,12 +16,12 @@ export class IgnoreFiles {
     this.#root = root;
   }
 
-  /** Those that say something of a path inside, the nearest last. Folders end in `/`. */
+  /** The ignore files that apply to a path, the nearest last. Folders end in `/`. */
   async for(inside: string): Promise<readonly IgnoreFile[]> {
     return this.#in(inside.slice(0, inside.lastIndexOf("/", inside.length - 2) + 1));
   }
 
-  /** `at`: a folder, "" or with a final `/`. */
+  /** `at`: the folder, "" for the root, otherwise with a final `/`. */
   #in(at: string): Promise<readonly IgnoreFile[]> {
     const found = this.#found.get(at) ?? this.#read(at);
     this.#found.set(at, found);
@@ -38,16 +38,16 @@ export class IgnoreFiles {
   }
 }
 
-type Reach = Pick<IgnoreFile, "base" | "prefix">;
+type RuleScope = Pick<IgnoreFile, "base" | "prefix">;
 
-async function ignoreFileAt(file: string, reach: Reach): Promise<IgnoreFile | null> {
+async function ignoreFileAt(file: string, reach: RuleScope): Promise<IgnoreFile | null> {
   const text = await readFile(file, "utf8").catch(() => null);
   return text === null ? null : { ...reach, rules: ignore().add(text) };
 }
 
 /**
- * Those of the folders above, up to the repository's own: what git ignores it ignores in a folder
- * inside too.
+ * The ignore files above the root, up to the repository. Their rules also apply inside the root.
+ * Empty if the root is in no repository.
  */
 async function ignoreFilesAbove(root: string): Promise<IgnoreFile[]> {
   const found: IgnoreFile[] = [];
@@ -62,7 +62,7 @@ async function ignoreFilesAbove(root: string): Promise<IgnoreFile[]> {
       return exclude ? [exclude, ...found] : found;
     }
     const parent = path.dirname(folder);
-    if (parent === folder) return []; // no repository: folders above do not count
+    if (parent === folder) return []; // no repository: parent folders do not apply
     prefix = `${path.basename(folder)}/${prefix}`;
     folder = parent;
     const file = await ignoreFileAt(path.join(folder, ".gitignore"), { base: "", prefix });
@@ -70,19 +70,22 @@ async function ignoreFilesAbove(root: string): Promise<IgnoreFile[]> {
   }
 }
 
-/** Where the repository of a folder keeps what is its own; null where the folder is none's top. */
+/** The git directory of a repository; `null` if the folder is not the top of a repository. */
 async function repositoryAt(folder: string): Promise<string | null> {
   const git = path.join(folder, ".git");
   const entry = await stat(git).catch(() => null);
   if (entry === null) return null;
   if (entry.isDirectory()) return git;
-  // In a further worktree it is a file that leads to a folder of the worktree's own, and that one
-  // to what all of them share.
+  // In a linked worktree, `.git` is a file. It names the worktree's own git directory, whose
+  // `commondir` names the directory that all worktrees share.
   const own = await lineAfter(git, "gitdir: ", folder);
   return own && ((await lineAfter(path.join(own, "commondir"), "", own)) ?? own);
 }
 
-/** The path that a file holds behind `start`, from a folder; `null` if there is no such path. */
+/**
+ * The path after `start` in the first line of a file, resolved against `from`; `null` if the line
+ * does not begin with `start`.
+ */
 async function lineAfter(file: string, start: string, from: string): Promise<string | null> {
   const text = await readFile(file, "utf8").catch(() => "");
   const line = text.split("\n", 1)[0]?.trim() ?? "";

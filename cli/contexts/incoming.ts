@@ -1,7 +1,7 @@
 import type { Connection } from "../credentials/connection";
 import { CliError, EXIT } from "../exit-codes";
 import {
-  type Fetching,
+  type ContentFetcher,
   fetchFromContext,
   fetchFromTurn,
   readChanges,
@@ -12,29 +12,35 @@ import {
 import { readLink } from "./directory";
 import type { Change, Side } from "./three-way";
 
-/** Changes made elsewhere, each with the version it was made from. Unchanged files are included. */
-export type Incoming = {
+/** Changes at the service, compared with their base version. Includes unchanged files. */
+export type IncomingChanges = {
+  /** Name of the source in messages. */
   what: string;
   changes: Change[];
-  theirs: Fetching;
-  base: Fetching;
-  /** What the directory is the same as once all has arrived; null: it is no version. */
-  arrives: { name: string; version: string } | null;
-  /** What has to be said of it beforehand. */
+  /** Downloads the new contents. */
+  theirs: ContentFetcher;
+  /** Downloads the contents of the base version. */
+  base: ContentFetcher;
+  /**
+   * The context version that the directory equals after a complete pull; `null` for the changes of
+   * a turn, which are not a version.
+   */
+  resultingVersion: { name: string; version: string } | null;
+  /** Printed before the plan; `null` if there is nothing to report. */
   note: string | null;
 };
-const FORGOTTEN =
+const BASE_PRUNED =
   "The service no longer has the version of the last push or pull. Each file that differs is a conflict, and files deleted there stay here.";
 
 /**
- * The changes that `pull` was asked for: of a context's newest version, or of a turn. Throws
- * CliError.
+ * The requested changes: of a turn if `session` is given, else of the context's newest version.
+ * Throws CliError.
  */
 export function incomingOf(
   directory: string,
   options: { name?: string; session?: string; turn?: number },
   connection: Connection,
-): Promise<Incoming> {
+): Promise<IncomingChanges> {
   return options.session === undefined
     ? fromContext(directory, options.name, connection)
     : fromTurn({ session: options.session, turn: options.turn ?? 1 }, options.name, connection);
@@ -44,7 +50,7 @@ async function fromContext(
   directory: string,
   asked: string | undefined,
   connection: Connection,
-): Promise<Incoming> {
+): Promise<IncomingChanges> {
   const link = await readLink(directory);
   const name = asked ?? link?.name;
   if (name === undefined)
@@ -56,7 +62,7 @@ async function fromContext(
   const newest = await readContext(name, null, connection);
   const base = isOwn ? await readContextIfKept(name, link.version, connection) : null;
   const [before, after] = [base ? sidesOf(base) : new Map<string, Side>(), sidesOf(newest)];
-  // it has never been here
+  // files that the last pull excluded were never written
   for (const path of isOwn ? (link.without ?? []) : []) before.delete(path);
   const paths = [...new Set([...before.keys(), ...after.keys()])].sort();
   return {
@@ -68,8 +74,8 @@ async function fromContext(
     })),
     theirs: fetchFromContext(name, newest.version, connection),
     base: fetchFromContext(name, base?.version ?? newest.version, connection),
-    arrives: { name, version: newest.version },
-    note: isOwn && base === null ? FORGOTTEN : null,
+    resultingVersion: { name, version: newest.version },
+    note: isOwn && base === null ? BASE_PRUNED : null,
   };
 }
 
@@ -77,7 +83,7 @@ async function fromTurn(
   { session, turn }: { session: string; turn: number },
   asked: string | undefined,
   connection: Connection,
-): Promise<Incoming> {
+): Promise<IncomingChanges> {
   const { data } = await readChanges(session, turn, connection);
   const names = data.map(({ context }) => context);
   const found =
@@ -106,7 +112,7 @@ async function fromTurn(
     ],
     theirs: fetchFromTurn(session, turn, connection),
     base: fetchFromContext(found.context, found.base_version, connection),
-    arrives: null,
+    resultingVersion: null,
     note: null,
   };
 }

@@ -2,37 +2,37 @@ import { formatPatch, structuredPatch } from "diff";
 import { EXIT, type ExitCode } from "../exit-codes";
 import type { Io } from "../io";
 import { spellOut, toLine } from "../terminal/sanitize";
-import type { Fetching } from "./context-client";
+import type { ContentFetcher } from "./context-client";
 import { refusalOf } from "./directory";
-import type { Incoming } from "./incoming";
-import { type LeftOut, printStaying } from "./left-out";
-import type { Arrivals } from "./plan";
+import type { IncomingChanges } from "./incoming";
+import { type Exclusion, printPullExclusions } from "./exclusions";
+import type { PullFilter } from "./plan";
 import { isChange, type Side } from "./three-way";
 
 /**
- * Prints all changes that may be written here. Local files are not compared: `git apply` finds
- * conflicts. Returns 1 if some may not.
+ * Prints the changes as a patch. Does not compare local files, because `git apply` finds conflicts.
+ * Returns 1 if a change must not be written on this machine.
  */
 export async function printPatch(
-  { changes, base, theirs, what }: Incoming,
-  arrivals: Arrivals,
+  { changes, base, theirs, what }: IncomingChanges,
+  filter: PullFilter,
   world: Pick<Io, "stdout" | "stderr">,
 ): Promise<ExitCode> {
-  const [noText, refused, hidden, leftOut]: [string[], string[], string[], LeftOut[]] = [
+  const [noText, refused, hidden, excluded]: [string[], string[], string[], Exclusion[]] = [
     [],
     [],
     [],
     [],
   ];
-  const contentsOf = async (path: string, side: Side, fetching: Fetching) =>
-    side && { bytes: await fetching(path, side.hash), executable: side.executable };
+  const contentsOf = async (path: string, side: Side, fetchContents: ContentFetcher) =>
+    side && { bytes: await fetchContents(path, side.hash), executable: side.executable };
   for (const change of changes) {
     if (!isChange(change)) continue;
     const refusal = refusalOf(change.path);
-    const left = refusal === null ? await arrivals.leftOut(change.path) : null;
+    const exclusion = refusal === null ? await filter.exclusionOf(change.path) : null;
     if (refusal !== null) refused.push(`${toLine(change.path)} ${refusal}`);
-    if (left !== null) leftOut.push(left);
-    if (refusal !== null || left !== null) continue;
+    if (exclusion !== null) excluded.push(exclusion);
+    if (refusal !== null || exclusion !== null) continue;
     const before = await contentsOf(change.path, change.base, base);
     const patch = patchOf(
       change.path,
@@ -51,7 +51,7 @@ export async function printPatch(
     world.stderr.write(
       `${what}: check before applying: these files contain control characters or direction marks: ${hidden.join(", ")}\n`,
     );
-  printStaying(leftOut, world);
+  printPullExclusions(excluded, world);
   if (noText.length > 0)
     world.stderr.write(
       `${what}: not in the patch because it is not text: ${noText.map(toLine).join(", ")}\n`,
@@ -79,13 +79,13 @@ export function textOf(contents: Contents): string | null {
 
 const modeOf = (contents: Contents): string => (contents?.executable ? "100755" : "100644");
 
-/** A change as `git apply` takes it; null where one side is no text. */
+/** A change in the format of `git apply`; `null` if one side is not text. */
 export function patchOf(path: string, before: Contents, after: Contents): string | null {
-  const [old, fresh] = [textOf(before), textOf(after)];
-  if (old === null || fresh === null) return null;
+  const [old, updated] = [textOf(before), textOf(after)];
+  if (old === null || updated === null) return null;
   const from = before === null ? "/dev/null" : `a/${path}`;
   const to = after === null ? "/dev/null" : `b/${path}`;
-  const patch = structuredPatch(from, to, old, fresh, undefined, undefined, { context: 3 });
+  const patch = structuredPatch(from, to, old, updated, undefined, undefined, { context: 3 });
   const isModeChanged = before !== null && after !== null && before.executable !== after.executable;
   return formatPatch({
     ...patch,

@@ -1,118 +1,121 @@
 import { inspect, isOneFile, refusalOf } from "./directory";
 import { IgnoreFiles } from "./ignore-files";
-import { choosesPackages, Includes, type LeftOut, leftOutAs } from "./left-out";
+import { choosesPackages, Includes, type Exclusion, exclusionReason } from "./exclusions";
 import { type Change, isChange, planSteps, type Step, type Triple } from "./three-way";
 
-/** `without`: the files that would have a step but for what is left out. */
-export type Plan = { steps: Step[]; leftOut: LeftOut[]; without: string[] };
+/** `without`: paths of the changed files that are excluded. */
+export type Plan = { steps: Step[]; leftOut: Exclusion[]; without: string[] };
 
-/** The steps that bring these changes into a directory. */
+/** The steps that apply these changes to a directory. */
 export async function planOf(
   directory: string,
   changes: readonly Change[],
-  arrivals: Arrivals,
+  filter: PullFilter,
 ): Promise<Plan> {
   const plan: Pick<Plan, "leftOut" | "without"> = { leftOut: [], without: [] };
-  const coming: Triple[] = [];
-  for (const change of mergeTwins(
+  const included: Triple[] = [];
+  for (const change of mergeCaseVariants(
     changes,
-    await oneFileEach(directory, twinsAmong(changes)),
+    await sameFileVariants(directory, caseVariantsIn(changes)),
   ).filter(isChange)) {
     const triple = { ...change, here: await inspect(directory, change.path) };
     const isStep = planSteps([triple]).length > 0;
-    const left =
-      isStep && refusalOf(change.path) === null ? await arrivals.leftOut(change.path) : null;
-    if (left === null) coming.push(triple);
+    const exclusion =
+      isStep && refusalOf(change.path) === null ? await filter.exclusionOf(change.path) : null;
+    if (exclusion === null) included.push(triple);
     else {
-      plan.leftOut.push(left);
+      plan.leftOut.push(exclusion);
       plan.without.push(change.path);
     }
   }
-  return { ...plan, steps: planSteps(coming) };
+  return { ...plan, steps: planSteps(included) };
 }
 
-async function oneFileEach(directory: string, twins: readonly Twins[]): Promise<Twins[]> {
-  const found: Twins[] = [];
-  for (const { gone, stays } of twins) {
-    const mayBe = refusalOf(gone) === null && refusalOf(stays) === null;
-    if (mayBe && (await isOneFile(directory, gone, stays))) found.push({ gone, stays });
+async function sameFileVariants(
+  directory: string,
+  variants: readonly CaseVariants[],
+): Promise<CaseVariants[]> {
+  const found: CaseVariants[] = [];
+  for (const { deleted, kept } of variants) {
+    const mayExist = refusalOf(deleted) === null && refusalOf(kept) === null;
+    if (mayExist && (await isOneFile(directory, deleted, kept))) found.push({ deleted, kept });
   }
   return found;
 }
 
 /**
- * Two paths that differ in case alone: `gone` was deleted there, `stays` is there. To some disks
- * they are one file.
+ * Two paths that differ only in case. The service deleted `deleted` and has `kept`. On a
+ * case-insensitive disk, both are one file.
  */
-export type Twins = { gone: string; stays: string };
+export type CaseVariants = { deleted: string; kept: string };
 
 /**
- * A name as case-insensitive disks compare it. Upper case first, because several lower-case letters
- * can share one capital.
+ * The form in which case-insensitive disks compare names. Upper case comes first, because several
+ * lower-case letters can share one capital.
  */
 const folded = (path: string): string => path.toUpperCase().toLowerCase();
 
-/** Deleted files that may be the same file here as another that stays or arrives. */
-export function twinsAmong(changes: readonly Change[]): Twins[] {
-  const staying = new Map<string, string[]>();
+/** Pairs of a deleted and an existing path that may be one file on this machine. */
+export function caseVariantsIn(changes: readonly Change[]): CaseVariants[] {
+  const existing = new Map<string, string[]>();
   for (const { path, theirs } of changes) {
     if (theirs === null) continue;
     const key = folded(path);
-    staying.set(key, [...(staying.get(key) ?? []), path]);
+    existing.set(key, [...(existing.get(key) ?? []), path]);
   }
-  const deleted = changes.filter(({ base, theirs }) => base !== null && theirs === null);
-  return deleted.flatMap(({ path: gone }) =>
-    (staying.get(folded(gone)) ?? []).map((stays) => ({ gone, stays })),
+  const removals = changes.filter(({ base, theirs }) => base !== null && theirs === null);
+  return removals.flatMap(({ path: deleted }) =>
+    (existing.get(folded(deleted)) ?? []).map((kept) => ({ deleted, kept })),
   );
 }
 
 /**
- * The changes if each pair of twins is one file here: it is not deleted. A file that existed there
- * only under its old name is compared under its new name, and renamed. A file that existed there
- * under both names stays.
+ * The changes if each pair is one file on this machine, which must not be deleted. If the base
+ * version has only the old name, the file is renamed and compared under its new name. If the base
+ * version has both names, the file keeps its name.
  */
-export function mergeTwins(changes: readonly Change[], twins: readonly Twins[]): Change[] {
+export function mergeCaseVariants(
+  changes: readonly Change[],
+  variants: readonly CaseVariants[],
+): Change[] {
   const merged = new Map(changes.map((change) => [change.path, change]));
-  for (const { gone, stays } of twins) {
-    const [old, kept] = [merged.get(gone), merged.get(stays)];
-    if (!old || !kept) continue;
-    merged.delete(gone);
-    if (kept.base === null) merged.set(stays, { ...kept, base: old.base, was: gone });
+  for (const { deleted, kept } of variants) {
+    const [before, after] = [merged.get(deleted), merged.get(kept)];
+    if (!before || !after) continue;
+    merged.delete(deleted);
+    if (after.base === null) merged.set(kept, { ...after, base: before.base, was: deleted });
   }
   return [...merged.values()];
 }
 
 /**
- * What of a context, or of what a team changed in it, comes into a directory unasked: the same that
- * would go from there to the service, except settings that say where packages come from. Programs
- * here read those and secrets automatically.
+ * Decides which files a pull excludes unless `--include` names them: the files that a push
+ * excludes, and settings that choose package sources. Programs read such files automatically.
  */
-export class Arrivals {
+export class PullFilter {
   readonly #ignored: IgnoreFiles;
   readonly #includes: Includes;
 
-  /**
-   * `includes`: gitignore-style patterns of files that are taken although they would be left out.
-   */
+  /** `includes`: gitignore patterns of files that are pulled despite an exclusion. */
   constructor(directory: string, includes: readonly string[]) {
     this.#ignored = new IgnoreFiles(directory);
     this.#includes = new Includes(includes);
   }
 
   /**
-   * What is left out of a file's path, the whole or a folder in it, and why; null if the file
-   * comes. Not for a path with a refusal.
+   * The exclusion that applies to a file: its own or that of a folder above it; `null` if the file
+   * is pulled. Requires a path without a refusal (`refusalOf`).
    */
-  async leftOut(file: string): Promise<LeftOut | null> {
+  async exclusionOf(file: string): Promise<Exclusion | null> {
     const names = file.split("/");
     for (let depth = 1; depth < names.length; depth += 1) {
       const folder = `${names.slice(0, depth).join("/")}/`;
-      const reason = leftOutAs(folder, await this.#ignored.for(folder), this.#includes);
+      const reason = exclusionReason(folder, await this.#ignored.for(folder), this.#includes);
       if (reason !== null && !this.#includes.reachInto(folder)) return { path: folder, reason };
     }
     if (choosesPackages(file) && !this.#includes.hasItself(file))
       return { path: file, reason: "says where packages come from" };
-    const reason = leftOutAs(file, await this.#ignored.for(file), this.#includes);
+    const reason = exclusionReason(file, await this.#ignored.for(file), this.#includes);
     return reason && { path: file, reason };
   }
 }

@@ -6,9 +6,9 @@ import { toLine } from "../terminal/sanitize";
 import { applySteps } from "./apply";
 import { writeLink } from "./directory";
 import { incomingOf } from "./incoming";
-import { printStaying, warnRunUnasked } from "./left-out";
+import { printPullExclusions, warnRunAutomatically } from "./exclusions";
 import { printPatch } from "./patch";
-import { Arrivals, planOf } from "./plan";
+import { PullFilter, planOf } from "./plan";
 import type { Step } from "./three-way";
 
 export type PullOptions = {
@@ -24,8 +24,8 @@ export type PullOptions = {
 type World = Pick<Io, "stdout" | "stderr">;
 
 /**
- * Brings changes made elsewhere into a directory, or shows them. Gives 1 where something was
- * changed on both sides. Throws CliError.
+ * Applies changes from the service to a directory, or prints them. Returns 1 if a file was changed
+ * on both sides. Throws CliError.
  */
 export async function pull(
   directory: string,
@@ -35,16 +35,16 @@ export async function pull(
 ): Promise<ExitCode> {
   const incoming = await incomingOf(directory, options, connection);
   if (incoming.note !== null) world.stderr.write(`${incoming.note}\n`);
-  const arrivals = new Arrivals(directory, options.include ?? []);
-  if (options.patch) return printPatch(incoming, arrivals, world);
-  const { steps, leftOut, without } = await planOf(directory, incoming.changes, arrivals);
+  const filter = new PullFilter(directory, options.include ?? []);
+  if (options.patch) return printPatch(incoming, filter, world);
+  const { steps, leftOut, without } = await planOf(directory, incoming.changes, filter);
   const conflicts = steps.filter((step) => step.action === "conflict");
   printSteps(steps, world);
-  printStaying(leftOut, world);
+  printPullExclusions(leftOut, world);
   if (options.apply && conflicts.length > 0 && !options.skipConflicts)
     throw new CliError(EXIT.config, CONFLICTS);
-  // before the first is written, so that a pull that breaks off has said it
-  warnRunUnasked(arriving(steps), world);
+  // before the first write, so that an interrupted pull has printed the warning
+  warnRunAutomatically(writtenPaths(steps), world);
   if (!options.apply) {
     world.stderr.write(
       `${incoming.what}: ${sumOf(steps)}. ${steps.length > conflicts.length ? "--apply does this." : ""}`
@@ -54,8 +54,8 @@ export async function pull(
     return conflicts.length > 0 ? EXIT.config : EXIT.ok;
   }
   const done = await applySteps(directory, steps, incoming.theirs);
-  if (incoming.arrives && conflicts.length === 0) {
-    const link = { server: connection.server, ...incoming.arrives };
+  if (incoming.resultingVersion && conflicts.length === 0) {
+    const link = { server: connection.server, ...incoming.resultingVersion };
     await writeLink(directory, without.length > 0 ? { ...link, without } : link);
   }
   world.stderr.write(
@@ -64,8 +64,8 @@ export async function pull(
   return conflicts.length > 0 ? EXIT.config : EXIT.ok;
 }
 
-/** The paths that something comes to. */
-const arriving = (steps: readonly Step[]): string[] =>
+/** The paths that are written or renamed to. */
+const writtenPaths = (steps: readonly Step[]): string[] =>
   steps.flatMap(({ action, path }) => (action === "write" || action === "rename" ? [path] : []));
 
 const CONFLICTS =
@@ -79,8 +79,8 @@ const sumOf = (steps: readonly Step[]): string => {
 };
 
 /**
- * A line for each step: `write`, `rename`, `delete` or `conflict`, the path, and which name it had
- * or why.
+ * Prints one line per step: `write`, `rename`, `delete` or `conflict`, and the path. A rename adds
+ * the old name, a conflict its reason.
  */
 function printSteps(steps: readonly Step[], { stdout }: World): void {
   for (const step of steps) {

@@ -7,7 +7,7 @@ import { canRedraw } from "../terminal/output";
 import { toLine } from "../terminal/sanitize";
 import { uploadContext } from "./context-client";
 import { readLink, writeLink } from "./directory";
-import { printLeftOut } from "./left-out";
+import { printExclusions } from "./exclusions";
 import { type Scan, scan } from "./scan";
 
 export type PushOptions = {
@@ -18,7 +18,9 @@ export type PushOptions = {
 };
 type World = Pick<Io, "stdout" | "stderr" | "env">;
 
-/** Makes a directory the newest version of a context. Throws CliError. */
+/**
+ * Uploads a directory as the newest version of a context; `null` for a dry run. Throws CliError.
+ */
 export async function push(
   directory: string,
   options: PushOptions,
@@ -30,7 +32,7 @@ export async function push(
     link?.server === connection.server && (options.name ?? link.name) === link.name ? link : null;
   const name = options.name ?? link?.name ?? nameOf(directory);
   const found = await scan(directory, options.include ?? []);
-  printLeftOut(found.leftOut, world);
+  printExclusions(found.leftOut, world);
   if (found.leftOut.some(({ reason }) => reason === "may hold secrets"))
     world.stderr.write("To send such files, add --include <pattern>.\n");
   if (options.dryRun) {
@@ -48,7 +50,7 @@ export async function push(
   return upload;
 }
 
-/** Progress of an upload on one line of a terminal; nothing is shown elsewhere. */
+/** Shows the progress of an upload on one line. Prints nothing without a terminal. */
 function progressLine({ stderr, env }: World): {
   show(progress: { sent: number; total: number }): void;
   clear(): void;
@@ -69,7 +71,7 @@ const toMegabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)
 const summaryOf = ({ files }: Scan): string =>
   `${plural(files.length, "file")}, ${toMegabytes(files.reduce((sum, { size }) => sum + size, 0))},`;
 
-/** The directory's name, as far as it can be a context's. Throws CliError. */
+/** A context name made from the directory's name. Throws CliError if that is impossible. */
 function nameOf(directory: string): string {
   const name = contextNameFrom(directory);
   if (name !== null) return name;

@@ -8,10 +8,17 @@ import { CliError, EXIT } from "../exit-codes";
 import { plural } from "../../src/describe/figures";
 import { codeOf, reasonOf } from "../local-files";
 import { IgnoreFiles } from "./ignore-files";
-import { holdsToken, Includes, type LeftOut, leftOutAs, NEVER, type Reason } from "./left-out";
+import {
+  holdsToken,
+  Includes,
+  type Exclusion,
+  exclusionReason,
+  NEVER_SENT,
+  type Reason,
+} from "./exclusions";
 import { CONTEXT_LIMITS } from "../../src/protocol/context-limits";
 
-/** A file that goes. `path`: as the service will call it; `file`: as this machine does. */
+/** A file to push. `path`: its name at the service; `file`: its path on this machine. */
 export type LocalFile = {
   path: string;
   file: string;
@@ -19,16 +26,16 @@ export type LocalFile = {
   size: number;
   executable: boolean;
 };
-export type Scan = { files: LocalFile[]; leftOut: LeftOut[] };
+export type Scan = { files: LocalFile[]; leftOut: Exclusion[] };
 
 /** SHA-256 in lower-case hex. */
 export const hashOf = (bytes: Uint8Array): string =>
   createHash("sha256").update(bytes).digest("hex");
 
 /**
- * What of a directory goes: everything but links, what git ignores (`IgnoreFiles`), and the list of
- * secrets and of what are no sources. `includes` are gitignore-style patterns of files that are
- * sent although they would be left out. Links are never followed. Throws CliError.
+ * Finds the files of a directory to push. Excludes links, files that git ignores (`IgnoreFiles`),
+ * possible secrets and generated files. `includes` are gitignore patterns of files that are pushed
+ * despite an exclusion. Links are never followed. Throws CliError.
  */
 export async function scan(directory: string, includes: readonly string[]): Promise<Scan> {
   const walk = new Walk(directory, new Includes(includes));
@@ -44,10 +51,10 @@ export async function scan(directory: string, includes: readonly string[]): Prom
 }
 
 /**
- * Whether the service takes a file of this name: a name that means another file on some system is
- * refused.
+ * Whether the service accepts a path. It refuses names that mean another file on some operating
+ * system.
  */
-export function isTaken(here: string): boolean {
+export function isAcceptedPath(here: string): boolean {
   try {
     relativePath(here);
     return true;
@@ -59,7 +66,7 @@ export function isTaken(here: string): boolean {
 
 class Walk {
   readonly files: LocalFile[] = [];
-  readonly leftOut: LeftOut[] = [];
+  readonly leftOut: Exclusion[] = [];
 
   constructor(
     private readonly root: string,
@@ -71,7 +78,7 @@ class Walk {
     await this.#directory("");
   }
 
-  /** `at`: "" or with a final `/`. */
+  /** `at`: "" for the root, otherwise with a final `/`. */
   async #directory(at: string): Promise<void> {
     const folder = path.join(this.root, at);
     const entries = await readdir(folder, { withFileTypes: true }).catch((cause: unknown) => {
@@ -84,7 +91,7 @@ class Walk {
   }
 
   async #entry(at: string, entry: Dirent): Promise<void> {
-    if (NEVER.includes(entry.name.toLowerCase())) return;
+    if (NEVER_SENT.includes(entry.name.toLowerCase())) return;
     const isDirectory = entry.isDirectory();
     const here = at + entry.name + (isDirectory ? "/" : "");
     const reason = await this.#reason(here, entry);
@@ -97,8 +104,8 @@ class Walk {
   async #reason(here: string, entry: Dirent): Promise<Reason | null> {
     if (entry.isSymbolicLink()) return "a link";
     if (!entry.isDirectory() && !entry.isFile()) return "no plain file";
-    if (!isTaken(here)) return "a name that other systems do not take";
-    return leftOutAs(here, await this.ignoreFiles.for(here), this.includes);
+    if (!isAcceptedPath(here)) return "a name that other systems do not take";
+    return exclusionReason(here, await this.ignoreFiles.for(here), this.includes);
   }
 
   async #file(here: string): Promise<void> {

@@ -1,29 +1,29 @@
 import { ancestorsOf } from "../../src/workspace/paths";
 
-/** A file on one side: its contents by hash, and whether it may be run. */
+/** A file on one side: its contents' hash and whether it is executable; `null` if it is absent. */
 export type Side = { hash: string; executable: boolean } | null;
-/** What is on this machine. */
-export type Here = Side | PathObstacle;
+/** The entry at a path on this machine. */
+export type LocalEntry = Side | PathObstacle;
 /**
- * Something that is no plain file, or has one above it. `by`: what of this machine keeps the path
- * free of any file, where it could go.
+ * The path cannot have a file: something else than a plain file is there, or a file is above it.
+ * `by`: the entries that block the path, if a plan may delete them.
  */
-type PathObstacle = { blocked: string; by?: InTheWay };
+type PathObstacle = { blocked: string; by?: BlockingEntries };
 /**
- * A file above a path, or all that is in a folder of that path, and the folder. Folders that are in
- * others come first.
+ * The entries that block a path: a file above the path, or the folder at the path with its
+ * contents. Inner folders come first.
  */
-export type InTheWay = { files: readonly string[]; folders: readonly string[] };
+export type BlockingEntries = { files: readonly string[]; folders: readonly string[] };
 
 /**
- * A path with what it was and what it is to become. `was`: the name its file has here, where that
- * differs in case alone.
+ * A path with its base and its new version. `was`: the local name, if the two names differ only in
+ * case.
  */
 export type Change = { path: string; base: Side; theirs: Side; was?: string };
-/** And what it is here now. */
-export type Triple = Change & { here: Here };
+/** A change with the local entry: the input of a three-way merge. */
+export type Triple = Change & { here: LocalEntry };
 
-/** `waits`: what is in its way goes by other steps, which must be done before. */
+/** `waits`: other steps must first delete the entries that block the path. */
 export type Step =
   | {
       action: "write";
@@ -37,24 +37,24 @@ export type Step =
   | { action: "conflict"; path: string; why: string };
 
 /**
- * What is to be done so that changes made elsewhere arrive here, and nothing that was changed here
- * is lost: a file is written or deleted only where it still is what the others started from. What
- * is as it should be needs no step. A file may become a folder, or a folder a file: what is in the
- * way of a new file counts for nothing where all of it goes by the same plan.
+ * Plans a three-way merge that loses no local change. A file is written or deleted only if the
+ * local version equals the base version. A file that already has its new version needs no step. A
+ * file may become a folder, and a folder a file: blocking entries are no conflict if the same plan
+ * deletes all of them.
  */
 export function planSteps(triples: readonly Triple[]): Step[] {
-  const going = goingOf(triples);
-  return triples.flatMap((triple) => stepsOf(triple, going));
+  const deletions = deletionsOf(triples);
+  return triples.flatMap((triple) => stepsOf(triple, deletions));
 }
 
 /**
- * What a plan deletes; and the folders that have, or had, something that is deleted there: they may
- * go once they are empty.
+ * The files that a plan deletes, and the folders that contain deleted files. Such a folder may be
+ * removed once it is empty.
  */
-type Going = { files: ReadonlySet<string>; folders: ReadonlySet<string> };
-const NOTHING: Going = { files: new Set(), folders: new Set() };
+type PlannedDeletions = { files: ReadonlySet<string>; folders: ReadonlySet<string> };
+const NOTHING: PlannedDeletions = { files: new Set(), folders: new Set() };
 
-function goingOf(triples: readonly Triple[]): Going {
+function deletionsOf(triples: readonly Triple[]): PlannedDeletions {
   const deleted = triples.filter(({ base, theirs }) => base !== null && theirs === null);
   const files = deleted
     .flatMap((triple) => stepsOf(triple, NOTHING))
@@ -65,22 +65,21 @@ function goingOf(triples: readonly Triple[]): Going {
   };
 }
 
-const isGoing = ({ files, folders }: InTheWay, going: Going): boolean =>
-  files.every((file) => going.files.has(file)) &&
-  folders.every((folder) => going.folders.has(folder));
+const isCleared = ({ files, folders }: BlockingEntries, deletions: PlannedDeletions): boolean =>
+  files.every((file) => deletions.files.has(file)) &&
+  folders.every((folder) => deletions.folders.has(folder));
 
-/** Whether there is a change, before comparing with the files here. */
+/** Whether the change does anything. Local files are not compared. */
 export const isChange = ({ base, theirs, was }: Change): boolean =>
   was !== undefined || !isSame(base, theirs);
 
-function stepsOf(triple: Triple, going: Going): Step[] {
+function stepsOf(triple: Triple, deletions: PlannedDeletions): Step[] {
   if (!isChange(triple)) return [];
   const { path, here } = triple;
   if (here === null || !("blocked" in here)) return stepsFor(triple, here);
-  // If something else is there, there is no file to delete, and none in the way of another once
-  // that is gone.
+  // A blocked path has no file of this name: a deletion is already done.
   if (here.by && triple.theirs === null) return stepsFor(triple, null);
-  if (!here.by || !isGoing(here.by, going))
+  if (!here.by || !isCleared(here.by, deletions))
     return [{ action: "conflict", path, why: here.blocked }];
   return stepsFor(triple, null).map((step) =>
     step.action === "write" ? { ...step, waits: true } : step,
@@ -89,9 +88,9 @@ function stepsOf(triple: Triple, going: Going): Step[] {
 
 function stepsFor({ path, base, theirs, was }: Change, here: Side): Step[] {
   const renamed: Step[] = was === undefined ? [] : [{ action: "rename", path, was }];
-  if (isSame(base, theirs) || hasArrived(base, theirs, here)) return renamed;
+  if (isSame(base, theirs) || isApplied(base, theirs, here)) return renamed;
   if (!isSameHash(base, here))
-    return [{ action: "conflict", path, why: whyOf(base, theirs, here) }];
+    return [{ action: "conflict", path, why: conflictReason(base, theirs, here) }];
   if (theirs === null) return [...renamed, { action: "delete", path, from: here }];
   return [
     ...renamed,
@@ -99,24 +98,27 @@ function stepsFor({ path, base, theirs, was }: Change, here: Side): Step[] {
       action: "write",
       path,
       from: here,
-      to: { ...theirs, executable: mayRun(base, theirs, here) },
+      to: { ...theirs, executable: executableAfter(base, theirs, here) },
     },
   ];
 }
 
-/** Files that were not changed there stay as they are here. */
-const mayRun = (base: Side, theirs: Exclude<Side, null>, here: Side): boolean =>
+/** Keeps the local value unless the change sets it. */
+const executableAfter = (base: Side, theirs: Exclude<Side, null>, here: Side): boolean =>
   here !== null && base?.executable === theirs.executable ? here.executable : theirs.executable;
 
-/** The same contents are enough, but where nothing else was changed than whether it may be run. */
-const hasArrived = (base: Side, theirs: Side, here: Side): boolean =>
+/**
+ * Whether the local file already has the new version. Equal contents suffice, unless the change
+ * sets only the executable bit.
+ */
+const isApplied = (base: Side, theirs: Side, here: Side): boolean =>
   isSameHash(theirs, here) && (!isSameHash(base, theirs) || isSame(theirs, here));
 
 const isSameHash = (one: Side, other: Side): boolean => one?.hash === other?.hash;
 const isSame = (one: Side, other: Side): boolean =>
   isSameHash(one, other) && one?.executable === other?.executable;
 
-function whyOf(base: Side, theirs: Side, here: Side): string {
+function conflictReason(base: Side, theirs: Side, here: Side): string {
   if (base === null) return "made on both sides, with different contents";
   if (here === null) return "deleted here, changed there";
   return theirs === null ? "changed here, deleted there" : "changed on both sides";

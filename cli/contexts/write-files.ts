@@ -5,8 +5,8 @@ import { CliError, EXIT } from "../exit-codes";
 import { reasonOf } from "../local-files";
 
 /**
- * Writes a whole file, or keeps the old one. Makes the folders above. An existing file keeps its
- * permissions for reading and writing. Throws CliError.
+ * Writes a file atomically: a failure keeps the old file. Creates its folders. An existing file
+ * keeps its permissions for reading and writing. Throws CliError.
  */
 export async function writeWhole(
   file: string,
@@ -30,19 +30,20 @@ export async function writeWhole(
 
 const [READ, RUN] = [0o444, 0o111];
 
-/** A file's mode, but whether it may be run: then by all who may read it. */
+/** The mode with the executable bit set or cleared. It is set for all users who may read. */
 function modeLike(mode: number, executable: boolean): number {
   const kept = mode & 0o777;
   if ((kept & RUN) !== 0) return executable ? kept : kept & ~RUN;
   return executable ? kept | ((kept & READ) >> 2) : kept;
 }
 
-/**
- * Renames a file, and the folders above it, where old and new name differ in case alone. Throws
- * CliError.
- */
-export async function renameInCase(directory: string, was: string, is: string): Promise<void> {
-  const [olds, news] = [was.split("/"), is.split("/")];
+/** Renames a file, and its folders, if the names differ only in case. Throws CliError. */
+export async function renameInCase(
+  directory: string,
+  oldPath: string,
+  newPath: string,
+): Promise<void> {
+  const [olds, news] = [oldPath.split("/"), newPath.split("/")];
   for (const [depth, name] of news.entries()) {
     const old = olds[depth] ?? name;
     if (old !== name) await renameEntry(path.join(directory, ...news.slice(0, depth)), old, name);
@@ -52,17 +53,17 @@ export async function renameInCase(directory: string, was: string, is: string): 
 async function renameEntry(folder: string, old: string, name: string): Promise<void> {
   const [from, to] = [path.join(folder, old), path.join(folder, name)];
   try {
-    // Some systems list names in another Unicode form. A name that is not listed is renamed
-    // already.
+    // Some systems list names in another Unicode form. If the old name is not listed, the entry is
+    // already renamed.
     if (!(await readdir(folder)).some((listed) => listed.normalize("NFC") === old)) return;
-    // By a third name: many systems do nothing where the new name leads to the file itself.
+    // Renames in two steps: many systems ignore a rename that changes only the case.
     const between = path.join(folder, `.massgen-edge-${randomUUID()}`);
     await rename(from, between);
     await rename(between, to).catch(async (cause: unknown) => {
       await rename(between, from);
       throw cause;
     });
-    // left over where both names were links to one file: rename does nothing then
+    // `rename` does nothing if both names are links to one file, and the third name remains.
     await rm(between, { force: true });
   } catch (cause) {
     throw new CliError(EXIT.config, `Cannot rename ${from} to ${name}: ${reasonOf(cause)}.`, {

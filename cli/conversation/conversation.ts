@@ -6,31 +6,29 @@ import type { OutputOptions } from "../asking/answer-output";
 import type { TeamChoice } from "../asking/team-choice";
 import { withUploads } from "../uploads/uploads";
 
-/** What a conversation at the terminal knows. */
+/** State of a conversation at the terminal. */
 export type Conversation = {
   team: TeamChoice;
   readonly connection: Connection;
   readonly limits: Limits;
   readonly output: OutputOptions;
-  /** null until the first question is asked. */
+  /** `null` until the first question is asked. */
   session: string | null;
-  /**
-   * The latest question, and what it was asked after: null before anything, or for the first turn
-   * of a session.
-   */
-  latest: Latest | null;
-  /** What goes along with the next question besides what the team has for the first. */
+  /** The latest question; `null` if no question was asked in this session. */
+  latest: LatestQuestion | null;
+  /** Attachments of the next question, in addition to those of the team. */
   attached: readonly QuestionPart[];
 };
 
-export type Latest = {
+export type LatestQuestion = {
   question: string;
+  /** The turn that the question follows; `null` for the first turn of a session. */
   parent: number | null;
   turn: number | null;
   attached: readonly QuestionPart[];
 };
 
-/** How to ask `question` next: in the session there is, or in a new one. */
+/** The request for `question`: the next turn of the session, or a new session. */
 export function nextTurn(
   { session, team, limits, attached }: Conversation,
   question: string,
@@ -42,8 +40,8 @@ export function nextTurn(
 }
 
 /**
- * The latest question once more, as if it had not been asked yet: after the same turn as before. A
- * first question has nothing before it, so it begins a new session.
+ * The request that repeats the latest question after the same parent turn. The first question of a
+ * session has no parent, so its repetition starts a new session. `null` without a latest question.
  */
 export function again({ session, team, limits, latest }: Conversation): AskTarget | null {
   if (latest === null) return null;
@@ -67,4 +65,4 @@ const first = (
     ...limits,
   },
 });
-type PartsOfQuestion = Pick<Latest, "question" | "attached">;
+type PartsOfQuestion = Pick<LatestQuestion, "question" | "attached">;

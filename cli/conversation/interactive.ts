@@ -1,7 +1,7 @@
 import { type AskTarget, ask } from "../asking/ask-team";
 import { refuseFirstSlip } from "../commands/slips";
 import type { Connection } from "../credentials/connection";
-import { again, type Conversation, type Latest, nextTurn } from "./conversation";
+import { again, type Conversation, type LatestQuestion, nextTurn } from "./conversation";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import type { Limits } from "../commands/flags";
 import { commandLineOf } from "../invocation";
@@ -13,7 +13,7 @@ import { PASTE_MODE } from "../terminal/paste";
 import { asCommand, bareCommand, complete, type Outcome, perform } from "./slash-commands";
 import type { TeamChoice } from "../asking/team-choice";
 import { canRedraw } from "../terminal/output";
-import { tellUploads } from "../uploads/uploads";
+import { printAttached } from "../uploads/uploads";
 
 export type ConverseOptions = {
   team: TeamChoice;
@@ -22,9 +22,7 @@ export type ConverseOptions = {
   output: OutputOptions;
 };
 
-/**
- * A conversation at a terminal: each entry is the next turn of one session, until the user leaves.
- */
+/** A conversation at a terminal: each entry is the next turn of one session. */
 export async function converse(
   { team, connection, limits, output }: ConverseOptions,
   io: Io,
@@ -41,9 +39,9 @@ export async function converse(
   io.stderr.write(
     `massgen-edge at ${connection.server}, asking ${team.described}. /help lists commands, /quit leaves.\n`,
   );
-  tellUploads(team.attached, io);
+  printAttached(team.attached, io);
   const canMark = canRedraw(io.stderr, io.env);
-  // during a turn too: what is pasted meanwhile is read at the next prompt
+  // also on during a turn: the next prompt reads text that is pasted meanwhile
   if (canMark) io.screen.write(PASTE_MODE.on);
   try {
     await untilLeft(conversation, io);
@@ -82,7 +80,7 @@ function leave({ session, latest }: Conversation, io: Io): ExitCode {
   return EXIT.ok;
 }
 
-/** A mistake, a refusal or a lost service ends what was asked, not the conversation. */
+/** Handles one entry. An error ends the question, not the conversation. */
 async function handled(
   typed: Extract<EditorInput, { kind: "text" }>,
   conversation: Conversation,
@@ -127,7 +125,7 @@ async function askAgain(conversation: Conversation, io: Io): Promise<void> {
   await take(asked, { question, parent, attached }, { conversation, io });
 }
 
-type Question = Omit<Latest, "turn">;
+type Question = Omit<LatestQuestion, "turn">;
 
 async function take(
   what: AskTarget,

@@ -8,44 +8,48 @@ import type { Io } from "../io";
 import { listSessions } from "../service/listings";
 import { toLine } from "../terminal/sanitize";
 import { chooseTeam } from "../asking/team-choice";
-import { readUploads, tellUploads } from "../uploads/uploads";
+import { readUploads, printAttached } from "../uploads/uploads";
 import { sessionLinesOf, turnLinesOf } from "../display/turn-page";
 
-/** What the conversation does next. */
+/** The next step of the conversation after a command. */
 export type Outcome = "done" | "retry" | "quit";
 export type SlashCommand = { name: string; argument: string };
 
-type Perform = (conversation: Conversation, io: Io, argument: string) => Promise<Outcome>;
-type Entry = { usage: string; says: string; perform: Perform };
+type CommandHandler = (conversation: Conversation, io: Io, argument: string) => Promise<Outcome>;
+type Entry = { usage: string; meaning: string; perform: CommandHandler };
 
 /** Commands of the conversation, in the order /help lists them. */
 const COMMANDS: Readonly<Record<string, Entry>> = {
-  help: { usage: "/help", says: "this list", perform: help },
-  status: { usage: "/status", says: "what the session does now", perform: status },
-  show: { usage: "/show [turn]", says: "a turn: question, answer, votes, cost", perform: show },
-  retry: { usage: "/retry", says: "ask the last question again", perform: async () => "retry" },
-  cancel: { usage: "/cancel", says: "cancel the running turn", perform: cancel },
+  help: { usage: "/help", meaning: "this list", perform: help },
+  status: { usage: "/status", meaning: "what the session does now", perform: status },
+  show: { usage: "/show [turn]", meaning: "a turn: question, answer, votes, cost", perform: show },
+  retry: { usage: "/retry", meaning: "ask the last question again", perform: async () => "retry" },
+  cancel: { usage: "/cancel", meaning: "cancel the running turn", perform: cancel },
   attach: {
     usage: "/attach [session]",
-    says: "watch the running turn again, or continue another session",
+    meaning: "watch the running turn again, or continue another session",
     perform: attach,
   },
   file: {
     usage: "/file <path>",
-    says: "attach a file to the next question; without a path, detach all",
+    meaning: "attach a file to the next question; without a path, detach all",
     perform: file,
   },
-  sessions: { usage: "/sessions", says: "the newest sessions", perform: sessions },
-  new: { usage: "/new", says: "start a new session with the next question", perform: begin },
+  sessions: { usage: "/sessions", meaning: "the newest sessions", perform: sessions },
+  new: { usage: "/new", meaning: "start a new session with the next question", perform: begin },
   config: {
     usage: "/config [file|name]",
-    says: "show the current team; another team starts a new session",
+    meaning: "show the current team; another team starts a new session",
     perform: config,
   },
-  model: { usage: "/model <model>", says: "ask one model alone, in a new session", perform: model },
+  model: {
+    usage: "/model <model>",
+    meaning: "ask one model alone, in a new session",
+    perform: model,
+  },
   quit: {
     usage: "/quit",
-    says: "leave; also Ctrl+D, or Ctrl+C twice",
+    meaning: "leave; also Ctrl+D, or Ctrl+C twice",
     perform: async () => "quit",
   },
 };
@@ -59,28 +63,28 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The command in `text`; null for a question. A question may begin with a slash too: as a path, or
- * with two slashes.
+ * The command in `text`; `null` for a question. A question may also begin with a slash: a path, or
+ * two slashes.
  */
 export function asCommand(text: string): SlashCommand | null {
   const [, name, argument = ""] = /^\/([a-z?]+)(?:[^\S\n]+(.*))?[^\S\n]*$/i.exec(text) ?? [];
   return name === undefined ? null : { name: name.toLowerCase(), argument: argument.trim() };
 }
 
-/** The command, with its slash, that `text` names without one; null for a question. */
+/** The command that `text` names without its slash; `null` for a question. */
 export function bareCommand(text: string): string | null {
   const name = text.trim().toLowerCase();
   const isOne = name.length > 1 && (Object.hasOwn(COMMANDS, name) || Object.hasOwn(ALIASES, name));
   return isOne ? `/${ALIASES[name] ?? name}` : null;
 }
 
-/** Whether `word` is a command as it is written in a conversation, with its slash. */
+/** Whether `word` is a command of the conversation, with its slash. */
 export const isConversationCommand = (word: string): boolean => {
   const name = asCommand(word)?.name;
   return name !== undefined && (Object.hasOwn(COMMANDS, name) || Object.hasOwn(ALIASES, name));
 };
 
-/** Does what it says. Throws CliError. */
+/** Performs the command. Throws CliError. */
 export async function perform(
   { name, argument }: SlashCommand,
   conversation: Conversation,
@@ -103,11 +107,11 @@ export function complete(line: string): [string[], string] {
 
 /** Usage and meaning of each command, for the reference page. */
 export const slashCommandUsages = (): string[][] =>
-  Object.values(COMMANDS).map(({ usage, says }) => [usage, says]);
+  Object.values(COMMANDS).map(({ usage, meaning }) => [usage, meaning]);
 
 async function help(_: Conversation, io: Io): Promise<Outcome> {
-  for (const { usage, says } of Object.values(COMMANDS))
-    io.stderr.write(`  ${usage.padEnd(22)}${says}\n`);
+  for (const { usage, meaning } of Object.values(COMMANDS))
+    io.stderr.write(`  ${usage.padEnd(22)}${meaning}\n`);
   io.stderr.write(
     "  Ctrl+C during a turn detaches from it; a second Ctrl+C cancels it. A line that ends in \\ continues on the next line.\n",
   );
@@ -170,9 +174,9 @@ async function file(conversation: Conversation, io: Io, argument: string): Promi
   );
   conversation.attached = [
     ...others,
-    ...(await readUploads([{ name: argument, isMeant: true }], io)),
+    ...(await readUploads([{ name: argument, isNamedByUser: true }], io)),
   ];
-  tellUploads(conversation.attached, io);
+  printAttached(conversation.attached, io);
   return "done";
 }
 
@@ -197,7 +201,7 @@ async function config(conversation: Conversation, io: Io, argument: string): Pro
     return "done";
   }
   conversation.team = await chooseTeam({ config: argument }, io);
-  tellUploads(conversation.team.attached, io);
+  printAttached(conversation.team.attached, io);
   return begin(conversation, io);
 }
 

@@ -4,18 +4,18 @@ import { CliError, EXIT } from "../exit-codes";
 import { DEFAULT_SERVER } from "../invocation";
 import type { Io } from "../io";
 
-/** Whom to ask, and with what. A key is only ever sent to `server`. */
+/** The service and the key. The key is sent to `server` only. */
 export type Connection = { server: string; key?: string };
 export type ConnectionFlags = { server?: string | undefined; key?: string | undefined };
-/** Where each of the two was found, for people. */
+/** The sources of both values, for messages. */
 export type Origins = { server: string; key: string | null };
 
 type SettingValue = { value: string; from: string };
 
 /**
- * The service and the key: what the command line says, then MASSGEN_EDGE_SERVER and
- * MASSGEN_EDGE_KEY, then what `login` stored, then the service on this machine. A stored key goes
- * to the server it was stored for and to no other.
+ * Finds the service and the key: first from the command line, then from MASSGEN_EDGE_SERVER and
+ * MASSGEN_EDGE_KEY, then from `login`. The default is the service on this machine. A stored key is
+ * sent only to the server for which it was stored.
  */
 export async function connect(
   flags: ConnectionFlags,
@@ -57,8 +57,8 @@ function serverFrom(text: string | undefined): string | undefined {
 }
 
 /**
- * Throws CliError for what cannot be a key, and for a way on which others could read it. `from`:
- * where the key was found.
+ * Throws CliError if the key is malformed, or if the connection would not encrypt it. `from`: the
+ * source of the key, for the message.
  */
 export function requireSendable(key: string, server: string, from: string): void {
   const risk = keyRisk(key, server);

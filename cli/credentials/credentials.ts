@@ -8,11 +8,11 @@ import { type Credentials, CredentialsSchema, parseJson } from "../service/schem
 type Home = Pick<Io, "home" | "cwd">;
 
 const NONE: Credentials = { server: null, keys: {} };
-/** Its owner alone may read it. */
+/** Only the owner may read the file. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-/** What `login` stored. Throws CliError if the file is there and is something else. */
+/** The credentials that `login` stored. Throws CliError if the file is invalid. */
 export async function readCredentials(io: Home): Promise<Credentials> {
   const file = credentialsFile(io);
   const shown = shownPath(file, io);
@@ -26,19 +26,21 @@ export async function readCredentials(io: Home): Promise<Credentials> {
   );
 }
 
-/** Stores a key for this server alone, and makes it the server that is asked. */
+/** Stores the key of a server, and makes that server the default. Returns the file's path. */
 export async function storeKey(server: string, key: string, io: Home): Promise<string> {
   const { keys } = await readCredentials(io);
   return write({ server, keys: { ...keys, [server]: key } }, io);
 }
 
-/** Forgets the key of `server`; false if there was none. */
+/** Deletes the key of `server`; returns whether there was a key. */
 export async function forgetKey(server: string, io: Home): Promise<boolean> {
-  const { server: asked, keys } = await readCredentials(io);
+  const { server: stored, keys } = await readCredentials(io);
   if (!Object.hasOwn(keys, server)) return false;
-  const left = Object.fromEntries(Object.entries(keys).filter(([origin]) => origin !== server));
-  if (Object.keys(left).length === 0) await rm(credentialsFile(io), { force: true });
-  else await write({ server: asked === server ? null : asked, keys: left }, io);
+  const remaining = Object.fromEntries(
+    Object.entries(keys).filter(([origin]) => origin !== server),
+  );
+  if (Object.keys(remaining).length === 0) await rm(credentialsFile(io), { force: true });
+  else await write({ server: stored === server ? null : stored, keys: remaining }, io);
   return true;
 }
 
@@ -49,7 +51,7 @@ export async function isExposed(io: Home): Promise<boolean> {
   return found !== null && (found.mode & 0o077) !== 0;
 }
 
-/** Never half a file, never readable by others, not even for a moment. */
+/** Writes the file atomically. Other users cannot read it at any time. */
 async function write(credentials: Credentials, io: Home): Promise<string> {
   const file = credentialsFile(io);
   const draft = `${file}.${process.pid}`;

@@ -9,12 +9,12 @@ import { finalText } from "./summary";
 import type { Output } from "../terminal/output";
 
 /**
- * MassGen's `--automation`: few lines of `KEY: value` on stdout. Where MassGen names its log folder
- * and its status file, this service names the session and the address that gives the same fields;
- * there is no folder on this machine to name.
+ * MassGen's `--automation`: a few lines of `KEY: value` on stdout. MassGen prints its log folder
+ * and its status file. This program prints the session and the address with the same fields,
+ * because the service has no folder on this machine.
  */
 
-/** What a program needs to follow the run, before anything else. */
+/** The first lines: the data that a program needs to follow the run. */
 export const beginningLines = ({
   sessionId,
   statusUrl,
@@ -33,7 +33,7 @@ export const IN_PROGRESS = "[Coordination in progress - ask STATUS_URL for real-
 
 const PREVIEW_CHARS = 200;
 
-/** The result of the turn. `answerAt`: the file or the address that has the whole answer. */
+/** The last lines: the result. `answerAt`: the file or address of the complete answer. */
 export function endLines(turn: TurnView, answerAt: { file: string } | { url: string }): string[] {
   const duration = `${(((turn.endedAt ?? turn.startedAt) - turn.startedAt) / 1000).toFixed(1)}s`;
   const answer = finalText(turn);
@@ -58,7 +58,7 @@ export function endLines(turn: TurnView, answerAt: { file: string } | { url: str
   ];
 }
 
-/** Why there is no answer: what is said of the turn, then each agent's own reason. */
+/** Why there is no answer: the turn's error, then the reason of each agent. */
 function errorLines(turn: TurnView): string[] {
   if (turn.status === "cancelled") return ["ERROR: cancelled"];
   if (!turn.failure) return [];
@@ -66,7 +66,7 @@ function errorLines(turn: TurnView): string[] {
   return [turn.failure.message, ...reasons].map((text) => `ERROR: ${toLine(text)}`);
 }
 
-/** Only a completed turn has a winner; in a cancelled one, an answer was ahead. */
+/** The winner of a completed turn, or the leading agent of a cancelled turn. */
 function winnerLines(turn: TurnView): string[] {
   if (turn.winner === null || turn.failure) return [];
   if (turn.status !== "completed") return [`LEADING: ${toLine(turn.winner)}`];
@@ -74,7 +74,7 @@ function winnerLines(turn: TurnView): string[] {
   return [`WINNER: ${toLine(turn.winner)}`, ...(votes === null ? [] : [`VOTES: ${votes}`])];
 }
 
-/** `3 agents`; where some have no part in the result, `1 of 3 agents took part`. */
+/** `3 agents`, or `1 of 3 agents took part` if agents failed. */
 function agentWords(turn: TurnView): string {
   const participants = participantsOfTurn(turn);
   const missing = participants.filter(({ tookPart, error }) => !tookPart && error !== null).length;
@@ -84,7 +84,7 @@ function agentWords(turn: TurnView): string {
     : all;
 }
 
-/** A line for each new attempt, as MassGen prints it; the rest is what `below` shows. */
+/** Adds MassGen's line for each new attempt to the display `below`. */
 export const automationDisplay = (output: Output, below: TurnDisplay): TurnDisplay => ({
   update(message, view) {
     const { event } = message;

@@ -35,8 +35,8 @@ const SILENT: TurnDisplay = {
 };
 
 /**
- * Every event as one line of JSON on `output`, also those this program does not know; notices go to
- * `notices`.
+ * Writes every event as one line of JSON to `output`, also events of unknown types. Notices are
+ * written to `notices`.
  */
 export const jsonDisplay = (output: Output, notices: Output): TurnDisplay => ({
   update({ raw }) {
@@ -49,7 +49,7 @@ export const jsonDisplay = (output: Output, notices: Output): TurnDisplay => ({
   close() {},
 });
 
-/** A line for each change, for files and pipes. */
+/** Prints one line per event, for files and pipes. */
 export function plainDisplay(output: Output): TurnDisplay {
   let closed = false;
   const print = (text: string) => {

@@ -10,8 +10,9 @@ const TICK_MS = 1_000;
 export type LiveOptions = { env: Readonly<Record<string, string | undefined>>; now?: () => number };
 
 /**
- * A terminal: what happened scrolls by above, the state of the team stays below and is drawn over
- * in place, at most ten times a second. Lines never wrap; the terminal may change its size.
+ * The display for a terminal. Events scroll at the top. The state of the team stays at the bottom
+ * and is redrawn in place, at most ten times a second. Lines never wrap; the terminal may be
+ * resized.
  */
 export function liveDisplay(output: Output, { env, now = Date.now }: LiveOptions): TurnDisplay {
   const screen = new Screen(output, wantsColor(output, env));
@@ -54,10 +55,10 @@ export function liveDisplay(output: Output, { env, now = Date.now }: LiveOptions
   };
 }
 
-/** Lines that scroll by, and a block below them that is replaced as a whole. */
+/** Scrolling lines, and a block below them that is redrawn as a whole. */
 class Screen {
   #pending: string[] = [];
-  /** The block at the bottom of the screen: columns of each line. */
+  /** Width of each line of the block at the bottom, in columns. */
   #block: number[] = [];
 
   constructor(
@@ -65,14 +66,14 @@ class Screen {
     readonly color: boolean,
   ) {}
 
-  /** One column less than there is: a full line would make some terminals wrap. */
+  /** One column less than the terminal has: some terminals wrap a full line. */
   get width(): number {
     return Math.max(20, this.#columns - 1);
   }
   get height(): number {
     return Math.max(4, (this.output.rows || 24) - 1);
   }
-  /** A terminal that does not know its size, as on some serial lines and in containers, says 0. */
+  /** Some serial lines and containers report a size of 0. */
   get #columns(): number {
     return this.output.columns || 80;
   }
@@ -89,7 +90,7 @@ class Screen {
     this.#block = block.map((line) => widthOf(paint(line, { width: this.width, color: false })));
   }
 
-  /** Back to the first row of the block. A terminal made narrower has wrapped its lines. */
+  /** Erases the block. A terminal that became narrower has wrapped the lines of the block. */
   #erase(): string {
     const rows = this.#block.reduce(
       (sum, width) => sum + Math.max(1, Math.ceil(width / this.#columns)),

@@ -14,13 +14,13 @@ import {
 } from "./summary";
 
 type Sinks = Pick<Io, "stdout" | "stderr" | "env">;
-export type ReportTo = { options: { context: RequestContext; jsonStream: boolean }; io: Sinks };
+export type ReportTarget = { options: { context: RequestContext; jsonStream: boolean }; io: Sinks };
 
-/** The final answer on stdout, everything else about the turn, its sources first, on stderr. */
+/** Prints the final answer on stdout. Sources and all other facts are printed on stderr. */
 export function report(
   turn: TurnView,
   place: { sessionId: string },
-  { options, io }: ReportTo,
+  { options, io }: ReportTarget,
 ): void {
   if (io.stderr.isTTY) io.stderr.write("\n");
   if (turn.final && !options.jsonStream) {
@@ -30,14 +30,14 @@ export function report(
   printRest(turn, new URL(sessionPath(place.sessionId), options.context.server).href, io);
 }
 
-/** The sources of the final answer. */
+/** Prints the sources of the final answer. */
 export function printSources(turn: TurnView, io: Sinks): void {
   const sources = sourceLines(turn);
   if (sources.length > 0 && io.stderr.isTTY) io.stderr.write("\n");
   printLines(sources, io);
 }
 
-/** What a cancelled turn leaves, votes, winner, tokens, cost, where to read on. */
+/** Prints the partial answer of a cancelled turn, votes, winner, tokens, cost and the address. */
 export function printRest(turn: TurnView, url: string, io: Sinks): void {
   const partial = partialText(turn);
   if (partial) io.stderr.write(`Partial answer:\n${partial}\n`);
@@ -46,10 +46,10 @@ export function printRest(turn: TurnView, url: string, io: Sinks): void {
 }
 
 /**
- * Why there is no answer, or who of the team has no part in it: all that a run without a display
- * says on stderr.
+ * Prints why there is no answer, and which agents did not take part. A run without a display prints
+ * nothing else on stderr.
  */
-export function printTroubles(turn: TurnView, io: Sinks): void {
+export function printProblems(turn: TurnView, io: Sinks): void {
   const partial = partialText(turn);
   if (partial) io.stderr.write(`Partial answer:\n${partial}\n`);
   printLines([...failureLines(turn), ...warningLines(turn)], io);
@@ -60,7 +60,7 @@ function printLines(lines: Line[], { stderr, env }: Sinks): void {
   for (const line of lines) stderr.write(`${paint(line, look)}\n`);
 }
 
-/** An answer is a success, however the coordination ended. */
+/** A turn with an answer is a success, even if the coordination ended at its time limit. */
 export function exitCodeOf({ status, failure, attempts }: TurnView): ExitCode {
   if (status === "completed") return EXIT.ok;
   if (status === "cancelled") return EXIT.interrupted;

@@ -7,8 +7,8 @@ import { type Line, segment } from "../terminal/output";
 import { sanitize, toLine } from "../terminal/sanitize";
 
 /**
- * What is said about a turn that has ended: votes with their reasons, winner, tokens, cost, where
- * to read on.
+ * The summary of a turn that has ended: votes with reasons, winner, tokens, cost and the session's
+ * address.
  */
 export function summaryLines(turn: TurnView, url: string): Line[] {
   const attempt = turn.attempts.at(-1);
@@ -34,7 +34,7 @@ export const finalText = (turn: TurnView): string => sanitize(turn.final?.text ?
 
 const MOST_SOURCES = 10;
 
-/** The sources of the final answer, the first few of them. */
+/** The first sources of the final answer. */
 export function sourceLines(turn: TurnView): Line[] {
   const sources = citationsOf(turn);
   if (sources.length === 0) return [];
@@ -53,7 +53,7 @@ export function sourceLines(turn: TurnView): Line[] {
   ];
 }
 
-/** What a cancelled turn leaves, or "". */
+/** The partial answer of a cancelled turn; "" if there is no text. */
 export const partialText = ({ partial }: TurnView): string =>
   sanitize(partial?.text ?? partial?.answer ?? "").trimEnd();
 
@@ -69,8 +69,8 @@ function voteLines(attempt: AttemptView): Line[] {
 }
 
 /**
- * A call that was cut off is charged what it had reserved: the most it can have cost, which may be
- * far more than it did.
+ * The cost of the turn. An interrupted call is charged its reservation: its highest possible cost,
+ * which may be far above the real cost.
  */
 function cost(turn: TurnView): string {
   const { costUsd, unreportedUsd, isCostWhole } = turn;
@@ -93,14 +93,14 @@ function winner(turn: TurnView, attempt: AttemptView | undefined): string {
   return [`${name} with ${label}`, ...voteFacts(turn, attempt)].join(", ");
 }
 
-/** How far the winning answer won; with the count of each answer where agents disagree. */
+/** The votes of the winning answer; if agents disagree, also the count of each answer. */
 function voteFacts(turn: TurnView, attempt: AttemptView): string[] {
   const words = winnerVotes(turn);
   const counts = Object.entries(tallyOf(attempt)).map(([label, count]) => `${label}: ${count}`);
   return words === null ? [] : [`${words}${counts.length > 1 ? ` (${counts.join(", ")})` : ""}`];
 }
 
-/** What a reader of the answer must know, a line each. */
+/** The warnings about a result, one line each. */
 export const warningLines = (turn: TurnView): Line[] =>
   warningsOf(turn).map((text) => [segment("warning  ", "bad"), segment(toLine(text))]);
 

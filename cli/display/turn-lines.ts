@@ -14,18 +14,16 @@ import {
 } from "../../src/describe/figures";
 import { activityOf, statusTone } from "../../src/describe/status";
 
-/** Where a watched turn shows. Never throws, never waits. */
+/** Shows a turn while it runs. Never throws and never waits. */
 export type TurnDisplay = {
   /**
    * After each event. `event` is `null` if this program does not know the event; `raw` is its JSON
    * as received.
    */
   update(message: { event: WireEvent | null; raw: string }, view: SessionView): void;
-  /** Something about the watching itself, like a lost connection. */
+  /** Shows a message about the connection, for example that it was lost. */
   notice(text: string): void;
-  /**
-   * Leaves on the screen what is there. Called more than once; what comes later may be left out.
-   */
+  /** Ends the display and keeps its last state on the screen. May be called more than once. */
   close(): void;
 };
 
@@ -89,7 +87,7 @@ const countValid = (attempt: AttemptView | undefined): number =>
  * What agents' lines omit or shorten if they are too long, in this order. The cost is last and must
  * not be cut off.
  */
-const SHORTER = [
+const SHORTENINGS = [
   "files left out",
   "label",
   "name",
@@ -100,7 +98,7 @@ const SHORTER = [
   "tokens",
   "figures",
 ] as const;
-type Shorter = (typeof SHORTER)[number];
+type Shortening = (typeof SHORTENINGS)[number];
 
 /** The longest cells that fit into `width`, with their columns' widths. */
 function columnsOf(
@@ -108,13 +106,13 @@ function columnsOf(
   width: number,
 ): { rows: string[][]; widths: number[] } {
   for (let given = 0; ; given += 1) {
-    const without = new Set(SHORTER.slice(0, given));
+    const without = new Set(SHORTENINGS.slice(0, given));
     const rows = agents.map((agent) => cells(agent, without));
     const widths = (rows[0] ?? []).map((_, column) =>
       Math.max(...rows.map((row) => widthOf(row[column] ?? ""))),
     );
     const total = widths.reduce((sum, each) => sum + each, GAP * (widths.length - 1));
-    if (total <= width || given === SHORTER.length) return { rows, widths };
+    if (total <= width || given === SHORTENINGS.length) return { rows, widths };
   }
 }
 
@@ -122,7 +120,7 @@ function columnsOf(
  * Name, status, round, answers, vote, tokens, cost; on a very narrow terminal name, status, vote,
  * cost.
  */
-function cells(agent: AgentView, without: ReadonlySet<Shorter>): string[] {
+function cells(agent: AgentView, without: ReadonlySet<Shortening>): string[] {
   const round = without.has("round") ? `r${agent.round}` : `round ${agent.round}`;
   const answers = without.has("answers") ? `${agent.answers} ans` : plural(agent.answers, "answer");
   return [
@@ -136,7 +134,7 @@ function cells(agent: AgentView, without: ReadonlySet<Shorter>): string[] {
 }
 
 /** `→ agent1.2`, or `→ 1.2` in few columns. */
-function voteWords(vote: AgentView["vote"], without: ReadonlySet<Shorter>): string {
+function voteWords(vote: AgentView["vote"], without: ReadonlySet<Shortening>): string {
   if (!without.has("vote")) return vote ? `→ ${vote.label}` : "no vote";
   return vote ? `→ ${vote.label.replace(/^agent/, "")}` : "";
 }
@@ -144,7 +142,7 @@ function voteWords(vote: AgentView["vote"], without: ReadonlySet<Shorter>): stri
 /** `120 tok + 40 reserved`, or `120+40 tok` in few columns. */
 const tokensOf = (
   { reportedTokens: reported, reservedTokens: reserved }: AgentView,
-  without: ReadonlySet<Shorter>,
+  without: ReadonlySet<Shortening>,
 ): string =>
   without.has("tokens")
     ? `${formatTokens(reported)}${reserved > 0 ? `+${formatTokens(reserved)}` : ""} tok`
@@ -152,7 +150,7 @@ const tokensOf = (
 
 function answerWords(
   { latestLabel, leftOut = 0 }: AgentView,
-  without: ReadonlySet<Shorter>,
+  without: ReadonlySet<Shortening>,
 ): string {
   if (latestLabel === null || without.has("label")) return "";
   return leftOut > 0 && !without.has("files left out")

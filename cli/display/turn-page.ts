@@ -18,7 +18,7 @@ const paragraphs = (text: string): Line[] =>
     .split("\n")
     .map((line) => [segment(line)]);
 
-/** One turn: its question, its answer, who voted for what, what it cost. */
+/** One turn: its question, answer, votes and cost. */
 export function turnLinesOf(turn: TurnFacts): Line[] {
   const text = turn.answer ?? turn.partial?.text ?? turn.partial?.answer ?? null;
   return [
@@ -48,8 +48,8 @@ export function turnLinesOf(turn: TurnFacts): Line[] {
 }
 
 /**
- * Whose answer won, or led when the turn was cancelled. The answer is named as in the votes: its
- * presentation has its own label.
+ * The agent and label of the winning answer, or of the leading answer of a cancelled turn. The
+ * label is that of the votes: the presentation has its own label.
  */
 function winnerLine({ winner, label, status, attempts }: TurnFacts): Line {
   const attempt = attempts.at(-1);
@@ -103,7 +103,7 @@ function answerLines({ attempts }: TurnFacts): Line[] {
     : [fact("answers", `${labels.join(", ")} (--answer <label> shows one)`)];
 }
 
-/** A session as it is now. */
+/** The current state of a session. */
 export function sessionLinesOf(session: SessionFacts): Line[] {
   const { coordination, agents, turns, cost_usd, cost_usd_known } = session;
   const latest = turns.at(-1);

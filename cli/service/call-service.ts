@@ -5,8 +5,8 @@ import { VERSION } from "../invocation";
 import { type RequestContext, toCliError, unexpectedAnswer } from "./problem";
 
 /**
- * How the command line calls the service: with its own name, with errors for people, and with
- * answers checked by its schemas.
+ * Calls of the service: with this program's user agent, errors for people, and responses that are
+ * checked by schemas.
  */
 
 const clientOf = ({ server, key }: Connection): Client =>
@@ -24,10 +24,10 @@ export async function callService<T>(
   }
 }
 
-/** An answer, checked, and its JSON. */
+/** A checked response, and its JSON. */
 export type Answer<T> = { data: T; raw: string };
 
-/** The same, with the answer checked. */
+/** Calls the service and checks the response. Throws as `callService`. */
 export async function readAnswer<T>(
   context: RequestContext,
   schema: z.ZodType<T>,
@@ -39,14 +39,14 @@ export async function readAnswer<T>(
   throw unexpectedAnswer(200, context);
 }
 
-/** The answer to a call that the client has no function for. */
+/** Sends a call for which the client has no function. */
 export const request = <T>(
   call: Call,
   schema: z.ZodType<T>,
   context: RequestContext,
 ): Promise<Answer<T>> => readAnswer(context, schema, (client) => client.json(call));
 
-/** Events and values that arrive over time. Throws as `callService`. */
+/** Values that arrive over time, such as events. Throws as `callService`. */
 export async function* streamFromService<T>(
   context: RequestContext,
   work: (client: Client) => AsyncGenerator<T, void>,
@@ -59,8 +59,8 @@ export async function* streamFromService<T>(
 }
 
 /**
- * How a service judges a key. `open`: no key is needed. `limited`: the key is valid, and may not
- * read. `refused`: with the service's message.
+ * The service's response to a key. `open`: no key is needed. `limited`: the key is valid but has no
+ * scope `read`. `refused`: with the service's message.
  */
 export type Access =
   | { kind: "good" }
@@ -69,8 +69,8 @@ export type Access =
   | { kind: "refused"; message: string };
 
 /**
- * Asks for the shortest list there is. Throws CliError if there is no answer, or something else
- * than the service answers.
+ * Checks a key by requesting a list of one session. Throws CliError if the service does not
+ * respond, or if the response is not the service's.
  */
 export async function judgeAccess(connection: Connection): Promise<Access> {
   const own = await probe(connection);

@@ -4,7 +4,7 @@ import { type Answer, callService, readAnswer, request } from "./call-service";
 import { costFacts, parseJson } from "./schema";
 import { EVALS_PATH, evalRunPath, evalRunsPath } from "../../src/protocol/paths";
 
-/** What the service says of evaluations; everything here throws CliError. */
+/** Requests about evaluations. Every function throws CliError. */
 
 const CountsSchema = z.object({
   id: z.string(),
@@ -44,7 +44,7 @@ export type Suites = z.infer<typeof SuiteListSchema>;
 export const listSuites = (context: RequestContext): Promise<Answer<Suites>> =>
   request({ method: "GET", path: EVALS_PATH }, SuiteListSchema, context);
 
-/** Starts a run; returns its id. The key keeps a repeated request from starting another. */
+/** Starts a run; returns its id. A repeated request with the same key starts no second run. */
 export async function startSuite(
   suite: string,
   idempotencyKey: string,
@@ -62,7 +62,7 @@ export async function startSuite(
   return (await request(call, z.object({ id: z.string() }), context)).data.id;
 }
 
-/** The run as it is now; `null` while the service does not show it yet. */
+/** The current state of a run; `null` until the service lists the run. */
 export async function readRun(
   { suite, id }: { suite: string; id: string },
   context: RequestContext,

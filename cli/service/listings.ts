@@ -16,16 +16,13 @@ import { ATTACHMENT_LIMITS } from "../../src/protocol/attachments";
 import { CONFIGS_PATH, configPath } from "../../src/protocol/paths";
 import { uploadsIn } from "../uploads/uploads";
 
-/**
- * What the service can be asked beside sessions: lists, configs, keys. Everything here throws
- * CliError.
- */
+/** Requests about lists, configs and keys. Every function throws CliError. */
 
 const KEYS = "/api/keys";
 
 export type Page = { limit: number; after?: string };
 
-/** Newest first. */
+/** Sessions, newest first. */
 export const listSessions = (page: Page, context: RequestContext): Promise<Answer<SessionList>> =>
   readAnswer(context, SessionListSchema, ({ sessions }) => sessions.list(page));
 
@@ -35,20 +32,20 @@ const queryOf = ({ limit, after }: Page): string =>
     ...(after === undefined ? {} : { after }),
   }).toString();
 
-/** Teams on offer. */
+/** The included teams. */
 export const listTeams = (context: RequestContext): Promise<Answer<TeamList>> =>
   request({ method: "GET", path: CONFIGS_PATH }, TeamListSchema, context);
 
-/** A team on offer as YAML. */
+/** An included team as YAML. */
 export async function teamText(name: string, context: RequestContext): Promise<string> {
   const call = { method: "GET", path: configPath(name) } as const;
   const { bytes } = await callService(context, (client) => client.send(call));
   return new TextDecoder().decode(bytes);
 }
 
-/** What the service thinks of a config, without running it. */
+/** Validates a config without running it. */
 export const validateConfig = (yaml: string, context: RequestContext): Promise<Answer<Verdict>> => {
-  const attached = uploadsIn(yaml).slice(0, ATTACHMENT_LIMITS.count); // `ask` sends them along
+  const attached = uploadsIn(yaml).slice(0, ATTACHMENT_LIMITS.count); // `ask` sends these files
   const body = { config_yaml: yaml, ...(attached.length > 0 && { attached }) };
   return request(
     { method: "POST", path: `${CONFIGS_PATH}/validate`, json: body },
@@ -57,15 +54,15 @@ export const validateConfig = (yaml: string, context: RequestContext): Promise<A
   );
 };
 
-export type KeyWish = { name: string; scopes: readonly string[]; expires_in_days?: number };
+export type KeyRequest = { name: string; scopes: readonly string[]; expires_in_days?: number };
 
 /** Makes a key. No other answer contains the secret. */
-export const createKey = (json: KeyWish, context: RequestContext): Promise<Answer<NewKey>> =>
+export const createKey = (json: KeyRequest, context: RequestContext): Promise<Answer<NewKey>> =>
   request({ method: "POST", path: KEYS, json }, NewKeySchema, context);
 
-/** Newest first. */
+/** Keys, newest first. */
 export const listKeys = (page: Page, context: RequestContext): Promise<Answer<KeyList>> =>
   request({ method: "GET", path: `${KEYS}?${queryOf(page)}` }, KeyListSchema, context);
 
-/** From now on the key opens nothing. */
+/** Path of a key. A DELETE request revokes the key. */
 export const revokePath = (id: string): string => `${KEYS}/${encodeURIComponent(id)}`;

@@ -8,13 +8,13 @@ import { commandLineOf, MODEL_FLAG } from "../invocation";
 import { widthOf } from "../terminal/text-width";
 
 /**
- * The user's name for the config, and its text if the user wrote it, so that errors can point into
- * it.
+ * A config's name for messages, and its text, so that errors can show a line. `text` is `null` if
+ * the config is no local file.
  */
 export type ConfigSource = { name: string; text: string | null };
 export type RequestContext = Connection & { config?: ConfigSource };
 
-/** The error for people out of a failed call. */
+/** Converts a failed call to an error for people. */
 export function toCliError(error: ClientError, context: RequestContext): CliError {
   const { server } = context;
   switch (error.kind) {
@@ -79,21 +79,21 @@ export const warningLines = (warnings: readonly Fault[]): string[] =>
   });
 
 /**
- * A place in a config and what is wrong there; below it the line itself, with a caret, where its
- * text is known.
+ * An error in a config: its place and description. If the text is known, the line with a caret
+ * follows.
  */
 export function faultLines(
   { pointer, line, column, detail }: Fault,
   config: ConfigSource | undefined,
 ): string[] {
   const place = line ? `${config?.name ?? "config"}:${line}${column ? `:${column}` : ""}  ` : "";
-  const said = `  ${place}${pointer ? `${toLine(pointer)}  ` : ""}${toLine(detail)}`;
-  return [said, ...(line && config?.text ? excerpt(config.text, { line, column }) : [])];
+  const summary = `  ${place}${pointer ? `${toLine(pointer)}  ` : ""}${toLine(detail)}`;
+  return [summary, ...(line && config?.text ? excerpt(config.text, { line, column }) : [])];
 }
 
 /**
- * Title, each error with its place, what to do, the request's id. The detail repeats the first
- * error where there are any.
+ * The message: title, each error with its place, advice, and the request's id. The detail is
+ * omitted if there are errors, because it repeats the first one.
  */
 function describeProblem(problem: Problem, { config }: RequestContext): string {
   const errors = problem.errors ?? [];
@@ -101,14 +101,15 @@ function describeProblem(problem: Problem, { config }: RequestContext): string {
   const lines = [`${toLine(problem.title)} (${problem.status} ${toLine(problem.code)})${detail}`];
   for (const error of errors) lines.push(...faultLines(error, config));
   const id = problem.request_id ? ` Request id: ${toLine(problem.request_id)}` : "";
-  const isWhose =
+  const lacksProvider =
     config?.name === MODEL_FLAG &&
     errors.some(({ code, pointer }) => code === "missing" && pointer.endsWith("/backend"));
-  lines.push(`${isWhose ? WHOSE_MODEL : advice(problem)}${id}`);
+  lines.push(`${lacksProvider ? NAME_PROVIDER : advice(problem)}${id}`);
   return lines.join("\n");
 }
 
-const WHOSE_MODEL = "Name the provider of the model with --backend, such as --backend openrouter.";
+const NAME_PROVIDER =
+  "Name the provider of the model with --backend, such as --backend openrouter.";
 
 function advice({ status, code }: Problem): string {
   if (status === 401)
@@ -134,15 +135,15 @@ function exitCodeOf({ status, code }: Problem): ExitCode {
 
 export type Place = { line: number; column?: number | null | undefined };
 
-/** Columns of a line that are shown. */
+/** Most columns of a shown line. */
 const MAX_COLUMNS = 100;
 /**
- * Values that must not appear in a terminal's history or in a log. A `${NAME}` is no secret, so it
- * stays.
+ * Secret values, which must not appear in a terminal or in a log. A reference `${NAME}` is not a
+ * secret and is shown.
  */
 const NAMED =
   /((?:api_?key|authorization|token|secret|password)["']?\s*:\s*)(\$\{\w+\}|"[^"]*"|'[^']*'|[^,}\]#]+)/gi;
-/** Text that begins like a key, anywhere in a line. */
+/** Text with the prefix of a known kind of key. */
 const KEYLIKE = /\b(?:sk-|sk_|xai-|gsk_|AIza|mge_)[\w-]{6,}/g;
 
 /**
@@ -165,10 +166,10 @@ export function excerpt(text: string, { line, column }: Place): string[] {
   return [...lines, `${" ".repeat(gutter.length)} | ${" ".repeat(before)}^`];
 }
 
-/** Control sequences out, a tab as wide as it is meant. */
+/** Removes control sequences, and replaces a tab by two spaces. */
 const plain = (text: string): string => sanitize(text).replaceAll("\t", "  ");
 
-/** As many columns as before, so that the caret still points at the right place. */
+/** Replaces secrets by stars. Keeps the number of columns, so that the caret stays correct. */
 const hideSecrets = (line: string): string =>
   line
     .replace(

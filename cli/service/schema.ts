@@ -3,23 +3,20 @@ import { FaultSchema, ProblemSchema, RunResponseSchema } from "../../src/protoco
 import { WireEventSchema } from "../../src/protocol/events";
 
 /**
- * The fields of answers that the command line reads: few, so that an older program works with a
- * newer service.
+ * The response fields that the command line reads. Other fields are ignored, so that an older
+ * program works with a newer service.
  */
 
 export { ProblemSchema, RunResponseSchema, WireEventSchema };
 
-/** What `login` writes. `keys`: server's origin → key. */
+/** The file that `login` writes. `keys`: origin of the server → key. */
 export const CredentialsSchema = z.object({
   server: z.string().nullable(),
   keys: z.record(z.string(), z.string()),
 });
 export type Credentials = z.infer<typeof CredentialsSchema>;
 
-/**
- * `folders`: a folder's absolute path → the SHA-256 of the config in it that its user has allowed,
- * in hex.
- */
+/** `folders`: absolute path of a folder → SHA-256 of its allowed config, in hex. */
 export const ConsentsSchema = z.object({ folders: z.record(z.string(), z.string()) });
 
 export const HealthSchema = z.object({ status: z.string(), version: z.string().optional() });
@@ -66,7 +63,7 @@ const VoteFactsSchema = z.object({
 });
 const UsageFactsSchema = z.object({ input_tokens: z.number(), output_tokens: z.number() });
 
-/** Defaults: what an older service does not send. */
+/** Defaults replace fields that an older service does not send. */
 const ParticipantFactsSchema = z.object({
   agent: z.string(),
   status: z.string().default(""),
@@ -158,7 +155,7 @@ export const SessionListSchema = listOf(
 );
 export type SessionList = z.infer<typeof SessionListSchema>;
 
-/** Teams on offer. */
+/** The included teams. */
 export const TeamListSchema = listOf(
   z.object({
     name: z.string(),
@@ -171,7 +168,7 @@ export const TeamListSchema = listOf(
 );
 export type TeamList = z.infer<typeof TeamListSchema>;
 
-/** What the service thinks of a config. */
+/** The result of validating a config. */
 export const VerdictSchema = z.object({
   runnable: z.boolean(),
   errors: z.array(FaultSchema).default([]),
@@ -192,11 +189,11 @@ const KeyFactsSchema = z.object({
 /** Keys of the caller's tenant, without their secrets. */
 export const KeyListSchema = listOf(KeyFactsSchema);
 export type KeyList = z.infer<typeof KeyListSchema>;
-/** A key that was just made: the only time its secret is shown. */
+/** A new key. No later response contains its secret. */
 export const NewKeySchema = KeyFactsSchema.extend({ key: z.string() });
 export type NewKey = z.infer<typeof NewKeySchema>;
 
-/** The value of JSON text; undefined for anything else. */
+/** The value of JSON text; `undefined` if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

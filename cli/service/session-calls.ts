@@ -14,7 +14,8 @@ import {
 } from "./schema";
 
 /**
- * Sessions and their turns. Every function throws CliError, or the signal's reason after an abort.
+ * Requests about sessions and turns. Every function throws CliError, or the signal's reason after
+ * an abort.
  */
 
 /** Starts a new session with its first turn. */
@@ -39,7 +40,7 @@ export async function startTurn(
   return (await start).data;
 }
 
-/** What the session does now, and its turns. */
+/** The session's current state and its turns. */
 export const sessionStatus = (
   sessionId: string,
   context: RequestContext,

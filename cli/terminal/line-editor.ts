@@ -7,21 +7,21 @@ export type EditorOptions = {
   input: Input;
   output: NodeJS.WritableStream;
   prompt: string;
-  /** The newest first; what is typed is added to it. */
+  /** Newest first. Submitted entries are added. */
   history: string[];
   complete?: (line: string) => [string[], string];
 };
 
-/** From a terminal that does not mark what is pasted: lines this close together were not typed. */
+/** Without bracketed paste, lines that arrive within this time are a paste. */
 const PASTE_MS = 40;
 const MAX_HISTORY = 500;
 /** The prompt of a continuation line. */
 const MORE = "… ";
 
 /**
- * Reads one entry: a line, or several if they were pasted, or if lines end in a backslash. What is
- * pasted waits for Enter, however it ends. `interrupt`: Ctrl+C on an empty line; on any other it
- * only empties the line. `end`: Ctrl+D, or the input is over.
+ * Reads one entry: a line, or several lines that were pasted or end in a backslash. Pasted text is
+ * submitted only by Enter. `interrupt`: Ctrl+C on an empty line; otherwise Ctrl+C clears the line.
+ * `end`: Ctrl+D, or the end of the input.
  */
 export function readEntry(options: EditorOptions): Promise<EditorInput> {
   return new Promise((resolve) => new Entry(options, resolve).begin());
@@ -32,7 +32,7 @@ class Entry {
   readonly #keys: KeyStream;
   readonly #lines: string[] = [];
   #isPasting = false;
-  /** Lines that came without a pause. */
+  /** Number of lines that arrived without a pause. */
   #burst = 0;
   #timer: NodeJS.Timeout | undefined;
   #isFinished = false;
@@ -65,7 +65,7 @@ class Entry {
     this.#editor.prompt();
   }
 
-  /** Lines go in front of what is behind the cursor. */
+  /** Inserts pasted text at the cursor. */
   #pasted(text: string): void {
     if (this.#isFinished) return;
     clearTimeout(this.#timer);
@@ -78,22 +78,22 @@ class Entry {
 
   #entered(line: string): void {
     clearTimeout(this.#timer);
-    const goesOn = !this.#isPasting && line.endsWith("\\");
-    this.#lines.push(goesOn ? line.slice(0, -1) : line);
-    if (goesOn || this.#isPasting) return this.#goOn();
+    const isContinued = !this.#isPasting && line.endsWith("\\");
+    this.#lines.push(isContinued ? line.slice(0, -1) : line);
+    if (isContinued || this.#isPasting) return this.#promptForMore();
     this.#burst += 1;
     this.#timer = setTimeout(() => this.#submit(), PASTE_MS);
   }
 
-  /** Several lines at once are a paste that nothing marked, so they wait for Enter as well. */
+  /** Several lines without a pause are an unmarked paste, which also waits for Enter. */
   #submit(): void {
     const isPaste = this.#burst > 1 || this.#editor.line !== "";
     this.#burst = 0;
     if (!isPaste) return this.#finish({ kind: "text", text: this.#text() });
-    if (this.#editor.line === "") this.#goOn();
+    if (this.#editor.line === "") this.#promptForMore();
   }
 
-  #goOn(): void {
+  #promptForMore(): void {
     this.#editor.setPrompt(MORE);
     this.#editor.prompt();
   }
@@ -111,7 +111,7 @@ class Entry {
     this.#editor.prompt();
   }
 
-  /** Line feeds at the end of what was pasted are no part of a question. */
+  /** The entry without the line feeds at the end of a paste. */
   #text(): string {
     return this.#lines.join("\n").replace(/\n+$/, "");
   }

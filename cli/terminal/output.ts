@@ -9,21 +9,21 @@ export type Output = {
   readonly rows?: number;
 };
 
-/** Whether colours are wanted there; see no-color.org. */
+/** Whether to write colours to this output; see no-color.org. */
 export const wantsColor = (
   output: Output,
   env: Readonly<Record<string, string | undefined>>,
 ): boolean => output.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
 
-/** Whether lines can be drawn over. */
+/** Whether the output can overwrite lines. */
 export const canRedraw = (
   output: Output,
   env: Readonly<Record<string, string | undefined>>,
 ): boolean => output.isTTY === true && env["TERM"] !== "dumb";
 
 /**
- * Text in tones, kept apart from escape codes until it is drawn, so that widths can be measured and
- * colours left out.
+ * The tone of a text. Escape codes are added only when a line is painted, so that widths can be
+ * measured and colours omitted.
  */
 export type Tone = "plain" | "bold" | "dim" | "good" | "bad" | "busy";
 export type Segment = { text: string; tone: Tone };
@@ -64,8 +64,8 @@ export function printLines(
 }
 
 /**
- * Rows in columns. On a terminal they are aligned under their names and the last column ends at the
- * edge; in a pipe they are separated by tabs, whole and without names, for programs.
+ * Prints rows in columns. On a terminal, columns are aligned under their names, and lines are cut
+ * at the edge. In a pipe, cells are complete and separated by tabs, without names, for programs.
  */
 export function printTable(
   names: readonly string[],
@@ -90,12 +90,12 @@ export function printTable(
   }
 }
 
-/** `2027-01-15 08:30`, in the time of this machine. */
+/** `2027-01-15 08:30` in the local time zone. */
 export function formatTime(ms: number): string {
   const two = (value: number) => String(value).padStart(2, "0");
   const at = new Date(ms);
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
-/** Text of several lines as a terminal may show it. */
+/** Text of several lines, safe for a terminal. */
 export const block = (text: string): string => sanitize(text).trimEnd();

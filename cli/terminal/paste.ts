@@ -3,18 +3,18 @@ import { StringDecoder } from "node:string_decoder";
 import type { Input } from "../io";
 
 /**
- * Bracketed paste: a terminal that is asked for it marks what is pasted, so that a line feed in it
+ * Turns bracketed paste on and off. The terminal then marks pasted text, so that a line feed in it
  * is text and not the Enter key. See "Bracketed Paste Mode" in xterm's control sequences.
  */
 export const PASTE_MODE = { on: "\x1b[?2004h", off: "\x1b[?2004l" };
 
 const BEGIN = "\x1b[200~";
 const END = "\x1b[201~";
-/** The beginning of a mark may also be the Escape key: after this long it is. */
+/** A mark begins like the Escape key. Without more input in this time, it is the key. */
 const ESCAPE_MS = 50;
 const INTERRUPT = "\x03";
 
-/** Keys go to `onKeys` as the terminal sent them, pasted text in pieces to `onPaste`. */
+/** `onKeys` gets keys unchanged. `onPaste` gets pasted text in chunks. */
 export type Sinks = { onKeys: (keys: string) => void; onPaste: (text: string) => void };
 
 /** Separates keys from pasted text, also if a mark is split over two reads. */
@@ -31,15 +31,15 @@ export class PasteSplitter {
     clearTimeout(this.#timer);
     let rest = this.#held + (typeof chunk === "string" ? chunk : this.#decoder.write(chunk));
     this.#held = "";
-    // A terminal that lost the end of a paste would take every key for pasted text: Ctrl+C alone
-    // gets out.
+    // If the end mark of a paste is lost, every key would count as pasted text. Ctrl+C alone ends
+    // the paste.
     if (this.#isPasting && rest === INTERRUPT) this.#isPasting = false;
     while (rest !== "") rest = this.#take(rest);
     if (this.#held !== "" && !this.#isPasting)
       this.#timer = setTimeout(() => this.flush(), ESCAPE_MS);
   }
 
-  /** Passes on what may have been the beginning of a mark. */
+  /** Passes on text that was held back as a possible mark. */
   flush(): void {
     clearTimeout(this.#timer);
     const held = this.#held;
@@ -47,7 +47,7 @@ export class PasteSplitter {
     this.#pass(held);
   }
 
-  /** Passes on all up to the next mark, and returns what is behind it. */
+  /** Passes on the text before the next mark and returns the text after the mark. */
   #take(text: string): string {
     const mark = this.#isPasting ? END : BEGIN;
     const at = text.indexOf(mark);
@@ -84,8 +84,7 @@ const toText = (pasted: string): string =>
   pasted.replace(/\r\n?/g, "\n").replace(/[^\P{Cc}\n\t]/gu, "");
 
 /**
- * The keys of `source` as a stream of their own for `readline`; pasted text goes to `onPaste`
- * instead.
+ * A stream for `readline` with the keys of `source`. Pasted text is passed to `onPaste` instead.
  */
 export class KeyStream extends Readable {
   readonly #splitter: PasteSplitter;
@@ -100,7 +99,7 @@ export class KeyStream extends Readable {
     onPaste: (text: string) => void,
   ) {
     super();
-    // `emit` hands keys on at once, before pasted text that follows them in the same read.
+    // `emit` is synchronous: keys arrive before pasted text that follows them in the same read.
     this.#splitter = new PasteSplitter({ onPaste, onKeys: (keys) => void this.emit("data", keys) });
     source.on("data", this.#onData);
     source.on("end", this.#onEnd);
@@ -120,7 +119,7 @@ export class KeyStream extends Readable {
     this.source.resume();
     return this;
   }
-  /** Leaves the source to others. */
+  /** Stops reading from the source, so that others can read it. */
   release(): void {
     this.#splitter.flush();
     this.source.off("data", this.#onData);

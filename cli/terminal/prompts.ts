@@ -3,26 +3,26 @@ import { CliError, EXIT } from "../exit-codes";
 import type { Io } from "../io";
 
 /**
- * Questions to the user at the terminal. The library is loaded with the first question: most
- * commands ask none.
+ * Questions to the user at the terminal. The library is loaded with the first question, because
+ * most commands ask no question.
  */
 
-const left = new CliError(EXIT.interrupted, "Nothing was changed.");
+const cancelled = new CliError(EXIT.interrupted, "Nothing was changed.");
 type Env = Pick<Io, "env" | "stdin" | "screen">;
 
-/** Asks for a secret, which is not shown. Throws CliError if the user leaves. */
+/** Asks for a secret and does not show it. Throws CliError if the user cancels. */
 export async function askSecret(message: string, io: Env): Promise<string> {
   const { isCancel, password } = await import("@clack/prompts");
   const validate = (text: string | undefined) => (text?.trim() ? undefined : "Nothing was typed.");
   const given = await password({ message, mask: "*", validate, input: io.stdin, output: sink(io) });
-  if (isCancel(given)) throw left;
+  if (isCancel(given)) throw cancelled;
   return given.trim();
 }
 
 export async function askYes(message: string, io: Env): Promise<boolean> {
   const { confirm, isCancel } = await import("@clack/prompts");
   const given = await confirm({ message, initialValue: false, input: io.stdin, output: sink(io) });
-  if (isCancel(given)) throw left;
+  if (isCancel(given)) throw cancelled;
   return given;
 }
 
@@ -35,17 +35,17 @@ export async function askText(message: string, placeholder: string, io: Env): Pr
     input: io.stdin,
     output: sink(io),
   });
-  if (isCancel(given)) throw left;
+  if (isCancel(given)) throw cancelled;
   return given.trim();
 }
 
 export type Choice = { value: string; label: string; hint: string };
 
-/** Asks for one of these options; returns its value. Throws CliError if the user leaves. */
+/** Asks for one of these options; returns its value. Throws CliError if the user cancels. */
 export async function askChoice(message: string, options: Choice[], io: Env): Promise<string> {
   const { isCancel, select } = await import("@clack/prompts");
   const given = await select({ message, options, input: io.stdin, output: sink(io) });
-  if (isCancel(given)) throw left;
+  if (isCancel(given)) throw cancelled;
   return given;
 }
 
@@ -53,7 +53,8 @@ export async function askChoice(message: string, options: Choice[], io: Env): Pr
 const COLORS = /\x1b\[[\d;]*m/g;
 
 /**
- * stdout is for answers. The library colours on some versions of Node although NO_COLOR forbids it.
+ * Writes prompts to the terminal, because stdout is for answers. Removes colours for NO_COLOR,
+ * which the library ignores on some versions of Node.
  */
 function sink({ env, screen }: Env): Writable {
   const color = !env["NO_COLOR"];

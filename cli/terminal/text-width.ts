@@ -1,10 +1,10 @@
-/** How many terminal columns text takes; for text without control characters. */
+/** Width of text in terminal columns. The text must not contain control characters. */
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /**
- * Drawn over two columns: CJK, Hangul, kana, fullwidth forms, and what is an emoji by itself or by
- * a variation selector.
+ * Characters of two columns: CJK, Hangul, kana, fullwidth forms, and emoji, also with a variation
+ * selector.
  */
 const WIDE =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|^\p{Emoji_Presentation}|\ufe0f/u;
@@ -35,7 +35,7 @@ export function fitEnd(text: string, columns: number): string {
         .join("")}`;
 }
 
-/** `text` followed by as many spaces as it lacks. */
+/** `text` padded with spaces to `columns`. */
 export const padTo = (text: string, columns: number): string =>
   text + " ".repeat(Math.max(0, columns - widthOf(text)));
 

@@ -1,4 +1,4 @@
-/** A file that has an address instead of a path. */
+/** Downloads of attachments that are named by an https address. */
 
 const LIMIT_MS = 60_000;
 const MOST_REDIRECTS = 5;
@@ -6,22 +6,22 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 export const isAddress = (name: string): boolean => /^https:\/\//i.test(name);
 
-/** A server's answer. The body is read only as far as the caller iterates over it. */
+/** A server's response. Its body is read while the caller iterates over it. */
 export type Answer = {
   status: number;
-  /** Where it leads; null: nowhere. */
+  /** Target of a redirect; `null` if the response has no `Location`. */
   location: string | null;
   body: AsyncIterable<Uint8Array>;
-  /** Ends the answer without its body. */
+  /** Closes the response without reading its body. */
   close: () => Promise<void> | void;
 };
 
-/** Asks one address, and follows nothing. Throws what keeps it from asking. */
-export type Get = (address: URL, signal: AbortSignal) => Promise<Answer>;
+/** Sends one GET request and follows no redirect. Throws if the request fails or is refused. */
+export type Fetcher = (address: URL, signal: AbortSignal) => Promise<Answer>;
 
-/** By this `fetch`, wherever that goes. */
-export const getBy =
-  (fetch: typeof globalThis.fetch): Get =>
+/** A fetcher over `fetch`. Does not restrict the addresses. */
+export const fetcherFrom =
+  (fetch: typeof globalThis.fetch): Fetcher =>
   async (address, signal) => {
     const { status, headers, body } = await fetch(address, {
       redirect: "manual",
@@ -39,10 +39,10 @@ export const getBy =
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 /**
- * Its bytes. Throws an Error, its message part of a sentence, for what is not there, too large or
- * too slow, or leads away from https.
+ * Downloads a file. Throws an Error if the file is missing, too large or too slow, or if a redirect
+ * leaves https. The message is part of a sentence.
  */
-export async function fetchFile(address: string, mostBytes: number, get: Get): Promise<Buffer> {
+export async function fetchFile(address: string, mostBytes: number, get: Fetcher): Promise<Buffer> {
   const signal = AbortSignal.timeout(LIMIT_MS);
   try {
     const answer = await follow(new URL(address), get, signal);
@@ -57,8 +57,8 @@ export async function fetchFile(address: string, mostBytes: number, get: Get): P
   }
 }
 
-/** Each step is looked at before it is taken. */
-async function follow(address: URL, get: Get, signal: AbortSignal): Promise<Answer> {
+/** Follows redirects. Each address is checked before its request. */
+async function follow(address: URL, get: Fetcher, signal: AbortSignal): Promise<Answer> {
   let at = address;
   for (let steps = 0; steps <= MOST_REDIRECTS; steps += 1) {
     if (at.protocol !== "https:") throw new Error("it redirects to an address without https");
@@ -70,7 +70,7 @@ async function follow(address: URL, get: Get, signal: AbortSignal): Promise<Answ
   throw new Error(`it redirects more than ${MOST_REDIRECTS} times`);
 }
 
-/** Counted while it comes: what a server says of its length is its own word. */
+/** Reads the body and counts its bytes, because a server's `Content-Length` may be wrong. */
 async function readAtMost({ body }: Answer, mostBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;

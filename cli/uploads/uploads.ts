@@ -3,18 +3,18 @@ import path from "node:path";
 import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
 import type { AskedQuestion, Fault } from "../../src/protocol/api";
 import { ATTACHMENT_LIMITS, type QuestionPart } from "../../src/protocol/attachments";
-import { holdsToken, mayHoldSecrets } from "../contexts/left-out";
+import { holdsToken, mayHoldSecrets } from "../contexts/exclusions";
 import { CliError, EXIT } from "../exit-codes";
-import { fetchFile, type Get, getBy, isAddress } from "./fetch-file";
+import { fetchFile, type Fetcher, fetcherFrom, isAddress } from "./fetch-file";
 import type { Io } from "../io";
-import { NotPublic, publicGet } from "./public-get";
+import { NotPublicError, fetchPublic } from "./public-fetcher";
 import { toLine } from "../terminal/sanitize";
 import { reasonOf } from "../local-files";
 
-/** Files attached to a question: those a config names in `upload_files`, and those of `--file`. */
+/** Files attached to a question: `upload_files` of the config, and `--file`. */
 
 /**
- * Keys of an entry that name a file the service accepts. The service itself refuses video, and
+ * Keys of an entry that name a supported file. Video is not included: the service refuses it and
  * names the line.
  */
 const PATH_KEYS = ["image_path", "file_path", "audio_path"];
@@ -24,30 +24,30 @@ const OTHER_ADDRESS = /^(?!https:)[a-z][a-z0-9+.-]+:\/\//i;
 const scalarOf = (node: unknown): unknown => (isScalar(node) ? node.value : node);
 
 /**
- * A file in `upload_files` of a config: its place as a JSON pointer, and as line and column from 1.
+ * A file in `upload_files` of a config, with its JSON pointer. Line and column count from 1.
  */
 type NamedUpload = { name: string; pointer: string; line: number; column: number };
 
 /**
- * What a config names, in order, with its place. What is no YAML names none: the service says what
- * is wrong with it.
+ * The files in `upload_files` of a config, in order. Empty for invalid YAML: the service reports
+ * that error.
  */
 function namedUploads(yaml: string): NamedUpload[] {
   const named: NamedUpload[] = [];
   const lines = new LineCounter();
   const document = parseDocument(yaml, { logLevel: "silent", lineCounter: lines });
-  const meant = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
+  const resolved = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
   visit(document, {
     Pair(_, pair, above) {
       const { key, value } = pair;
-      const list = meant(value);
+      const list = resolved(value);
       if (!isScalar(key) || key.value !== "upload_files" || !isSeq(list)) return;
       const pointer = pointerTo([...above, pair]);
       list.items.forEach((item, index) => {
-        const entry = meant(item);
+        const entry = resolved(item);
         const keys = isMap(entry) ? PATH_KEYS : [null];
         for (const one of keys) {
-          const node = isMap(entry) ? meant(entry.get(one, true)) : entry;
+          const node = isMap(entry) ? resolved(entry.get(one, true)) : entry;
           const name = scalarOf(node);
           if (
             !isScalar(node) ||
@@ -81,41 +81,40 @@ function pointerTo(nodes: readonly unknown[]): string {
   return parts.map((part) => `/${part.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-/** The paths and addresses that a config names, each once. */
+/** The paths and addresses in `upload_files`, without duplicates. */
 export const uploadsIn = (yaml: string): string[] => [
   ...new Set(namedUploads(yaml).map(({ name }) => name)),
 ];
 
 /**
- * A file to attach. `isMeant`: the user named it. Otherwise a config did, which may have another
- * author.
+ * A file to attach. `isNamedByUser` is false if only the config names it, which another person may
+ * have written.
  */
-export type Upload = { name: string; isMeant: boolean };
+export type Upload = { name: string; isNamedByUser: boolean };
 
-/** What a config and the command line name, each once. */
+/** The files of the config and of the command line, without duplicates. */
 export function uploadsOf(yaml: string, files: readonly string[]): Upload[] {
   const names = [...new Set([...uploadsIn(yaml), ...files])];
-  return names.map((name) => ({ name, isMeant: files.includes(name) }));
+  return names.map((name) => ({ name, isNamedByUser: files.includes(name) }));
 }
 
 /**
- * How addresses are asked: those the user names wherever they lead, those of a config in public
- * only.
+ * Fetchers for addresses. The user may name any address, a config only public ones.
  */
-export type Gets = { meant: Get; others: Get };
-const GETS: Gets = { meant: getBy(fetch), others: publicGet() };
+export type Fetchers = { byUser: Fetcher; byConfig: Fetcher };
+const FETCHERS: Fetchers = { byUser: fetcherFrom(fetch), byConfig: fetchPublic() };
 
 /** The folder of the files, and the output for notices. */
 type Place = Pick<Io, "cwd" | "stderr">;
 
 /**
- * These files as parts of a question, called by what they were named by. Throws CliError for what
- * cannot be sent.
+ * Reads the files as parts of a question. Each part has the path or address as its name. Throws
+ * CliError if a file cannot be attached.
  */
 export async function readUploads(
   uploads: readonly Upload[],
   place: Place,
-  gets = GETS,
+  fetchers = FETCHERS,
 ): Promise<QuestionPart[]> {
   if (uploads.length > ATTACHMENT_LIMITS.count)
     throw new CliError(EXIT.config, tooMany(uploads.length));
@@ -125,7 +124,7 @@ export async function readUploads(
     const bytes = await readUpload(
       upload,
       left,
-      isAddress(upload.name) ? fromAddress(place, gets) : fromFile(place),
+      isAddress(upload.name) ? fromAddress(place, fetchers) : fromFile(place),
     );
     left -= bytes.byteLength;
     parts.push({ type: "file", name: upload.name, data: bytes.toString("base64") });
@@ -137,9 +136,8 @@ const tooMany = (count: number): string =>
   `${count} files are too many: a question can have ${ATTACHMENT_LIMITS.count}.`;
 
 /**
- * Why the files that a config names cannot go along, each with its place in the config. The files
- * are read as `ask` reads them, from `cwd`; addresses are not asked, because a check fetches
- * nothing.
+ * Errors of the files that a config names, each with its place in the config. Paths are relative to
+ * `cwd`, as in `ask`. Addresses are not checked, because validation sends no requests to them.
  */
 export async function uploadFaults(yaml: string, place: Place): Promise<Fault[]> {
   const faults: Fault[] = [];
@@ -154,7 +152,7 @@ export async function uploadFaults(yaml: string, place: Place): Promise<Fault[]>
     }
     if (isAddress(name)) continue;
     try {
-      left -= (await readUpload({ name, isMeant: false }, left, fromFile(place))).byteLength;
+      left -= (await readUpload({ name, isNamedByUser: false }, left, fromFile(place))).byteLength;
     } catch (cause) {
       if (!(cause instanceof CliError)) throw cause;
       faults.push({ ...where, code: "upload_unreadable", detail: cause.message });
@@ -163,9 +161,9 @@ export async function uploadFaults(yaml: string, place: Place): Promise<Fault[]>
   return faults;
 }
 
-type Read = (upload: Upload, mostBytes: number) => Promise<Buffer>;
+type UploadReader = (upload: Upload, mostBytes: number) => Promise<Buffer>;
 
-async function readUpload(upload: Upload, mostBytes: number, read: Read): Promise<Buffer> {
+async function readUpload(upload: Upload, mostBytes: number, read: UploadReader): Promise<Buffer> {
   try {
     const bytes = await read(upload, mostBytes);
     if (bytes.byteLength === 0) throw new Error("it is empty");
@@ -181,48 +179,49 @@ async function readUpload(upload: Upload, mostBytes: number, read: Read): Promis
 }
 
 /**
- * What only a config names is fetched too, as it is public; but not unsaid, and not from where only
- * this machine gets in.
+ * Downloads an attachment. If only the config names it, the address is printed first and must be
+ * public.
  */
 const fromAddress =
-  ({ stderr }: Place, { meant, others }: Gets): Read =>
-  async ({ name, isMeant }, mostBytes) => {
-    if (isMeant) return fetchFile(name, mostBytes, meant);
+  ({ stderr }: Place, { byUser, byConfig }: Fetchers): UploadReader =>
+  async ({ name, isNamedByUser }, mostBytes) => {
+    if (isNamedByUser) return fetchFile(name, mostBytes, byUser);
     stderr.write(
       `fetch   ${toLine(name)} from this machine, because the config names it in upload_files\n`,
     );
     try {
-      return await fetchFile(name, mostBytes, others);
+      return await fetchFile(name, mostBytes, byConfig);
     } catch (cause) {
-      if (!(cause instanceof NotPublic)) throw cause;
+      if (!(cause instanceof NotPublicError)) throw cause;
       throw new Error(`${cause.message}; if you trust this address, add --file ${name}`, { cause });
     }
   };
 
 const fromFile =
-  ({ cwd }: Place): Read =>
-  async ({ name, isMeant }, mostBytes) => {
+  ({ cwd }: Place): UploadReader =>
+  async ({ name, isNamedByUser }, mostBytes) => {
     const file = await realpath(path.resolve(cwd, name));
-    const reason = isMeant ? null : await whyKept(file, { name, cwd });
-    if (reason !== null) throw new Error(keptAs(reason, name));
+    const reason = isNamedByUser ? null : await refusalReason(file, { name, cwd });
+    if (reason !== null) throw new Error(refusalMessage(reason, name));
     const { size } = await stat(file);
     if (size > mostBytes)
       throw new Error(
         `${ATTACHMENT_LIMITS.bytes} bytes is the limit of all files of a question, and this file exceeds it`,
       );
     const bytes = await readFile(file);
-    if (!isMeant && holdsToken(file, bytes)) throw new Error(keptAs("it holds a key", name));
+    if (!isNamedByUser && holdsToken(file, bytes))
+      throw new Error(refusalMessage("it holds a key", name));
     return bytes;
   };
 
-const keptAs = (reason: string, name: string): string =>
+const refusalMessage = (reason: string, name: string): string =>
   `only a config names it, and ${reason}; to send it, add --file ${name}`;
 
 /**
- * Why a file that only a config names stays here: configs come along with folders of others, and
- * may name where they send it.
+ * Why a file that only the config names must not be sent; `null` if it may. A config may be written
+ * by another person, who could have the file sent to a server of their choice.
  */
-async function whyKept(
+async function refusalReason(
   file: string,
   { name, cwd }: { name: string; cwd: string },
 ): Promise<string | null> {
@@ -230,15 +229,15 @@ async function whyKept(
   const inside = path.relative(folder, file);
   if (inside === ".." || inside.startsWith(`..${path.sep}`) || path.isAbsolute(inside))
     return "it is outside this folder";
-  const said = path.relative(cwd, path.resolve(cwd, name));
-  const isSecret = [inside, said].some(
+  const written = path.relative(cwd, path.resolve(cwd, name));
+  const isSecret = [inside, written].some(
     (one) => !one.startsWith("..") && mayHoldSecrets(one.split(path.sep).join("/")),
   );
   return isSecret ? "it may hold secrets" : null;
 }
 
-/** Says which files go along, before they do. */
-export function tellUploads(
+/** Prints the names of the attached files before they are sent. */
+export function printAttached(
   attached: readonly QuestionPart[] | undefined,
   { stderr }: Pick<Io, "stderr">,
 ): void {
@@ -248,7 +247,7 @@ export function tellUploads(
   if (names.length > 0) stderr.write(`attached  ${names.join(", ")}\n`);
 }
 
-/** The question with what goes along. */
+/** The question with its attachments. */
 export const withUploads = (
   question: string,
   attached: readonly QuestionPart[] = [],

@@ -10,14 +10,16 @@ export type BridgeArguments = {
   urls: Map<string, string>;
 };
 
-export const USAGE = `npm run bridge -- team.yaml [--port 8765] [--host 127.0.0.1] [--token TOKEN] [--url NAME=https://…]
+export const USAGE = `npm run bridge -- team.yaml [--port 8765] [--host 127.0.0.1] [--token TOKEN]
+                     [--url NAME=https://…]
 
-Starts the MCP servers of a config that are programs, beside you, as Streamable HTTP, puts a token before those that are on your machine or
-network already, and prints the config with the addresses.
-  --port   port of the first server; each of the others has the next
-  --host   where to listen; beyond loopback only with --token
-  --token  what callers must show (header X-API-Key); without it one is made up. Or set MCP_BRIDGE_TOKEN
-  --url    the address by which the service reaches a server, of a tunnel say; may be repeated`;
+Starts the MCP servers of a config that are local programs, as Streamable HTTP servers.
+Forwards servers that already run on this machine or its network. Every server requires a token.
+Prints the config with the new addresses.
+  --port   port of the first server; the others use the following ports (default: 8765)
+  --host   address to listen on (default: 127.0.0.1); beyond loopback, set --token
+  --token  token that callers must send as X-API-Key (default: MCP_BRIDGE_TOKEN, else a random one)
+  --url    public address of a server, for example of a tunnel; repeatable`;
 
 /**
  * `null` for `--help`. Throws `UsageError`, or Node's own error, for invalid arguments. `token` is
@@ -68,7 +70,7 @@ function readPort(written: string | undefined): number {
   const port = wholeNumber("port", written, 1) ?? 8_765;
   if (port <= HIGHEST_PORT) return port;
   throw new UsageError(
-    `--port is ${HIGHEST_PORT} at most, not ${port}: each further server has the next.`,
+    `--port is ${HIGHEST_PORT} at most, not ${port}: the other servers use the following ports.`,
   );
 }
 

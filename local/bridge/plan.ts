@@ -94,12 +94,15 @@ export function planBridge(config: string, options: BridgeOptions): BridgePlan {
 /** An entry of the config with its program, possibly shared. */
 type Entry = { name: string; program: BridgedServer };
 
-type Reading = { name: string; options: BridgeOptions; problems: string[] };
+type EntryContext = { name: string; options: BridgeOptions; problems: string[] };
 
 /**
  * What to start for an entry; `null` if the service can reach it directly, or there is a problem.
  */
-function startedFor(written: unknown, { name, options, problems }: Reading): ServerStart | null {
+function startedFor(
+  written: unknown,
+  { name, options, problems }: EntryContext,
+): ServerStart | null {
   const fill = (text: string) => fillVariables(text, options, problems);
   const filled = (texts: Record<string, string> = {}) =>
     Object.fromEntries(Object.entries(texts).map(([key, value]) => [key, fill(value)]));

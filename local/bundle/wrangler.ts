@@ -39,52 +39,50 @@ export async function wranglerQuietly(
   args: string[],
   variables: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const { code, printed, complaints } = await printedBy(args, variables);
+  const { code, stdout, stderr } = await runCaptured(args, variables);
   if (code !== 0)
-    throw new Error(
-      `wrangler ${args.join(" ")} ended with status ${code}:\n${printed}${complaints}`,
-    );
-  return printed + complaints;
+    throw new Error(`wrangler ${args.join(" ")} ended with status ${code}:\n${stdout}${stderr}`);
+  return stdout + stderr;
 }
 
 /** Wrangler's output for programs. On failure, throws its messages without the arguments. */
 export async function wranglerOutput(args: string[]): Promise<string> {
-  const { code, printed, complaints } = await printedBy(args);
-  if (code !== 0) throw new Error(`wrangler ended with status ${code}:\n${printed}${complaints}`);
-  return printed;
+  const { code, stdout, stderr } = await runCaptured(args);
+  if (code !== 0) throw new Error(`wrangler ended with status ${code}:\n${stdout}${stderr}`);
+  return stdout;
 }
 
-/** Everything that one wrangler command printed, also after a failure. `input` is its stdin. */
+/** The exit code and output of a wrangler command, also after a failure. `input` is its stdin. */
 export async function wranglerReply(
   args: readonly string[],
   { input = "", variables = {} }: ReplyOptions = {},
 ): Promise<{ code: number; stdout: string; stderr: string }> {
-  const { code, printed, complaints } = await printedBy(args, variables, input);
-  return { code, stdout: printed, stderr: complaints };
+  const { code, stdout, stderr } = await runCaptured(args, variables, input);
+  return { code, stdout, stderr };
 }
 
 type ReplyOptions = { input?: string; variables?: Readonly<Record<string, string>> };
 
-async function printedBy(
+async function runCaptured(
   args: readonly string[],
   variables: Readonly<Record<string, string>> = {},
   input = "",
-): Promise<{ code: number; printed: string; complaints: string }> {
+): Promise<{ code: number; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [BIN, ...args], {
     stdio: ["pipe", "pipe", "pipe"],
     env: { ...QUIET, ...process.env, ...variables },
   });
   // A command that reads no input may close it first.
   child.stdin.on("error", () => undefined).end(input);
-  const [printed, complaints]: [Buffer[], Buffer[]] = [[], []];
-  child.stdout.on("data", (chunk: Buffer) => printed.push(chunk));
-  child.stderr.on("data", (chunk: Buffer) => complaints.push(chunk));
+  const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
+  child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
+  child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
   const code = await new Promise<number>((resolve, reject) =>
     child.on("error", reject).on("close", (code) => resolve(code ?? 1)),
   );
   return {
     code,
-    printed: Buffer.concat(printed).toString(),
-    complaints: Buffer.concat(complaints).toString(),
+    stdout: Buffer.concat(stdout).toString(),
+    stderr: Buffer.concat(stderr).toString(),
   };
 }

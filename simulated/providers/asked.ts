@@ -4,7 +4,7 @@ import type { HostedToolName } from "../../src/protocol/hosted-tools";
 export type ModelInput = {
   model: string;
   system: string;
-  messages: AskedMessage[];
+  messages: ModelMessage[];
   /** Images and files in its messages, one line each (`attached.ts`). */
   attached: string[];
   tools: { name: string; parameters: unknown }[];
@@ -17,7 +17,7 @@ export type ModelInput = {
   thinks: boolean;
 };
 
-export type AskedMessage =
+export type ModelMessage =
   | { role: "user"; text: string }
   /** `text` and the content of its calls: what a model reads of its own replies. */
   | { role: "assistant"; text: string }

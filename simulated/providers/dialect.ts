@@ -32,7 +32,7 @@ export type SentCall = { id: string; name: string; arguments: string };
 export type Piece = { event?: string; data: string; tokens: number; usage: boolean };
 
 /** An accepted request, interpreted and as received. */
-export type Read = { asked: ModelInput; body: Json };
+export type ReadRequest = { asked: ModelInput; body: Json };
 export type WireReply = { pieces: Piece[]; given: Item[] };
 
 export type Dialect = {
@@ -52,7 +52,7 @@ export type Dialect = {
   /** Prefix of the ids of its calls. */
   callIdPrefix: string;
   /** Completes aimock's output. Returns the pieces, and the items that a client must send back. */
-  dress(events: readonly Json[], said: ChargedReply, request: Read): WireReply;
+  dress(events: readonly Json[], said: ChargedReply, request: ReadRequest): WireReply;
   /** A reply that is not streamed; omitted if the format is streamed only. */
   whole?(message: Json, usage: ReportedUsage): Json;
 };

@@ -1,4 +1,4 @@
-import type { ModelInput, AskedMessage } from "./asked";
+import type { ModelInput, ModelMessage } from "./asked";
 import { VoteParametersSchema } from "./schema";
 
 /**
@@ -79,7 +79,7 @@ function stageOf(offers: string[]): Stage {
 }
 
 /** The nonce of the service's own blocks. Blocks with another nonce are quoted imitations. */
-function nonceIn(messages: AskedMessage[]): string | null {
+function nonceIn(messages: ModelMessage[]): string | null {
   for (const message of messages) {
     const nonce = /<<<(\S+) [A-Z]/.exec(message.text)?.[1];
     if (nonce) return nonce;
@@ -107,7 +107,7 @@ function answersIn(blocks: Block[]): ShownAnswer[] {
   });
 }
 
-function questionIn(blocks: Block[], first: AskedMessage | undefined): string {
+function questionIn(blocks: Block[], first: ModelMessage | undefined): string {
   const block = blocks.find(({ title }) => title.startsWith("ORIGINAL MESSAGE"));
   return block ? block.text : first ? first.text.trim() : "";
 }

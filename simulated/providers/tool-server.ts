@@ -6,7 +6,7 @@ import { now } from "./play";
 import { TOOL_PATH } from "./tool-path";
 
 /** A received call. `key` identifies it (the request's `idempotency-key`); "" if there is none. */
-export type ReachedCall = {
+export type ReceivedCall = {
   name: string;
   key: string;
   /** Whether the whole response was sent. */
@@ -23,7 +23,7 @@ export type ToolServer = {
   /** The operator's variable `REPEATABLE_TOOLS`. */
   repeatable: string;
   /** All received calls in order, whether or not the response arrived. */
-  reached(): readonly (ReachedCall & RequestTimes)[];
+  reached(): readonly (ReceivedCall & RequestTimes)[];
   /** Forgets calls whose keys have this prefix. */
   forget(prefix: string): void;
   /** Forgets calls without a key. */
@@ -71,7 +71,7 @@ export async function startToolServer(): Promise<ToolServer> {
 
 /** Performs and records the work of the tools. */
 class ToolWork {
-  reached: (ReachedCall & RequestTimes)[] = [];
+  reached: (ReceivedCall & RequestTimes)[] = [];
   #calls = 0;
   /** Numbers of notes by key: a repeated note gets the same number. */
   readonly #notes = new Map<string, number>();
@@ -79,7 +79,7 @@ class ToolWork {
   async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const name = req.url?.slice(TOOL_PATH.length) ?? "";
     const key = String(req.headers["idempotency-key"] ?? "");
-    const call: ReachedCall & RequestTimes = {
+    const call: ReceivedCall & RequestTimes = {
       name,
       key,
       answered: false,

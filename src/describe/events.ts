@@ -25,21 +25,21 @@ export type Sentence = {
   tone: SentenceTone;
 };
 
-type Words = { text: string; tone?: SentenceTone } | null;
+type Phrase = { text: string; tone?: SentenceTone } | null;
 
 /**
  * What an event means to a person who watches the turn; `null` if it only changes figures. `turn`
  * is the turn after the event.
  */
 export function describeEvent(event: WireEvent, turn: TurnView): Sentence | null {
-  const words = wordsFor(event, turn);
-  if (!words) return null;
-  const { text, tone = "plain" } = words;
+  const phrase = phraseOf(event, turn);
+  if (!phrase) return null;
+  const { text, tone = "plain" } = phrase;
   if (!("agent" in event)) return { agent: null, text, tone };
   return { agent: event.agent, text: /^(:|'s )/.test(text) ? text : ` ${text}`, tone };
 }
 
-function wordsFor(event: WireEvent, turn: TurnView): Words {
+function phraseOf(event: WireEvent, turn: TurnView): Phrase {
   switch (event.type) {
     case "session.created":
     case "stream.delta":
@@ -53,13 +53,13 @@ function wordsFor(event: WireEvent, turn: TurnView): Words {
     case "turn.completed":
     case "turn.failed":
     case "turn.cancelled":
-      return turnWords(event, turn);
+      return turnPhrase(event, turn);
     case "attempt.started":
     case "attempt.settled":
     case "attempt.restarted":
     case "presentation.started":
     case "presentation.completed":
-      return attemptWords(event, turn);
+      return attemptPhrase(event, turn);
     case "answer.submitted":
     case "answer.refused":
     case "vote.cast":
@@ -67,16 +67,16 @@ function wordsFor(event: WireEvent, turn: TurnView): Words {
     case "vote.refused":
     case "votes.cleared":
     case "answers.injected":
-      return decisionWords(event);
+      return decisionPhrase(event);
     default:
-      return workWords(event);
+      return workPhrase(event);
   }
 }
 
-function turnWords(
+function turnPhrase(
   event: EventOf<"turn.started" | "turn.completed" | "turn.failed" | "turn.cancelled">,
   turn: TurnView,
-): Words {
+): Phrase {
   switch (event.type) {
     case "turn.started":
       return { text: `turn ${event.turn} started: ${plural(turn.agents.length, "agent")}` };
@@ -97,7 +97,7 @@ type AttemptEvent = EventOf<
   | "presentation.completed"
 >;
 
-function attemptWords(event: AttemptEvent, turn: TurnView): Words {
+function attemptPhrase(event: AttemptEvent, turn: TurnView): Phrase {
   switch (event.type) {
     case "attempt.started":
       return event.attempt === 1
@@ -136,7 +136,7 @@ type DecisionEvent = EventOf<
   | "answers.injected"
 >;
 
-function decisionWords(event: DecisionEvent): Words {
+function decisionPhrase(event: DecisionEvent): Phrase {
   switch (event.type) {
     case "answer.submitted": {
       const cut = event.origin === "partial" ? ", cut off" : "";
@@ -176,7 +176,7 @@ function decisionWords(event: DecisionEvent): Words {
 /** Refusals that mean a forbidden place. A file that does not exist is not one of them. */
 const FORBIDDEN = new Set(["unknown_place", "read_only", "protected", "not_read", "path_outside"]);
 
-function refusedAccess({ accesses }: EventOf<"files.accessed">): Words {
+function refusedAccess({ accesses }: EventOf<"files.accessed">): Phrase {
   const refused = accesses.filter(({ refused }) => refused !== null && FORBIDDEN.has(refused));
   const [first] = refused;
   if (!first) return null;
@@ -185,7 +185,7 @@ function refusedAccess({ accesses }: EventOf<"files.accessed">): Words {
   return { text: `may not ${first.operation} ${first.path}${others}`, tone: "bad" };
 }
 
-function listedTools({ server, problem, tools, refused }: EventOf<"tools.listed">): Words {
+function listedTools({ server, problem, tools, refused }: EventOf<"tools.listed">): Phrase {
   if (problem !== null) return { text: `has no tools of ${server}: ${problem}`, tone: "bad" };
   const changed = refused.filter((one) => one.changed).map(({ tool }) => tool);
   const off =
@@ -199,7 +199,7 @@ function listedTools({ server, problem, tools, refused }: EventOf<"tools.listed"
 }
 
 /** The server's request as text. No person is asked, and no address becomes a link. */
-function inputRequired({ name, origin, requests, more }: EventOf<"tool.input_required">): Words {
+function inputRequired({ name, origin, requests, more }: EventOf<"tool.input_required">): Phrase {
   const asked = requests.map(({ kind, message, url, refused }) => {
     if (kind === "form") return `to fill in a form: ${message}`;
     if (kind === "other") return `something else: ${message}`;
@@ -230,7 +230,7 @@ type WorkEvent = EventOf<
   | "agent.abstained"
 >;
 
-function workWords(event: WorkEvent): Words {
+function workPhrase(event: WorkEvent): Phrase {
   switch (event.type) {
     case "round.started":
       return {

@@ -3,7 +3,7 @@ import { FINAL, STORY_AGENTS } from "../../../tests/e2e/support/story";
 import type { EndedBy } from "../../../src/protocol/events";
 import { LIMITS } from "../../../src/coordination/limits";
 import type { SimulatedProviders } from "../../../simulated/providers/server";
-import type { ReachedCall } from "../../../simulated/providers/tool-server";
+import type { ReceivedCall } from "../../../simulated/providers/tool-server";
 import { BUILT, DIALECTS, HEAP, SEARCHING, YES } from "./models";
 import type { ToolRequest } from "./tool-records";
 
@@ -16,7 +16,7 @@ export type RunServers = SimulatedProviders & {
   /** Address of a server that answers no call. */
   silentUrl: string;
   /** Each call that reached any of the servers, in order. */
-  toolCalls(): readonly ReachedCall[];
+  toolCalls(): readonly ReceivedCall[];
   /** Every request that reached a server at an address that ends with this mark. */
   toolRequests(mark: string): readonly ToolRequest[];
 };

@@ -7,7 +7,7 @@ import { eventsPath, sessionPath } from "../../../src/protocol/paths";
 import type { Chance } from "../../../simulated/chance";
 import { Watcher } from "../../../tests/e2e/support/watcher";
 import type { RecordedRequest } from "../../../simulated/providers/ledger";
-import type { ReachedCall, ToolServer } from "../../../simulated/providers/tool-server";
+import type { ReceivedCall, ToolServer } from "../../../simulated/providers/tool-server";
 import type { StoredSnapshots } from "../../../simulated/stored-snapshots";
 import { CONTROL_PATH } from "../build/orders";
 import type { Reply, PatientClient } from "../patient-client";
@@ -138,7 +138,7 @@ export class Run {
    * All calls that reached its tools: their keys begin with its session. Calls without a key may
    * belong to any run and are included.
    */
-  toolCalls(): ReachedCall[] {
+  toolCalls(): ReceivedCall[] {
     const { tools, providers } = this.#options;
     const reached = [
       ...(this.kind.tools === "mcp" ? [] : tools.reached()),

@@ -2,7 +2,7 @@ import type { WireEvent } from "../../../src/protocol/events";
 import type { ReachedTool } from "../../../checker/types";
 import type { ReceivedRequest } from "../../../simulated/raw-server";
 import type { RequestTimes } from "../../../simulated/providers/ledger";
-import type { ReachedCall } from "../../../simulated/providers/tool-server";
+import type { ReceivedCall } from "../../../simulated/providers/tool-server";
 import { callOf } from "./file-accesses";
 
 /**
@@ -30,7 +30,7 @@ const KEY = /_tool_(\d+)_(\d+)_(\d+)_(\d+)_(.+)$/;
  * checks of I8 and I9.
  */
 export function reachedTools(
-  calls: readonly ReachedCall[],
+  calls: readonly ReceivedCall[],
   events: readonly WireEvent[],
 ): ReachedTool[] {
   const agents = events.flatMap((event) =>
@@ -57,7 +57,7 @@ export const KEYLESS = "reached its server without a key";
  * may have been cancelled before its first call.
  */
 export function toolProblems(
-  calls: readonly ReachedCall[],
+  calls: readonly ReceivedCall[],
   events: readonly WireEvent[],
   mayBeNone = false,
 ): string[] {

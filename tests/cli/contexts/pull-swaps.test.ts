@@ -331,13 +331,13 @@ describe("a local change is a conflict and is kept if the path becomes a file or
       theirs: sideOf(text),
       here: await inspect(here, file),
     }));
-    const fetching = async (_: string, hash: string) => {
+    const fetchContents = async (_: string, hash: string) => {
       if (hash === hashOf(Buffer.from(at))) await fill({ "b/mine": "m" });
       return Buffer.from(hash === hashOf(Buffer.from("new")) ? "new" : "c");
     };
     const steps = planSteps(await Promise.all(triples));
     expect(steps.map(({ action }) => action)).toEqual(["write", "delete", "write"]);
-    await expect(applySteps(here, steps, fetching)).rejects.toThrow(
+    await expect(applySteps(here, steps, fetchContents)).rejects.toThrow(
       "b was changed meanwhile and is kept",
     );
     expect(await filesHere()).toEqual({ "a.txt": "c", "b/mine": "m" });

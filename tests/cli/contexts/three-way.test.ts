@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Here, planSteps, type Side, type Step } from "../../../cli/contexts/three-way";
+import { type LocalEntry, planSteps, type Side, type Step } from "../../../cli/contexts/three-way";
 
 const of = (hash: string, executable = false): Side => ({ hash, executable });
 const A = of("a");
@@ -9,7 +9,7 @@ const C = of("c");
 const A_RUNS = of("a", true);
 const B_RUNS = of("b", true);
 const LINK = { blocked: "is a link here" };
-type Row = { name: string; base: Side; theirs: Side; here: Here; does: string };
+type Row = { name: string; base: Side; theirs: Side; here: LocalEntry; does: string };
 
 const ROWS: Row[] = [
   { name: "changed there, untouched here", base: A, theirs: B, here: A, does: "write" },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fetchFile, getBy, isAddress } from "../../../cli/uploads/fetch-file";
+import { fetchFile, fetcherFrom, isAddress } from "../../../cli/uploads/fetch-file";
 
 const START = "https://files.example/a.pdf";
 type Pages = Readonly<Record<string, () => Response>>;
@@ -36,7 +36,7 @@ describe("a file with an address", () => {
     },
   ])("$name", async ({ pages, steps }) => {
     const { asked, fetch } = web(pages);
-    expect((await fetchFile(START, 100, getBy(fetch))).toString()).toBe("%PDF-1");
+    expect((await fetchFile(START, 100, fetcherFrom(fetch))).toString()).toBe("%PDF-1");
     expect(asked).toHaveLength(steps);
   });
 
@@ -65,7 +65,7 @@ describe("a file with an address", () => {
     },
   ])("is refused if it $name", async ({ pages, told, asked: times = 1 }) => {
     const { asked, fetch } = web(pages);
-    await expect(fetchFile(START, 100, getBy(fetch))).rejects.toThrow(told);
+    await expect(fetchFile(START, 100, fetcherFrom(fetch))).rejects.toThrow(told);
     expect(asked).toHaveLength(times);
   });
 

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { chooseTeam } from "../../../cli/asking/team-choice";
-import type { Get } from "../../../cli/uploads/fetch-file";
-import { readUploads, tellUploads, uploadsIn, withUploads } from "../../../cli/uploads/uploads";
+import type { Fetcher } from "../../../cli/uploads/fetch-file";
+import { readUploads, printAttached, uploadsIn, withUploads } from "../../../cli/uploads/uploads";
 import { RunRequestSchema } from "../../../src/protocol/api";
 
 const CONFIG =
@@ -107,9 +107,9 @@ describe("the attachments of a question", () => {
       told: /3000000 bytes is the limit/,
     },
   ])("cannot include $name", async ({ files, path: named, told }) => {
-    await expect(readUploads([{ name: named, isMeant: true }], folder(files))).rejects.toThrow(
-      told,
-    );
+    await expect(
+      readUploads([{ name: named, isNamedByUser: true }], folder(files)),
+    ).rejects.toThrow(told);
   });
 });
 
@@ -195,8 +195,8 @@ describe("a file that only a config names is not sent", () => {
     const parts = ["a.png", "b\u001b[2J.txt"].map(
       (name) => ({ type: "file", name, data: "eA==" }) as const,
     );
-    tellUploads(parts, { stderr });
-    tellUploads(undefined, { stderr });
+    printAttached(parts, { stderr });
+    printAttached(undefined, { stderr });
     expect(said).toEqual(["attached  a.png, b.txt\n"]);
   });
 });
@@ -212,21 +212,21 @@ describe("a file with an address", () => {
     const asked: string[] = [];
     const said: string[] = [];
     const get =
-      (by: string): Get =>
+      (by: string): Fetcher =>
       async ({ href }) => {
         asked.push(`${by} ${href}`);
         return { status: 200, location: null, body: bytes(), close: () => undefined };
       };
     const stderr = { write: (text: string) => said.push(text) };
-    return { asked, said, stderr, gets: { meant: get("meant"), others: get("others") } };
+    return { asked, said, stderr, fetchers: { byUser: get("meant"), byConfig: get("others") } };
   };
 
   it("is fetched as public if only a config names it, after a notice", async () => {
-    const { asked, said, stderr, gets } = world();
+    const { asked, said, stderr, fetchers } = world();
     const { attached } = await chooseTeam(
       { config: "team.yaml" },
       { ...folder({ "team.yaml": CONFIG_OF }), stderr },
-      gets,
+      fetchers,
     );
     expect(attached).toEqual([
       { type: "file", name: ADDRESS, data: Buffer.from("%PDF-1").toString("base64") },
@@ -238,12 +238,12 @@ describe("a file with an address", () => {
   });
 
   it("is fetched from any address if the user names it, even if a config does too", async () => {
-    const { asked, said, stderr, gets } = world();
+    const { asked, said, stderr, fetchers } = world();
     const flags = { config: "team.yaml", file: [ADDRESS] };
     const { attached } = await chooseTeam(
       flags,
       { ...folder({ "team.yaml": CONFIG_OF }), stderr },
-      gets,
+      fetchers,
     );
     expect(attached).toHaveLength(1);
     expect([asked, said]).toEqual([[`meant ${ADDRESS}`], []]);

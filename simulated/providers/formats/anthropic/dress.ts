@@ -1,5 +1,5 @@
 import { callItem, type Item, joined, newId, newSeal } from "../../continuity";
-import type { WireReply, Json, Piece, Read, ChargedReply } from "../../dialect";
+import type { WireReply, Json, Piece, ReadRequest, ChargedReply } from "../../dialect";
 import { CHARACTERS_PER_TOKEN, type HostedStep } from "../../reply";
 import { toItem } from "./request";
 import { type Block, BlockSchema, type Event, EventSchema } from "./schema";
@@ -7,7 +7,11 @@ import { type Block, BlockSchema, type Event, EventSchema } from "./schema";
 /**
  * Adds what aimock omits: hidden thinking, hosted tools, sources, raw arguments and complete usage.
  */
-export function dress(events: readonly Json[], said: ChargedReply, { asked }: Read): WireReply {
+export function dress(
+  events: readonly Json[],
+  said: ChargedReply,
+  { asked }: ReadRequest,
+): WireReply {
   const parsed = events.map((event) => EventSchema.parse(event));
   const first = parsed.findIndex(
     ({ content_block }) => content_block !== undefined && content_block.type !== "thinking",

@@ -1,6 +1,6 @@
 import type { HostedToolName } from "../../../../src/protocol/hosted-tools";
 import { attachedIn } from "../../attached";
-import type { ModelInput, AskedMessage } from "../../asked";
+import type { ModelInput, ModelMessage } from "../../asked";
 import { callItem, type Item, joined } from "../../continuity";
 import { type Json, RequestRefusal, type WireRequest } from "../../dialect";
 import { onlyKnown, resultProblem, words } from "../../refusals";
@@ -153,7 +153,7 @@ const blocksOf = ({ content }: Message): Block[] =>
   typeof content === "string" ? (content === "" ? [] : [{ type: "text", text: content }]) : content;
 
 /** A user message has its tool results first, then its text. */
-function toAsked(message: Message): AskedMessage[] {
+function toAsked(message: Message): ModelMessage[] {
   const blocks = blocksOf(message);
   const text = blocks.map((block) => block.text ?? "").join("");
   if (message.role === "assistant") {
@@ -164,7 +164,7 @@ function toAsked(message: Message): AskedMessage[] {
   }
   const results = blocks.filter(({ type }) => type === "tool_result");
   return [
-    ...results.map(({ tool_use_id = "", content }): AskedMessage => {
+    ...results.map(({ tool_use_id = "", content }): ModelMessage => {
       const parsed = ResultContentSchema.safeParse(content);
       return { role: "tool", callId: tool_use_id, text: parsed.success ? textOf(parsed.data) : "" };
     }),

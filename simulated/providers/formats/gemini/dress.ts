@@ -1,5 +1,5 @@
 import { newId, newSeal } from "../../continuity";
-import type { WireReply, Json, Piece, Read, ChargedReply } from "../../dialect";
+import type { WireReply, Json, Piece, ReadRequest, ChargedReply } from "../../dialect";
 import { type HostedStep, tokensOf } from "../../reply";
 import { itemsOf } from "./request";
 import { ChunkSchema, GenerateRequestSchema, type Part, PartSchema } from "./schema";
@@ -11,7 +11,7 @@ import { ChunkSchema, GenerateRequestSchema, type Part, PartSchema } from "./sch
 export function dress(
   events: readonly Json[],
   said: ChargedReply,
-  { asked, body }: Read,
+  { asked, body }: ReadRequest,
 ): WireReply {
   const written = events.flatMap(
     (event) => ChunkSchema.parse(event).candidates[0]?.content.parts ?? [],

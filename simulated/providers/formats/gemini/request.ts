@@ -1,6 +1,6 @@
 import type { HostedToolName } from "../../../../src/protocol/hosted-tools";
 import { attachedIn } from "../../attached";
-import type { ModelInput, AskedMessage } from "../../asked";
+import type { ModelInput, ModelMessage } from "../../asked";
 import { callItem, type Item, joined } from "../../continuity";
 import { type Json, RequestRefusal, type WireRequest } from "../../dialect";
 import { onlyKnown, resultProblem, words } from "../../refusals";
@@ -136,7 +136,7 @@ const textIn = (parts: readonly Part[]): string =>
   parts.map(({ text = "", thought }) => (thought ? "" : text)).join("");
 
 /** A user turn has its function responses first, then its text. */
-function toAsked(turn: Turn): AskedMessage[] {
+function toAsked(turn: Turn): ModelMessage[] {
   const { parts = [] } = turn;
   const text = textIn(parts);
   if (roleOf(turn) === "model") {
@@ -145,7 +145,7 @@ function toAsked(turn: Turn): AskedMessage[] {
     );
     return [{ role: "assistant", text: text + calls.join("") }];
   }
-  const results = parts.flatMap(({ functionResponse }): AskedMessage[] => {
+  const results = parts.flatMap(({ functionResponse }): ModelMessage[] => {
     if (!functionResponse) return [];
     const { id = "", response = {} } = functionResponse;
     return [{ role: "tool", callId: id, text: Object.values(response).map(asText).join("\n") }];

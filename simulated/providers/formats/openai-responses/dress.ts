@@ -1,5 +1,5 @@
 import { joined, newId, newSeal } from "../../continuity";
-import type { WireReply, Json, Piece, Read, ChargedReply } from "../../dialect";
+import type { WireReply, Json, Piece, ReadRequest, ChargedReply } from "../../dialect";
 import type { HostedStep, ReportedUsage, Source } from "../../reply";
 import { toItem } from "./request";
 import { type Event, EventSchema, InputItemSchema } from "./schema";
@@ -8,7 +8,11 @@ import { type Event, EventSchema, InputItemSchema } from "./schema";
  * Adds what aimock omits: hosted tools, sources, event numbers, details of usage, and replies that
  * end early.
  */
-export function dress(events: readonly Json[], said: ChargedReply, { body }: Read): WireReply {
+export function dress(
+  events: readonly Json[],
+  said: ChargedReply,
+  { body }: ReadRequest,
+): WireReply {
   const parsed = events.map((event) => EventSchema.parse(event));
   const isSilent = asksForSeal(body) && parsed.every(({ item }) => item?.type !== "reasoning");
   const added = [...(isSilent ? [silentReasoning()] : []), ...(said.hosted ?? []).map(hostedItem)];

@@ -1,6 +1,6 @@
 import type { HostedToolName } from "../../../../src/protocol/hosted-tools";
 import { attachedIn } from "../../attached";
-import type { ModelInput, AskedMessage } from "../../asked";
+import type { ModelInput, ModelMessage } from "../../asked";
 import { callItem, type Item, joined } from "../../continuity";
 import { type Json, RequestRefusal, type WireRequest } from "../../dialect";
 import { NOTHING, onlyKnown, type ResultProblem, resultProblem, words } from "../../refusals";
@@ -68,7 +68,7 @@ const itemsOf = ({ input }: ResponsesRequest): InputItem[] =>
 
 const isSystem = ({ role }: InputItem): boolean => role === "system" || role === "developer";
 
-function toAsked(item: InputItem): AskedMessage[] {
+function toAsked(item: InputItem): ModelMessage[] {
   if (item.type === "function_call_output")
     return [{ role: "tool", callId: item.call_id ?? "", text: textOf(item.output) }];
   if (item.type === "function_call")

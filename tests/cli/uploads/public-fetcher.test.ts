@@ -9,17 +9,22 @@ import {
 import https from "node:https";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { fetchFile } from "../../../cli/uploads/fetch-file";
-import { NotPublic, publicGet, publicLookup, type Resolve } from "../../../cli/uploads/public-get";
+import {
+  NotPublicError,
+  fetchPublic,
+  publicLookup,
+  type Resolver,
+} from "../../../cli/uploads/public-fetcher";
 
 const PUBLIC: LookupAddress = { address: "8.8.8.8", family: 4 };
 /** A lookup that resolves every name to these addresses. */
 const leadsTo =
-  (...found: LookupAddress[]): Resolve =>
+  (...found: LookupAddress[]): Resolver =>
   (_name, _options, done) =>
     done(null, found);
 const at = (address: string): LookupAddress => ({ address, family: address.includes(":") ? 6 : 4 });
 const asks = (address: string, resolve = leadsTo(PUBLIC)) =>
-  publicGet({ request: https.request, resolve })(new URL(address), AbortSignal.timeout(5_000));
+  fetchPublic({ request: https.request, resolve })(new URL(address), AbortSignal.timeout(5_000));
 
 describe("an address in a config is not requested", () => {
   it.each([
@@ -77,7 +82,7 @@ describe("an address in a config is not requested", () => {
   ])("$name", async ({ address, told }) => {
     const refused = asks(address);
     await expect(refused).rejects.toThrow(told);
-    await expect(refused).rejects.toBeInstanceOf(NotPublic);
+    await expect(refused).rejects.toBeInstanceOf(NotPublicError);
   });
 
   it.each([
@@ -160,7 +165,7 @@ const request = (
     );
   return plainRequest({ ...rest, host, path: page, port, lookup: led }, done);
 };
-const get = publicGet({ request, resolve: leadsTo(PUBLIC) });
+const get = fetchPublic({ request, resolve: leadsTo(PUBLIC) });
 
 describe("a public address", () => {
   it.each(["/a.pdf", "/moved"])("is read: %s", async (page) => {

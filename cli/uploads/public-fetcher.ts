@@ -5,36 +5,36 @@ import type { LookupFunction } from "node:net";
 import { isPrivateAddress } from "../../src/outgoing/address-rules";
 import { isPrivateHost } from "../../src/outgoing/addresses";
 import { VERSION } from "../invocation";
-import type { Answer, Get } from "./fetch-file";
+import type { Answer, Fetcher } from "./fetch-file";
 
 /**
- * Requests to addresses that a config names, from this machine: what only this machine or its
- * network can reach must not be read for them. Public https on its own port, and no name that leads
- * anywhere else.
+ * Requests from this machine to addresses that a config names. A config must not reach servers that
+ * only this machine or its network can reach. So only public https addresses with the default port
+ * are allowed, and names must resolve to public addresses.
  */
 
-/** The address is not public, so a config may not name it. The message is part of a sentence. */
-export class NotPublic extends Error {}
+/** A config named an address that is not public. The message is part of a sentence. */
+export class NotPublicError extends Error {}
 
-type Request = (
+type RequestFunction = (
   address: string,
   options: https.RequestOptions,
   done: (message: IncomingMessage) => void,
 ) => ClientRequest;
 type LookupCallback = (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void;
-export type Resolve = (name: string, options: LookupAllOptions, done: LookupCallback) => void;
-/** Each of them is the real one, but in tests. */
-type Means = { request: Request; resolve: Resolve };
+export type Resolver = (name: string, options: LookupAllOptions, done: LookupCallback) => void;
+/** Network functions of Node; tests replace them. */
+type NetworkFunctions = { request: RequestFunction; resolve: Resolver };
 
 /**
- * Asks public addresses. Nothing of the user's goes along: no cookie, no key, no proxy. Throws
- * NotPublic.
+ * A fetcher for public addresses. Sends no cookie and no key, and uses no proxy. Throws
+ * NotPublicError.
  */
-export const publicGet =
-  ({ request, resolve }: Means = { request: https.request, resolve: lookup }): Get =>
+export const fetchPublic =
+  ({ request, resolve }: NetworkFunctions = { request: https.request, resolve: lookup }): Fetcher =>
   (address, signal) => {
     const problem = notPublic(address);
-    if (problem !== null) return Promise.reject(new NotPublic(problem));
+    if (problem !== null) return Promise.reject(new NotPublicError(problem));
     const headers = {
       accept: "*/*",
       "accept-encoding": "identity",
@@ -49,7 +49,7 @@ export const publicGet =
   };
 
 /**
- * Why an address may not be asked, by what it says alone; null: its name must still be looked up.
+ * Why the URL alone forbids a request; `null` if it does not. The name must still be resolved.
  */
 function notPublic({ protocol, username, password, port, hostname }: URL): string | null {
   if (protocol !== "https:") return "only https is fetched for a config";
@@ -59,18 +59,18 @@ function notPublic({ protocol, username, password, port, hostname }: URL): strin
 }
 
 /**
- * Looks names up for a connection, which then goes to what was looked at and nowhere else: a name
- * that answers otherwise the next time gains nothing.
+ * Resolves a name for a connection and refuses private addresses. The connection uses the checked
+ * address, so a later DNS answer cannot redirect it (DNS rebinding).
  */
 export const publicLookup =
-  (resolve: Resolve): LookupFunction =>
+  (resolve: Resolver): LookupFunction =>
   (name, options, done) =>
     resolve(name, { ...options, all: true }, (error, found) => {
       if (error) return done(error, []);
       const inside = found.find(({ address }) => isPrivateAddress(address));
       if (inside)
         return done(
-          new NotPublic(`${name} leads to ${inside.address}, which is in no public network`),
+          new NotPublicError(`${name} leads to ${inside.address}, which is in no public network`),
           [],
         );
       const [first] = found;

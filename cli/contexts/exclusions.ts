@@ -2,7 +2,7 @@ import ignore, { type Ignore } from "ignore";
 import type { Io } from "../io";
 import { toLine } from "../terminal/sanitize";
 
-/** Why a file stays where it is. */
+/** Why a file is neither pushed nor pulled. */
 export type Reason =
   | "may hold secrets"
   | "not sources"
@@ -12,16 +12,16 @@ export type Reason =
   | "no plain file"
   | "too large"
   | "a name that other systems do not take";
-/** A file, or a folder with a final `/` and all in it. */
-export type LeftOut = { path: string; reason: Reason };
+/** An excluded file, or an excluded folder with its contents. A folder ends in `/`. */
+export type Exclusion = { path: string; reason: Reason };
 
 /**
- * Never sent, with any pattern: these files could run programs here when they are pulled, or are
- * our own.
+ * Never pushed, even if a pattern includes them: a pulled `.git` could run programs on this
+ * machine, and `.massgen-edge` belongs to this program.
  */
-export const NEVER = [".git", ".massgen-edge"];
+export const NEVER_SENT = [".git", ".massgen-edge"];
 
-/** gitignore-style patterns of what may hold keys or passwords. */
+/** Files that may contain keys or passwords, as gitignore patterns. */
 const SECRETS = [
   "*.env",
   "*.env~",
@@ -81,7 +81,7 @@ const SECRETS = [
   "*.agekey",
 ];
 
-/** What tools made, or keep for themselves, where no .gitignore says so. */
+/** Generated files and private files of tools, as gitignore patterns. */
 const NOT_SOURCES = [
   ".hg/",
   ".svn/",
@@ -106,24 +106,24 @@ const NOT_SOURCES = [
 const secrets = ignore().add(SECRETS);
 const notSources = ignore().add(NOT_SOURCES);
 
-/** Whether a file may hold keys or passwords, by its path. */
+/** Whether a file may contain keys or passwords, judged by its path. */
 export const mayHoldSecrets = (path: string): boolean =>
-  secrets.ignores(path) || path.split("/").some((name) => NEVER.includes(name.toLowerCase()));
+  secrets.ignores(path) || path.split("/").some((name) => NEVER_SENT.includes(name.toLowerCase()));
 
-/** Why a path is on the list of what is left out; null if it is not. Directories end in `/`. */
-function deniedAs(path: string): Reason | null {
+/** Why the lists above exclude a path; `null` if they do not. Directories end in `/`. */
+function listedReason(path: string): Reason | null {
   if (secrets.ignores(path)) return "may hold secrets";
   return notSources.ignores(path) ? "not sources" : null;
 }
 
-/** Files that say where programs are fetched from, and may hold the key for it. */
+/** Settings of package managers: they choose the package source and may contain its key. */
 const PACKAGE_SETTINGS =
   /(^|\/)(\.npmrc|\.yarnrc|\.yarnrc\.yml|pip\.conf|bunfig\.toml|\.cargo\/config(\.toml)?|\.pnpmfile\.c?js|nuget\.config|uv\.toml|\.bundle\/config)$/i;
-/** In an address, the part before the `@` may be a key without a name. */
+/** In a URL, the part before the `@` may be a key without a user name. */
 const TOKEN =
   /_authToken|_auth\s*=|_password|npmAuth(Token|Ident)|:\/\/[^\s/:@]+:[^\s@]+@|https?:\/\/[^\s/@]+@/;
 
-/** Whether a file, come from elsewhere, would say where programs are fetched from here. */
+/** Whether a pulled file would choose where packages are installed from. */
 export const choosesPackages = (path: string): boolean => PACKAGE_SETTINGS.test(path);
 
 /**
@@ -131,7 +131,7 @@ export const choosesPackages = (path: string): boolean => PACKAGE_SETTINGS.test(
  * cloned into or committed to. `package.json` is not included: most pulls of a JavaScript project
  * change it, and users ignore a warning that always appears.
  */
-const RUN_UNASKED = [
+const RUN_AUTOMATICALLY = [
   "**/.claude/settings.json",
   "**/.claude/settings.local.json",
   ".mcp.json",
@@ -154,25 +154,24 @@ const RUN_UNASKED = [
   "sitecustomize.py",
   "usercustomize.py",
 ];
-const runUnasked = ignore().add(RUN_UNASKED);
+const runAutomatically = ignore().add(RUN_AUTOMATICALLY);
 
-/** Whether programs here read or run a file automatically. */
-export const isRunUnasked = (path: string): boolean =>
-  choosesPackages(path) || runUnasked.ignores(path);
+/** Whether programs on this machine read or run a file automatically. */
+export const isRunAutomatically = (path: string): boolean =>
+  choosesPackages(path) || runAutomatically.ignores(path);
 
-/** Whether a file that is usually harmless holds a key. */
+/** Whether the contents of a settings file contain a key. */
 export const holdsToken = (path: string, bytes: Uint8Array): boolean =>
   PACKAGE_SETTINGS.test(path) &&
   TOKEN.test(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1"));
 
 /**
- * Rules of one file, such as a `.gitignore`, which hold for what is below a directory. `base`: that
- * directory, "" or with a final `/`; if it is above the scanned directory, `prefix` leads from the
- * one to the other.
+ * The rules of one ignore file. They apply below `base`, which is "" or ends in `/`. If the file is
+ * above the scanned directory, `prefix` is the path from the file's folder to that directory.
  */
 export type IgnoreFile = { base: string; prefix: string; rules: Ignore };
 
-/** Whether git would leave a path out: the last file that says something about it decides. */
+/** Whether git ignores a path. The last file with a matching rule decides. */
 function isIgnored(path: string, files: readonly IgnoreFile[]): boolean {
   let ignored = false;
   for (const { base, prefix, rules } of files) {
@@ -184,7 +183,7 @@ function isIgnored(path: string, files: readonly IgnoreFile[]): boolean {
   return ignored;
 }
 
-/** What `--include` asks for although it would be left out. */
+/** The patterns of `--include`. They override exclusions. */
 export class Includes {
   readonly #rules: Ignore;
   readonly #rulesOfFiles: Ignore;
@@ -193,41 +192,39 @@ export class Includes {
   constructor(patterns: readonly string[]) {
     this.#patterns = patterns.map((pattern) => pattern.replace(/^\.?\/+/, ""));
     this.#rules = ignore().add(patterns);
-    // the last one takes all folders out again
+    // the last pattern removes all folders
     this.#rulesOfFiles = ignore().add([...patterns, "!*/"]);
   }
 
-  /** Whether a path is asked for, by itself or by a folder above it. */
+  /** Whether a pattern includes a path, directly or through one of its folders. */
   has(path: string): boolean {
     return this.#patterns.length > 0 && this.#rules.ignores(path);
   }
 
   /**
-   * Whether a pattern matches a file itself. A pattern for a folder does not include the keys in
-   * it.
+   * Whether a pattern matches the file directly. Files that may contain secrets need this: a
+   * pattern for their folder does not include them.
    */
   hasItself(file: string): boolean {
     return this.#rulesOfFiles.ignores(file);
   }
 
-  /**
-   * Whether a directory that is left out may hold something that is asked for by its whole path.
-   */
+  /** Whether a pattern names a path inside this excluded directory. */
   reachInto(directory: string): boolean {
     return this.#patterns.some((pattern) => pattern.startsWith(directory));
   }
 }
 
 /**
- * Why a path is left out; `null` if it is not. Directories end in `/`; their contents are checked
- * separately.
+ * Why a path is excluded; `null` if it is not. Directories end in `/`. The contents of a directory
+ * need their own check.
  */
-export function leftOutAs(
+export function exclusionReason(
   path: string,
   rules: readonly IgnoreFile[],
   includes: Includes,
 ): Reason | null {
-  const denied = deniedAs(path);
+  const denied = listedReason(path);
   const isAskedFor =
     denied === "may hold secrets" && !path.endsWith("/")
       ? includes.hasItself(path)
@@ -238,8 +235,11 @@ export function leftOutAs(
 
 const MOST_NAMES = 20;
 
-/** Says what stays where it is: a line for each reason, with the first names of each. */
-export function printLeftOut(leftOut: readonly LeftOut[], { stderr }: Pick<Io, "stderr">): void {
+/** Prints the excluded paths: one line per reason, with the first names. */
+export function printExclusions(
+  leftOut: readonly Exclusion[],
+  { stderr }: Pick<Io, "stderr">,
+): void {
   for (const reason of new Set(leftOut.map((entry) => entry.reason))) {
     const paths = [
       ...new Set(leftOut.filter((entry) => entry.reason === reason).map((entry) => entry.path)),
@@ -248,18 +248,21 @@ export function printLeftOut(leftOut: readonly LeftOut[], { stderr }: Pick<Io, "
   }
 }
 
-/** The same for a pull, with the option that includes them. */
-export function printStaying(leftOut: readonly LeftOut[], world: Pick<Io, "stderr">): void {
-  printLeftOut(leftOut, world);
+/** Prints the paths that a pull excludes, and the option that includes them. */
+export function printPullExclusions(
+  leftOut: readonly Exclusion[],
+  world: Pick<Io, "stderr">,
+): void {
+  printExclusions(leftOut, world);
   if (leftOut.length > 0) world.stderr.write("To take such files, add --include <pattern>.\n");
 }
 
-/**
- * Warns of what comes into a folder and acts there although its user starts nothing: one line, or
- * none.
- */
-export function warnRunUnasked(paths: readonly string[], { stderr }: Pick<Io, "stderr">): void {
-  const named = paths.filter(isRunUnasked);
+/** Prints a warning if programs on this machine read or run one of these files automatically. */
+export function warnRunAutomatically(
+  paths: readonly string[],
+  { stderr }: Pick<Io, "stderr">,
+): void {
+  const named = paths.filter(isRunAutomatically);
   if (named.length > 0)
     stderr.write(
       `warning: programs read or run these files automatically; check them first: ${firstOf(named)}\n`,

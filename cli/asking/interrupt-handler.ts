@@ -1,12 +1,12 @@
 import type { Output } from "../terminal/output";
 
-export type LeaveOptions = {
+export type InterruptOptions = {
   notices: Output;
-  /** The command that watches the run again. */
+  /** The command that attaches to the run again. */
   attachWith: string;
-  /** Stops drawing; the watching continues. */
+  /** Stops the display and continues to follow the run. */
   stopDrawing: () => void;
-  /** Stops watching. */
+  /** Stops following the run. */
   detach: () => void;
   /** Asks the service to cancel the run. */
   cancel: () => Promise<void>;
@@ -15,19 +15,19 @@ export type LeaveOptions = {
 };
 
 const WINDOW_MS = 2_000;
-/** How long a cancelled run may take to say so. */
+/** Longest wait for the confirmation of a cancellation. */
 const CONFIRM_MS = 10_000;
 
 /**
- * What Ctrl+C means: the first leaves the run alone and, after a moment for second thoughts, ends
- * the program; the second within that moment cancels the run and waits for what it leaves; the
- * third ends the program at once.
+ * Handles Ctrl+C. The first press detaches from the run and ends the program after `windowMs`. A
+ * second press within that time cancels the run and waits for its end. The third press ends the
+ * program at once.
  */
-export class Leave {
+export class InterruptHandler {
   #pressed = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(readonly options: LeaveOptions) {}
+  constructor(readonly options: InterruptOptions) {}
 
   readonly pressed = (): void => {
     this.#pressed += 1;
@@ -36,7 +36,7 @@ export class Leave {
     else this.options.detach();
   };
 
-  /** The watching is over; nothing is left to wait for. */
+  /** Clears the timer once the run is no longer followed. */
   done(): void {
     clearTimeout(this.#timer);
   }

@@ -3,8 +3,13 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isOneFile } from "../../../cli/contexts/directory";
-import { type Change, type Here, planSteps, type Side } from "../../../cli/contexts/three-way";
-import { mergeTwins, twinsAmong } from "../../../cli/contexts/plan";
+import {
+  type Change,
+  type LocalEntry,
+  planSteps,
+  type Side,
+} from "../../../cli/contexts/three-way";
+import { mergeCaseVariants, caseVariantsIn } from "../../../cli/contexts/plan";
 import { renameInCase } from "../../../cli/contexts/write-files";
 
 const of = (hash: string): Side => ({ hash, executable: false });
@@ -15,7 +20,7 @@ const kept = (name: string, side: Side): Change => ({ path: name, base: side, th
 
 describe("on a disk that ignores case, a file that is", () => {
   const RENAME = "rename README.md, which was Readme.md";
-  const rows: { name: string; changes: Change[]; here: Here; does: string[] }[] = [
+  const rows: { name: string; changes: Change[]; here: LocalEntry; does: string[] }[] = [
     {
       name: "renamed in case there, untouched here",
       changes: [made("README.md", A), gone("Readme.md", A)],
@@ -91,7 +96,7 @@ describe("on a disk that ignores case, a file that is", () => {
   ];
   it.each(rows)("$name", ({ changes, here, does }) => {
     const steps = planSteps(
-      mergeTwins(changes, twinsAmong(changes)).map((change) => ({ ...change, here })),
+      mergeCaseVariants(changes, caseVariantsIn(changes)).map((change) => ({ ...change, here })),
     );
     const said = steps.map((step) => {
       if (step.action === "rename") return `rename ${step.path}, which was ${step.was}`;
@@ -102,7 +107,7 @@ describe("on a disk that ignores case, a file that is", () => {
 
   it("renamed in case is two files on a disk with case, each handled separately", () => {
     const changes = [made("README.md", A), gone("Readme.md", A)];
-    expect(mergeTwins(changes, [])).toEqual(changes);
+    expect(mergeCaseVariants(changes, [])).toEqual(changes);
   });
 });
 
