@@ -41,12 +41,12 @@ export const registerAsk: Register = (program, { io, end }) => {
 async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCode> {
   const output = toOutput(flags);
   if (flags.attach !== undefined) return attachInstead(words, flags, io);
-  const talks =
+  const isConversation =
     words.length === 0 &&
     isInteractive(io) &&
     output.form === "answer" &&
     flags.detach === undefined;
-  const question = talks ? null : await readQuestion(words, io);
+  const question = isConversation ? null : await readQuestion(words, io);
   const team = await chooseTeam(flags, io);
   const connection = await connect(flags, io);
   if (question === null) return converse({ team, connection, limits: toLimits(flags), output }, io);
@@ -83,11 +83,11 @@ async function attachInstead(words: string[], flags: AskFlags, io: Io): Promise<
     throw new CliError(EXIT.config, "--attach watches an existing run: omit question and limits.");
   }
   const context = await connect(flags, io);
-  const asked: AskResult = await ask(
+  const result: AskResult = await ask(
     { what: { attach: flags.attach ?? "" }, context, output: toOutput(flags) },
     io,
   );
-  return asked.exitCode;
+  return result.exitCode;
 }
 
 /** `attach`: follows a running turn, or shows a finished turn again. */

@@ -97,9 +97,9 @@ export const registerShow: Register = (program, { io, end }) => {
     .argument("[turn]", "the turn's number", toTurn)
     .option("--answer <label>", "print one answer, such as agent2.1 or agent2.final", toLabel)
     .option("--json", "print the service's answer")
-    .action(async (sessionId: string, asked: number | undefined, flags: ShowFlags) => {
+    .action(async (sessionId: string, requested: number | undefined, flags: ShowFlags) => {
       const context = await connect(flags, io);
-      const turn = asked ?? (await latestTurn(sessionId, context));
+      const turn = requested ?? (await latestTurn(sessionId, context));
       if (flags.answer !== undefined) {
         const { data, raw } = await answerText({ sessionId, turn, label: flags.answer }, context);
         io.stdout.write(`${flags.json ? escapeJson(raw.trim()) : block(data.content)}\n`);
@@ -168,6 +168,6 @@ async function confirm(sessionId: string, connection: Connection, io: Io): Promi
   const running = data.turns.some(({ status }) => status === "running")
     ? ", one of them running"
     : "";
-  const asked = `Erase ${sessionId}${what}, ${plural(data.turns.length, "turn")}${running}, for good?`;
-  if (!(await askYes(asked, io))) throw new CliError(EXIT.interrupted, "Nothing was changed.");
+  const prompt = `Erase ${sessionId}${what}, ${plural(data.turns.length, "turn")}${running}, for good?`;
+  if (!(await askYes(prompt, io))) throw new CliError(EXIT.interrupted, "Nothing was changed.");
 }

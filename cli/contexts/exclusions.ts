@@ -176,9 +176,9 @@ function isIgnored(path: string, files: readonly IgnoreFile[]): boolean {
   let ignored = false;
   for (const { base, prefix, rules } of files) {
     if (!path.startsWith(base) || path === base) continue;
-    const said = rules.test(prefix + path.slice(base.length));
-    if (said.ignored) ignored = true;
-    else if (said.unignored) ignored = false;
+    const match = rules.test(prefix + path.slice(base.length));
+    if (match.ignored) ignored = true;
+    else if (match.unignored) ignored = false;
   }
   return ignored;
 }

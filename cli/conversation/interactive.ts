@@ -109,25 +109,25 @@ async function dispatch(text: string, conversation: Conversation, io: Io): Promi
     );
   if (conversation.session === null) refuseFirstSlip(text);
   const question = toQuestion(text.startsWith("//") ? text.slice(1) : text);
-  const asked = nextTurn(conversation, question);
+  const target = nextTurn(conversation, question);
   const parent = conversation.session === null ? null : (conversation.latest?.turn ?? null);
   const { attached } = conversation;
   conversation.attached = [];
-  await take(asked, { question, parent, attached }, { conversation, io });
+  await runTurn(target, { question, parent, attached }, { conversation, io });
   return "done";
 }
 
 async function askAgain(conversation: Conversation, io: Io): Promise<void> {
-  const asked = again(conversation);
-  if (asked === null || conversation.latest === null)
+  const target = again(conversation);
+  if (target === null || conversation.latest === null)
     throw new CliError(EXIT.config, "No question was asked yet.");
   const { question, parent, attached } = conversation.latest;
-  await take(asked, { question, parent, attached }, { conversation, io });
+  await runTurn(target, { question, parent, attached }, { conversation, io });
 }
 
 type Question = Omit<LatestQuestion, "turn">;
 
-async function take(
+async function runTurn(
   what: AskTarget,
   question: Question,
   { conversation, io }: { conversation: Conversation; io: Io },

@@ -119,14 +119,14 @@ export async function readUploads(
   if (uploads.length > ATTACHMENT_LIMITS.count)
     throw new CliError(EXIT.config, tooMany(uploads.length));
   const parts: QuestionPart[] = [];
-  let left: number = ATTACHMENT_LIMITS.bytes;
+  let remaining: number = ATTACHMENT_LIMITS.bytes;
   for (const upload of uploads) {
     const bytes = await readUpload(
       upload,
-      left,
+      remaining,
       isAddress(upload.name) ? fromAddress(place, fetchers) : fromFile(place),
     );
-    left -= bytes.byteLength;
+    remaining -= bytes.byteLength;
     parts.push({ type: "file", name: upload.name, data: bytes.toString("base64") });
   }
   return parts;
@@ -142,7 +142,7 @@ const tooMany = (count: number): string =>
 export async function uploadFaults(yaml: string, place: Place): Promise<Fault[]> {
   const faults: Fault[] = [];
   const seen = new Set<string>();
-  let left: number = ATTACHMENT_LIMITS.bytes;
+  let remaining: number = ATTACHMENT_LIMITS.bytes;
   for (const { name, ...where } of namedUploads(yaml)) {
     if (seen.has(name)) continue;
     seen.add(name);
@@ -152,7 +152,8 @@ export async function uploadFaults(yaml: string, place: Place): Promise<Fault[]>
     }
     if (isAddress(name)) continue;
     try {
-      left -= (await readUpload({ name, isNamedByUser: false }, left, fromFile(place))).byteLength;
+      remaining -= (await readUpload({ name, isNamedByUser: false }, remaining, fromFile(place)))
+        .byteLength;
     } catch (cause) {
       if (!(cause instanceof CliError)) throw cause;
       faults.push({ ...where, code: "upload_unreadable", detail: cause.message });

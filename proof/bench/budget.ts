@@ -5,7 +5,7 @@ import { ProblemSchema, RunResponseSchema } from "../../src/protocol/api";
 import { answersThenVotes, improvesOnce, paced } from "../../simulated/providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
 import { toSituation } from "../../simulated/providers/situation";
-import { type ModelInput, textSent } from "../../simulated/providers/asked";
+import { type ModelInput, textSent } from "../../simulated/providers/model-input";
 import {
   CHARACTERS_PER_TOKEN,
   type Reply,

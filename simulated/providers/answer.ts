@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { type ModelInput, textSent } from "./asked";
+import { type ModelInput, textSent } from "./model-input";
 import { type Continuity, newId } from "./continuity";
 import {
   type Dialect,
@@ -138,7 +138,10 @@ async function rendered(
     const frame = { bytes: JSON.stringify(message), tokens: said.usage.outputTokens, usage: true };
     return { frames: [frame], contentType: "application/json", said };
   }
-  const { pieces, given } = dialect.dress(written.events, said, { asked, body: sent.body });
+  const { pieces, given } = dialect.completeEvents(written.events, said, {
+    asked,
+    body: sent.body,
+  });
   memory.keep(given);
   return {
     frames: endedBy(reply, pieces.map(toFrame), dialect),

@@ -1,4 +1,4 @@
-import type { ModelInput } from "./asked";
+import type { ModelInput } from "./model-input";
 import type { Item, Mismatch } from "./continuity";
 import type { Failure, Reply, ReportedUsage } from "./reply";
 
@@ -52,7 +52,7 @@ export type Dialect = {
   /** Prefix of the ids of its calls. */
   callIdPrefix: string;
   /** Completes aimock's output. Returns the pieces, and the items that a client must send back. */
-  dress(events: readonly Json[], said: ChargedReply, request: ReadRequest): WireReply;
+  completeEvents(events: readonly Json[], said: ChargedReply, request: ReadRequest): WireReply;
   /** A reply that is not streamed; omitted if the format is streamed only. */
   whole?(message: Json, usage: ReportedUsage): Json;
 };

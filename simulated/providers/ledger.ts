@@ -1,4 +1,4 @@
-import { type ModelInput, nothingAsked } from "./asked";
+import { type ModelInput, nothingAsked } from "./model-input";
 import type { Format, Json } from "./dialect";
 import type { ReportedUsage } from "./reply";
 

@@ -1,4 +1,4 @@
-import { textSent } from "./asked";
+import { textSent } from "./model-input";
 import { type Pace, type Script, tokensOf } from "./reply";
 import { call, newAnswer, vote } from "./scripts";
 import type { Situation } from "./situation";

@@ -1,5 +1,5 @@
 import type { HostedToolName } from "../../src/protocol/hosted-tools";
-import type { ModelInput } from "./asked";
+import type { ModelInput } from "./model-input";
 import type { Situation } from "./situation";
 
 /**

@@ -1,4 +1,4 @@
-import type { ModelInput, ModelMessage } from "./asked";
+import type { ModelInput, ModelMessage } from "./model-input";
 import { VoteParametersSchema } from "./schema";
 
 /**

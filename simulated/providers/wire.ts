@@ -6,7 +6,7 @@ import { JsonSchema } from "./schema";
 
 /**
  * Converts a reply to the events of the real wire format. aimock produces the format, over its own
- * socket at full speed; the format's `dress` adds what it omits. aimock does not pace the events:
+ * socket at full speed; the format's `completeEvents` adds what it omits. aimock does not pace the events:
  * its pace belongs to a fixture, not to a request, drifts by timer delays, and supports neither
  * silence, nor `retry-after` except for 429, nor leaving clients.
  */

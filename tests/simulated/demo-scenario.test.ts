@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { SCENARIO } from "../../simulated/demo/scenario";
 import { IMPROVED, LARGEST, PRESENTATION, ROUGH, THOROUGH } from "../../simulated/demo/texts";
 import { outputTokens, type Reply } from "../../simulated/providers/reply";
-import { nothingAsked } from "../../simulated/providers/asked";
+import { nothingAsked } from "../../simulated/providers/model-input";
 import type { Situation, Stage } from "../../simulated/providers/situation";
 
 const ALIAS: Readonly<Record<string, string>> = {

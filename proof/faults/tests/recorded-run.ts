@@ -3,7 +3,7 @@ import path from "node:path";
 import type { FinishedRun } from "../runs/judge";
 import { type Kind, kindOf } from "../runs/kinds";
 import { keyOf } from "../runs/exposure";
-import { nothingAsked } from "../../../simulated/providers/asked";
+import { nothingAsked } from "../../../simulated/providers/model-input";
 import { newRecord, type RecordedRequest } from "../../../simulated/providers/ledger";
 import type { SessionStatus } from "../../../src/protocol/api";
 import { type WireEvent, WireEventSchema } from "../../../src/protocol/events";

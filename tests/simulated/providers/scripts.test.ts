@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nothingAsked } from "../../../simulated/providers/asked";
+import { nothingAsked } from "../../../simulated/providers/model-input";
 import type { Reply, Script } from "../../../simulated/providers/reply";
 import { argumentsText, capped, outputTokens } from "../../../simulated/providers/reply";
 import * as scripts from "../../../simulated/providers/scripts";

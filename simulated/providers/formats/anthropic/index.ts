@@ -1,7 +1,7 @@
 import type { Mismatch } from "../../continuity";
 import type { Dialect, Json } from "../../dialect";
 import type { Failure } from "../../reply";
-import { dress } from "./dress";
+import { completeEvents } from "./complete-events";
 import { modelTurns, invalid, read } from "./request";
 
 /** Anthropic's Messages, streamed. */
@@ -15,7 +15,7 @@ export const ANTHROPIC: Dialect = {
   mismatchFailure,
   failureBody,
   callIdPrefix: "toolu_",
-  dress,
+  completeEvents,
 };
 
 function mismatchFailure(mismatch: Mismatch): Failure {

@@ -1,6 +1,6 @@
 import type { HostedToolName } from "../../../../src/protocol/hosted-tools";
 import { attachedIn } from "../../attached";
-import type { ModelInput, ModelMessage } from "../../asked";
+import type { ModelInput, ModelMessage } from "../../model-input";
 import { callItem, type Item, joined } from "../../continuity";
 import { type Json, RequestRefusal, type WireRequest } from "../../dialect";
 import { onlyKnown, resultProblem, words } from "../../refusals";
@@ -48,7 +48,7 @@ export function read({ body, headers }: WireRequest): ModelInput {
   return {
     model,
     system: textOf(system),
-    messages: messages.flatMap(toAsked),
+    messages: messages.flatMap(toMessages),
     attached: attachedIn("anthropic", body),
     tools: tools.flatMap(({ name, input_schema }) =>
       input_schema === undefined ? [] : [{ name, parameters: input_schema }],
@@ -153,7 +153,7 @@ const blocksOf = ({ content }: Message): Block[] =>
   typeof content === "string" ? (content === "" ? [] : [{ type: "text", text: content }]) : content;
 
 /** A user message has its tool results first, then its text. */
-function toAsked(message: Message): ModelMessage[] {
+function toMessages(message: Message): ModelMessage[] {
   const blocks = blocksOf(message);
   const text = blocks.map((block) => block.text ?? "").join("");
   if (message.role === "assistant") {

@@ -1,7 +1,7 @@
 import type { Mismatch } from "../../continuity";
 import type { Dialect, Json } from "../../dialect";
 import type { Failure } from "../../reply";
-import { dress } from "./dress";
+import { completeEvents } from "./complete-events";
 import { modelTurns, invalid, modelOf, PATH, read } from "./request";
 
 /** Google's Gemini API, streamed; the model is in the path. */
@@ -15,7 +15,7 @@ export const GEMINI: Dialect = {
   mismatchFailure,
   failureBody,
   callIdPrefix: "",
-  dress,
+  completeEvents,
 };
 
 function mismatchFailure(mismatch: Mismatch): Failure {

@@ -1,6 +1,6 @@
 import type { HostedToolName } from "../../../../src/protocol/hosted-tools";
 import { attachedIn } from "../../attached";
-import type { ModelInput, ModelMessage } from "../../asked";
+import type { ModelInput, ModelMessage } from "../../model-input";
 import { callItem, type Item, joined } from "../../continuity";
 import { type Json, RequestRefusal, type WireRequest } from "../../dialect";
 import { onlyKnown, resultProblem, words } from "../../refusals";
@@ -54,7 +54,7 @@ export function read(sent: WireRequest): ModelInput {
   return {
     model: modelOf(sent),
     system: textIn(systemInstruction?.parts ?? []),
-    messages: contents.flatMap(toAsked),
+    messages: contents.flatMap(toMessages),
     attached: attachedIn("gemini", body),
     tools: tools.flatMap(({ functionDeclarations = [] }) =>
       functionDeclarations.map(({ name, parameters, parametersJsonSchema }) => ({
@@ -136,7 +136,7 @@ const textIn = (parts: readonly Part[]): string =>
   parts.map(({ text = "", thought }) => (thought ? "" : text)).join("");
 
 /** A user turn has its function responses first, then its text. */
-function toAsked(turn: Turn): ModelMessage[] {
+function toMessages(turn: Turn): ModelMessage[] {
   const { parts = [] } = turn;
   const text = textIn(parts);
   if (roleOf(turn) === "model") {

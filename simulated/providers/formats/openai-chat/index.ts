@@ -15,7 +15,7 @@ export const OPENAI_CHAT: Dialect = {
   mismatchFailure,
   failureBody,
   callIdPrefix: "call_",
-  dress,
+  completeEvents,
   whole: withDetails,
 };
 
@@ -41,7 +41,10 @@ function mismatchFailure({ turn, ...mismatch }: Mismatch): Failure {
   );
 }
 
-function dress(events: readonly Json[], { text = "", calls, usage }: ChargedReply): WireReply {
+function completeEvents(
+  events: readonly Json[],
+  { text = "", calls, usage }: ChargedReply,
+): WireReply {
   const pieces = events.map((event) => toPiece(event, usage));
   return {
     pieces: [...pieces, { data: "[DONE]", tokens: 0, usage: false }],

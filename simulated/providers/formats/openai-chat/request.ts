@@ -1,5 +1,5 @@
 import { attachedIn } from "../../attached";
-import type { ModelInput, ModelMessage } from "../../asked";
+import type { ModelInput, ModelMessage } from "../../model-input";
 import { callItem, type Item, joined } from "../../continuity";
 import { type Json, RequestRefusal, type WireRequest } from "../../dialect";
 import { NOTHING, onlyKnown, type ResultProblem, resultProblem, words } from "../../refusals";
@@ -42,7 +42,7 @@ export function read({ body, takes = NOTHING }: WireRequest): ModelInput {
       .filter(isSystem)
       .map(({ content }) => textOf(content))
       .join("\n"),
-    messages: messages.filter((message) => !isSystem(message)).map(toAsked),
+    messages: messages.filter((message) => !isSystem(message)).map(toMessages),
     attached: attachedIn("openai-chat", body),
     tools: tools.map(({ function: { name, parameters } }) => ({ name, parameters })),
     hostedTools: [],
@@ -54,7 +54,12 @@ export function read({ body, takes = NOTHING }: WireRequest): ModelInput {
 
 const isSystem = ({ role }: ChatMessage): boolean => role === "system" || role === "developer";
 
-function toAsked({ role, content, tool_call_id = "", tool_calls = [] }: ChatMessage): ModelMessage {
+function toMessages({
+  role,
+  content,
+  tool_call_id = "",
+  tool_calls = [],
+}: ChatMessage): ModelMessage {
   const text = textOf(content);
   if (role === "tool") return { role, callId: tool_call_id, text };
   if (role !== "assistant") return { role: "user", text };

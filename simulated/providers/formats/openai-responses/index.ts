@@ -2,7 +2,7 @@ import type { Mismatch } from "../../continuity";
 import type { Dialect } from "../../dialect";
 import type { Failure } from "../../reply";
 import { failureBody } from "../openai-chat";
-import { dress } from "./dress";
+import { completeEvents } from "./complete-events";
 import { modelTurns, invalid, read } from "./request";
 
 /** OpenAI's Responses, streamed. */
@@ -16,7 +16,7 @@ export const OPENAI_RESPONSES: Dialect = {
   mismatchFailure,
   failureBody,
   callIdPrefix: "call_",
-  dress,
+  completeEvents,
 };
 
 function mismatchFailure(mismatch: Mismatch): Failure {

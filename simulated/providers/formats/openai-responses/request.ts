@@ -1,6 +1,6 @@
 import type { HostedToolName } from "../../../../src/protocol/hosted-tools";
 import { attachedIn } from "../../attached";
-import type { ModelInput, ModelMessage } from "../../asked";
+import type { ModelInput, ModelMessage } from "../../model-input";
 import { callItem, type Item, joined } from "../../continuity";
 import { type Json, RequestRefusal, type WireRequest } from "../../dialect";
 import { NOTHING, onlyKnown, type ResultProblem, resultProblem, words } from "../../refusals";
@@ -51,7 +51,7 @@ export function read({ body, headers, takes = NOTHING }: WireRequest): ModelInpu
     ]
       .filter(Boolean)
       .join("\n"),
-    messages: items.filter((item) => !isSystem(item)).flatMap(toAsked),
+    messages: items.filter((item) => !isSystem(item)).flatMap(toMessages),
     attached: attachedIn("openai-responses", body),
     tools: tools.flatMap(({ type, name = "", parameters }) =>
       type === "function" ? [{ name, parameters }] : [],
@@ -68,7 +68,7 @@ const itemsOf = ({ input }: ResponsesRequest): InputItem[] =>
 
 const isSystem = ({ role }: InputItem): boolean => role === "system" || role === "developer";
 
-function toAsked(item: InputItem): ModelMessage[] {
+function toMessages(item: InputItem): ModelMessage[] {
   if (item.type === "function_call_output")
     return [{ role: "tool", callId: item.call_id ?? "", text: textOf(item.output) }];
   if (item.type === "function_call")

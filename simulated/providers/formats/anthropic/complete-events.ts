@@ -7,7 +7,7 @@ import { type Block, BlockSchema, type Event, EventSchema } from "./schema";
 /**
  * Adds what aimock omits: hidden thinking, hosted tools, sources, raw arguments and complete usage.
  */
-export function dress(
+export function completeEvents(
   events: readonly Json[],
   said: ChargedReply,
   { asked }: ReadRequest,

@@ -8,7 +8,7 @@ import { type Event, EventSchema, InputItemSchema } from "./schema";
  * Adds what aimock omits: hosted tools, sources, event numbers, details of usage, and replies that
  * end early.
  */
-export function dress(
+export function completeEvents(
   events: readonly Json[],
   said: ChargedReply,
   { body }: ReadRequest,

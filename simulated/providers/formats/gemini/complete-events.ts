@@ -8,7 +8,7 @@ import { ChunkSchema, GenerateRequestSchema, type Part, PartSchema } from "./sch
  * Adds what aimock omits: signatures, hosted tools, sources, complete usage, and a separate final
  * chunk.
  */
-export function dress(
+export function completeEvents(
   events: readonly Json[],
   said: ChargedReply,
   { asked, body }: ReadRequest,
