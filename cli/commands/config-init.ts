@@ -100,7 +100,7 @@ async function chooseTeam(connection: Connection, io: Io): Promise<string | null
   return chosen === OWN ? null : chosen;
 }
 
-const IS_THERE = "it is there already; --force overwrites it";
+const IS_THERE = "it already exists; --force overwrites it";
 
 /** `needs OPENAI_API_KEY`. */
 function needsOf(missing: readonly { detail: string }[]): string {

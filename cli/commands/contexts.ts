@@ -37,7 +37,7 @@ export const registerPush: Register = (program, { io, end }) => {
       const upload = await push(directory, flags, connection, io);
       if (upload && flags.json) io.stdout.write(`${escapeJson(JSON.stringify(upload))}\n`);
       else if (upload) {
-        const what = upload.status === "unchanged" ? "is there already" : "is pushed";
+        const what = upload.status === "unchanged" ? "is unchanged" : "is pushed";
         io.stdout.write(
           `${upload.name} ${what}: version ${upload.version}, ${plural(upload.files, "file")}, ${upload.bytes} bytes.\n`,
         );

@@ -169,8 +169,8 @@ async function examineKey(connection: ServiceAccess): Promise<Finding> {
         "key",
         "bad",
         key === undefined
-          ? `there is none: ${commandLineOf("login")}`
-          : `the service does not take it${from}`,
+          ? `no key is set. To store a key: ${commandLineOf("login")}`
+          : `the service refuses it${from}`,
         EXIT.refused,
       );
   }

@@ -62,12 +62,12 @@ export function refusalOf(text: string): string | null {
     /[\p{Cc}\\]/u.test(text) ||
     parts.some((part) => part === "" || part === "." || part === "..")
   )
-    return "leads elsewhere";
+    return "leads outside the folder";
   if (parts.some((part) => /^[a-z]:/i.test(part) || DEVICE.test(part)))
-    return "means a device or a drive";
+    return "names a device or a drive";
   if (parts.some((part) => /^(\.git|git~\d+|\.massgen-edge)[. ]*$/i.test(part)))
-    return "could run programs here";
-  return isAcceptedPath(text) ? null : "is a name that other systems do not take";
+    return "could run programs on this machine";
+  return isAcceptedPath(text) ? null : "is an invalid name on other systems";
 }
 
 /** The local entry at a path. Follows no link, neither at the path nor in its parents. */
@@ -90,9 +90,9 @@ export async function inspect(directory: string, text: string): Promise<LocalEnt
   if (found.isDirectory())
     return { blocked: "is a folder here", by: await contentsOf(directory, text) };
   if (!found.isFile())
-    return { blocked: found.isSymbolicLink() ? "is a link here" : "is no plain file here" };
+    return { blocked: found.isSymbolicLink() ? "is a link here" : "is not a regular file here" };
   const read = await readPlainFile(file);
-  if (!read?.bytes) return { blocked: "is no file of the size that contexts have" };
+  if (!read?.bytes) return { blocked: "is larger than a file of a context may be" };
   return { hash: hashOf(read.bytes), executable: read.executable };
 }
 

@@ -48,11 +48,11 @@ export function incomingOf(
 
 async function fromContext(
   directory: string,
-  asked: string | undefined,
+  requestedName: string | undefined,
   connection: Connection,
 ): Promise<IncomingChanges> {
   const link = await readLink(directory);
-  const name = asked ?? link?.name;
+  const name = requestedName ?? link?.name;
   if (name === undefined)
     throw new CliError(
       EXIT.config,
@@ -81,15 +81,15 @@ async function fromContext(
 
 async function fromTurn(
   { session, turn }: { session: string; turn: number },
-  asked: string | undefined,
+  requestedName: string | undefined,
   connection: Connection,
 ): Promise<IncomingChanges> {
   const { data } = await readChanges(session, turn, connection);
   const names = data.map(({ context }) => context);
   const found =
-    asked === undefined && data.length === 1
+    requestedName === undefined && data.length === 1
       ? data[0]
-      : data.find(({ context }) => context === asked);
+      : data.find(({ context }) => context === requestedName);
   if (!found) {
     const message =
       data.length === 0

@@ -114,7 +114,7 @@ export class PullFilter {
       if (reason !== null && !this.#includes.reachInto(folder)) return { path: folder, reason };
     }
     if (choosesPackages(file) && !this.#includes.hasItself(file))
-      return { path: file, reason: "says where packages come from" };
+      return { path: file, reason: "sets a package source" };
     const reason = exclusionReason(file, await this.#ignored.for(file), this.#includes);
     return reason && { path: file, reason };
   }

@@ -103,8 +103,8 @@ class Walk {
 
   async #reason(here: string, entry: Dirent): Promise<Reason | null> {
     if (entry.isSymbolicLink()) return "a link";
-    if (!entry.isDirectory() && !entry.isFile()) return "no plain file";
-    if (!isAcceptedPath(here)) return "a name that other systems do not take";
+    if (!entry.isDirectory() && !entry.isFile()) return "not a regular file";
+    if (!isAcceptedPath(here)) return "a name that is invalid on other systems";
     return exclusionReason(here, await this.ignoreFiles.for(here), this.includes);
   }
 

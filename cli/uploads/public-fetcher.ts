@@ -55,7 +55,7 @@ function notPublic({ protocol, username, password, port, hostname }: URL): strin
   if (protocol !== "https:") return "only https is fetched for a config";
   if (username !== "" || password !== "") return "it holds a user name or a password";
   if (port !== "") return `it names the port ${port}`;
-  return isPrivateHost(hostname) ? `${hostname} is in no public network` : null;
+  return isPrivateHost(hostname) ? `${hostname} is not a public address` : null;
 }
 
 /**
@@ -70,7 +70,7 @@ export const publicLookup =
       const inside = found.find(({ address }) => isPrivateAddress(address));
       if (inside)
         return done(
-          new NotPublicError(`${name} leads to ${inside.address}, which is in no public network`),
+          new NotPublicError(`${name} leads to ${inside.address}, which is not a public address`),
           [],
         );
       const [first] = found;

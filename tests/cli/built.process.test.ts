@@ -248,7 +248,7 @@ describe("a config in the folder", () => {
     const [code, , stderr] = await ended(run(["config", "init", "--model", "gpt-6.1-terra"]));
     expect([code, stderr]).toEqual([
       1,
-      "Cannot write .massgen/config.yaml: it is there already; --force overwrites it.\n",
+      "Cannot write .massgen/config.yaml: it already exists; --force overwrites it.\n",
     ]);
   });
 });

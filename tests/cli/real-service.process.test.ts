@@ -315,7 +315,7 @@ describe("the built file, with the service itself", () => {
     const refused = await run(["doctor"], { env: { MASSGEN_EDGE_KEY: "mge_wrong" } });
     expect([refused[0], refused[1]]).toEqual([
       5,
-      expect.stringContaining("bad   key       the service does not take it (MASSGEN_EDGE_KEY)"),
+      expect.stringContaining("bad   key       the service refuses it (MASSGEN_EDGE_KEY)"),
     ]);
   });
 });

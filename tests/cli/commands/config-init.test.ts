@@ -82,7 +82,7 @@ describe("massgen-edge config init", () => {
       runAt({ cwd, keys: [] }, "config", "init", "--server", service.url),
     ).rejects.toMatchObject({
       exitCode: 1,
-      message: "Cannot write .massgen/config.yaml: it is there already; --force overwrites it.",
+      message: "Cannot write .massgen/config.yaml: it already exists; --force overwrites it.",
     });
     expect([await written(), service.requests]).toEqual([before, []]);
     const forced = await runAt(

@@ -201,15 +201,15 @@ describe("a file whose name changed only in case, on a disk that ignores case", 
 
 describe("a path that must not be written here", () => {
   it.each([
-    { file: "a\u200bb.txt", why: "is a name that other systems do not take" }, // (L16)
-    { file: "../out.txt", why: "leads elsewhere" },
-    { file: ".git/hooks/pre-commit", why: "could run programs here" },
-    { file: "sub/.GIT/config", why: "could run programs here" },
-    { file: ".massgen-edge/context.json", why: "could run programs here" },
-    { file: "aux.js", why: "means a device or a drive" },
-    { file: ".env. ", why: "is a name that other systems do not take" },
-    { file: ".envrc::$DATA", why: "is a name that other systems do not take" },
-    { file: ".g\u200cit/config", why: "is a name that other systems do not take" },
+    { file: "a\u200bb.txt", why: "is an invalid name on other systems" }, // (L16)
+    { file: "../out.txt", why: "leads outside the folder" },
+    { file: ".git/hooks/pre-commit", why: "could run programs on this machine" },
+    { file: "sub/.GIT/config", why: "could run programs on this machine" },
+    { file: ".massgen-edge/context.json", why: "could run programs on this machine" },
+    { file: "aux.js", why: "names a device or a drive" },
+    { file: ".env. ", why: "is an invalid name on other systems" },
+    { file: ".envrc::$DATA", why: "is an invalid name on other systems" },
+    { file: ".g\u200cit/config", why: "is an invalid name on other systems" },
   ])("is in no patch and in no folder, with any --include: $file $why", async ({ file, why }) => {
     const shown = file
       .trim()

@@ -101,7 +101,7 @@ describe("push and pull", () => {
     expect((await readFile(path.join(there, "bin/data"))).equals(bytes)).toBe(true);
     expect((await stat(path.join(there, "src/run.sh"))).mode & 0o100).toBe(0o100);
     expect([(await run(there, "push")).stdout, (await run(there, "pull")).screen]).toEqual([
-      expect.stringContaining("is there already"),
+      expect.stringContaining("is unchanged"),
       expect.stringContaining("nothing to do"),
     ]);
   });
@@ -259,12 +259,12 @@ describe("pull of the changes of a turn", () => {
   });
 
   it.each([
-    { path: "../out.txt", why: "leads elsewhere" },
-    { path: "/etc/out.txt", why: "leads elsewhere" },
-    { path: ".git/hooks/pre-commit", why: "could run programs here" },
-    { path: "sub/.GIT/config", why: "could run programs here" },
-    { path: "C:/x", why: "means a device or a drive" },
-    { path: "a\\..\\..\\x", why: "leads elsewhere" },
+    { path: "../out.txt", why: "leads outside the folder" },
+    { path: "/etc/out.txt", why: "leads outside the folder" },
+    { path: ".git/hooks/pre-commit", why: "could run programs on this machine" },
+    { path: "sub/.GIT/config", why: "could run programs on this machine" },
+    { path: "C:/x", why: "names a device or a drive" },
+    { path: "a\\..\\..\\x", why: "leads outside the folder" },
   ])("never writes $path, for any response of the service", async ({ path: bad, why }) => {
     await fill(here, { "a.txt": "a" });
     await run(here, "push");

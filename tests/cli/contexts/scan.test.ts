@@ -78,7 +78,7 @@ describe("a file of a pushed folder", () => {
       const { goes, stays } = await scanned();
       expect([goes, Object.values(stays)]).toEqual([
         ["a.txt"],
-        ["a name that other systems do not take"],
+        ["a name that is invalid on other systems"],
       ]);
     },
   );

@@ -42,7 +42,7 @@ describe("an address in a config is not requested", () => {
     {
       name: "of this machine",
       address: "https://127.0.0.1/a",
-      told: "127.0.0.1 is in no public network",
+      told: "127.0.0.1 is not a public address",
     },
     {
       name: "of this machine, written as a number",
@@ -52,27 +52,27 @@ describe("an address in a config is not requested", () => {
     {
       name: "of this machine, by its name",
       address: "https://localhost/a",
-      told: "localhost is in no public network",
+      told: "localhost is not a public address",
     },
     {
       name: "of this machine, in IPv6",
       address: "https://[::1]/a",
-      told: "[::1] is in no public network",
+      told: "[::1] is not a public address",
     },
     {
       name: "of this machine, in IPv6 around IPv4",
       address: "https://[::ffff:127.0.0.1]/a",
-      told: "is in no public network",
+      told: "is not a public address",
     },
     {
       name: "of a home network",
       address: "https://192.168.0.1/a",
-      told: "192.168.0.1 is in no public network",
+      told: "192.168.0.1 is not a public address",
     },
     {
       name: "of a company network",
       address: "https://wiki.corp/a",
-      told: "wiki.corp is in no public network",
+      told: "wiki.corp is not a public address",
     },
     {
       name: "of the metadata of a cloud",
@@ -188,7 +188,7 @@ describe("a public address", () => {
     {
       name: "after a redirect to a home network",
       page: "/home",
-      told: "192.168.0.1 is in no public network",
+      told: "192.168.0.1 is not a public address",
     },
     { name: "after a redirect to an address without https", page: "/plain", told: "without https" },
     { name: "beyond the size limit", page: "/endless", told: "it has over 100 bytes" },

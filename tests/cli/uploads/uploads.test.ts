@@ -252,7 +252,7 @@ describe("a file with an address", () => {
   it("is not fetched if it is not public, and the message has the remedy", async () => {
     const named = "https://192.168.0.1/secret.txt";
     const io = folder({ "team.yaml": `agent: {backend: {upload_files: ['${named}']}}` });
-    const message = `Cannot attach ${named} to the question: 192.168.0.1 is in no public network; if you trust this address, add --file ${named}.`;
+    const message = `Cannot attach ${named} to the question: 192.168.0.1 is not a public address; if you trust this address, add --file ${named}.`;
     await expect(chooseTeam({ config: "team.yaml" }, io)).rejects.toThrow(message);
   });
 });
