@@ -36,7 +36,7 @@ export function matching<One>(
 /** The error for a filter that matches none of these names. */
 export const nothingMatches = (text: string, names: readonly string[]): UsageError =>
   new UsageError(
-    `Nothing matches "${text}", there are:${[...new Set(names)].map((name) => `\n  ${name}`).join("")}`,
+    `No name matches "${text}". Names:${[...new Set(names)].map((name) => `\n  ${name}`).join("")}`,
   );
 
 /** Runs a command, which returns its exit code. A `UsageError` is printed and exits with 2. */

@@ -97,7 +97,7 @@ async function listen(server: Server, { ip, port }: LocalServiceOptions): Promis
   await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EADDRINUSE") throw error;
     throw new Error(
-      `Port ${port} of ${ip} is in use, perhaps by a service that already runs. Another port: --port ${port + 1}`,
+      `Port ${port} of ${ip} is in use, perhaps by another running service. To use another port: --port ${port + 1}`,
     );
   });
 }

@@ -32,11 +32,13 @@ export async function ensureSetup(
 ): Promise<void> {
   if (withDevVars) {
     if (await copiedDevVars())
-      say("Made .dev.vars from .dev.vars.example: provider keys for local development go there.");
+      say(
+        "Created .dev.vars from .dev.vars.example. Add provider keys for local development to it.",
+      );
     if (await addedSealingKeys())
-      say("Put SEALING_KEYS into .dev.vars: they seal the keys that configs bring along.");
+      say("Added SEALING_KEYS to .dev.vars: they encrypt API keys in configs.");
   }
-  if (await migrated(persistTo)) say("Brought the local database up to date.");
+  if (await migrated(persistTo)) say("Migrated the local database.");
 }
 
 async function copiedDevVars(): Promise<boolean> {

@@ -19,11 +19,11 @@ export function describeKeys(report: readonly KeyReport[], place = ".dev.vars"):
   return [
     set.length > 0
       ? `Provider keys are set for: ${set.join(", ")}.`
-      : `No provider key is set in ${place}: only models on this machine can be asked.`,
+      : `No provider key is set in ${place}: only local models are available.`,
     ...(first === undefined
       ? []
       : [
-          `To add one: write a line such as ${first}="…" into ${place}, and start again. All names: docs/reference/providers.md`,
+          `To add a key, write a line such as ${first}="…" into ${place} and restart the service. All names: docs/reference/providers.md`,
         ]),
   ];
 }

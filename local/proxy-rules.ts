@@ -121,7 +121,7 @@ const FOREIGN_HOST: Refusal = {
   status: 421,
   code: "host_refused",
   detail:
-    "This service answers on this machine only: ask http://127.0.0.1 or http://localhost with its port.",
+    "This service is available only on this machine. Use http://127.0.0.1 or http://localhost with its port.",
 };
 const NO_SUCH_ROUTE: Refusal = {
   status: 404,

@@ -17,7 +17,7 @@ export function readyMessage({ url, port, files }: ReadyService): string {
     "",
     `The service runs at ${url}, for this machine only. Ctrl+C stops it.`,
     "",
-    "Type next, in another terminal:",
+    "Next, in another terminal:",
     ...next,
     "",
     ...describeKeys(keyReport(keys), files.join(", ")),
@@ -31,7 +31,7 @@ function nextCommands(keys: readonly string[], ask: (rest: string) => string): s
     return [ask(`--config one-provider --max-cost 0.50 ${QUESTION}`)];
   if (keys.length > 0)
     return [
-      `${ask("config list")}        teams, and the keys that each needs`,
+      `${ask("config list")}        lists teams and the keys that they need`,
       ask(`--config TEAM ${QUESTION}`),
     ];
   return [

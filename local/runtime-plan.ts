@@ -114,7 +114,7 @@ function refuseOtherWorkers({ durable_objects }: BindingConfig): void {
   const other = durable_objects.bindings.find(({ script_name }) => script_name !== undefined);
   if (other === undefined) return;
   throw new Error(
-    `wrangler.toml binds ${other.name} to the Worker ${other.script_name}, and npm start runs this Worker alone. Comment that binding out on this machine.`,
+    `wrangler.toml binds ${other.name} to the Worker ${other.script_name}, but npm start runs only this Worker. Comment out that binding on this machine.`,
   );
 }
 

@@ -12,5 +12,5 @@ export const newSealingKeys = (): string =>
 export function missingSealingKeys(variables: string): string | null {
   if (parseEnv(variables)[NAME]?.trim()) return null;
   const lineEnd = variables === "" || variables.endsWith("\n") ? "" : "\n";
-  return `${lineEnd}\n# Seals the keys that people write into their configs. Without it the sessions there are cannot use theirs any more.\n${newSealingKeys()}`;
+  return `${lineEnd}\n# Encrypts API keys in configs. Keep it: without it, existing sessions cannot use their keys.\n${newSealingKeys()}`;
 }

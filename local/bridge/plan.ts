@@ -125,7 +125,7 @@ function startedFor(
   if (!local.success || has("command")) return null;
   if (has("auth")) {
     problems.push(
-      `The server ${name} asks for OAuth, which cannot be handed on: write a token into its \`headers\`.`,
+      `The server ${name} uses OAuth, which the bridge cannot forward: write a token into its \`headers\`.`,
     );
     return null;
   }
@@ -146,11 +146,11 @@ function urlProblem(name: string, entries: readonly Entry[]): string | null {
   const [program] = meant;
   const started = [...new Set(entries.map((entry) => entry.program.name))].join(", ");
   if (program === undefined)
-    return `--url ${name}=… fits no server that is started here${started && ` (${started})`}.`;
+    return `--url ${name}=… matches no server of the bridge${started && ` (${started})`}.`;
   if (meant.size > 1)
-    return `--url ${name}=… fits ${meant.size} different programs: give their servers names of their own in the config.`;
+    return `--url ${name}=… matches ${meant.size} different programs: give their servers different names in the config.`;
   if (program.name === name) return null;
-  return `${name} is the same program as ${program.name} and has its address: write --url ${program.name}=… instead of --url ${name}=….`;
+  return `${name} shares the program and address of ${program.name}: write --url ${program.name}=… instead of --url ${name}=….`;
 }
 
 function toBridged(

@@ -39,7 +39,7 @@ export function checkedSize({ raw, gzip }: BundleSize): string {
   const words = `Bundle: ${kib(raw)} raw, ${kib(gzip)} gzip (limit ${kib(MAX_GZIP_BYTES)} gzip)`;
   if (gzip > MAX_GZIP_BYTES)
     throw new Error(
-      `${words}\nIt is too large. Load what is rarely needed with \`await import()\`, or drop it.`,
+      `${words}\nThe bundle is too large. Load rarely used modules with \`await import()\`, or remove them.`,
     );
   return words;
 }

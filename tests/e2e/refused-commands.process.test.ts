@@ -147,37 +147,37 @@ const CHOOSE_NOTHING: readonly { name: Name; args: string[]; says: string }[] = 
   {
     name: "planted-bugs",
     args: ["--only", "typo"],
-    says: 'Nothing matches "typo", there are:\n  I',
+    says: 'No name matches "typo". Names:\n  I',
   },
   {
     name: "mutation-score",
     args: ["--file", "typo"],
-    says: 'Nothing matches "typo", there are:\n  src/coordination/',
+    says: 'No name matches "typo". Names:\n  src/coordination/',
   },
   {
     name: "mutation-score",
     args: ["--of", "chequer"],
-    says: 'Nothing matches "chequer", there are:\n  rules\n  checker\n',
+    says: 'No name matches "chequer". Names:\n  rules\n  checker\n',
   },
   {
     name: "faults",
     args: ["--storage", "--only", "typo"],
-    says: 'Nothing matches "typo", there are:\n  D1 fails three times',
+    says: 'No name matches "typo". Names:\n  D1 fails three times',
   },
   {
     name: "faults",
     args: ["--clients", "--only", "typo"],
-    says: 'Nothing matches "typo", there are:\n  675 connections vanish',
+    says: 'No name matches "typo". Names:\n  675 connections vanish',
   },
   {
     name: "faults",
     args: ["--runs", "storey", "--at", "send.sent:1"],
-    says: 'Nothing matches "storey", there are:\n  story\n',
+    says: 'No name matches "storey". Names:\n  story\n',
   },
   {
     name: "bench",
     args: ["--only", "bundle,beauty"],
-    says: 'Nothing matches "beauty", there are:\n  first-event\n',
+    says: 'No name matches "beauty". Names:\n  first-event\n',
   },
 ];
 

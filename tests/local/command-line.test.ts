@@ -40,10 +40,10 @@ describe("a choice by name", () => {
 
   it("is never empty: the error lists each name once", () => {
     const output =
-      'Nothing matches "clocks", there are:\n  the clock jumps\n  the clock jumps back\n  a full disk';
+      'No name matches "clocks". Names:\n  the clock jumps\n  the clock jumps back\n  a full disk';
     expect(() => named("clocks")).toThrow(new UsageError(output));
     expect(() => matching([1, 2], "3", () => "same")).toThrow(
-      new UsageError('Nothing matches "3", there are:\n  same'),
+      new UsageError('No name matches "3". Names:\n  same'),
     );
   });
 });

@@ -18,8 +18,8 @@ describe("the report of npm start on provider keys", () => {
 
   it("is two lines if none is set, with the file to add one", () => {
     expect(reportText("").split("\n")).toEqual([
-      "No provider key is set in .dev.vars: only models on this machine can be asked.",
-      'To add one: write a line such as OPENAI_API_KEY="…" into .dev.vars, and start again. All names: docs/reference/providers.md',
+      "No provider key is set in .dev.vars: only local models are available.",
+      'To add a key, write a line such as OPENAI_API_KEY="…" into .dev.vars and restart the service. All names: docs/reference/providers.md',
     ]);
   });
 

@@ -96,15 +96,15 @@ describe("the plan of a bridge", () => {
 `;
   it.each([
     { name: "files", said: null },
-    { name: "File", said: "--url File=… fits no server that is started here (files, odd)." },
-    { name: "remote", said: "--url remote=… fits no server that is started here (files, odd)." },
+    { name: "File", said: "--url File=… matches no server of the bridge (files, odd)." },
+    { name: "remote", said: "--url remote=… matches no server of the bridge (files, odd)." },
     {
       name: "disk",
-      said: "disk is the same program as files and has its address: write --url files=… instead of --url disk=….",
+      said: "disk shares the program and address of files: write --url files=… instead of --url disk=….",
     },
     {
       name: "odd",
-      said: "--url odd=… fits 2 different programs: give their servers names of their own in the config.",
+      said: "--url odd=… matches 2 different programs: give their servers different names in the config.",
     },
   ])("reports for the URL of $name: $said", ({ name, said }) => {
     const urls = new Map([[name, "https://me.tunnel.example.com/mcp"]]);
@@ -114,7 +114,7 @@ describe("the plan of a bridge", () => {
   it("reports that a URL fits no server of a team without programs", () => {
     const urls = new Map([["files", "https://me.tunnel.example.com/mcp"]]);
     expect(planBridge("agents: []", { ...OPTIONS, urls }).problems).toEqual([
-      "--url files=… fits no server that is started here.",
+      "--url files=… matches no server of the bridge.",
     ]);
   });
 
