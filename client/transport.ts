@@ -192,7 +192,11 @@ export class Transport {
     if (call.signal?.aborted) return call.signal.reason;
     if (cause instanceof ClientError) return cause;
     if (began)
-      return new ClientError("interrupted", `The answer of ${this.server} broke off.`, { cause });
+      return new ClientError(
+        "interrupted",
+        `The connection to ${this.server} broke during the response.`,
+        { cause },
+      );
     return late?.aborted
       ? new ClientError("timed_out", `${this.server} did not answer in time.`, { cause })
       : new ClientError("unreachable", `Cannot reach ${this.server}.`, { cause });

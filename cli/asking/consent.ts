@@ -113,9 +113,9 @@ function questionAbout(text: string, shown: string): string {
     ...new Set(text.match(/\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>,)}\]]+/gi) ?? []),
   ];
   return [
-    `This folder brings its own config, ${shown}. It decides which models and tools are asked, and what they are sent.`,
+    `This folder has its own config, ${shown}. It chooses the models and tools, and the data that they receive.`,
     namedIn("addresses", addresses),
-    namedIn("files that are sent along", uploadsIn(text)),
+    namedIn("files to attach", uploadsIn(text)),
     "Use it for questions in this folder?",
   ]
     .filter((line) => line !== "")

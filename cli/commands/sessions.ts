@@ -168,6 +168,6 @@ async function confirm(sessionId: string, connection: Connection, io: Io): Promi
   const running = data.turns.some(({ status }) => status === "running")
     ? ", one of them running"
     : "";
-  const prompt = `Erase ${sessionId}${what}, ${plural(data.turns.length, "turn")}${running}, for good?`;
+  const prompt = `Erase ${sessionId}${what}, ${plural(data.turns.length, "turn")}${running}, permanently?`;
   if (!(await askYes(prompt, io))) throw new CliError(EXIT.interrupted, "Nothing was changed.");
 }

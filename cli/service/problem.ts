@@ -49,7 +49,7 @@ export function toCliError(error: ClientError, context: RequestContext): CliErro
     case "timed_out":
       return unreachable(`${server} accepted the request and did not answer.`, error, context);
     case "interrupted":
-      return unreachable(`The answer of ${server} broke off.`, error, context);
+      return unreachable(`The connection to ${server} broke during the response.`, error, context);
     case "lost":
       return unreachable(`The connection to ${server} was lost for good.`, error, context);
   }

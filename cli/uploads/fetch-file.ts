@@ -77,9 +77,7 @@ async function readAtMost({ body }: Answer, mostBytes: number): Promise<Buffer> 
   for await (const chunk of body) {
     size += chunk.byteLength;
     if (size > mostBytes)
-      throw new Error(
-        `it has over ${mostBytes} bytes, more than the remaining limit of the question`,
-      );
+      throw new Error(`it has more than ${mostBytes} bytes, the remaining limit of the question`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -52,8 +52,8 @@ export const fetchPublic =
  * Why the URL alone forbids a request; `null` if it does not. The name must still be resolved.
  */
 function notPublic({ protocol, username, password, port, hostname }: URL): string | null {
-  if (protocol !== "https:") return "only https is fetched for a config";
-  if (username !== "" || password !== "") return "it holds a user name or a password";
+  if (protocol !== "https:") return "a config may name only https addresses";
+  if (username !== "" || password !== "") return "it contains a user name or a password";
   if (port !== "") return `it names the port ${port}`;
   return isPrivateHost(hostname) ? `${hostname} is not a public address` : null;
 }

@@ -211,7 +211,7 @@ const fromFile =
       );
     const bytes = await readFile(file);
     if (!isNamedByUser && holdsToken(file, bytes))
-      throw new Error(refusalMessage("it holds a key", name));
+      throw new Error(refusalMessage("it contains a key", name));
     return bytes;
   };
 

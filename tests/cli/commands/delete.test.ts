@@ -49,7 +49,7 @@ describe("massgen-edge delete", () => {
       service.url,
     );
     expect(ran.screen.replaceAll(/\n│\s+/g, "")).toContain(
-      `Erase ${SESSION} "Which database?", 2 turns, one of them running, for good?`,
+      `Erase ${SESSION} "Which database?", 2 turns, one of them running, permanently?`,
     );
     expect([ran.code, methods(service)]).toEqual([0, [`GET ${PATH}`, `DELETE ${PATH}`]]);
   });

@@ -116,7 +116,7 @@ describe("a request without an answer", () => {
       name: "that is complete is distinguished from no response",
       server: SERVER,
       kind: "interrupted" as const,
-      says: `The answer of ${SERVER} broke off. Check the address and your connection, or name another with --server.`,
+      says: `The connection to ${SERVER} broke during the response. Check the address and your connection, or name another with --server.`,
     },
   ])("$name", ({ server, kind, says }) => {
     expect(toCliError(new ClientError(kind, ""), { server })).toMatchObject({

@@ -45,7 +45,7 @@ describe("a file with an address", () => {
     {
       name: "is above the size limit",
       pages: { [START]: () => new Response("x".repeat(101)) },
-      told: "it has over 100 bytes",
+      told: "it has more than 100 bytes",
     },
     {
       name: "redirects to an address without https",

@@ -170,7 +170,7 @@ describe("a file that only a config names is not sent", () => {
       named: "certs/ca.PEM",
       reason: "it may hold secrets",
     },
-    { name: "if it contains a token", named: ".npmrc", reason: "it holds a key" },
+    { name: "if it contains a token", named: ".npmrc", reason: "it contains a key" },
   ])("$name", async ({ named, reason }) => {
     put("team.yaml", configOf(named));
     const message = `Cannot attach ${named} to the question: only a config names it, and ${reason}; to send it, add --file ${named}.`;
