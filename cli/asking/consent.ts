@@ -52,7 +52,7 @@ export async function requireConsent(found: FoundConfig, io: ConsentContext): Pr
   await storeConsent(found, io);
 }
 
-/** Whether its user has allowed just this content in this folder. */
+/** Whether the user has allowed this content in this folder. */
 export async function hasConsent(
   { file, text }: FoundConfig,
   io: Pick<Io, "cwd" | "home">,

@@ -47,7 +47,7 @@ describe("an address in a config is not requested", () => {
     {
       name: "of this machine, written as a number",
       address: "https://2130706433/a",
-      told: "127.0.0.1 is in",
+      told: "127.0.0.1 is not a",
     },
     {
       name: "of this machine, by its name",
