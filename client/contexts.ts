@@ -117,7 +117,10 @@ export class Contexts {
       const upload = await this.#putManifest(name, files, { baseVersion, signal });
       if (upload.status !== "uploading") return upload;
       if (round > MAX_ROUNDS)
-        throw new ClientError("unexpected", `${this.#transport.server} does not keep uploads.`);
+        throw new ClientError(
+          "unexpected",
+          `${this.#transport.server} still reports contents as missing after ${MAX_ROUNDS} uploads.`,
+        );
       await this.#sendMissing(upload, files, { onProgress, signal });
     }
   }

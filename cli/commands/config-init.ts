@@ -28,7 +28,7 @@ export const registerInit: Register = (config, { io, end }) => {
     )
     .option("--team <name>", "copy this included team; `config list` shows them")
     .option("--model <model>", "a model of the team; repeatable", collect)
-    .option("--backend <type>", "their backend type, if the model's name does not imply it")
+    .option("--backend <type>", "backend type of the models, if the model's name does not imply it")
     .option("--user", "write to ~/.config/massgen/config.yaml instead, for every folder")
     .option("--force", "overwrite an existing file")
     .action(async (flags: InitFlags) => end(await init(flags, io)));

@@ -21,12 +21,12 @@ export const registerPush: Register = (program, { io, end }) => {
     .argument("[folder]", "the folder (default: the current one)")
     .option(
       "--name <name>",
-      "name of the context (default: as last time, then the folder's name)",
+      "name of the context (default: the name of the last push, else the folder's name)",
       toContextName,
     )
     .option(
       "--include <pattern...>",
-      "send files that match, even if they would be left out (patterns as in .gitignore)",
+      "push files that match these patterns (as in .gitignore), also files that are left out by default",
     )
     .option("--force", "make it the newest version, even if another version was pushed meanwhile")
     .option("--dry-run", "list the files without sending them")
@@ -58,7 +58,7 @@ export const registerPull: Register = (program, { io, end }) => {
     .argument("[folder]", "the folder (default: the current one)")
     .option(
       "--name <name>",
-      "the context (default: the one the folder was pushed to)",
+      "name of the context (default: the context of the last push)",
       toContextName,
     )
     .option(
@@ -69,7 +69,7 @@ export const registerPull: Register = (program, { io, end }) => {
     .option("--turn <n>", "which turn of the session (default: the latest)", toTurn)
     .option(
       "--include <pattern...>",
-      "take files that match, even if they would be left out: secrets, package sources, files that git ignores here",
+      "pull files that match these patterns, also files that are left out by default: secrets, package sources, files that git ignores here",
     )
     .addOption(
       new Option(

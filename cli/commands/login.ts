@@ -17,7 +17,7 @@ export const registerLogin: Register = (program, { io, end }) => {
   );
   program.addCommand(
     withConnection(new Command("logout"))
-      .description("forget the key of the service")
+      .description("delete the stored key of the service")
       .action(async (flags: ConnectionFlags) => end(await logout(flags, io))),
   );
 };

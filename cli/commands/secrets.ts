@@ -36,7 +36,7 @@ export const registerSecrets: Register = (program, { io, end }) => {
     .action(async (flags: Flags) => end(await list(flags, io)));
   withConnection(secrets.command("set"))
     .description("set a secret; the value is prompted for, or read from stdin")
-    .argument("<name>", "as configs write it in ${NAME}", toName)
+    .argument("<name>", "name of the secret, which configs reference as ${NAME}", toName)
     .requiredOption("--origin <origin>", "origin it may be sent to; repeatable", collect)
     .option(
       "--path <path>",
