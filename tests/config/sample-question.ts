@@ -3,7 +3,7 @@ import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { chooseTeam } from "../../cli/asking/team-choice";
-import { type Get, isAddress } from "../../cli/uploads/fetch-file";
+import { type Fetcher, isAddress } from "../../cli/uploads/fetch-file";
 import { uploadsIn, withUploads } from "../../cli/uploads/uploads";
 import type { WantedAttachment } from "../../durable-objects/session/admission/attachments";
 import type { AskedQuestion } from "../../src/protocol/api";
@@ -20,7 +20,7 @@ const SMALL: Readonly<Record<string, Buffer>> = {
 };
 
 /** The file at an address: a small one of its type, without a request. */
-const get: Get = async ({ pathname }) => ({
+const get: Fetcher = async ({ pathname }) => ({
   status: 200,
   location: null,
   body: smallOf(pathname),
@@ -52,8 +52,8 @@ export async function questionTo(yaml: string, examples: string): Promise<Sample
     for (const name of uploadsIn(yaml)) if (!isAddress(name)) await place(name, examples, cwd);
     const io = { cwd, home: cwd, stderr: { write: () => undefined } };
     const { request, attached } = await chooseTeam({ config: "team.yaml" }, io, {
-      meant: get,
-      others: get,
+      byUser: get,
+      byConfig: get,
     });
     const question = withUploads("What is there?", attached);
     const { attachments } = await toQuestion(question);

@@ -77,7 +77,7 @@ describe("an address in a config is not requested", () => {
     {
       name: "of the metadata of a cloud",
       address: "https://169.254.169.254/latest",
-      told: "169.254.169.254 is in",
+      told: "169.254.169.254 is not a",
     },
   ])("$name", async ({ address, told }) => {
     const refused = asks(address);
