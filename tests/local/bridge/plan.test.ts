@@ -171,7 +171,7 @@ describe("the plan of a bridge", () => {
     it.each([
       {
         entry: '{name: home, url: "http://localhost:1/mcp", auth: {type: oauth}}',
-        said: "asks for OAuth",
+        said: "uses OAuth",
       },
       {
         entry: '{name: home, url: "http://localhost:1/mcp", headers: {a: "${NOWHERE}"}}',
