@@ -9,32 +9,35 @@ import { faultTable } from "./tests/contracts/faults/fault-table.ts";
 
 /** `x.test.ts` is pure and runs in Node; the other names say what a file needs. */
 const UNIT = "{tests,proof,scripts}/**/*.test.ts";
-/** Files that leave timers, servers or spies behind, so each has a process of its own. */
+/** Files that leave timers, servers or spies behind. Each runs in its own process. */
 const APART = [
   "{proof/{simulation,planted-bugs},tests/{durable-objects,d1,tools,contracts}}/**/*.test.ts",
 ];
 const WORKERS = "{tests,proof}/**/*.workers.test.ts";
 const PROCESS = "{tests,proof}/**/*.process.test.ts";
-/** The one run of a real service that `npm test` holds. */
+/** The only test of a real service in `npm test`. */
 const DEMO = "tests/e2e/demo.process.test.ts";
-/** Files that hold the service to times: beside others they would measure those. */
+/** Tests of time limits. They run alone, because other tests would distort their measurements. */
 const TIMED = [
   "tests/e2e/{abort,costly-calls,recovery,revocation}.process.test.ts",
   "tests/tools/shell/endless.process.test.ts",
 ];
-/** Tests wait half of their time, those of a real service most of it, so more of them run side by side than there are cores. */
+/** More workers than cores, because tests wait for at least half of their time. */
 const WORKERS_AT_ONCE = 4;
-/** Campaigns: `npm run proof` runs them, in a size that proof/counts.ts sets. */
+/** Campaigns. `npm run proof` runs them; proof/counts.ts sets their sizes. */
 const PROOF = "proof/**/*.proof.test.ts";
 const LOCAL_VARS = {
   OPEN_ACCESS: "loopback",
   ALLOWED_ORIGINS: "http://127.0.0.1:*,http://localhost:*",
   SEALING_KEYS: TEST_SEALING_KEYS,
 };
-/** What is awaited comes within milliseconds; a machine that stalls must not make a test fail. */
+/** Awaited values appear within milliseconds; the limit tolerates a stalled machine. */
 const EXPECT = { poll: { timeout: 10_000 } };
 const REPORT = process.env["TEST_REPORT"];
-/** Those that load the shell, each a project of its own: what they load besides would go to workerd in that one message, too. */
+/**
+ * Tests that load the shell. Each is its own project, so that its message to workerd contains no
+ * modules of other files (see `unmapped`).
+ */
 const WITH_SHELL = [
   "tests/durable-objects/session/files/agent-files.workers.test.ts",
   "tests/durable-objects/session/files/given-contexts.workers.test.ts",
@@ -43,8 +46,8 @@ const WITH_SHELL = [
 ];
 
 /**
- * What a test file imports goes to workerd in one message of 32 MiB at most once another file has been there before it, and maps back to
- * the sources of dependencies, which nobody steps into, were half of that.
+ * Drops the source maps of dependencies. From the second test file on, all imports of a file go to
+ * workerd in one message of at most 32 MiB, and these maps were half of it.
  */
 const unmapped: NonNullable<TestProjectInlineConfiguration["plugins"]>[number] = {
   name: "dependencies-without-maps",
@@ -53,13 +56,13 @@ const unmapped: NonNullable<TestProjectInlineConfiguration["plugins"]>[number] =
     id.includes("/node_modules/") ? { code, map: { mappings: "" } } : null,
 };
 
-// As in the service, whose build does the same (`[build]` and `[alias]` in wrangler.toml).
+// The build of the service does the same (`[build]` and `[alias]` in wrangler.toml).
 writeMeteredShell(import.meta.dirname);
 const resolve = { alias: { "just-bash/browser": `${import.meta.dirname}/${METERED}` } };
 
 /**
- * Tests in Node. Without `isolate` a worker loads modules once and not once for each file: half the processor time. Connections that one
- * file has left open are closed before the next file, which may serve on the same port.
+ * Tests in Node. Without `isolate`, a worker loads each module once for all files, which halves the
+ * processor time. Open connections are closed between files, because ports may be reused.
  */
 const unit = (
   name: string,
@@ -77,7 +80,7 @@ const unit = (
   },
 });
 
-/** What the set-up of tests in workerd provides: addresses that tools may have. */
+/** Addresses of tool servers, provided by the set-up of tests in workerd. */
 const TOOL_SERVERS = [
   ...[
     "toolServerUrl",
@@ -99,9 +102,9 @@ const inWorkerd = (
     unmapped,
     cloudflareTest(async ({ inject }) => ({
       wrangler: { configPath: "./wrangler.toml" },
-      // These win over a developer's own .dev.vars, so that tests mean the same everywhere.
+      // Override the developer's .dev.vars, so that tests are the same on every machine.
       miniflare: {
-        // No binding of wrangler.toml, and without `JAVASCRIPT` no agent's tool: only tests of it look for it.
+        // Only tests of JavaScript use it: wrangler.toml does not bind it.
         workerLoaders: { LOADER: {} },
         bindings: {
           ...LOCAL_VARS,
@@ -124,13 +127,13 @@ const inWorkerd = (
     ...files,
     setupFiles: ["tests/workers-setup.ts"],
     globalSetup: ["tests/simulated-providers-setup.ts", "tests/tools/mcp/tool-server-setup.ts"],
-    // The longest take 8 to 20 s where there is other work; this only guards against hanging.
+    // The longest tests take 8 to 20 s on a busy machine; the limit only ends hanging tests.
     testTimeout: 60_000,
     expect: EXPECT,
   },
 });
 
-/** Tests that start a real runtime, so many files at once; each project after those of a smaller `order`. */
+/** Tests that start a real runtime, `lanes` files at a time. Projects run by ascending `order`. */
 const realService = (
   name: string,
   {
@@ -146,7 +149,7 @@ const realService = (
     maxWorkers: lanes,
     sequence: { groupOrder: order },
     globalSetup: ["tests/service-bundle-setup.ts"],
-    // The message of a campaign names all that it found: often only the end of a log is kept.
+    // Messages of campaigns list all findings, because often only the end of a log is stored.
     chaiConfig: { truncateThreshold: 1_200 },
     testTimeout: 300_000,
     hookTimeout: 120_000,
@@ -156,19 +159,19 @@ const realService = (
 
 export default defineConfig({
   test: {
-    // Twice the cores: half of what tests do is to wait.
     maxWorkers: WORKERS_AT_ONCE,
-    // Names of tests tell the whole input, with a finding's id at the end; the default cuts a row's value after 40 characters.
+    // Test names contain the whole input and a finding's id. The default cuts values at 40
+    // characters.
     taskTitleValueFormatTruncate: 200,
     chaiConfig: { truncateThreshold: 200 }, // the same for values in messages
-    // CI counts from a report what really ran.
+    // CI counts the executed tests from this report.
     reporters: [
       contractTable,
       faultTable,
       sampleTable,
       badInputsTable,
       ...(REPORT ? [["json", { outputFile: REPORT }] satisfies [string, object]] : []),
-      "default", // last, so that what failed and the counts stand below the tables
+      "default", // last: failures and counts appear below the tables
     ],
     projects: [
       realService("demo", { include: [DEMO], exclude: [], order: 0, lanes: WORKERS_AT_ONCE }),

@@ -1,5 +1,5 @@
--- An index over all sessions, for the list of one's sessions, newest first: ids sort by time. The list alone will read it; until
--- there is one the table stays empty. The truth of a run lies in its Durable Object: losing a row here loses no run.
+-- An index for the list of a tenant's sessions, newest first: ids sort by time. The session's
+-- Durable Object is the source of truth: a lost row loses no session.
 CREATE TABLE sessions (
   tenant TEXT NOT NULL,
   id TEXT NOT NULL,

@@ -1,4 +1,5 @@
--- The service's own keys. Of the secret only its SHA-256 is kept. Times in unix ms; scopes separated by commas.
+-- API keys of the service. Only the SHA-256 of a secret is stored. Times in unix ms; scopes are
+-- comma-separated.
 CREATE TABLE api_keys (
   id TEXT PRIMARY KEY,
   tenant TEXT NOT NULL,
@@ -12,7 +13,7 @@ CREATE TABLE api_keys (
 ) WITHOUT ROWID;
 CREATE INDEX api_keys_by_tenant ON api_keys (tenant, id);
 
--- What single tenants may use. NULL: as wrangler.toml says for all; 0: without a limit.
+-- Limits of single tenants. NULL: the default from wrangler.toml. 0: no limit.
 CREATE TABLE tenants (
   id TEXT PRIMARY KEY,
   concurrent_turns INTEGER,

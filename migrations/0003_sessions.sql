@@ -1,18 +1,19 @@
--- The list shows a session from its row; `d1/session-index.ts` says what is written when. Rows are never more than an index.
+-- The list shows a session from its row. The row is an index only; d1/session-index.ts writes it.
 ALTER TABLE sessions ADD COLUMN question_preview TEXT NOT NULL DEFAULT '';
--- starting: the object may or may not exist yet. started: it does. erasing: it is being erased, and shown no more.
+-- starting: the object may not exist yet. started: the object exists. erasing: the session is being
+-- erased and is no longer listed.
 ALTER TABLE sessions ADD COLUMN state TEXT NOT NULL DEFAULT 'started';
 
--- What an Idempotency-Key has started: one row for a key, for a day.
+-- Starts by Idempotency-Key: one row per key, stored for a day.
 CREATE TABLE start_claims (
   tenant TEXT NOT NULL,
   key TEXT NOT NULL,
-  -- SHA-256 of the address and the body it came with, in hex.
+  -- SHA-256 of the request's address and body, in hex.
   body_hash TEXT NOT NULL,
   session_id TEXT NOT NULL,
-  -- Under this the session knows the start of a further turn again.
+  -- Identifies a repeated start of a further turn to the session.
   start_id TEXT NOT NULL,
-  -- JSON: what was said about the config.
+  -- JSON: warnings about the config.
   warnings TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   PRIMARY KEY (tenant, key)

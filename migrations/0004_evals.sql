@@ -1,14 +1,14 @@
--- Runs of evaluation suites, and what came of their cases. Written by the run's Durable Object, which can write each row again:
--- the keys keep anything from being doubled. Times in unix ms.
+-- Runs of evaluation suites, and the results of their cases. The run's Durable Object may write a
+-- row twice: the primary keys prevent duplicates. Times in unix ms.
 CREATE TABLE eval_runs (
   tenant TEXT NOT NULL,
   suite TEXT NOT NULL,
-  -- Sorts by time; the same for every ring of one cron minute.
+  -- Sorts by time. Repeated triggers of one cron minute have the same id.
   id TEXT NOT NULL,
   origin TEXT NOT NULL,
   scheduled_at INTEGER NOT NULL,
   started_at INTEGER NOT NULL,
-  -- NULL while it runs.
+  -- NULL while the run is in progress.
   ended_at INTEGER,
   cases INTEGER NOT NULL,
   passed INTEGER NOT NULL,
@@ -18,12 +18,12 @@ CREATE TABLE eval_runs (
   PRIMARY KEY (tenant, suite, id)
 ) WITHOUT ROWID;
 
--- A rowid table: answers are long, and the index over the key stays small.
+-- A rowid table, because answers are long: the index of the primary key stays small.
 CREATE TABLE eval_results (
   tenant TEXT NOT NULL,
   suite TEXT NOT NULL,
   run TEXT NOT NULL,
-  -- Its place in the suite, from 0.
+  -- Position of the case in the suite, from 0.
   nth INTEGER NOT NULL,
   case_id TEXT NOT NULL,
   question TEXT NOT NULL,

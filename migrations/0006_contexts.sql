@@ -1,22 +1,23 @@
--- Versions of the contexts that tenants upload: one row for each, from the beginning of its upload. The files lie in R2; a version is
--- one only once its row says `committed`. Times in unix ms.
+-- Versions of uploaded contexts: one row each, from the start of the upload. Files are stored in
+-- R2. A version exists for readers only while its state is `committed`. Times in unix ms.
 CREATE TABLE context_versions (
   tenant TEXT NOT NULL,
   name TEXT NOT NULL,
-  -- Also where its files lie in R2; never used again.
+  -- Also part of the R2 keys of its files; never reused.
   id TEXT NOT NULL,
-  -- uploading: may be committed or given up. committed: never changes again. erasing: its files go, then its row.
+  -- uploading: may be committed or abandoned. committed: never changes. erasing: its files are
+  -- deleted first, then its row.
   state TEXT NOT NULL,
-  -- SHA-256 of the tree; NULL while an archive is being read.
+  -- SHA-256 of the tree; NULL while an archive is read.
   tree_hash TEXT,
   files INTEGER NOT NULL DEFAULT 0,
   bytes INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
-  -- Order of the commits of a context; NULL until then.
+  -- Position among the commits of the context; NULL before the commit.
   nth INTEGER,
   PRIMARY KEY (tenant, name, id)
 ) WITHOUT ROWID;
--- Two who upload the same files at the same time share one upload.
+-- Concurrent uploads of the same files share one row.
 CREATE UNIQUE INDEX context_uploads ON context_versions (tenant, name, tree_hash) WHERE state = 'uploading';
 CREATE UNIQUE INDEX context_commits ON context_versions (tenant, name, nth) WHERE state = 'committed';
 CREATE INDEX context_unfinished ON context_versions (created_at) WHERE state <> 'committed';

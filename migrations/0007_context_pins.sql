@@ -1,19 +1,21 @@
--- Versions of contexts that nothing needs any more are pruned. `context_versions.state` may be, besides those of 0006:
--- retired: read by nobody any more; of its contents those that no standing version has are to be erased.
--- rest: that has been done, and what is left belongs to versions that stand; due again when another of the context is retired.
+-- Unused versions of contexts are pruned. `context_versions.state` has two further values:
+-- retired: the version has no readers. Contents that no remaining version uses must be erased.
+-- rest: those contents were erased; remaining versions use the other contents. Pruning runs again
+-- when another version of the context is retired.
 
--- The version whose contents this one need not bring itself: the newest when its upload began. An upload that is open holds it.
--- NULL: from nothing, or not known.
+-- The version whose contents this version reuses: the newest at the start of the upload. An open
+-- upload prevents its pruning. NULL: no such version, or unknown.
 ALTER TABLE context_versions ADD COLUMN built_on TEXT;
 ALTER TABLE context_versions ADD COLUMN retired_at INTEGER;
 CREATE INDEX context_retired ON context_versions (retired_at) WHERE state = 'retired';
 
--- Versions that turns work on, or that changes of turns were made against. A pin of a session that has no row counts for nothing.
+-- Versions that turns use, or that changes of turns refer to. A pin is ignored if its session has
+-- no row.
 CREATE TABLE context_pins (
   tenant TEXT NOT NULL,
   session TEXT NOT NULL,
   turn INTEGER NOT NULL,
-  -- Which try to start the turn has taken it: of several for one turn one may be refused.
+  -- The start attempt that made the pin. A turn may have several, and some may be refused.
   start TEXT NOT NULL,
   name TEXT NOT NULL,
   version TEXT NOT NULL,

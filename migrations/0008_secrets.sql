@@ -1,10 +1,10 @@
--- Secrets of tenants for tools and tool servers, sealed under SEALING_KEYS. Times in unix ms.
+-- Secrets of tenants for tools and tool servers, encrypted with SEALING_KEYS. Times in unix ms.
 CREATE TABLE tenant_secrets (
   tenant TEXT NOT NULL,
   name TEXT NOT NULL,
-  -- Opens only for this tenant, this name and these bindings.
+  -- Can be decrypted only with this tenant, this name and these bindings.
   sealed TEXT NOT NULL,
-  -- JSON: where it may be sent.
+  -- JSON: the destinations that may receive the secret.
   bindings TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,

@@ -1,12 +1,13 @@
--- What each tenant stores, in bytes. A row of a context's version or of a session says what belongs to it, and triggers keep the sum
--- of a tenant's rows in one place: so the sum changes in the statement that adds, prunes or erases what it counts.
+-- Stored bytes per tenant. Each row of a context version or a session has its own number, and
+-- triggers maintain the sum per tenant. Therefore the statement that changes a row also changes the
+-- sum.
 ALTER TABLE context_versions ADD COLUMN stored_bytes INTEGER NOT NULL DEFAULT 0;
--- A session's own database, and its files in R2, as the session said last.
+-- Bytes of a session's database and of its files in R2, as last reported by the session.
 ALTER TABLE sessions ADD COLUMN stored_bytes INTEGER NOT NULL DEFAULT 0;
--- A tenant's own limit. NULL: as wrangler.toml says for all; 0: without a limit.
+-- The limit of this tenant. NULL: the default from wrangler.toml. 0: no limit.
 ALTER TABLE tenants ADD COLUMN stored_bytes INTEGER;
 
--- Versions from before this was counted: as large as their files, what they share with older ones included.
+-- Existing versions count all their files, including contents shared with older versions.
 UPDATE context_versions SET stored_bytes = bytes;
 CREATE TABLE stored_bytes (tenant TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID;
 INSERT INTO stored_bytes SELECT tenant, SUM(stored_bytes) FROM context_versions GROUP BY tenant;

@@ -1,4 +1,5 @@
-// Ends this process with an explanation if its Node is too old. Scripts import it first; tests run it by itself.
+// Ends the process with an explanation if its Node is too old. Scripts import this module first;
+// `npm test` runs it as a program.
 import { nodeProblem } from "./node-problem.mjs";
 
 const problem = nodeProblem(process.versions.node, process.platform);

@@ -1,9 +1,9 @@
-/** The oldest Node that every package takes; commander and vitest set it. */
+/** The oldest Node that all packages support; commander and vitest need it. */
 const NEEDED = { major: 22, minor: 12 };
 
 /**
- * Why this Node cannot run the scripts, and what the user needs; null if it can.
- * Plain JavaScript without packages, so that an old Node can read it.
+ * Why this Node cannot run the scripts, with a remedy; `null` if it can. Plain JavaScript without
+ * packages, because an old Node must parse it.
  * @param {string} version @param {string} platform @returns {string | null}
  */
 export function nodeProblem(version, platform) {

@@ -1,7 +1,7 @@
 // Runs a TypeScript entry point: `node scripts/run.mjs scripts/demo.ts --once`.
-// esbuild bundles it (packages stay outside) and this very process executes the bundle, so arguments, signals, exit code and
-// terminal are the entry's own. Plain JavaScript, so that it also starts on a Node that is too old for everything else and can
-// say so.
+// esbuild bundles the entry without packages, and this process executes the bundle. Arguments,
+// signals, exit code and terminal are therefore those of the entry. Plain JavaScript: a Node that
+// is too old can also start it, and the check prints the remedy.
 import "./check-node.mjs";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -32,15 +32,16 @@ const result = await build({
   outfile: target,
   write: false,
   logLevel: "error",
-}).catch(() => process.exit(1)); // esbuild has already said what is wrong
+}).catch(() => process.exit(1)); // esbuild has printed the error
 
-// Renaming is atomic: a second process that starts now never reads half a file.
+// Renaming is atomic: another process never reads a partial file.
 const draft = `${target}.${process.pid}`;
 await mkdir(path.dirname(target), { recursive: true });
 await writeFile(draft, result.outputFiles[0].contents);
 await rename(draft, target);
 
-// `npm run` ends at SIGTERM with the shell between us, which passes nothing on: whoever lost that shell was meant as well.
+// On SIGTERM, `npm run` and its shell end, and the shell does not forward the signal. If the parent
+// process is gone, this process sends itself the signal.
 if (process.env.npm_lifecycle_event) {
   const parent = process.ppid;
   const watch = setInterval(() => {
