@@ -18,7 +18,7 @@ const program = new Command("keys")
   // commander has printed the error
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
 const remote = () =>
-  new Option("--remote", "of the deployed service, not of this machine").default(false);
+  new Option("--remote", "use the deployed service instead of this machine").default(false);
 
 function tenantOf(text: string): string {
   if (isTenant(text) && text !== LOCAL_TENANT) return text;
@@ -58,21 +58,21 @@ function turnsOf(text: string): number {
 }
 
 const MASTER_KEY_HINT =
-  "The service takes no requests without its MASTER_KEY: if it has none yet, set it once and for ever with `npx wrangler secret put MASTER_KEY`.";
+  "The service refuses requests until MASTER_KEY is set. Set it once and never change it: npx wrangler secret put MASTER_KEY";
 
 type Creation = { tenant: string; scopes: string; name: string; expires?: number; remote: boolean };
 
 program
   .command("create")
-  .description("makes a key and shows it, once")
-  .requiredOption("--tenant <name>", "whose it is", tenantOf)
+  .description("create a key and show it once")
+  .requiredOption("--tenant <name>", "tenant that owns the key", tenantOf)
   .addOption(
-    new Option("--scopes <scope>", "what it may do; each includes those before it")
+    new Option("--scopes <scope>", "permissions; each scope includes the scopes listed before it")
       .choices(SCOPES)
       .makeOptionMandatory(),
   )
-  .requiredOption("--name <text>", "for people: where it is used", nameOf)
-  .option("--expires <duration>", "when it ends, such as 90d; else never", durationOf)
+  .requiredOption("--name <text>", "label for lists, such as where the key is used", nameOf)
+  .option("--expires <duration>", "lifetime, such as 90d; never expires if omitted", durationOf)
   .addOption(remote())
   .action(async ({ tenant, scopes, name, expires, remote }: Creation) => {
     const now = Date.now();
@@ -84,7 +84,7 @@ program
       remote,
     );
     console.error(
-      `A key of ${tenant} to ${scopes}, ${expiresAt === null ? "without an end" : `until ${dateOf(expiresAt)}`}. It is not shown again:`,
+      `${scopes[0]?.toUpperCase()}${scopes.slice(1)} key for tenant ${tenant}, ${expiresAt === null ? "never expires" : `expires ${dateOf(expiresAt)} UTC`}. Save it now, it is shown only once:`,
     );
     console.log(key);
     if (remote) console.error(MASTER_KEY_HINT);
@@ -92,13 +92,13 @@ program
 
 program
   .command("list")
-  .description("shows keys, never their secrets")
-  .option("--tenant <name>", "of one tenant only", tenantOf)
+  .description("list keys, without their secrets")
+  .option("--tenant <name>", "list keys of this tenant only", tenantOf)
   .addOption(remote())
   .action(async ({ tenant, remote }: { tenant?: string; remote: boolean }) => {
     await ready(remote);
     const rows = await runStatement(listKeys(tenant ?? null), remote);
-    if (rows.length === 0) console.error("There is no key.");
+    if (rows.length === 0) console.error("No keys.");
     else
       console.table(
         rows.map(({ created_at, expires_at, revoked_at, last_used_at, ...row }) => ({
@@ -113,23 +113,23 @@ program
 
 program
   .command("revoke")
-  .description("ends a key; streams it has open are closed within a minute")
+  .description("revoke a key; its open streams are closed within a minute")
   .argument("<id>", "the key's id", keyIdOf)
   .addOption(remote())
   .action(async (id: string, { remote }: { remote: boolean }) => {
     await ready(remote);
     const rows = await runStatement(revokeKey(id, Date.now()), remote);
-    if (rows.length === 0) throw new Error(`There is no key ${id}.`);
-    console.error(`The key ${id} opens nothing any more.`);
+    if (rows.length === 0) throw new Error(`Key ${id} not found. \`list\` shows all keys.`);
+    console.error(`Key ${id} revoked. Its open streams are closed within a minute.`);
   });
 
 program
   .command("limit")
-  .description("sets what a tenant may use; what is not named is as wrangler.toml says")
-  .requiredOption("--tenant <name>", "whose limits", tenantOf)
-  .option("--turns <number>", "turns at a time; 0: no limit", turnsOf)
+  .description("set limits of a tenant; omitted limits return to the defaults in wrangler.toml")
+  .requiredOption("--tenant <name>", "tenant whose limits are set", tenantOf)
+  .option("--turns <number>", "concurrent turns; 0: no limit", turnsOf)
   .option("--usd-per-day <number>", "US dollars per UTC day; 0: no limit", limitOf)
-  .option("--stored-gb <number>", "gigabytes that it may store; 0: no limit", limitOf)
+  .option("--stored-gb <number>", "stored gigabytes; 0: no limit", limitOf)
   .addOption(remote())
   .action(async ({ tenant, turns, usdPerDay, storedGb, remote }: LimitFlags) => {
     await ready(remote);
@@ -138,7 +138,7 @@ program
       setLimits(tenant, { turns: turns ?? null, usdPerDay: usdPerDay ?? null, storedBytes }),
       remote,
     );
-    console.error(`The limits of ${tenant} are set; they hold within a minute.`);
+    console.error(`Limits of ${tenant} set. They apply within a minute.`);
   });
 
 type LimitFlags = {

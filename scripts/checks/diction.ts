@@ -60,9 +60,9 @@ export function sentencesOf(prose: string): string[] {
 const NOUNS = new Set(["Bed", "Breed", "Deed", "Embed", "Feed", "Need", "Seed", "Shed", "Speed"]);
 /** Participles without `-ed` that the code has used as names of types. */
 const IRREGULAR = new Set([
-  ...["Begun", "Brought", "Built", "Done", "Drawn", "Found", "Given", "Gone"],
+  ...["Begun", "Brought", "Built", "Chosen", "Done", "Drawn", "Found", "Given", "Gone", "Got"],
   ...["Heard", "Held", "Hidden", "Kept", "Known", "Left", "Lost", "Made", "Meant", "Met", "Paid"],
-  ...["Said", "Seen", "Sent", "Shown", "Shut", "Sold", "Spent", "Sunk", "Taken"],
+  ...["Ran", "Said", "Seen", "Sent", "Shown", "Shut", "Sold", "Spent", "Sunk", "Taken"],
   ...["Thrown", "Told", "Thought", "Written", "Worn"],
 ]);
 

@@ -71,7 +71,3 @@ export const OpenApiSchema = z.object({
   components: z.object({ schemas: z.record(z.string(), ShapeSchema) }),
 });
 export type OpenApi = z.infer<typeof OpenApiSchema>;
-
-const Scalar = z.union([z.string(), z.number(), z.boolean()]);
-/** The `[vars]` and other texts of wrangler.toml that the page about settings reads. */
-export const DefaultsSchema = z.record(z.string(), Scalar);

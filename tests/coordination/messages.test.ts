@@ -256,6 +256,6 @@ it("explains after an internal error that answers are kept and what to do", () =
   expect(failInternally(world.state, world.now).at(-1)?.event).toMatchObject({
     code: "internal",
     message:
-      "The service met a fault of its own. The answers so far are kept; start the turn again.",
+      "Internal error. The answers so far are stored. Start the turn again.",
   });
 });

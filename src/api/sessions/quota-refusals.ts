@@ -1,4 +1,3 @@
-import type { StartRefusal } from "../../../durable-objects/session/session-api";
 import { type PriceRefusal, type QuotaRefusal, secondsToNextDay } from "../../tenancy/quota";
 import { fullMessage } from "../../uploads/refusals";
 import type { Call } from "../api-env";
@@ -81,9 +80,3 @@ export function budgetError({ capped, cap, cheapest, enough }: CapTooSmall): Api
 const tokenAmount = (tokens: number): string => `${tokens.toLocaleString("en-US")} tokens`;
 const usdAmount = (usd: number): string =>
   `$${(Math.ceil(usd * 10_000 - 1e-6) / 10_000).toFixed(4)}`;
-
-/** Whether a refusal is about a limit of the tenant. */
-export const isQuotaRefusal = (refusal: StartRefusal): refusal is QuotaRefusal =>
-  refusal.code === "quota_exceeded" ||
-  refusal.code === "spend_exceeded" ||
-  refusal.code === "storage_exceeded";

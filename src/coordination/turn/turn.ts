@@ -164,7 +164,7 @@ export function failInternally(state: SessionState, at: number): Step[] {
     turn: turn.number,
     code: "internal",
     message:
-      "The service met a fault of its own. The answers so far are kept; start the turn again.",
+      "Internal error. The answers so far are stored. Start the turn again.",
     agents: [],
     usage: turn.usage,
     ...toCostFields(cost),

@@ -63,9 +63,9 @@ export const thinkingBetas = (params: Params, model: string): readonly string[] 
 const isActive = (wish: Wish, traits: Traits): boolean =>
   traits.always || (wish.on ?? traits.byDefault);
 
-type Chosen = { thinking: Body | null; effort: string };
+type ThinkingChoice = { thinking: Body | null; effort: string };
 
-function active(wish: Wish, traits: Traits, maxTokens: number): Chosen {
+function active(wish: Wish, traits: Traits, maxTokens: number): ThinkingChoice {
   const byBudget =
     traits.thinking === "budget" ||
     (traits.thinking === "either" && wish.budget > 0 && wish.effort === "");
@@ -82,7 +82,7 @@ function active(wish: Wish, traits: Traits, maxTokens: number): Chosen {
   return { thinking, effort: wish.effort || effortFor(wish.budget) };
 }
 
-const inactive = (traits: Traits): Chosen => ({
+const inactive = (traits: Traits): ThinkingChoice => ({
   thinking: traits.byDefault ? { type: "disabled" } : null,
   effort: "",
 });

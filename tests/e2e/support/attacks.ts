@@ -8,7 +8,7 @@ export type Attack = {
   headers?: Record<string, string>;
   body?: string;
 };
-export type Got = { status: number; body: string };
+export type Reply = { status: number; body: string };
 
 const WITHIN_MS = 5_000;
 /** Enough to recognize the page; a stream has no end. */
@@ -18,7 +18,7 @@ const MOST_CHARS = 20_000;
 export function ask(
   port: number,
   { method = "GET", path, headers = {}, body = "" }: Attack,
-): Promise<Got> {
+): Promise<Reply> {
   return new Promise((resolve) => {
     const nothing = () => resolve({ status: 0, body: "" });
     const asking = request({ host: "127.0.0.1", port, method, path, headers, agent: false });
