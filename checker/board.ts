@@ -63,7 +63,7 @@ export type BoardAgent = {
   failedInARow: number;
 };
 
-export type OpenTool = {
+type OpenTool = {
   agent: string;
   round: number;
   toolCall: string;

@@ -17,7 +17,7 @@ import { type Env, readSecret } from "../src/env";
 import { nullIfNoTable } from "./no-table";
 
 /** A tenant's secret without its value. Times in unix ms. */
-export type SecretFacts = {
+type SecretFacts = {
   name: string;
   bindings: readonly SecretBinding[];
   createdAt: number;
@@ -28,12 +28,12 @@ export type SecretFacts = {
  * A secret with its value. `ok: false`: it cannot be opened, because `version` of the sealing keys
  * is no longer set or the row was changed.
  */
-export type FoundSecret =
+type FoundSecret =
   | { ok: true; value: string; bindings: readonly SecretBinding[] }
   | { ok: false; version: number };
 
 /** A secret to be set. */
-export type SecretWish = {
+type SecretWish = {
   tenant: string;
   name: string;
   value: string;
@@ -44,7 +44,7 @@ export type SecretWish = {
  * `full`: the tenant has the maximum number of secrets. `not_sealed`: nothing can be sealed;
  * `problem` is a clause that says why.
  */
-export type SecretPut =
+type SecretPut =
   | { ok: true; isNew: boolean; secret: SecretFacts }
   | { ok: false; code: "full" }
   | { ok: false; code: "not_sealed"; problem: string };

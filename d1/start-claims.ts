@@ -8,7 +8,7 @@ import { addSessionIf, type NewSession } from "./session-index";
  * twice has the effect of once. Only a hash of the key is stored, because clients build keys from
  * order numbers, customer names and sometimes secrets.
  */
-export type StartClaim = {
+type StartClaim = {
   body_hash: string;
   session_id: string;
   start_id: string;
@@ -17,7 +17,7 @@ export type StartClaim = {
 };
 
 /** A claim to be written. `key`: the idempotency key itself. `createdAt`: unix ms. */
-export type NewClaim = StartClaim & { tenant: string; key: string; createdAt: number };
+type NewClaim = StartClaim & { tenant: string; key: string; createdAt: number };
 
 /** `session_state`: as in the index of sessions; `null` if the session has no row. */
 export type StandingClaim = StartClaim & {
@@ -39,7 +39,7 @@ export type StartClaims = {
 };
 
 /** How long a claim is valid. */
-export const CLAIM_KEPT_MS = 24 * 60 * 60 * 1_000;
+const CLAIM_KEPT_MS = 24 * 60 * 60 * 1_000;
 /** Expired claims that each new claim deletes: several, so that their number shrinks. */
 const SWEPT_AT_ONCE = 20;
 

@@ -5,7 +5,7 @@ import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 
 type Options = Parameters<typeof convertV4MiniflareOptions>[0];
 
-export type CatchOptions = {
+type CatchOptions = {
   /** An empty folder for the caught files. */
   dir: string;
   /** The port that miniflare believes workerd listens on. */
@@ -19,7 +19,7 @@ export type CatchOptions = {
  * `args` and `config` (standard input) for workerd. `miniflare` owns a folder that the
  * configuration names.
  */
-export type CaughtRuntime = { args: string[]; config: Buffer; miniflare: Miniflare };
+type CaughtRuntime = { args: string[]; config: Buffer; miniflare: Miniflare };
 
 /**
  * Has miniflare plan a runtime and catches the plan: a script takes workerd's place, stores its

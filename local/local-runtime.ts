@@ -7,7 +7,7 @@ import { signalGroup } from "./process-group";
 import { type LogLine, readRuntimeLog } from "./runtime-log";
 import type { LocalPlan } from "./runtime-plan";
 
-export type RuntimeHooks = {
+type RuntimeHooks = {
   onLine: (line: LogLine) => void;
   /** Its process id, each time it is started; null when it has ended. */
   onPid: (pid: number | null) => void;

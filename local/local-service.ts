@@ -11,7 +11,7 @@ import type { LogLine } from "./runtime-log";
 import { loopbackSocket, type LocalPlanOptions, planLocalRuntime } from "./runtime-plan";
 import { RUN_DIR_PREFIX, StateLock } from "./state-lock";
 
-export type LocalServiceOptions = Omit<LocalPlanOptions, "dir" | "ownOrigin"> & {
+type LocalServiceOptions = Omit<LocalPlanOptions, "dir" | "ownOrigin"> & {
   /** A loopback address. */
   ip: string;
   port: number;
@@ -22,7 +22,7 @@ export type LocalServiceOptions = Omit<LocalPlanOptions, "dir" | "ownOrigin"> & 
  * The service on this machine: a proxy on one loopback port, and a runtime behind it that has no
  * port.
  */
-export type LocalService = {
+type LocalService = {
   url: string;
   /** Rejects if the service ended for good by itself. Never resolves. */
   failure: Promise<never>;

@@ -16,7 +16,7 @@ import { wranglerQuietly } from "./bundle/wrangler";
 /** Stored beside the local database, so that deleting the folder removes both. */
 const MARK = "massgen-edge-migrations";
 
-export type SetupOptions = {
+type SetupOptions = {
   /** The folder of local storage. */
   persistTo?: string;
   /** Whether to use `.dev.vars`; if not, it is not created. */

@@ -7,7 +7,7 @@ import { decodedOnce } from "../src/tenancy/principal";
  * A request head in Node's form: `target` is from the request line, `rawHeaders` alternates names
  * and values.
  */
-export type RequestHead = { method: string; target: string; rawHeaders: readonly string[] };
+type RequestHead = { method: string; target: string; rawHeaders: readonly string[] };
 export type Refusal = { status: number; code: string; detail: string };
 
 const MAX_LOGGED_SEGMENTS = 12;

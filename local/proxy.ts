@@ -17,7 +17,7 @@ import {
   requestLine,
 } from "./proxy-rules";
 
-export type ProxyOptions = {
+type ProxyOptions = {
   /** The Unix socket on which the service listens. */
   socketPath: string;
   /** Called once for each request, when its answer has ended. */

@@ -7,7 +7,7 @@ import type {
 } from "../durable-objects/session/object-storage";
 
 /** Faults of a write; each may throw, or end the process before it returns. */
-export type DiskMishaps = {
+type DiskMishaps = {
   /** Before a transaction commits. */
   beforeCommit(): void;
   /** A transaction is complete, but not durable yet. */

@@ -59,7 +59,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   upgrade: "Build the program again from newer sources: `npm run build:cli`.",
 };
 
-export type OtherTool = { word: string; command: string; sentence: string | null };
+type OtherTool = { word: string; command: string; sentence: string | null };
 
 /** The suggestion for each word. */
 export const OTHER_TOOLS: ReadonlyMap<string, OtherTool> = new Map(

@@ -15,7 +15,7 @@ import type { TeamChoice } from "../asking/team-choice";
 import { canRedraw } from "../terminal/output";
 import { printAttached } from "../uploads/uploads";
 
-export type ConverseOptions = {
+type ConverseOptions = {
   team: TeamChoice;
   connection: Connection;
   limits: Limits;

@@ -13,7 +13,7 @@ import { sessionLinesOf, turnLinesOf } from "../display/turn-page";
 
 /** The next step of the conversation after a command. */
 export type Outcome = "done" | "retry" | "quit";
-export type SlashCommand = { name: string; argument: string };
+type SlashCommand = { name: string; argument: string };
 
 type CommandHandler = (conversation: Conversation, io: Io, argument: string) => Promise<Outcome>;
 type Entry = { usage: string; meaning: string; perform: CommandHandler };

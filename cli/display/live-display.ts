@@ -7,7 +7,7 @@ const REDRAW_MS = 100;
 /** The clock in the first line is redrawn also while no events arrive. */
 const TICK_MS = 1_000;
 
-export type LiveOptions = { env: Readonly<Record<string, string | undefined>>; now?: () => number };
+type LiveOptions = { env: Readonly<Record<string, string | undefined>>; now?: () => number };
 
 /**
  * The display for a terminal. Events scroll at the top. The state of the team stays at the bottom

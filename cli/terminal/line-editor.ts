@@ -3,7 +3,7 @@ import type { Input } from "../io";
 import { KeyStream } from "./paste";
 
 export type EditorInput = { kind: "text"; text: string } | { kind: "interrupt" } | { kind: "end" };
-export type EditorOptions = {
+type EditorOptions = {
   input: Input;
   output: NodeJS.WritableStream;
   prompt: string;

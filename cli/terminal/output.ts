@@ -26,7 +26,7 @@ export const canRedraw = (
  * measured and colours omitted.
  */
 export type Tone = "plain" | "bold" | "dim" | "good" | "bad" | "busy";
-export type Segment = { text: string; tone: Tone };
+type Segment = { text: string; tone: Tone };
 export type Line = Segment[];
 
 export const segment = (text: string, tone: Tone = "plain"): Segment => ({ text, tone });

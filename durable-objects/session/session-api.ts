@@ -13,7 +13,7 @@ import type { ContextRefusal } from "./admission/turn-contexts";
  * The RPC methods of a session. Refusals are values with a code: errors lose their own fields
  * between objects.
  */
-export type SessionRefusal = {
+type SessionRefusal = {
   ok: false;
   code: "session_not_found" | "turn_not_found" | "answer_not_found";
 };
@@ -99,7 +99,7 @@ export const CALLER_TENANT_HEADER = "x-caller-tenant";
 export const CALLER_KEY_HEADER = "x-caller-key";
 
 /** The methods of a session, for callers of one tenant. */
-export type SessionApi = {
+type SessionApi = {
   /**
    * Creates the session with its team and starts its first turn. Idempotent: a repeated call
    * confirms the turn.

@@ -41,7 +41,7 @@ type ServerStart =
     }
   | { type: "server"; target: string; speaks: "http" | "sse"; headers: Record<string, string> };
 
-export type BridgeOptions = {
+type BridgeOptions = {
   host: string;
   /** Port of the first program; the others get the following ones. */
   port: number;
@@ -58,7 +58,7 @@ export type BridgeOptions = {
   directory: string;
 };
 
-export type BridgePlan = { programs: BridgedServer[]; config: string; problems: string[] };
+type BridgePlan = { programs: BridgedServer[]; config: string; problems: string[] };
 
 /** The name of the secret with the bridge's token. */
 export const TOKEN_SECRET = "MCP_BRIDGE_TOKEN";

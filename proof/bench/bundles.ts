@@ -9,7 +9,7 @@ export type Bundle = {
   modules: { type: "ESModule" | "Text"; path: string; contents: string }[];
 };
 export type Bundles = { service: Bundle; bare: Bundle; compatibility: Compatibility };
-export type Compatibility = { compatibilityDate: string; compatibilityFlags: string[] };
+type Compatibility = { compatibilityDate: string; compatibilityFlags: string[] };
 
 const BARE = "proof/bench/bare-worker.ts";
 

@@ -11,7 +11,7 @@ import { idealCalls, type Load, runRequest, startTeam, TRIO } from "./team";
  * CPU time of the runtime's process per chunk that a provider streamed, in µs. Ratios are computed
  * run by run.
  */
-export type CpuFigure = {
+type CpuFigure = {
   chunks: number;
   bare: Spread;
   watched: Spread;

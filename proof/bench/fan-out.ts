@@ -11,7 +11,7 @@ import { runRequest, startTeam, teamOf } from "./team";
  * Latency of one busy session's events at many readers, compared with a relay of the same event
  * rate that stores nothing.
  */
-export type FanOutFigure = {
+type FanOutFigure = {
   readers: number;
   /** One value per run. */
   p50Ms: Spread;

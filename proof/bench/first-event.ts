@@ -6,7 +6,7 @@ import { runRequest, startTeam } from "./team";
 
 /** Milliseconds from the request to the awaited event. */
 export type Latency = Spread & { p95: number };
-export type FirstEventFigure = { firstEvent: Latency; healthz: Latency; oneRow: Latency };
+type FirstEventFigure = { firstEvent: Latency; healthz: Latency; oneRow: Latency };
 
 const SAMPLES = 40;
 const WARM_UP = 10;

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { get } from "node:http";
 
-export type ReaderOptions = {
+type ReaderOptions = {
   /** Disconnects for good. Omitted: reads until the stream ends. */
   signal?: AbortSignal;
   /** How long a connection lasts before the reader reconnects. Omitted: as long as possible. */

@@ -26,7 +26,7 @@ import {
 import { idealCalls, runRequest, startTeam, TRIO } from "./team";
 
 /** Wall time over the providers' time, for the service and for two loops without a log. */
-export type WallFigure = {
+type WallFigure = {
   service: Spread;
   bareInWorkerd: Spread;
   bareInNode: Spread;

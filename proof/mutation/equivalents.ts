@@ -2,7 +2,7 @@
  * A mutant that no test can notice: its place, as the source line in which it begins, and the
  * reason.
  */
-export type Equivalent = {
+type Equivalent = {
   file: string;
   text: string;
   original: string;

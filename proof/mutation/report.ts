@@ -7,7 +7,7 @@ import type { Mutant } from "./mutants";
 export type Outcome = "killed" | "endless" | "survived" | "uncovered" | "equivalent";
 export type MutantResult = { mutant: Mutant; outcome: Outcome; by: string | null };
 
-export type Score = { counts: Record<Outcome, number>; percent: number; from: number; to: number };
+type Score = { counts: Record<Outcome, number>; percent: number; from: number; to: number };
 
 /**
  * The noticed share of all mutants that can be noticed, with Wilson's 95 % confidence interval for

@@ -4,7 +4,7 @@ import { context } from "esbuild";
 import type { PlantedBug } from "./planted-bugs";
 
 /** Bundles one entry repeatedly, each time with another bug. Unchanged files are read once. */
-export type Bundler = {
+type Bundler = {
   /**
    * Returns the entry as one file. Throws unless the bug's text occurs exactly once: otherwise the
    * table is out of date.

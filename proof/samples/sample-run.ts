@@ -39,7 +39,7 @@ export type PreparedAgent = {
   hasFiles: boolean;
 };
 
-export type SimulatedServers = {
+type SimulatedServers = {
   providers: Pick<SimulatedProviders, "baseUrlAs">;
   /** Address of the tool server that replaces all others. */
   toolsUrl: string;

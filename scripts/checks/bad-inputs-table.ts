@@ -11,7 +11,7 @@ declare module "vitest" {
   }
 }
 
-export type BadInputResult = { row: string; input: string; answer: string; isRefused: boolean };
+type BadInputResult = { row: string; input: string; answer: string; isRefused: boolean };
 
 export const badInputsTable: Reporter = {
   onTestRunEnd(modules) {

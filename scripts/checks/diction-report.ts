@@ -19,7 +19,7 @@ const MEASURES = {
   "type-names": { per: 1, limit: 0, unit: "types named by a participle" },
   "wide-comments": { per: 1, limit: 0, unit: "lines of comments that are too wide" },
 } as const;
-export type Measure = keyof typeof MEASURES;
+type Measure = keyof typeof MEASURES;
 
 /** Columns of a line with a comment, at most. Code is broken by the formatter, comments are not. */
 const COLUMNS = 100;

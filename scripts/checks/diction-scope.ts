@@ -10,7 +10,7 @@ type Exclusion = { path: string; reason: string };
  * Strings in those folders that people do not read. Texts for models stay byte for byte, because
  * another wording is another behaviour.
  */
-export const NOT_FOR_PEOPLE: readonly Exclusion[] = [
+const NOT_FOR_PEOPLE: readonly Exclusion[] = [
   { path: "src/prompts/", reason: "prompts" },
   { path: "src/tools/", reason: "descriptions, results and refusals of tools" },
   { path: "src/coordination/attempt/", reason: "instructions and nudges for agents" },

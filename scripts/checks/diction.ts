@@ -35,7 +35,7 @@ const WORD = /[A-Za-z][\w'’-]*/g;
 export const LONGEST_SENTENCE = 25;
 
 /** One use of such a word. `offset` counts UTF-16 units of the text. */
-export type Marker = { word: string; offset: number };
+type Marker = { word: string; offset: number };
 
 /** Every marker of a text, in order. */
 export function markersIn(text: string): Marker[] {

@@ -3,7 +3,7 @@
  * providers, tools, prompts → coordination → protocol. Rooms around the service are not layers:
  * `CLOSED_ROOMS` restricts their imports.
  */
-export type LayerRule = {
+type LayerRule = {
   /** Layers whose code it may use. Types may also come from any lower layer. */
   uses: readonly Layer[];
   /** Further layers from which it may import types only. */

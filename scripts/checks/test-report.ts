@@ -19,14 +19,14 @@ export const TestReportSchema = z.object({
     }),
   ),
 });
-export type TestReport = z.infer<typeof TestReportSchema>;
+type TestReport = z.infer<typeof TestReportSchema>;
 
 /** Merges the reports of several runs. A file that ran twice counts twice. */
 export const mergeReports = (reports: readonly TestReport[]): TestReport => ({
   testResults: reports.flatMap(({ testResults }) => testResults),
 });
 
-export type TestCount = { passed: number; failed: number; skipped: number; problems: string[] };
+type TestCount = { passed: number; failed: number; skipped: number; problems: string[] };
 
 /** A skipped test states its missing requirement in its name: `[needs ../shared/examples]`. */
 const REASON = /\[needs [^\]]+\]/;

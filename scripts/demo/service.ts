@@ -17,7 +17,7 @@ export type DemoService = {
   stop(): Promise<void>;
 };
 
-export type DemoServiceOptions = {
+type DemoServiceOptions = {
   /** The only non-public origin that configs may use. */
   allowedOrigin: string;
   /** If omitted, a free one. */

@@ -137,7 +137,7 @@ export class RecordedAccount {
   }
 }
 
-export const ACCOUNT = "a".repeat(32);
+const ACCOUNT = "a".repeat(32);
 export const SERVER = "https://massgen-edge.acme.workers.dev";
 export const NAMED_CONFIG = ".first-deploy.toml";
 

@@ -14,11 +14,11 @@ export type Resource = {
   hasId: boolean;
 };
 
-export const DATABASE_BINDING = "DB";
-export const BUCKET_BINDING = "BUCKET";
+const DATABASE_BINDING = "DB";
+const BUCKET_BINDING = "BUCKET";
 
 /** The fields of wrangler's normalized configuration that are read here. */
-export type WranglerConfig = {
+type WranglerConfig = {
   name?: string | undefined;
   d1_databases: {
     binding: string;

@@ -19,7 +19,7 @@ export function decisionsPage(): string {
   return page("# Decisions", INTRO, table(["Number", "Title", "Status", "Date"], rows));
 }
 
-export function decisionRow(file: string, text: string): string[] {
+function decisionRow(file: string, text: string): string[] {
   const [, number = "", title = "", status = "", date = ""] =
     /^# (\d{4}): (.+)\n\nStatus: (.+), (\d{4}-\d\d-\d\d)\n/.exec(text) ?? [];
   if (number === "" || !file.startsWith(`${number}-`)) {

@@ -24,7 +24,7 @@ export const LineSchema = z.strictObject({
 });
 
 /** What one run of a command measured, where and when. */
-export const FigureRecordSchema = z.strictObject({
+const FigureRecordSchema = z.strictObject({
   command: z.string(),
   /** The day, in UTC. */
   takenAt: z.iso.date(),

@@ -24,7 +24,7 @@ import { toSituation } from "./situation";
 import type { Wire } from "./wire";
 
 /** The parts that answer one request. */
-export type AnswerContext = {
+type AnswerContext = {
   wire: Wire;
   dialect: Dialect;
   sent: WireRequest;

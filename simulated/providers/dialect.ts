@@ -26,7 +26,7 @@ export type ChargedReply = Omit<Reply, "calls" | "usage"> & {
   calls: SentCall[];
   usage: ReportedUsage;
 };
-export type SentCall = { id: string; name: string; arguments: string };
+type SentCall = { id: string; name: string; arguments: string };
 
 /** A piece of a streamed reply. `usage`: it contains the usage. */
 export type Piece = { event?: string; data: string; tokens: number; usage: boolean };

@@ -9,7 +9,7 @@ export type Frame = { bytes: string; tokens: number; usage: boolean };
 /** What happens after the frames are written; the caller breaks the connection. */
 export type Ending = "complete" | "hang" | "cut";
 
-export type Performance = {
+type Performance = {
   frames: Frame[];
   /** Arrival of the request (`now()`); the first token is due `ttftMs` later. */
   startedAt: number;

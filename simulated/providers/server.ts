@@ -35,7 +35,7 @@ export type SimulatedProviders = {
   close(): Promise<void>;
 };
 
-export type SimulatedProvidersOptions = { models: Readonly<Record<string, Script>>; port?: number };
+type SimulatedProvidersOptions = { models: Readonly<Record<string, Script>>; port?: number };
 
 const DIALECTS: readonly Dialect[] = [OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI];
 

@@ -15,7 +15,7 @@ export type CountedRequest = {
 };
 
 /** The compared part of a request. */
-export type RequestDigest = Omit<CountedRequest, "tokens">;
+type RequestDigest = Omit<CountedRequest, "tokens">;
 
 export const digestOf = (request: ModelRequest): RequestDigest => ({
   head: headDigest(request),

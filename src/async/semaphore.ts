@@ -2,7 +2,7 @@
 export type Release = () => void;
 
 /** Asks a holder to release its permit soon; null: the holder keeps it as long as it wants. */
-export type Yield = (() => void) | null;
+type Yield = (() => void) | null;
 
 type Waiter = { yield: Yield; grant: () => void };
 type Holder = { yield: Yield; isAsked: boolean; isDue: boolean };

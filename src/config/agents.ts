@@ -22,7 +22,7 @@ const COUNTED = /^(0|[1-9][0-9]*)$/;
  * Settings of an agent that come from its team. `vote`: whether a team with that many agents
  * answers and votes, or only presents.
  */
-export type FromTeam = {
+type FromTeam = {
   sensitivity: TeamAgent["votingSensitivity"];
   vote: (agents: number) => boolean;
   files: TeamFiles;

@@ -11,7 +11,7 @@ import { MAX_URL_CHARS } from "./config-limits";
  * `privateOrigin`: set if the address is refused only because it is private, so that an operator
  * can allow it.
  */
-export type BaseUrlResult =
+type BaseUrlResult =
   | { ok: true; baseUrl: string }
   | { ok: false; detail: string; privateOrigin: string | null };
 

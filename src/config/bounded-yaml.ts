@@ -1,7 +1,7 @@
 import { Composer, type Document, type LineCounter, Parser, YAMLError, YAMLParseError } from "yaml";
 
 /** The document as far as it was composed, and at most `mostProblems` problems. */
-export type BoundedYaml = { doc: Document.Parsed | null; problems: YAMLError[] };
+type BoundedYaml = { doc: Document.Parsed | null; problems: YAMLError[] };
 
 type Bounds = {
   lines: LineCounter;

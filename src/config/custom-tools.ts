@@ -21,7 +21,7 @@ import { type Entry, entriesOf, quoted } from "./value-needs";
  * tools are refused.
  */
 
-export type CustomTools = { http: HttpToolDefinition[]; registered: string[]; rules: ToolRule[] };
+type CustomTools = { http: HttpToolDefinition[]; registered: string[]; rules: ToolRule[] };
 
 /** Accepted by every provider. */
 export const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;

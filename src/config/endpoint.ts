@@ -8,7 +8,7 @@ import { MAX_NAME_CHARS, MAX_URL_CHARS } from "./config-limits";
 import { listed } from "./needs";
 
 /** The address of a backend. */
-export type Endpoint = { baseUrl: string; apiVersion: string | null };
+type Endpoint = { baseUrl: string; apiVersion: string | null };
 
 /**
  * The written address, else the operator's, else the type's default. `null`, with an error, if

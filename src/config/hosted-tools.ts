@@ -31,7 +31,7 @@ const TOOL_LABELS: Readonly<Record<HostedToolName, string>> = {
 };
 
 /** A requested tool, and the first key that requests it. */
-export type AskedTool = { name: HostedToolName; key: string };
+type AskedTool = { name: HostedToolName; key: string };
 
 /** The hosted tools that a backend section enables, without duplicates. */
 export function readAskedTools(section: Section): AskedTool[] {
@@ -47,7 +47,7 @@ export function readAskedTools(section: Section): AskedTool[] {
  * Facts of a backend that decide whether it supports them. `offersFunctions`: whether the agent
  * also has functions.
  */
-export type HostedPlace = {
+type HostedPlace = {
   type: ServedType;
   host: Host;
   format: Format;

@@ -34,7 +34,7 @@ export type KeyRules = {
 
 export const TERMINAL =
   "it is about a terminal on your own machine; here every run has event streams instead (GET /api/sessions/{id}/events)";
-export const NO_EFFECT = "it has no effect, in MassGen neither";
+const NO_EFFECT = "it has no effect, in MassGen neither";
 const NO_DOCKER = "there is no Docker here";
 
 const OLD_KEYWORDS = {

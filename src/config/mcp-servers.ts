@@ -27,8 +27,8 @@ export const MCP_SERVER = {
   tools: texts,
 } as const;
 
-export const USUAL_CONNECT_SECONDS = 30;
-export const USUAL_CALL_SECONDS = 300;
+const USUAL_CONNECT_SECONDS = 30;
+const USUAL_CALL_SECONDS = 300;
 
 /** `null` if there are none. */
 export function readMcpTools(section: Section, context: ConfigContext): McpTools | null {

@@ -20,7 +20,7 @@ import { refuseStrayKeys } from "./stray-keys";
 /** Reads the parameters of a backend section, as its wire format defines them. */
 
 /** The parameters of a format, and its name for users. */
-export type ParamsFormat = { params: FormatParams; name: string };
+type ParamsFormat = { params: FormatParams; name: string };
 
 /** Keys that no config may set, in any format. */
 const NEVER = ["__proto__", "constructor", "prototype"];

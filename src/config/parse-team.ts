@@ -48,7 +48,7 @@ export function parseTeam(source: unknown, context: ConfigContext): TeamResult {
  * The result of a check without a run. `errors` are mistakes; `refusals` are valid but unsupported
  * settings.
  */
-export type TeamCheck = {
+type TeamCheck = {
   runnable: boolean;
   errors: ConfigProblem[];
   refusals: ConfigProblem[];

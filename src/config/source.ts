@@ -17,7 +17,7 @@ import { forbiddenCharacter, syntaxProblems } from "./syntax";
  * prototype to pollute. Limits are checked first, so that the parser receives nothing large or
  * deep.
  */
-export type SourceResult =
+type SourceResult =
   | { ok: true; root: unknown; locate: Locate }
   | { ok: false; errors: ConfigProblem[] };
 

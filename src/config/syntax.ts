@@ -12,7 +12,7 @@ import { cut } from "./problems";
 
 /** Problems of YAML syntax, and of YAML that configs must not use, with the correction. */
 
-export type SyntaxProblem = { offset: number; detail: string };
+type SyntaxProblem = { offset: number; detail: string };
 
 /** Characters that YAML forbids, including lone surrogates. */
 const FORBIDDEN = /(?![\t\n\r\u0085])[\p{Cc}\p{Cs}]/u;

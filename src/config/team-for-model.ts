@@ -7,7 +7,7 @@ import { SERVED_TYPES } from "../providers/registry";
  * `config` is input for `parseTeam`; `team` names a predefined team; `unknown` explains what to
  * write.
  */
-export type ModelTeam =
+type ModelTeam =
   | { found: "config"; config: { agent: { id: string; backend: { type: string; model: string } } } }
   | { found: "team"; name: string }
   | { found: "unknown"; detail: string };

@@ -13,7 +13,7 @@ import { isCredential, refuseStrayKeys } from "./stray-keys";
  */
 
 /** A secret of the operator. `tenant` is the only tenant that may use it; `null` for all. */
-export type OperatorSecret = ToolSecret & { tenant: string | null };
+type OperatorSecret = ToolSecret & { tenant: string | null };
 
 const ENTRY =
   /^\s*([A-Za-z_]\w*)(?:@([a-z0-9_]{3,40}))?\s*=\s*(?:([A-Z]+(?:\+[A-Z]+)*)\s+)?(\S+)\s*$/;
@@ -98,7 +98,7 @@ const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
 const VALUE = /^[\x20-\x7e]*$/;
 
 /** The requests that carry the headers. `isOpen`: `url` is only the prefix of their addresses. */
-export type HeaderUse = { url: string; method: string; isOpen: boolean };
+type HeaderUse = { url: string; method: string; isOpen: boolean };
 
 /**
  * The section's `headers` with names in lower case and `${NAME}` unchanged. Only secrets bound to

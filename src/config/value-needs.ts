@@ -8,7 +8,7 @@ import { cut } from "./problems";
 type Need = { need: NeedId; subject: string };
 
 /** `inside` are sections within the value, with their key rules. */
-export type ValueNeeds = {
+type ValueNeeds = {
   needs: readonly Need[];
   inside: readonly (readonly [Section, KeyRules])[];
 };

@@ -11,7 +11,7 @@ import { fallbackWords } from "./warnings";
  * How a sentence is to be shown. `good`: progress. `bad`: a failure, or something a reader should
  * look at.
  */
-export type SentenceTone = "plain" | "dim" | "good" | "bad";
+type SentenceTone = "plain" | "dim" | "good" | "bad";
 
 /**
  * One event as a sentence. Names and texts of models and servers are part of it, unchanged: who

@@ -3,7 +3,7 @@ import { formatProgress } from "./figures";
 import { hostedToolInUse } from "./hosted-tools";
 
 /** `busy`: work in progress. `good`: progress. `bad`: a failure. */
-export type StatusTone = "dim" | "busy" | "good" | "bad";
+type StatusTone = "dim" | "busy" | "good" | "bad";
 
 const TONES: Record<AgentView["status"], StatusTone> = {
   waiting: "dim",
@@ -23,7 +23,7 @@ export const statusTone = (status: AgentView["status"]): StatusTone => TONES[sta
 const GLIMPSE_CHARS = 600;
 
 /** `end`: if there is too little room, the end of the text matters, not its start. */
-export type Activity = { text: string; matters: "start" | "end" };
+type Activity = { text: string; matters: "start" | "end" };
 
 /** What an agent does now; `null` if there is nothing to say. `now`: Unix time in ms. */
 export function activityOf(agent: AgentView, now: number): Activity | null {

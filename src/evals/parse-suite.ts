@@ -8,7 +8,7 @@ import { cronProblem } from "./cron";
 import { MAX_SUITE_BYTES } from "./suite-limits";
 import { SUITE_KEYS, type Suite, SuiteSchema } from "./schema";
 
-export type SuiteResult = { ok: true; suite: Suite } | { ok: false; errors: ConfigProblem[] };
+type SuiteResult = { ok: true; suite: Suite } | { ok: false; errors: ConfigProblem[] };
 
 /**
  * Parses a suite from YAML. Never throws for invalid input; reports all problems with line and

@@ -5,9 +5,9 @@ import { unpricedAgents } from "../protocol/team";
 import type { Suite } from "./schema";
 
 /** All data of a run, fixed at its start: a later change of the suite affects the next run. */
-export type RunPlan = { suite: Suite; team: Team };
+type RunPlan = { suite: Suite; team: Team };
 
-export type PlanResult =
+type PlanResult =
   | { ok: true; plan: RunPlan }
   | {
       ok: false;

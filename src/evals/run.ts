@@ -102,7 +102,7 @@ export function nextAskMs(state: RunState, now: number): number {
   return Math.min(latest, Math.max(ASK.soonestMs, (now - last) / 4));
 }
 
-export type RunSummary = {
+type RunSummary = {
   cases: number;
   passed: number;
   failed: number;

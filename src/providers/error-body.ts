@@ -7,7 +7,7 @@ import { delayInWords, durationMs } from "./retry-after";
  * The content of an error body: text for people, marks for the rules, HTTP status, and delay before
  * a retry.
  */
-export type ErrorContent = {
+type ErrorContent = {
   words: string;
   marks: readonly string[];
   status: number | undefined;

@@ -2,7 +2,7 @@
  * A decoded part of a string. `end`: the offset after the closing quotation mark (`quote`), or of
  * the backslash of an escape that is cut or invalid, or the end of the text (`cut`).
  */
-export type StringPart = { text: string; end: number; stop: "quote" | "cut" | "invalid" };
+type StringPart = { text: string; end: number; stop: "quote" | "cut" | "invalid" };
 
 /** `\u` and four digits. */
 export const UNICODE_ESCAPE_CHARS = 6;

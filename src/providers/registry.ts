@@ -41,7 +41,7 @@ export type ServedType = {
 };
 
 /** `served: false`: a MassGen backend type that is refused, with an alternative for the user. */
-export type BackendType = ServedType | { served: false; name: string; instead: string };
+type BackendType = ServedType | { served: false; name: string; instead: string };
 
 /** Formats that can request hosted tools. */
 const HOSTED_FORMATS: ReadonlySet<Format> = new Set<Format>([

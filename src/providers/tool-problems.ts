@@ -6,7 +6,7 @@ import type { Format } from "./registry";
  * A part of a tool's schema that a format cannot express: the keyword, the JSON pointer within the
  * parameters, and the reason as a clause.
  */
-export type ToolProblem = { pointer: string; keyword: string; detail: string };
+type ToolProblem = { pointer: string; keyword: string; detail: string };
 
 /**
  * Formats whose schemas are a subset of JSON Schema. Their adapters refuse a request with such a

@@ -32,12 +32,12 @@ export type Asker = { readonly id: string; readonly limits: RateLimits; readonly
 export const EMPTY_QUEUE: RateQueue = { spent: NOTHING_SPENT, waiting: [], granted: [] };
 
 /** A waiting call that has not asked for this long is dropped. */
-export const FORGOTTEN_MS = 30_000;
+const FORGOTTEN_MS = 30_000;
 /** Longer than any call: older entries never settle. */
 const KEPT_MS = 15 * 60_000;
 
 /** `startsAt`: when there may be room, if no other call starts and none is returned. */
-export type RateVerdict = { queue: RateQueue } & (
+type RateVerdict = { queue: RateQueue } & (
   | { granted: true }
   | { granted: false; startsAt: number }
 );

@@ -14,7 +14,7 @@ export const SECRET_BYTES = 32;
 /** Whether a text is a key id, as in addresses. */
 export const isKeyId = (text: string): boolean => ID.test(text);
 
-export type ParsedKey = { id: string; secret: string };
+type ParsedKey = { id: string; secret: string };
 
 /**
  * A key as its owner receives it, once. `id`: 26 lower-case letters and digits that sort by time.
@@ -94,7 +94,7 @@ export function judgeKey(row: KeyRow | null, secret: string, now: number): Princ
 /** Hashes again: two buffers of equal length for any row. */
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-export const toPrincipal = ({
+const toPrincipal = ({
   tenant,
   id,
   scopes,

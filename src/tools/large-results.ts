@@ -35,13 +35,13 @@ export type FoundResult = {
 export const RESULT_READERS = ["read_file", "read_tool_result", "run_command"] as const;
 export type ResultReader = (typeof RESULT_READERS)[number];
 
-export type KeptResult =
+type KeptResult =
   | { kind: "inline"; text: string }
   /** `reference` is the text for the conversation. */
   | { kind: "evicted"; files: ResultPart[]; reference: string; tokens: number; characters: number };
 
 /** A file with a result or a part of one. `path` is relative to the workspace. */
-export type ResultPart = { path: string; bytes: Uint8Array };
+type ResultPart = { path: string; bytes: Uint8Array };
 
 /**
  * Decides whether a result stays in the conversation or is stored, in several files if it exceeds
@@ -174,7 +174,7 @@ const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdf
  */
 
 /** A file of a result, without its bytes. */
-export type NamedFile = { mediaType: string; extension: string; size: number };
+type NamedFile = { mediaType: string; extension: string; size: number };
 
 /** A stored file with its path, or the reason why it was not stored. */
 export type FiledFile = NamedFile & ({ path: string } | { why: string });

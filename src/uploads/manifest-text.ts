@@ -4,7 +4,7 @@ import { hashOf } from "../workspace/snapshot";
 
 /** The stored tree of a version: each file with the version whose upload created its contents. */
 export type StoredManifest = ReadonlyMap<string, StoredFile>;
-export type StoredFile = FileEntry & { from: string };
+type StoredFile = FileEntry & { from: string };
 
 /** Path, hash, size, executable, version of its contents. */
 const RowSchema = z.tuple([

@@ -29,7 +29,7 @@ const PlacesSchema = z.object({
 });
 
 /** The index of a pack. */
-export const encodeIndex = (members: OwnPlaces): string =>
+const encodeIndex = (members: OwnPlaces): string =>
   JSON.stringify([...members].map(([hash, { at, size }]) => [hash, at, size]));
 
 /** Throws unless `encodeIndex` wrote the text. */

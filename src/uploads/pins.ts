@@ -7,7 +7,7 @@ type AgentContexts = {
 };
 
 /** `missing` are names without an upload. */
-export type PinResult = { ok: true; contexts: PinnedContext[] } | { ok: false; missing: string[] };
+type PinResult = { ok: true; contexts: PinnedContext[] } | { ok: false; missing: string[] };
 
 /** The names of all contexts of a team, without duplicates. */
 export const namesGranted = (agents: readonly AgentContexts[]): string[] => [

@@ -1,7 +1,7 @@
 import { visiblePath } from "../workspace/paths";
 
 /** Codes of refused uploads. */
-export type UploadCode =
+type UploadCode =
   /** The body ended early. */
   | "upload_broken"
   /** Exceeds the limits of bytes, files or expansion. */

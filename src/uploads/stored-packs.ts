@@ -12,7 +12,7 @@ import {
 import type { StoredManifest } from "./manifest-text";
 
 /** Contents that an upload has stored so far. */
-export type StoredContents = { hashes: ReadonlySet<string>; packed: OwnPlaces };
+type StoredContents = { hashes: ReadonlySet<string>; packed: OwnPlaces };
 
 const NOTHING: Places = new Map();
 

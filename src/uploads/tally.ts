@@ -1,7 +1,7 @@
 import { quoted, UploadRefusal } from "./refusals";
 import { CONTEXT_LIMITS } from "../protocol/context-limits";
 
-export type TallyLimits = { bytes: number; files: number; fileBytes: number; ratio: number };
+type TallyLimits = { bytes: number; files: number; fileBytes: number; ratio: number };
 
 /** Smaller archives may expand by any ratio: headers alone can be that large. */
 const RATIO_FROM_BYTES = 1_000_000;

@@ -53,7 +53,7 @@ export function compareFiles(left: Side, right: Side, limits: Limits = COMPARE_L
 }
 
 /** Sorted paths, relative to the two directories. */
-export type ComparedTrees = {
+type ComparedTrees = {
   onlyLeft: string[];
   onlyRight: string[];
   different: string[];

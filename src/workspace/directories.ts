@@ -8,7 +8,7 @@ type Directory = { files: number; names: Set<string> };
 
 const made = new WeakMap<Tree, DirectoryIndex>();
 
-export function directoriesOf(tree: Tree): DirectoryIndex {
+function directoriesOf(tree: Tree): DirectoryIndex {
   const known = made.get(tree);
   if (known) return known;
   const index = new Map<string, Directory>([["", { files: 0, names: new Set() }]]);

@@ -2,7 +2,7 @@
 export type Member = { pack: string; at: number; size: number };
 
 /** Packs by name; `null` if missing. */
-export type PackSource = {
+type PackSource = {
   pack(name: string): Promise<Uint8Array<ArrayBuffer> | null>;
   packed(name: string, offset: number, length: number): Promise<Uint8Array<ArrayBuffer> | null>;
 };

@@ -18,7 +18,7 @@ export type Access = {
 };
 
 /** `isProtected` takes a path relative to the context. */
-export type ContextAccess = { writable: boolean; isProtected(path: string): boolean };
+type ContextAccess = { writable: boolean; isProtected(path: string): boolean };
 
 /** `code` is stable, `message` is for the model. */
 export type Refusal = {

@@ -2,7 +2,7 @@ import { byPath } from "./tree";
 import type { TreeChanges } from "./types";
 
 /** Position of packed contents; `null` for a separate object. */
-export type InPack = { pack: string; at: number } | null;
+type InPack = { pack: string; at: number } | null;
 
 /** A snapshot as stored in R2, readable without the session. */
 export type StoredManifest = {

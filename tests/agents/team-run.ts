@@ -25,7 +25,7 @@ import type { ModelRequest, ReplyItem } from "../../src/providers/provider";
  * A session without storage, network or clock: real rules and real agents, with scripted models.
  */
 
-export type ScriptedReply = {
+type ScriptedReply = {
   items: ReplyItem[];
   stopReason?: StopReason;
   hosted?: readonly HostedUse[];

@@ -34,7 +34,7 @@ async function* smallOf(name: string): AsyncGenerator<Uint8Array> {
 }
 
 /** A config and its question as they are sent, and the attachments as the service reads them. */
-export type SampleQuestion = {
+type SampleQuestion = {
   yaml: string;
   question: AskedQuestion;
   names: string[];

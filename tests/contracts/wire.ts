@@ -16,7 +16,7 @@ export type Reply = {
 };
 
 /** An HTTP error of the format, and the class the adapter must give it. */
-export type ErrorCase = { name: string; status: number; body: unknown; failureClass: FailureClass };
+type ErrorCase = { name: string; status: number; body: unknown; failureClass: FailureClass };
 
 /**
  * All that the contract suite must know of a wire format. A new format writes one of these and runs

@@ -12,13 +12,13 @@ import { ProviderError } from "../../../src/providers/provider";
 import type { StorageQueue } from "../files/storage-queue";
 
 /** A new attachment of a question, with its contents. */
-export type NewAttachment = {
+type NewAttachment = {
   attachment: Attachment;
   bytes: Uint8Array<ArrayBuffer>;
 };
 
 /** An attachment of an earlier question of the session. `name` `null` keeps its earlier name. */
-export type RepeatedAttachment = { sha256: string; name: string | null };
+type RepeatedAttachment = { sha256: string; name: string | null };
 
 /** An attachment as a request names it. */
 export type WantedAttachment = NewAttachment | RepeatedAttachment;

@@ -26,7 +26,7 @@ type Options = {
 };
 
 /** Parts of a reply that the rules do not need. */
-export type ReplyExtras = { counted: CountedRequest | null; wholeText: ResultFile | null };
+type ReplyExtras = { counted: CountedRequest | null; wholeText: ResultFile | null };
 
 /** Reports the ends of calls to the rules. */
 export class CallOutcomes {

@@ -132,7 +132,7 @@ const isCapped = ({ budget }: TurnState, { backend }: TeamAgent): boolean =>
   backend.capsOutput || budget.max_cost_usd !== undefined || budget.max_tokens !== undefined;
 
 /** A request that can release its conversation from memory. */
-export type ReleasableRequest = { request: ModelRequest; release: () => void };
+type ReleasableRequest = { request: ModelRequest; release: () => void };
 
 /**
  * A request that can release its conversation from memory. Conversations may take megabytes, each

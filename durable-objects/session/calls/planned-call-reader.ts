@@ -5,7 +5,7 @@ import type { CallStore, RoundPlace } from "./call-store";
 import type { SessionLog } from "../log/session-log";
 
 /** An agent in one attempt. `id`: its name in the log. */
-export type AgentPlace = Omit<RoundPlace, "round"> & { id: string };
+type AgentPlace = Omit<RoundPlace, "round"> & { id: string };
 
 /**
  * The latest tool calls that an agent planned while its team coordinated. The log names them; the

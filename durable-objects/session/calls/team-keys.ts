@@ -183,7 +183,7 @@ export function keyMissing(
 }
 
 /** Why a caller's stored key could not be sent with a call. */
-export function keyUnreadable(
+function keyUnreadable(
   agent: string,
   { why, version }: Extract<OpenedSecret, { ok: false }>,
 ): CallFailure {

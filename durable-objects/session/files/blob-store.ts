@@ -22,13 +22,13 @@ export class LostContents extends Error {
 type Options = { sql: Sql; objects: SessionObjects; turns: StorageQueue };
 
 /** The location of contents in R2: a separate object (`null`), or a pack from byte `at` on. */
-export type StoredAt = { pack: string; at: number } | null;
+type StoredAt = { pack: string; at: number } | null;
 
 /**
  * A working copy. `spilled`: too large for its row, so stored in R2. `stored`: an uploaded snapshot
  * has it too.
  */
-export type WorkingCopy = { hash: string; spilled: boolean; stored: boolean };
+type WorkingCopy = { hash: string; spilled: boolean; stored: boolean };
 
 /**
  * Contents of a session's files by hash. Working copies are stored in rows, or in R2 if they are

@@ -21,7 +21,7 @@ export type Snapshot = {
  * A snapshot as stored: the changes to `parent`, the tree that its turn began with. `parent` is
  * `null` if the turn began without files.
  */
-export type FrozenChanges = {
+type FrozenChanges = {
   parent: SnapshotPlace | null;
   changes: TreeChanges;
   files: number;

@@ -4,7 +4,7 @@ const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 600_000;
 
 /** A stored item of work. */
-export type OutboxItem<Body> = { id: number; tries: number; notBefore: number; body: Body };
+type OutboxItem<Body> = { id: number; tries: number; notBefore: number; body: Body };
 
 type Table = "outbox" | "file_duties" | "container_duties";
 type Row = { id: number; tries: number; not_before: number; body: string };

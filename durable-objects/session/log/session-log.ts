@@ -6,7 +6,7 @@ import type { LogRow, NewRow } from "../streams/frames";
  * The part of the log that a reader wants: `after` < number ≤ `upTo`. `deltas`: whether streamed
  * text is included.
  */
-export type LogRange = { after: number; upTo: number; deltas: boolean };
+type LogRange = { after: number; upTo: number; deltas: boolean };
 
 /** A turn's place in the sequence. `lastSeq` is `null` while the turn runs. */
 export type TurnPlace = {

@@ -2,7 +2,7 @@ import type { OfferedTool } from "../../../src/tools/mcp/offer";
 import type { Sql } from "../object-storage";
 
 /** A tool as its server defined it; bounded by `judgeListing`. */
-export type ToolDefinition = OfferedTool["tool"];
+type ToolDefinition = OfferedTool["tool"];
 
 /**
  * Definitions of tool servers' tools, by the hash that the log names. Private, stored before an

@@ -10,7 +10,7 @@ import {
 /** Orders of this process and what it observed. All objects share one process and this state. */
 
 /** Saved before `Date.now` is replaced. */
-export const machineNow = Date.now.bind(Date);
+const machineNow = Date.now.bind(Date);
 
 type PendingFailure = Failure & { left: number };
 

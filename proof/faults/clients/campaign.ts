@@ -43,7 +43,7 @@ export type ClientFigures = {
   seconds: number;
 };
 
-export type ClientsOptions = {
+type ClientsOptions = {
   seed: number;
   histories: number;
   /** Number of agents that write the largest session. Omitted: as many as a team may have. */

@@ -15,7 +15,7 @@ import {
   ledgerProblems,
 } from "../runs/tenant-ledger";
 
-export type CampaignOptions = {
+type CampaignOptions = {
   seed: number;
   /** At least so many kills, at random moments of a run and at places together. */
   kills: number;

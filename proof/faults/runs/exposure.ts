@@ -6,7 +6,7 @@ import { type Situation, toSituation } from "../../../simulated/providers/situat
  * A run for checks of what agents were shown. The requests that reached the providers are the
  * evidence; the log's own claims do not count. Each check returns problems in sentences.
  */
-export type ExposureRecord = {
+type ExposureRecord = {
   events: readonly WireEvent[];
   /** Requests to the providers by agent, in order of arrival. */
   asked: ReadonlyMap<string, readonly RecordedRequest[]>;
@@ -82,7 +82,7 @@ const lastBy = (requests: readonly RecordedRequest[], at: number): RecordedReque
  * newest. This is the last request before the vote that offered to vote; after a kill, earlier ones
  * may not count. If the service's clock was wrong, any of them counts.
  */
-export function votesForUnseen({ events, asked, isClockRight }: ExposureRecord): string[] {
+function votesForUnseen({ events, asked, isClockRight }: ExposureRecord): string[] {
   return events.flatMap((vote) => {
     if (vote.type !== "vote.cast") return [];
     const answer = answersIn(events).find(
@@ -110,7 +110,7 @@ export function votesForUnseen({ events, asked, isClockRight }: ExposureRecord):
  * neither as a block nor as text. Such requests offer to answer and not to vote. If the service's
  * clock was right, all requests before the answer are checked too.
  */
-export function earlyExposures({ events, asked, isClockRight }: ExposureRecord): string[] {
+function earlyExposures({ events, asked, isClockRight }: ExposureRecord): string[] {
   return [...asked].flatMap(([agent, requests]) => {
     const times = isClockRight ? withoutAnswer(events, agent) : [];
     const texts = strange(events, agent);
@@ -175,7 +175,7 @@ function stringsIn(value: unknown): string[] {
  * A cut reply never counts: the provider sent the whole reply to the last request before an answer
  * or a vote. Unknown if the service's clock was wrong.
  */
-export function decisionsFromCutReplies({ events, asked, isClockRight }: ExposureRecord): string[] {
+function decisionsFromCutReplies({ events, asked, isClockRight }: ExposureRecord): string[] {
   if (!isClockRight) return [];
   return events.flatMap((event) => {
     const isSaid =

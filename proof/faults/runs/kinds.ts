@@ -24,7 +24,7 @@ export type RunServers = SimulatedProviders & {
 type Agent = { id: string; model: string; backend: Readonly<Record<string, unknown>> };
 
 /** What a client does to the run besides watching it. */
-export type UserAction =
+type UserAction =
   | "cancel"
   | "cancel while rate-limited"
   | "cancel during tool calls"

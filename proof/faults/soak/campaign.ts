@@ -15,7 +15,7 @@ import {
 import { ResourceSampler, refuseFullDisk } from "./resource-sampler";
 import { rest, FaultInjector } from "./fault-injector";
 
-export type SoakOptions = {
+type SoakOptions = {
   seed: number;
   minutes: number;
   /** Number of concurrent sessions. */

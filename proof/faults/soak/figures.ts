@@ -46,7 +46,7 @@ export type SoakFigures = {
 };
 
 /** Growth over the soak; `null` if there are too few samples. */
-export type SoakGrowth = {
+type SoakGrowth = {
   /** At rest, in MB per hour. */
   heap: Slope | null;
   resident: Slope | null;

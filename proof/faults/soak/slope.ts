@@ -1,6 +1,6 @@
 import { quantile } from "../../bench/arithmetic";
 
-export type Point = { x: number; y: number };
+type Point = { x: number; y: number };
 
 /** Growth of `y` per `x`, and its 95 % interval. */
 export type Slope = { each: number; low: number; high: number; points: number };

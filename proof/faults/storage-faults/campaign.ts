@@ -23,7 +23,7 @@ type StorageFaultFailure = {
   folder: string;
 };
 
-export type StorageFaultOptions = {
+type StorageFaultOptions = {
   seed: number;
   /** How often each fault is played. */
   each: number;

@@ -19,7 +19,7 @@ export const idleFaults = (coverage: Coverage, seeds: number): Fault[] =>
  * `thin`: possible pairs that met too seldom, of `pairs`. `disproved`: pairs that met although they
  * are declared impossible.
  */
-export type CoverageTable = { text: string; thin: number; disproved: number; pairs: number };
+type CoverageTable = { text: string; thin: number; disproved: number; pairs: number };
 
 /**
  * A readable table: one line per transition, with its count and the number of fault kinds that it

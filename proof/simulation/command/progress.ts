@@ -26,7 +26,7 @@ export type Run = z.infer<typeof RunSchema>;
  * A range that was played to its end without failures. `hashes`: of each log, in order. `ms`: its
  * share of the run's time.
  */
-export type PlayedRange = z.infer<typeof PlayedSchema>;
+type PlayedRange = z.infer<typeof PlayedSchema>;
 
 /** Collects the reports of a range that is being played. */
 export class RangeCollector {

@@ -5,7 +5,7 @@ import type { VirtualTime } from "./virtual-time";
 
 const decoder = new TextDecoder();
 
-export type Subscription = { turn: number | null; deltas: boolean };
+type Subscription = { turn: number | null; deltas: boolean };
 
 /**
  * A client that watches a session. It keeps the raw bytes it received, reconnects with the last id

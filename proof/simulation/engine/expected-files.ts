@@ -10,7 +10,7 @@ import type { ReceivedRequest } from "./providers";
  * file tools that the simulated models called. Only the success and the time of each tool call are
  * taken from the log.
  */
-export type ExpectedFiles = {
+type ExpectedFiles = {
   /** By `{turn}/{attempt}/{label}`, for every answer and final text with its own snapshot. */
   trees: ReadonlyMap<string, Tree>;
   /** Each agent's workspace when it answered or presented, by the event's sequence number. */

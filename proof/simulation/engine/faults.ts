@@ -71,9 +71,9 @@ export const SETTLEMENT_FAULTS: ReadonlySet<Fault> = new Set([
 ]);
 
 /** One injected fault: its number, its time, its end, and the log's head at that time. */
-export type Strike = { nth: number; fault: Fault; at: number; until: number; head: number };
+type Strike = { nth: number; fault: Fault; at: number; until: number; head: number };
 
-export type FaultPlan = {
+type FaultPlan = {
   seed: number;
   faults: readonly Fault[];
   /** Faults stop this many ms after the start. */

@@ -7,7 +7,7 @@ import type { RunRecord } from "./run-record";
 import { type EngineSituation, situationOf } from "./engine-situation";
 
 /** `run` is `null` if the run threw. `hash` is of the log's bytes, `facts` without its texts. */
-export type RunVerdict = {
+type RunVerdict = {
   run: RunRecord | null;
   breaches: Breach[];
   hash: string;

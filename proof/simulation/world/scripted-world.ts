@@ -20,7 +20,7 @@ const silence: Reply = {
 /**
  * A deterministic world: everything happens as scripted, at the same times and with the same draws.
  */
-export function scriptedWorld({ steps, listings = [], notifications = [], heldMs }: Script): World {
+function scriptedWorld({ steps, listings = [], notifications = [], heldMs }: Script): World {
   const done = steps.map(() => 0);
   let draws = 0;
   return {

@@ -24,7 +24,7 @@ import type { World } from "./world";
 const MAX_STEPS = 100_000;
 
 /** A run that did not end: no event is scheduled, or the same steps repeat forever. */
-export class StuckError extends Error {
+class StuckError extends Error {
   override readonly name = "StuckError";
 }
 

@@ -25,7 +25,7 @@ export async function readBody<T>(request: Request, schema: z.ZodType<T>): Promi
  * called with the size of each chunk and of all chunks so far; an ApiError from it stops the
  * reading.
  */
-export type BodyLimit = {
+type BodyLimit = {
   mostBytes: number;
   message: string;
   onWait: () => void;

@@ -11,7 +11,7 @@ export const typeOf = (request: Request): string =>
  * `onWait`: called before waiting for a chunk. `onBytes`: called with a chunk's size before its
  * use.
  */
-export type UploadListener = { onWait: () => void; onBytes: (bytes: number) => void };
+type UploadListener = { onWait: () => void; onBytes: (bytes: number) => void };
 
 /**
  * The body of an upload as a stream. Throws ApiError before reading a body whose declared length is

@@ -8,7 +8,7 @@ import {
 } from "./docs-schema";
 
 /** A page and its content security policy. */
-export type DocsPage = { html: string; policy: string };
+type DocsPage = { html: string; policy: string };
 
 /**
  * The OpenAPI document as a page. It has no script and loads nothing. Its policy allows only the

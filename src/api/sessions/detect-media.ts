@@ -23,7 +23,7 @@ export function declaredType(type: string | undefined): string | undefined {
   return usual === "" || usual === ANY_BYTES ? undefined : usual;
 }
 
-export type DetectedMedia = { kind: AttachmentKind; mediaType: string };
+type DetectedMedia = { kind: AttachmentKind; mediaType: string };
 
 /**
  * Kind and type of the bytes; `null` if they are not supported. `declared`: the type in the
@@ -54,7 +54,7 @@ type SoundType = (typeof SOUND_TYPES)[number];
 const isSound = (mediaType: string): boolean => SOUND_TYPES.some((type) => type === mediaType);
 
 /** Minimum rate of a WAV: 8 bits at 8 kHz. It bounds the tokens, so lower rates are refused. */
-export const LEAST_WAV_BYTES_PER_SECOND = 8_000;
+const LEAST_WAV_BYTES_PER_SECOND = 8_000;
 
 /**
  * The audio type; `null` for other bytes and for formats that are not supported: WAV that is not

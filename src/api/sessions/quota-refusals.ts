@@ -52,7 +52,7 @@ export function priceError({ agents, isDaily }: PriceRefusal): ApiError {
 }
 
 /** The tenant's storage is full. */
-export const storageError = ({
+const storageError = ({
   storedBytes,
   limitBytes,
 }: {

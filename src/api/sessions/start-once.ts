@@ -11,7 +11,7 @@ import type { SessionStub } from "../services";
 /** Idempotency keys: a repeated start returns the same run, or continues an interrupted start. */
 
 /** An idempotency key. `bodyHash`: hash of the path and the body of its request. */
-export type StartKey = { key: string; bodyHash: string };
+type StartKey = { key: string; bodyHash: string };
 
 /**
  * A session that starts. `warnings`: those of its config. `isConfirmed`: whether the index has

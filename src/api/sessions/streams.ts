@@ -27,7 +27,7 @@ export function wantedForm(context: Call, otherwise: "json" | "stream"): "json" 
 }
 
 /** `code`: whether the stream is open, or why it is not. */
-export type StreamOpening = { code: StreamCode; response: Response };
+type StreamOpening = { code: StreamCode; response: Response };
 
 const CODES: Record<StreamCode, true> = {
   open: true,

@@ -244,7 +244,7 @@ type AnswerLabel = `agent${number}.${number}`;
 type FinalLabel = `agent${number}.final`;
 
 /** `agentIndex` starts at 0. `nth` counts the agent's answers in this attempt, from 1. */
-export const answerLabel = (agentIndex: number, nth: number): AnswerLabel =>
+const answerLabel = (agentIndex: number, nth: number): AnswerLabel =>
   `agent${agentIndex + 1}.${nth}`;
 
 export const finalLabel = (agentIndex: number): FinalLabel => `agent${agentIndex + 1}.final`;

@@ -122,7 +122,7 @@ function textSoFar(draft: Draft): string | null {
 }
 
 /** The longest partial text of all agents; the first one if several are equally long. */
-export function longestPartial(draft: Draft): { index: number; text: string } | null {
+function longestPartial(draft: Draft): { index: number; text: string } | null {
   const texts = draft.attempt.agents.map(({ index }) => ({
     index,
     text: draft.partial(index) ?? "",
@@ -163,8 +163,7 @@ export function failInternally(state: SessionState, at: number): Step[] {
     at: draft.at,
     turn: turn.number,
     code: "internal",
-    message:
-      "Internal error. The answers so far are stored. Start the turn again.",
+    message: "Internal error. The answers so far are stored. Start the turn again.",
     agents: [],
     usage: turn.usage,
     ...toCostFields(cost),

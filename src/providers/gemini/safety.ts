@@ -21,7 +21,7 @@ const THRESHOLDS = [
   "OFF",
 ] as const;
 
-export type Safety = {
+type Safety = {
   category: (typeof CATEGORIES)[number];
   threshold: (typeof THRESHOLDS)[number];
 };

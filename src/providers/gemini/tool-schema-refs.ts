@@ -4,7 +4,7 @@ import { isJsonObject } from "../json";
 
 export type Node = Readonly<Record<string, unknown>>;
 export type SchemaProblem = { pointer: string; keyword: string; detail: string };
-export type Resolution =
+type Resolution =
   | { node: Node; seen: readonly string[] }
   | { problem: Omit<SchemaProblem, "pointer"> };
 

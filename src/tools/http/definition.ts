@@ -28,7 +28,7 @@ export type HttpToolDefinition = {
 };
 
 export const HTTP_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
-export type HttpMethod = (typeof HTTP_METHODS)[number];
+type HttpMethod = (typeof HTTP_METHODS)[number];
 
 /**
  * The tool's properties for the coordination rules: only a GET is known to have no side effects.

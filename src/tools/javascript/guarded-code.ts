@@ -4,9 +4,7 @@ import { type AnyNode, type Function as FunctionNode, type Node, parse, type Pro
  * Code that counts its steps by calling `guard`, a name that it does not use itself. Line numbers
  * are unchanged.
  */
-export type GuardedCode =
-  | { ok: true; text: string; guard: string }
-  | { ok: false; problem: string };
+type GuardedCode = { ok: true; text: string; guard: string } | { ok: false; problem: string };
 
 /** Text inserted before or after a node. `nth` is the node's index in the tree, parents first. */
 type Insert = { at: number; isEnd: boolean; nth: number; text: string };

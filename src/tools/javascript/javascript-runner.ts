@@ -23,7 +23,7 @@ export type CodeLoader = {
   }): { getEntrypoint(): { fetch(url: string, init: RequestInit): Promise<Response> } };
 };
 
-export type JavascriptRequest = {
+type JavascriptRequest = {
   /** Body of an async function. */
   code: string;
   /** File contents by the names that the code uses. */

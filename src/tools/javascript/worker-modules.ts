@@ -1,5 +1,5 @@
 /** Modules of one call's worker, by name: the code, and the code that runs it. */
-export type WorkerModules = { main: string; modules: Readonly<Record<string, string>> };
+type WorkerModules = { main: string; modules: Readonly<Record<string, string>> };
 
 /**
  * `text` calls its guard as `guard`. It starts on the first line of its module, so that line
@@ -29,7 +29,7 @@ export function arm(steps, timeoutMs) {
   left = steps;
   until = clock() + timeoutMs;
 }
-export const stoppedBy = () => why;
+const stoppedBy = () => why;
 export function step() {
   if (why !== null || (--left & 63) === 0) check();
 }

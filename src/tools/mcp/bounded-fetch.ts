@@ -40,7 +40,7 @@ export class StreamEndedError extends Error {
 }
 
 /** State of a running call. */
-export type CallWatch = {
+type CallWatch = {
   /** Aborted, with the reason, once no reply can arrive any more. */
   failed: AbortSignal;
   /** Called with each event id from which the server's stream can be resumed. */

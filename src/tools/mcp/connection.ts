@@ -27,7 +27,7 @@ import { sleep } from "../../async/sleep";
 // well.
 silence("[mcp-sdk]");
 
-export type ConnectionOptions = {
+type ConnectionOptions = {
   server: McpServer;
   out: BoundedFetch;
   oauth: Omit<OAuthOptions, "auth" | "url">;

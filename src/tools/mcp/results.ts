@@ -10,7 +10,7 @@ import { shown } from "./shown-text";
 const NOTHING = "(The tool gave no text.)";
 
 /** Removes credentials of a server from its results. */
-export type Cleaner = Pick<SentSecrets, "clean" | "isInBytes">;
+type Cleaner = Pick<SentSecrets, "clean" | "isInBytes">;
 
 /**
  * The part of a result for the conversation: its text with invisible characters escaped, and short

@@ -41,8 +41,6 @@ export const MAX_URL_CHARS = 2_000;
 /** A server's error message. */
 export const MAX_ERROR_CHARS = 2_000;
 
-export const CONNECT_MS = 30_000;
-export const CALL_MS = 300_000;
 /** Limit of a call regardless of progress and config: the platform keeps no longer call alive. */
 export const LONGEST_CALL_MS = 840_000;
 /** Until response headers. A stream opened by a server occupies one of few slots until then. */

@@ -30,7 +30,7 @@ import { type Mutex, MutexLease } from "../../async/mutex";
 import { sleep } from "../../async/sleep";
 import { FILING_MS } from "../large-results";
 
-export type LinkOptions = {
+type LinkOptions = {
   server: McpServer;
   env: McpEnvironment;
   pins: Pins;

@@ -7,10 +7,10 @@ export type ToolTrust = readonly TrustRule[];
 /**
  * `tool` is a bare name; a trailing `*` matches any ending. `url` is the server's exact address.
  */
-export type TrustRule = { url: string; tool: string; allows: "read_only" | "idempotent" };
+type TrustRule = { url: string; tool: string; allows: "read_only" | "idempotent" };
 
 /** A server's annotations; hints only. */
-export type Hints = { readOnlyHint?: boolean | undefined; idempotentHint?: boolean | undefined };
+type Hints = { readOnlyHint?: boolean | undefined; idempotentHint?: boolean | undefined };
 
 /**
  * The operator's list alone makes a tool read-only. Repeating it also requires the server's

@@ -29,7 +29,7 @@ export function justBashRunner(
 }
 
 /** `filter` restricts commands; `null` allows all. */
-export type JustBashOptions = { limits?: ShellLimits; filter?: CommandFilter | null };
+type JustBashOptions = { limits?: ShellLimits; filter?: CommandFilter | null };
 
 async function run(
   request: CommandRequest,

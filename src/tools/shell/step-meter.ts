@@ -1,5 +1,5 @@
 /** Limits of one command line in total. */
-export type MeterLimits = {
+type MeterLimits = {
   /** Script steps: commands, expansions, expressions of awk, sed and jq. */
   steps: number;
   /** Bytes read from files. */

@@ -22,7 +22,7 @@ export type Plan = z.infer<typeof PlanSchema>;
 /**
  * A task that a model adds. A dependency is an id, or the index of a task in the same list, from 0.
  */
-export type NewTask = {
+type NewTask = {
   id?: string | undefined;
   description: string;
   depends_on?: readonly (string | number)[] | undefined;

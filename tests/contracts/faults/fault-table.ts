@@ -27,7 +27,7 @@ export const faultTable: Reporter = {
  * Faults as rows in order of first appearance, formats as columns; a cell lists each outcome with
  * its count.
  */
-export function drawFaults(outcomes: readonly FaultOutcome[]): string {
+function drawFaults(outcomes: readonly FaultOutcome[]): string {
   const formats = [...new Set(outcomes.map(({ format }) => format))].sort();
   const faults = [...new Set(outcomes.map(({ fault }) => fault))];
   const rows = faults.map((fault) => [

@@ -4,7 +4,7 @@ import { isJsonObject } from "../../../src/providers/json";
  * The end of a stream by its bytes alone, read by the specification of the formats and without any
  * adapter's code. It errs only on one side: if it finds no end, no adapter may find one.
  */
-export type StreamEnd = {
+type StreamEnd = {
   /** Whether a complete event of the provider says that the reply is complete. */
   ended: boolean;
   /** Why a reply that claims to be complete is not; `null` if it is. */
@@ -49,7 +49,7 @@ const hasEnd = (bytes: Buffer, ends: EndMarks["ends"]): boolean =>
  * The data of each event, by the standard of event streams. Pending data at the end counts if it is
  * complete JSON.
  */
-export function dataIn(bytes: Buffer): string[] {
+function dataIn(bytes: Buffer): string[] {
   const events: string[] = [];
   let data: string[] = [];
   // Parsers that decode line by line drop a byte order mark before each.

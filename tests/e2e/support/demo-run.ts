@@ -7,12 +7,12 @@ import { afterEach, beforeEach } from "vitest";
 import { isHealthy } from "../../../simulated/service/loopback";
 
 /** `npm run demo` like its user runs it: a real process with the real service. */
-export type Demo = {
+type Demo = {
   child: ChildProcess;
   output: { stdout: string; stderr: string };
   ended: Promise<number | null>;
 };
-export type Demos = { demo: (...args: string[]) => Demo; scratch: () => string };
+type Demos = { demo: (...args: string[]) => Demo; scratch: () => string };
 
 /**
  * Call once per file. Each test has its own folder for temporary files, and its processes end with

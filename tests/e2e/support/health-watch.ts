@@ -9,7 +9,7 @@ const ASK_EVERY_MS = 10;
  * the machine caused: the wait for an idle server at the same time, or the time that the service's
  * thread waited for a processor, whichever is longer; divided by the machine's `slowness`.
  */
-export type LongestWait = { wallMs: number; ownMs: number };
+type LongestWait = { wallMs: number; ownMs: number };
 
 type Servers = {
   service: { url: string; pid: number | null };

@@ -6,7 +6,7 @@ import type { Newcomer } from "./newcomer";
  * The services of a newcomer, and the output when they are ready. Without `devVars` the clone's
  * example applies.
  */
-export type NewcomerService = {
+type NewcomerService = {
   name: "npm start" | "npm run demo";
   start(newcomer: Newcomer, port: number, devVars?: string): Promise<void>;
 };

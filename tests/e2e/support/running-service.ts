@@ -12,7 +12,7 @@ import { ServiceClient } from "./service-client";
  * The service in the real runtime, its providers, and a client, from before a file's tests until
  * after them.
  */
-export type RunningService = {
+type RunningService = {
   readonly service: ServiceProcess;
   readonly providers: SimulatedProviders;
   readonly client: ServiceClient;

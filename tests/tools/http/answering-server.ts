@@ -94,7 +94,7 @@ const guard = addressGuard({
 export const guarded = guardedFetch(guard, markedFetch(fetch));
 export const SECRET = "s3cret/of+the=operator";
 
-export type AnsweringServer = {
+type AnsweringServer = {
   origin: () => string;
   /** Requests of the current test. */
   received: ReceivedRequest[];

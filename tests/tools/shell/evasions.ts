@@ -3,7 +3,7 @@
  * name is visibly `rm`. Each one works in bash here; those with `elsewhere` work only in another
  * shell or with other programs.
  */
-export type Evasion = { name: string; command: string; elsewhere?: true };
+type Evasion = { name: string; command: string; elsewhere?: true };
 
 export const EVASIONS: readonly Evasion[] = [
   { name: "unchanged", command: "rm gone.txt" },

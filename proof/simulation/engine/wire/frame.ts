@@ -16,7 +16,7 @@ export type ReplyContent = {
 export type Search = { query: string; url: string; title: string };
 
 /** An encoded reply: frames, and the items that a client must send back unchanged. */
-export type EncodedReply = { frames: string[]; given: Item[] };
+type EncodedReply = { frames: string[]; given: Item[] };
 
 /** Encodes a reply in a wire format. */
 export type Writer = (spoken: ReplyContent) => EncodedReply;

@@ -125,7 +125,7 @@ async function first(
   return undefined;
 }
 
-export type CheckOptions = { parse: Parse; checkedAgain: ReadonlySet<string> | null };
+type CheckOptions = { parse: Parse; checkedAgain: ReadonlySet<string> | null };
 /** `isLeft`: whether a command with unknown words is left to the check at run time. */
 type RefusalOptions = { budget: WorkBudget; isLeft: boolean };
 

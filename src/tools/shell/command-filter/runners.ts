@@ -67,7 +67,7 @@ const MAY_RUN: Readonly<Record<string, RegExp>> = {
 };
 const LOADER = /^ld(-linux.*|-musl.*)?\.so/;
 
-export type Inner =
+type Inner =
   /** Runs no other command. */
   | { kind: "none" }
   | { kind: "commands"; commands: readonly (readonly Pieces[])[] }

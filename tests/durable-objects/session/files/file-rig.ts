@@ -15,7 +15,7 @@ const TENANT = "files";
 type Contents = Readonly<Record<string, string | Uint8Array>>;
 
 /** Records the calls that reach R2. `breaks` runs before and after each call and may throw. */
-export type BucketRecorder = {
+type BucketRecorder = {
   calls: string[];
   breaks: (call: string, when: "before" | "after") => void;
 };
