@@ -1,16 +1,18 @@
 import { ALLOWANCES } from "./checks/budget-allowances";
-import { budgetProblems, sizesIn } from "./checks/budgets";
+import { budgetProblems, medianProblems, sizesIn } from "./checks/budgets";
 import { castProblems } from "./checks/casts";
 import { report } from "./checks/report";
 import { readSources } from "./checks/source";
 
 /** `npm run check:budgets`: sizes of files and functions, and type assertions. */
 const sources = await readSources(".");
-for (const folder of ["src", "durable-objects", "cli"]) {
+const medians = ["src", "durable-objects", "cli"].flatMap((folder) => {
   const { median, max } = sizesIn(folder, sources);
   console.log(`${folder}: median ${median} lines a file, at most ${max}`);
-}
+  return medianProblems(folder, median);
+});
 report("budgets", sources.length, [
+  ...medians,
   ...budgetProblems(sources, ALLOWANCES),
   ...castProblems(sources),
 ]);

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { runCommand } from "../local/command-line";
 import {
@@ -11,12 +11,14 @@ import {
   isAtFloor,
   shrunk,
 } from "./checks/diction-report";
+import { isSettings } from "./checks/diction-settings";
 import { report } from "./checks/report";
-import { readSources } from "./checks/source";
+import { listFiles, readSources } from "./checks/source";
 
 const USAGE = `npm run check:diction [-- --all | --places FOLDER | --shrink]
 
-Counts words to avoid and long sentences, by folder. See scripts/checks/diction.ts.
+Counts words to avoid and long sentences, by folder and by long document. See
+scripts/checks/diction.ts.
 
   --all             also print the folders that pass
   --places FOLDER   print every place found in this folder
@@ -28,15 +30,8 @@ const CEILINGS = "scripts/checks/diction-ceilings.json";
 const REMEDY = `Plain technical English: name the actor first, use an active verb and the term of the field,
 at most 25 words a sentence. Name types by nouns. Break lines of comments at 100 columns.`;
 
-/** Documents of the root, of `docs/` and of the command line. */
-async function readDocuments(): Promise<Document[]> {
-  const root = (await readdir(".")).filter((name) => name.endsWith(".md"));
-  const docs = (await readdir("docs", { recursive: true }))
-    .filter((name) => name.endsWith(".md"))
-    .map((name) => `docs/${name.replaceAll("\\", "/")}`);
-  const paths = [...root, ...docs, "cli/README.md"].sort();
-  return Promise.all(paths.map(async (path) => ({ path, text: await readFile(path, "utf8") })));
-}
+const readAll = (paths: readonly string[]): Promise<Document[]> =>
+  Promise.all(paths.map(async (path) => ({ path, text: await readFile(path, "utf8") })));
 
 type Options = {
   all?: boolean | undefined;
@@ -51,8 +46,13 @@ function printCounts(counts: readonly Count[], { all = false, places }: Options)
 }
 
 async function check(options: Options): Promise<void> {
-  const [sources, documents] = await Promise.all([readSources("."), readDocuments()]);
-  const counts = dictionCounts(sources, documents);
+  const files = await listFiles(".");
+  const [sources, documents, settings] = await Promise.all([
+    readSources("."),
+    readAll(files.filter((path) => path.endsWith(".md"))),
+    readAll(files.filter(isSettings)),
+  ]);
+  const counts = dictionCounts({ sources, documents, settings });
   let ceilings: Ceilings = JSON.parse(await readFile(CEILINGS, "utf8"));
   if (options.shrink) {
     ceilings = shrunk(ceilings, counts);
@@ -61,7 +61,7 @@ async function check(options: Options): Promise<void> {
   printCounts(counts, options);
   const problems = dictionProblems(counts, ceilings);
   if (problems.length > 0) console.error(REMEDY);
-  report("diction", sources.length + documents.length, problems);
+  report("diction", sources.length + documents.length + settings.length, problems);
 }
 
 await runCommand(async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Allowance, budgetProblems, sizesIn } from "./budgets";
+import { type Allowance, budgetProblems, medianProblems, sizesIn } from "./budgets";
 import { parseSource } from "./source";
 
 const lines = (count: number, line = "  work();") => Array(count).fill(line).join("\n");
@@ -10,6 +10,15 @@ it("the sizes of a folder are the median and the maximum of its files alone", ()
   const sources = [3, 9, 5].map((count, nth) => parseSource(`src/${nth}.ts`, lines(count)));
   const sizes = sizesIn("src", [...sources, parseSource("cli/a.ts", lines(50))]);
   expect(sizes).toEqual({ median: 5, max: 9 });
+});
+
+it.each([
+  [89, 1],
+  [90, 0],
+  [120, 0],
+  [121, 1],
+])("a median of %s lines a file has %s problems", (median, problems) => {
+  expect(medianProblems("cli", median)).toHaveLength(problems);
 });
 
 describe("size stops", () => {

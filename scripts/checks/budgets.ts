@@ -32,7 +32,7 @@ export function budgetProblems(sources: Source[], allowances: Allowance[]): Prob
   ];
 }
 
-/** Median and maximum of the lines of the files in a folder. Files of 90 to 120 lines read best. */
+/** Median and maximum of the lines of the files in a folder. */
 export function sizesIn(
   folder: string,
   sources: readonly Source[],
@@ -42,6 +42,21 @@ export function sizesIn(
     .map(({ text }) => text.trimEnd().split("\n").length)
     .sort((a, b) => a - b);
   return { median: lines[Math.floor(lines.length / 2)] ?? 0, max: lines.at(-1) ?? 0 };
+}
+
+/** Limits of the median of a folder. A lower median means many small files to read per change. */
+const MEDIAN = { least: 90, most: 120 } as const;
+
+/** A median outside the range. */
+export function medianProblems(folder: string, median: number): Problem[] {
+  const { least, most } = MEDIAN;
+  if (median >= least && median <= most) return [];
+  const remedy =
+    median < least
+      ? "merge small files into their only importer"
+      : "split large files by responsibility";
+  const message = `has a median of ${median} lines a file, which must be ${least} to ${most}: ${remedy}`;
+  return [{ path: folder, line: 1, message }];
 }
 
 function findingsOf(source: Source): Finding[] {

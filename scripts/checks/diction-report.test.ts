@@ -3,7 +3,8 @@ import { countLine, dictionCounts, dictionProblems, rateOf, shrunk } from "./dic
 import { parseSource } from "./source";
 
 const filler = (words: number) => Array(words).fill("word").join(" ");
-const counted = (path: string, text: string) => dictionCounts([parseSource(path, text)], []);
+const counted = (path: string, text: string) =>
+  dictionCounts({ sources: [parseSource(path, text)] });
 const of = (counts: ReturnType<typeof dictionCounts>, measure: string) => {
   const count = counts.find((candidate) => candidate.measure === measure);
   if (!count) throw new Error(`no count of ${measure}`);
@@ -16,6 +17,8 @@ describe("counts", () => {
     ["src/api", "strings", "src/api/a.ts", 'f("Whoever has a key");'],
     ["cli", "wide-comments", "cli/a.ts", `// ${"a".repeat(98)}\n`],
     ["d1", "type-names", "d1/a.ts", "type Kept = 1;"],
+    ["local", "strings", "local/a.ts", 'f("Whoever has a key");'],
+    ["tests", "test-names", "tests/a/b.test.ts", 'it("tells a caller", f);'],
   ])("of folder %s and measure %s", (folder, measure, path, text) => {
     const { found, ...count } = of(counted(path, text), measure);
     expect(count.folder).toBe(folder);
@@ -32,12 +35,33 @@ describe("counts", () => {
   });
 
   it("words and long sentences of documents", () => {
-    const counts = dictionCounts([], [{ path: "docs/a.md", text: `Nobody.\n\n${filler(26)}.` }]);
+    const counts = dictionCounts({
+      documents: [{ path: "docs/a.md", text: `Nobody.\n\n${filler(26)}.` }],
+    });
     expect(counts.map(({ measure, found, total }) => [measure, found.length, total])).toEqual([
       ["documents", 1, 27],
       ["long-sentences", 1, 2],
     ]);
     expect(counts[0]?.found[0]).toEqual({ path: "docs/a.md", line: 1, message: '"nobody"' });
+  });
+
+  it("of a long document by itself", () => {
+    const text = `Nobody. ${"Five words make a sentence. ".repeat(60)}`;
+    const counts = dictionCounts({ documents: [{ path: "docs/a/b.md", text }] });
+    expect(counts.map(({ folder }) => folder)).toEqual([
+      ...["docs", "docs"],
+      ...["docs/a/b.md", "docs/a/b.md"],
+    ]);
+  });
+
+  it("of comments in settings", () => {
+    const counts = dictionCounts({
+      settings: [{ path: "wrangler.toml", text: `# Nobody.\n# ${"a".repeat(99)}\n` }],
+    });
+    expect(counts.map(({ folder, measure, found }) => [folder, measure, found.length])).toEqual([
+      [".", "comments", 1],
+      [".", "wide-comments", 1],
+    ]);
   });
 
   it("as a rate per 1,000 words", () => {

@@ -1,11 +1,13 @@
 import { LONGEST_SENTENCE, markersIn, sentencesOf, wordsIn } from "./diction";
 import { folderOf, isForPeople } from "./diction-scope";
+import { settingsTextsOf, wideSettingsOf } from "./diction-settings";
 import {
   commentsOf,
   paragraphsOf,
   participlesOf,
   type Passage,
   sentenceStringsOf,
+  testNamesOf,
   wideCommentsOf,
 } from "./diction-texts";
 import type { Problem, Source } from "./source";
@@ -14,6 +16,7 @@ import type { Problem, Source } from "./source";
 const MEASURES = {
   comments: { per: 1_000, limit: 1, unit: "words to avoid per 1,000 of comments" },
   strings: { per: 1_000, limit: 1, unit: "words to avoid per 1,000 of strings for people" },
+  "test-names": { per: 1_000, limit: 1, unit: "words to avoid per 1,000 of test names" },
   documents: { per: 1_000, limit: 1, unit: "words to avoid per 1,000 of documents" },
   "long-sentences": { per: 100, limit: 5, unit: "% of long sentences" },
   "type-names": { per: 1, limit: 0, unit: "types named by a participle" },
@@ -25,17 +28,29 @@ type Measure = keyof typeof MEASURES;
 const COLUMNS = 100;
 
 /**
- * One measure of one folder. `total`: what the rate refers to; 1 where the number itself counts.
+ * One measure of one folder, or of one long document. `total`: the base of the rate, or 1 if the
+ * number itself counts.
  */
 export type Count = { folder: string; measure: Measure; found: Problem[]; total: number };
 
 /** Present counts of folders that are above the floor: they may shrink, and none may be added. */
 export type Ceilings = Readonly<Record<string, Readonly<Partial<Record<Measure, number>>>>>;
 
-/** A Markdown document. */
+/** A Markdown document, or a file with settings. */
 export type Document = { path: string; text: string };
 
-type Reading = { path: string; measure: Measure; found: Problem[]; total: number };
+/** Texts that are read. `settings`: files with comments that are no code. */
+export type Texts = {
+  sources?: readonly Source[];
+  documents?: readonly Document[];
+  settings?: readonly Document[];
+};
+
+/** `folder`: where the reading counts. */
+type Reading = { folder: string; measure: Measure; found: Problem[]; total: number };
+
+/** A document of so many words must be at the floor by itself. */
+const WORDS_OF_A_DOCUMENT = 300;
 
 const markersOf = (passage: Passage): Problem[] =>
   markersIn(passage.text).map(({ word, offset }) => ({
@@ -46,26 +61,39 @@ const markersOf = (passage: Passage): Problem[] =>
 
 function readMarkers(measure: Measure, path: string, passages: Passage[]): Reading {
   const total = passages.reduce((sum, { text }) => sum + wordsIn(text), 0);
-  return { path, measure, found: passages.flatMap(markersOf), total };
+  return { folder: folderOf(path), measure, found: passages.flatMap(markersOf), total };
 }
+
+const wideLines = (path: string, passages: Passage[]): Reading => ({
+  ...{ folder: folderOf(path), measure: "wide-comments", total: 1 },
+  found: passages.map(({ line, text }) => ({
+    ...{ path, line },
+    message: `comment on a line of ${text.length} columns, of at most ${COLUMNS}`,
+  })),
+});
 
 function readSource(source: Source): Reading[] {
   const { path } = source;
-  const one = (measure: Measure, passages: Passage[], message: (passage: Passage) => string) => ({
-    ...{ path, measure, total: 1 },
-    found: passages.map((passage) => ({ path, line: passage.line, message: message(passage) })),
-  });
+  const participles = participlesOf(source);
   return [
     readMarkers("comments", path, commentsOf(source)),
     ...(isForPeople(path) ? [readMarkers("strings", path, sentenceStringsOf(source))] : []),
-    one("type-names", participlesOf(source), ({ text }) => `type ${text} is not named by a noun`),
-    one(
-      "wide-comments",
-      wideCommentsOf(source, COLUMNS),
-      ({ text }) => `comment on a line of ${text.length} columns, of at most ${COLUMNS}`,
-    ),
+    ...(path.endsWith(".test.ts") ? [readMarkers("test-names", path, testNamesOf(source))] : []),
+    {
+      ...{ folder: folderOf(path), measure: "type-names", total: 1 },
+      found: participles.map(({ line, text }) => ({
+        ...{ path, line },
+        message: `type ${text} is not named by a noun`,
+      })),
+    },
+    wideLines(path, wideCommentsOf(source, COLUMNS)),
   ];
 }
+
+const readSettings = ({ path, text }: Document): Reading[] => [
+  readMarkers("comments", path, settingsTextsOf(path, text)),
+  wideLines(path, wideSettingsOf(path, text, COLUMNS)),
+];
 
 function readDocument({ path, text }: Document): Reading[] {
   const paragraphs = paragraphsOf(path, text);
@@ -76,18 +104,25 @@ function readDocument({ path, text }: Document): Reading[] {
     .map(({ line, text: sentence }) => ({ line, words: wordsIn(sentence) }))
     .filter(({ words }) => words > LONGEST_SENTENCE)
     .map(({ line, words }) => ({ path, line, message: `sentence of ${words} words` }));
-  return [
+  const folder = folderOf(path);
+  const readings: Reading[] = [
     readMarkers("documents", path, paragraphs),
-    { path, measure: "long-sentences", found, total: sentences.length },
+    { folder, measure: "long-sentences", found, total: sentences.length },
   ];
+  const isLong = (readings[0]?.total ?? 0) >= WORDS_OF_A_DOCUMENT;
+  return isLong ? readings.flatMap((each) => [each, { ...each, folder: path }]) : readings;
 }
 
-/** Every measure of every folder that has texts for it, in the order of their names. */
-export function dictionCounts(sources: readonly Source[], documents: readonly Document[]): Count[] {
+/** Every measure of every folder and long document with texts for it, in order of their names. */
+export function dictionCounts({ sources = [], documents = [], settings = [] }: Texts): Count[] {
   const counts = new Map<string, Count>();
-  for (const reading of [...sources.flatMap(readSource), ...documents.flatMap(readDocument)]) {
-    const folder = folderOf(reading.path);
-    const { measure } = reading;
+  const readings = [
+    ...sources.flatMap(readSource),
+    ...documents.flatMap(readDocument),
+    ...settings.flatMap(readSettings),
+  ];
+  for (const reading of readings) {
+    const { folder, measure } = reading;
     const key = `${folder} ${measure}`;
     const count = counts.get(key) ?? { folder, measure, found: [], total: 0 };
     count.found.push(...reading.found);

@@ -1,7 +1,7 @@
 /** Which texts the check of the language reads, and which it leaves to their readers: models. */
 
 /** Folders whose strings people read: in replies, on a terminal, on a page. */
-const STRING_FOLDERS = ["src/", "cli/", "scripts/"];
+const STRING_FOLDERS = ["src/", "cli/", "scripts/", "local/", "client/", "durable-objects/", "d1/"];
 
 /** A folder, with `/` at its end, or a file, and why its strings do not count. */
 type Exclusion = { path: string; reason: string };

@@ -4,6 +4,7 @@ import {
   paragraphsOf,
   participlesOf,
   sentenceStringsOf,
+  testNamesOf,
   wideCommentsOf,
 } from "./diction-texts";
 import { parseSource } from "./source";
@@ -40,11 +41,18 @@ describe("strings", () => {
     ["a template", "`The key ${key} is not ${state}.`", ["The key … is not …."]],
     ["a name", '"session_not_found"', []],
     ["few words", '"not found here"', []],
+    ["a statement of SQL", '"SELECT id AS stands FROM rows WHERE id = 1"', []],
     ["a statement of code", '"a-b-c-d/e_f"', []],
   ])("are sentences or not: %s", (_, text, expected) => {
     const found = sentenceStringsOf(source(`let state, key; const a = ${text};`));
     expect(found.map((passage) => passage.text)).toEqual(expected);
   });
+});
+
+it("names of tests and of groups are read, and other calls are not", () => {
+  const text =
+    'describe("one", () => {\n  it.each([1])("two %s", f);\n  it(`three ${a}`, f);\n  item("no");\n});';
+  expect(testNamesOf(source(text))).toEqual([at(1, "one"), at(2, "two %s"), at(3, "three …")]);
 });
 
 it("types that are participles are found, other names are not", () => {
@@ -60,6 +68,7 @@ it.each([
     ["Head", "one\nmore", "two", "three"],
   ],
   ["a table", "| A b | C |\n|---|---|\n| d | e f |", ["A b", "C", "d", "e f"]],
+  ["no comments", "<!-- mark -->\nOne <!-- figure: a -->2<!-- /figure --> of", ["One 2 of"]],
   ["no blocks of code", "One\n```sh\nnpm run it\n```\nTwo", ["One", "Two"]],
   [
     "code and links in a line",

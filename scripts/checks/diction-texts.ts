@@ -51,6 +51,8 @@ export function wideCommentsOf({ path, text, ast }: Source, columns: number): Pa
 
 /** At least so many words make a string a sentence. */
 const SENTENCE_WORDS = 4;
+/** SQL is not for people. */
+const STATEMENT = /^\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|WITH|DROP) /;
 /** Inserted values count as no word. */
 const INSERTED = "…";
 
@@ -58,6 +60,7 @@ const INSERTED = "…";
 export function sentenceStringsOf({ path, text, ast }: Source): Passage[] {
   const passages: Passage[] = [];
   const add = (start: number, value: string) => {
+    if (STATEMENT.test(value)) return;
     if (wordsIn(value) < SENTENCE_WORDS || !/[A-Za-z,;:.] [A-Za-z]/.test(value)) return;
     passages.push({ path, line: lineAt(text, start), text: value });
   };
@@ -67,6 +70,26 @@ export function sentenceStringsOf({ path, text, ast }: Source): Passage[] {
     },
     TemplateLiteral: ({ quasis, start }) => {
       add(start, quasis.map(({ value }) => value.cooked ?? value.raw).join(INSERTED));
+    },
+  }).visit(ast.program);
+  return passages;
+}
+
+/** Names of tests and of groups of tests. */
+export function testNamesOf({ path, text, ast }: Source): Passage[] {
+  const passages: Passage[] = [];
+  new Visitor({
+    CallExpression: ({ callee, arguments: [name], start }) => {
+      if (!/^(it|test|describe)\b/.test(text.slice(callee.start, callee.end))) return;
+      const line = lineAt(text, name?.start ?? start);
+      if (name?.type === "Literal" && typeof name.value === "string")
+        passages.push({ path, line, text: name.value });
+      if (name?.type === "TemplateLiteral")
+        passages.push({
+          path,
+          line,
+          text: name.quasis.map(({ value }) => value.raw).join(INSERTED),
+        });
     },
   }).visit(ast.program);
   return passages;
@@ -87,6 +110,8 @@ export function participlesOf({ path, text, ast }: Source): Passage[] {
   return passages;
 }
 
+/** Comments in Markdown: marks of figures and of generated parts. */
+const HIDDEN_COMMENT = /<!--.*?-->/g;
 const isTableRule = (line: string) => /^\s*\|?[\s:|-]+\|?\s*$/.test(line) && line.includes("-");
 
 /**
@@ -100,7 +125,8 @@ export function paragraphsOf(path: string, markdown: string): Passage[] {
   markdown.split("\n").forEach((raw, index) => {
     const line = index + 1;
     if (/^\s*(```|~~~)/.test(raw)) inCode = !inCode;
-    const ends = inCode || /^\s*(```|~~~|<!--)/.test(raw) || raw.trim() === "" || isTableRule(raw);
+    const isBlank = raw.replace(HIDDEN_COMMENT, "").trim() === "";
+    const ends = inCode || /^\s*(```|~~~)/.test(raw) || isBlank || isTableRule(raw);
     const startsOne = /^\s*(#|[-*+] |\d+[.)] |>|\|)/.test(raw);
     if (ends || startsOne) open = null;
     if (ends) return;
@@ -120,6 +146,7 @@ export function paragraphsOf(path: string, markdown: string): Passage[] {
 /** A line of Markdown without its signs. */
 function plain(line: string): string {
   return line
+    .replace(HIDDEN_COMMENT, "")
     .replace(/^\s*(#+|[-*+]|\d+[.)]|>)\s+/, "")
     .replace(/(`+)(?:(?!\1).)+\1/g, "code")
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")

@@ -192,6 +192,17 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   web: { uses: ["client", "src/describe", "src/protocol"] },
 };
 
+/** Top folders around the service that hold code. Files of the root are configurations of tools. */
+export const ROOMS: readonly string[] = [
+  "checker",
+  "local",
+  "proof",
+  "sandbox",
+  "scripts",
+  "simulated",
+  "tests",
+];
+
 /**
  * Rooms around the service and their forbidden imports: tests and scripts share `local/` and
  * `simulated/`; nothing imports proof.
@@ -221,6 +232,11 @@ export const CLOSED_ROOMS: { from: RegExp; room: RegExp; why: string }[] = [
     from: /^local\//,
     room: /^(scripts|tests|simulated|checker)\//,
     why: "local/ is below its users",
+  },
+  {
+    from: /^sandbox\//,
+    room: /^(?!sandbox\/)/,
+    why: "sandbox/ is a Worker of its own, deployed without the service",
   },
   {
     from: /^checker\//,

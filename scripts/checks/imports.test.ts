@@ -145,6 +145,10 @@ describe("import directions", () => {
       "src/agents/call.ts",
       `import { env } from "cloudflare:workers";`,
     ],
+    ["a folder of the service is in no layer", "src/extras/a.ts", "export const a = 1;"],
+    ["a file of src/ is in no layer", "src/extras.ts", "export const a = 1;"],
+    ["a top folder is in no list", "extras/a.ts", "export const a = 1;"],
+    ["the sandbox imports the service", "sandbox/src/a.ts", `import "../../src/env";`],
     ["an SDK leaves its folder", "src/agents/call.ts", `import OpenAI from "openai";`],
     [
       "a part of an SDK is imported outside its folder",
@@ -295,5 +299,8 @@ describe("import directions", () => {
     const paths = (await readSources(".")).map((source) => source.path);
     expect(paths).toContain("src/protocol/events/index.ts");
     expect(paths).toContain("scripts/checks/imports.test.ts");
+    expect(paths).toContain("scripts/run.mjs");
+    expect(paths).toContain("vitest.config.ts");
+    expect(paths).toContain("sandbox/src/index.ts");
   });
 });

@@ -8,6 +8,7 @@ import {
   LAYER_RULES,
   LAYERS,
   type Layer,
+  ROOMS,
   VENDORS,
 } from "./import-rules";
 import { type Import, importsOf } from "./imports-of";
@@ -20,9 +21,19 @@ import { lineAt, type Problem, type Source } from "./source";
 export function importProblems(sources: Source[]): Problem[] {
   const layered = sources.filter(({ path }) => layerOf(path) !== null);
   return [
+    ...sources.flatMap(unlistedPlace),
     ...sources.flatMap(closedRooms),
     ...layered.flatMap((source) => [...forbiddenImports(source), ...forbiddenNames(source)]),
   ];
+}
+
+/** A file of `src/` without a layer, or a file of a top folder that is neither layer nor room. */
+function unlistedPlace({ path }: Source): Problem[] {
+  const folder = path.includes("/") ? path.slice(0, path.indexOf("/")) : null;
+  const isListed =
+    folder === null || layerOf(path) !== null || ROOMS.includes(folder) || path.endsWith(".d.ts");
+  const message = `${folder === "src" ? path : folder} is in no list of import-rules.ts: add a layer or a room`;
+  return isListed ? [] : [{ path, line: 1, message }];
 }
 
 function closedRooms(source: Source): Problem[] {

@@ -1,49 +1,45 @@
-import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { type ParseResult, parseSync } from "rolldown/utils";
 
-/** A parsed TypeScript file. `path` is relative to the root, with forward slashes. */
+/** A parsed TypeScript or JavaScript file. `path` is relative to the root, with forward slashes. */
 export type Source = { path: string; text: string; ast: ParseResult };
 
 /** A violation, printed as `path:line message`. */
 export type Problem = { path: string; line: number; message: string };
 
-const FOLDERS = [
-  "src",
-  "durable-objects",
-  "d1",
-  "r2-layout",
-  "cli",
-  "web",
-  "client",
-  "checker",
-  "local",
-  "simulated",
-  "scripts",
-  "tests",
-  "proof",
-];
-const CODE = /\.(ts|tsx|mts)$/;
-const NOT_OURS = /(^|\/)(node_modules|dist|fixtures)(\/|$)/;
+/** Hidden folders of the root that hold files of ours. */
+const HIDDEN = new Set([".ci", ".github"]);
+const CODE = /\.(ts|tsx|mts|mjs)$/;
+const NOT_OURS = /(^|\/)(node_modules|dist|coverage|fixtures)(\/|$)/;
 
-/** All TypeScript files of the repository, sorted. */
-export async function readSources(root: string): Promise<Source[]> {
-  const found = FOLDERS.filter((folder) => existsSync(path.join(root, folder))).map(
-    async (folder) => {
-      const entries = await readdir(path.join(root, folder), {
-        recursive: true,
-        withFileTypes: true,
-      });
-      return entries
-        .filter((entry) => entry.isFile())
-        .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)));
-    },
+/** All files of the repository, sorted. Paths are relative to the root. */
+export async function listFiles(root: string): Promise<string[]> {
+  const top = await readdir(root, { withFileTypes: true });
+  const folders = top.filter(
+    (entry) =>
+      entry.isDirectory() &&
+      !NOT_OURS.test(entry.name) &&
+      (!entry.name.startsWith(".") || HIDDEN.has(entry.name)),
   );
-  const names = (await Promise.all(found)).flat().map((name) => name.replaceAll(path.sep, "/"));
-  const ours = names.filter((name) => CODE.test(name) && !NOT_OURS.test(name)).sort();
+  const inFolders = folders.map(async ({ name }) => {
+    const entries = await readdir(path.join(root, name), { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)));
+  });
+  const inRoot = top.filter((entry) => entry.isFile()).map(({ name }) => name);
+  return [...inRoot, ...(await Promise.all(inFolders)).flat()]
+    .map((name) => name.replaceAll(path.sep, "/"))
+    .filter((name) => !NOT_OURS.test(name))
+    .sort();
+}
+
+/** All TypeScript and JavaScript files of the repository, sorted. */
+export async function readSources(root: string): Promise<Source[]> {
+  const names = (await listFiles(root)).filter((name) => CODE.test(name));
   return Promise.all(
-    ours.map(async (name) => parseSource(name, await readFile(path.join(root, name), "utf8"))),
+    names.map(async (name) => parseSource(name, await readFile(path.join(root, name), "utf8"))),
   );
 }
 
@@ -51,8 +47,13 @@ export function parseSource(name: string, text: string): Source {
   return {
     path: name,
     text,
-    ast: parseSync(name, text, { lang: name.endsWith("x") ? "tsx" : "ts" }),
+    ast: parseSync(name, text, { lang: languageOf(name) }),
   };
+}
+
+function languageOf(name: string): "ts" | "tsx" | "js" {
+  if (name.endsWith(".mjs")) return "js";
+  return name.endsWith("x") ? "tsx" : "ts";
 }
 
 /** The line of the character at `offset`, counted from 1. */

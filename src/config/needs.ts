@@ -62,7 +62,7 @@ export const NEEDS = {
   ),
   computer_use: {
     what: "a screen to work on",
-    why: "there is none here",
+    why: "this service has no screen",
     way: "Remove these entries of `custom_tools`, or run the team with MassGen on your machine.",
   },
   foreign_framework_tool: {

@@ -228,7 +228,7 @@ export const BACKEND_TYPES: Readonly<Record<string, BackendType>> = {
     served: false,
     name: "UI-TARS",
     instead:
-      "it works on a screen, and there is none here. Its model answers as `type: chatcompletion` with its `base_url`",
+      "it works on a screen, which this service does not have. Its model answers as `type: chatcompletion` with its `base_url`",
   },
   claude_code: program("Claude Code"),
   codex: program("Codex"),
