@@ -10,7 +10,7 @@ export type TerminalUser = {
   cwd: string;
   keys?: readonly (readonly [after: string, press: string])[];
 };
-export type Ran = { code: ExitCode | null; stdout: string; screen: string };
+export type CommandResult = { code: ExitCode | null; stdout: string; screen: string };
 
 /** An environment without a user. */
 export function nobody(cwd = "."): Io {
@@ -32,11 +32,11 @@ export function nobody(cwd = "."): Io {
  * Runs a command line in this process. Throws a CliError with the message that the program would
  * print.
  */
-export async function runAt({ cwd, keys }: TerminalUser, ...args: string[]): Promise<Ran> {
+export async function runAt({ cwd, keys }: TerminalUser, ...args: string[]): Promise<CommandResult> {
   const isTTY = keys !== undefined;
   const stdin = Object.assign(new PassThrough(), { isTTY, setRawMode: () => stdin });
   const screen = new PassThrough();
-  const ran: Ran = { code: null, stdout: "", screen: "" };
+  const ran: CommandResult = { code: null, stdout: "", screen: "" };
   const left = [...(keys ?? [])];
   const show = (text: string) => {
     ran.screen += text;
