@@ -17,7 +17,8 @@ export type McpEnvironment = {
   fetch: typeof fetch;
   /**
    * The value of a secret, if it may be sent this way. Throws `MissingSecretError` otherwise.
-   * Called before each request, so that a replaced or deleted secret takes effect with the next one.
+   * Called before each request, so that a replaced or deleted secret takes effect with the next
+   * one.
    */
   secretOf: (name: string, use: SecretUse) => string | Promise<string>;
   /**
