@@ -6,9 +6,9 @@ import { JsonSchema } from "./schema";
 
 /**
  * Converts a reply to the events of the real wire format. aimock produces the format, over its own
- * socket at full speed; the format's `completeEvents` adds what it omits. aimock does not pace the events:
- * its pace belongs to a fixture, not to a request, drifts by timer delays, and supports neither
- * silence, nor `retry-after` except for 429, nor leaving clients.
+ * socket at full speed; the format's `completeEvents` adds what it omits. aimock does not pace the
+ * events: its pace belongs to a fixture, not to a request, drifts by timer delays, and supports
+ * neither silence, nor `retry-after` except for 429, nor leaving clients.
  */
 export type Wire = {
   /** aimock's response: the events of a stream, or one message if the request does not stream. */
