@@ -1,9 +1,10 @@
 // Runs a TypeScript entry point: `node scripts/run.mjs scripts/demo.ts --once`.
 // esbuild bundles the entry without packages, and this process executes the bundle. Arguments,
-// signals, exit code and terminal are therefore those of the entry. Plain JavaScript: a Node that
-// is too old can also start it, and the check prints the remedy.
+// signals, exit code and terminal are therefore those of the entry. A module that the entry loads
+// with `import()` is a file of its own, loaded only then. Plain JavaScript: a Node that is too old
+// can also start it, and the check prints the remedy.
 import "./check-node.mjs";
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
@@ -15,30 +16,53 @@ if (!entry) {
 }
 const root = path.resolve(import.meta.dirname ?? ".", "..");
 const source = path.resolve(root, entry);
-const target = path.join(
+const folder = path.join(
   root,
   "node_modules/.cache/massgen-edge",
-  `${path.relative(root, source)}.mjs`,
+  `${path.relative(root, source)}.bundle`,
 );
+const target = path.join(folder, "entry.mjs");
+// Long enough for a process to load the files of its bundle, and for a campaign to start children.
+const KEPT_MS = 24 * 60 * 60 * 1_000;
 
-const result = await build({
-  entryPoints: [source],
+const { outputFiles } = await build({
+  entryPoints: [{ in: source, out: "entry" }],
   bundle: true,
+  splitting: true,
   packages: "external",
   platform: "node",
   format: "esm",
   target: "node20",
   sourcemap: "inline",
-  outfile: target,
+  outdir: folder,
+  outExtension: { ".js": ".mjs" },
   write: false,
   logLevel: "error",
 }).catch(() => process.exit(1)); // esbuild has printed the error
 
 // Renaming is atomic: another process never reads a partial file.
-const draft = `${target}.${process.pid}`;
-await mkdir(path.dirname(target), { recursive: true });
-await writeFile(draft, result.outputFiles[0].contents);
-await rename(draft, target);
+const write = async ({ path: file, contents }) => {
+  const draft = `${file}.${process.pid}`;
+  await writeFile(draft, contents);
+  await rename(draft, file);
+};
+// The names of all files but the entry contain a hash of their contents. So an entry finds its own
+// files, also if another process writes a newer bundle. The entry comes last: its files exist.
+await mkdir(folder, { recursive: true });
+await Promise.all(outputFiles.filter((file) => file.path !== target).map(write));
+await Promise.all(outputFiles.filter((file) => file.path === target).map(write));
+await removeOld(new Set(outputFiles.map((file) => path.basename(file.path))));
+
+// Removes old files of earlier bundles.
+async function removeOld(current) {
+  for (const name of await readdir(folder)) {
+    if (current.has(name)) continue;
+    const file = path.join(folder, name);
+    // Another process may have removed the file.
+    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Date.now() }));
+    if (Date.now() - mtimeMs > KEPT_MS) await rm(file, { force: true });
+  }
+}
 
 // On SIGTERM, `npm run` and its shell end, and the shell does not forward the signal. If the parent
 // process is gone, this process sends itself the signal.

@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 /** `scripts/run.mjs` must be invisible: a script behaves as if Node ran it directly. */
@@ -47,6 +48,29 @@ describe("scripts/run.mjs", () => {
        console.log(isTerminal("turn.completed"), z.string().parse("x"));`,
     );
     expect(run(file).stdout).toBe("true x\n");
+  });
+
+  it("loads a module behind import() only when the script does, and its packages too", () => {
+    entry("unavailable.ts", `import "no-such-package"; console.log("loaded");`);
+    const file = entry(
+      "lazy.ts",
+      `console.log("started"); if (process.argv[2] === "--all") await import("./unavailable");`,
+    );
+    expect(run(file)).toMatchObject({ status: 0, stdout: "started\n", stderr: "" });
+    const { status, stdout, stderr } = run(file, "--all");
+    expect([status, stdout]).toEqual([1, "started\n"]);
+    expect(stderr).toContain("no-such-package");
+  });
+
+  it("starts several times at once, while the bundle is written again", async () => {
+    entry("part.ts", `export const part = "whole";`);
+    const file = entry("again.ts", `const { part } = await import("./part"); console.log(part);`);
+    const outputs = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        text(spawn(process.execPath, ["scripts/run.mjs", file]).stdout),
+      ),
+    );
+    expect(outputs).toEqual(Array(4).fill("whole\n"));
   });
 
   it("names the line of the source when a script throws", () => {
