@@ -1,10 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { parseArgs } from "node:util";
 import { CliError, EXIT, type ExitCode } from "../cli/exit-codes";
-import { SCENARIO } from "../simulated/demo/scenario";
-import { type DemoService, startService } from "./demo/service";
-import { type DemoRun, showRun, whatNext } from "./demo/show";
-import { type SimulatedProviders, startSimulatedProviders } from "../simulated/providers/server";
 
 /**
  * `npm run demo [-- --once] [--port N]`: the real service on this machine with simulated models and
@@ -19,50 +15,9 @@ async function main(): Promise<ExitCode> {
     process.stdout.write(`${USAGE}\n`);
     return EXIT.ok;
   }
-  const signal = interruption();
-  const providers = await startSimulatedProviders(SCENARIO);
-  try {
-    process.stderr.write("Starting the service and three simulated models …\n");
-    const service = await startService({ allowedOrigin: providers.url, port, signal });
-    try {
-      return await perform(service, {
-        providers,
-        stay: !once && process.stdout.isTTY === true,
-        signal,
-      });
-    } finally {
-      await service.stop();
-    }
-  } finally {
-    await providers.close();
-  }
-}
-
-type Options = { providers: SimulatedProviders; stay: boolean; signal: AbortSignal };
-
-async function perform(
-  service: DemoService,
-  { providers, stay, signal }: Options,
-): Promise<ExitCode> {
-  const { stdout, stderr, env } = process;
-  const watching = new AbortController();
-  const stage = { stdout, stderr, env, signal: AbortSignal.any([signal, watching.signal]) };
-  let shown: DemoRun;
-  try {
-    shown = await Promise.race([showRun(service.server, providers, stage), service.failure]);
-  } finally {
-    watching.abort();
-  }
-  if (signal.aborted) return EXIT.interrupted;
-  if (shown.exitCode !== EXIT.ok)
-    stderr.write(`\nThe run did not succeed. The service's last words:\n${service.logTail()}\n`);
-  if (!stay || shown.exitCode !== EXIT.ok) return shown.exitCode;
-  stderr.write(whatNext(service.server, shown));
-  await Promise.race([
-    new Promise((leave) => signal.addEventListener("abort", leave)),
-    service.failure,
-  ]);
-  return EXIT.ok;
+  const { playDemo } = await import("./demo/play");
+  const stay = !once && process.stdout.isTTY === true;
+  return playDemo({ stay, port, signal: interruption() });
 }
 
 function readOptions(): { once: boolean; port: number | undefined; help: boolean } {

@@ -2,8 +2,7 @@ import { bundleSize, checkedSize } from "../local/bundle/bundle-size";
 import { wrangler } from "../local/bundle/wrangler";
 import { runCommand } from "../local/command-line";
 import { deployPlan } from "./deploy-plan";
-import { isFirstDeploy } from "./first-deploy/arguments";
-import { firstDeployCommand } from "./first-deploy/command";
+import { FIRST_DEPLOY_USAGE, firstDeployArguments, isFirstDeploy } from "./first-deploy/arguments";
 
 /**
  * `npm run deploy [-- --dry-run]`: bundles, measures, uploads and migrates the deployed database.
@@ -24,9 +23,19 @@ async function deploy(args: readonly string[]): Promise<number> {
   return 0;
 }
 
+async function deployFirst(args: readonly string[]): Promise<number> {
+  const options = firstDeployArguments(args);
+  if (options.help) {
+    console.log(FIRST_DEPLOY_USAGE);
+    return 0;
+  }
+  const { firstDeployCommand } = await import("./first-deploy/command");
+  return firstDeployCommand(options);
+}
+
 const args = process.argv.slice(2);
 try {
-  await runCommand(() => (isFirstDeploy(args) ? firstDeployCommand(args) : deploy(args)));
+  await runCommand(() => (isFirstDeploy(args) ? deployFirst(args) : deploy(args)));
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

@@ -1,7 +1,6 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { runPlain } from "../local/command-line";
-import { GENERATED } from "./reference/pages";
 
 const USAGE = `npm run docs
 
@@ -9,6 +8,7 @@ Writes docs/reference/, the index of decisions, the picture of the demo, configs
 measured figures in documents, from docs/proof/data/. Running it again changes nothing.`;
 
 await runPlain(USAGE, async () => {
+  const { GENERATED } = await import("./reference/pages");
   for (const { file, make } of GENERATED) {
     const before = await readFile(file, "utf8").catch(() => null);
     const after = make();

@@ -1,6 +1,4 @@
 import { access } from "node:fs/promises";
-import { startLocalService } from "../local/local-service";
-import { readyMessage } from "../local/ready-message";
 import type { LogLine } from "../local/runtime-log";
 import { ensureSetup } from "../local/local-setup";
 import { START_USAGE, type StartOptions, startOptions } from "../local/start-arguments";
@@ -19,6 +17,8 @@ const print = ({ isProblem, text }: LogLine): void => (isProblem ? console.error
  */
 async function serve({ envFiles, persistTo, ip, port }: StartOptions): Promise<never> {
   for (const file of envFiles) await requireFile(file);
+  const { startLocalService } = await import("../local/local-service");
+  const { readyMessage } = await import("../local/ready-message");
   say("Starting the service …");
   await ensureSetup(say, { persistTo, withDevVars: envFiles.length === 0 });
   const service = await startLocalService({

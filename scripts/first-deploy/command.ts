@@ -11,7 +11,7 @@ import { judgeAccess } from "../../cli/service/call-service";
 import { bundleSize, checkedSize } from "../../local/bundle/bundle-size";
 import { wranglerReply } from "../../local/bundle/wrangler";
 import { keysIn } from "../../local/provider-keys";
-import { FIRST_DEPLOY_USAGE, firstDeployArguments, type FirstDeployArguments } from "./arguments";
+import type { FirstDeployArguments } from "./arguments";
 import { type Deployment, firstDeploy } from "./first-deploy";
 import { withNames } from "./named-config";
 import { firstDeployPlan, nextCommands, EMPTY_ACCOUNT, planInWords } from "./plan";
@@ -27,12 +27,7 @@ const HERE = { home: homedir(), cwd: process.cwd() };
 const say = (line: string): void => console.log(line);
 
 /** `npm run deploy -- --first`. Returns the exit code. */
-export async function firstDeployCommand(args: readonly string[]): Promise<number> {
-  const options = firstDeployArguments(args);
-  if (options.help) {
-    say(FIRST_DEPLOY_USAGE);
-    return 0;
-  }
+export async function firstDeployCommand(options: FirstDeployArguments): Promise<number> {
   const { config, env, tenant } = options;
   const target = targetOf(unstable_readConfig({ config, ...(env === null ? {} : { env }) }));
   const devVars = await readFile(DEV_VARS, "utf8").catch(() => "");

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { readBridgeArguments } from "../../../local/bridge/arguments";
 import { planBridge } from "../../../local/bridge/plan";
 import { checkTeam } from "../../../src/config/parse-team";
 import { FULL_CONTEXT } from "../../config/teams";
@@ -190,31 +189,5 @@ describe("the plan of a bridge", () => {
     expect(planBridge(TEAM, { ...OPTIONS, variables: {} }).problems).toEqual([
       expect.stringContaining("${HOME_KEY} is not set"),
     ]);
-  });
-});
-
-describe("arguments of the bridge", () => {
-  it.each([
-    { args: ["team.yaml"], said: null },
-    { args: ["team.yaml", "--host", "::1"], said: null },
-    { args: ["team.yaml", "--host", "0.0.0.0", "--token", "0123456789abcdef"], said: null },
-    { args: ["team.yaml", "--host", "0.0.0.0"], said: /Use --token, or listen on 127\.0\.0\.1/ },
-    { args: ["team.yaml", "--host", "::"], said: /Use --token, or listen on 127\.0\.0\.1/ },
-    {
-      args: ["team.yaml", "--host", "192.168.0.7"],
-      said: /Use --token, or listen on 127\.0\.0\.1/,
-    },
-    {
-      args: ["team.yaml", "--host", "127.0.0.1.evil.example"],
-      said: /Use --token, or listen on 127\.0\.0\.1/,
-    },
-    { args: ["team.yaml", "--token", "short"], said: /at least 16/ },
-    { args: ["team.yaml", "--port", "x"], said: /--port is a whole number from 1, not "x"/ },
-    { args: ["team.yaml", "--url", "weather"], said: /NAME=https/ },
-    { args: [], said: /Name one config/ },
-  ])("$args: $said", ({ args, said }) => {
-    const read = () => readBridgeArguments(args, undefined);
-    if (said === null) expect(read).not.toThrow();
-    else expect(read).toThrow(said);
   });
 });

@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { readBridgeArguments, USAGE } from "../../../local/bridge/arguments";
+import { UsageError } from "../../../local/command-line";
+
+describe("the arguments of npm run bridge", () => {
+  it("have defaults", () => {
+    expect(readBridgeArguments(["team.yaml"], undefined)).toEqual({
+      file: "team.yaml",
+      host: "127.0.0.1",
+      port: 8_765,
+      token: null,
+      urls: new Map(),
+    });
+  });
+
+  it("are null for --help", () => {
+    expect(readBridgeArguments(["--help", "--port", "x"], undefined)).toBeNull();
+  });
+
+  it.each([
+    { argv: [], message: `Name one config.\n\n${USAGE}` },
+    {
+      argv: ["team.yaml", "--port", "1e3"],
+      message: '--port is a whole number from 1, not "1e3".',
+    },
+    {
+      argv: ["team.yaml", "--port", "65000"],
+      message: "--port is 64999 at most, not 65000: each further server has the next.",
+    },
+  ])("$argv are refused with a reason", ({ argv, message }) => {
+    expect(() => readBridgeArguments(argv, undefined)).toThrow(new UsageError(message));
+  });
+
+  it.each([
+    { args: ["team.yaml", "--host", "::1"], said: null },
+    { args: ["team.yaml", "--host", "0.0.0.0", "--token", "0123456789abcdef"], said: null },
+    { args: ["team.yaml", "--host", "0.0.0.0"], said: /Use --token, or listen on 127\.0\.0\.1/ },
+    { args: ["team.yaml", "--host", "::"], said: /Use --token, or listen on 127\.0\.0\.1/ },
+    { args: ["team.yaml", "--host", "192.168.0.7"], said: /Use --token, or listen on 127\.0\.0\.1/ },
+    { args: ["team.yaml", "--host", "127.0.0.1.evil.example"], said: /Use --token, or listen on 127\.0\.0\.1/ },
+    { args: ["team.yaml", "--token", "short"], said: /at least 16/ },
+    { args: ["team.yaml", "--port", "x"], said: /--port is a whole number from 1, not "x"/ },
+    { args: ["team.yaml", "--url", "weather"], said: /NAME=https/ },
+  ])("$args: $said", ({ args, said }) => {
+    const read = () => readBridgeArguments(args, undefined);
+    if (said === null) expect(read).not.toThrow();
+    else expect(read).toThrow(said);
+  });
+
+  it("refuse an unknown option", () => {
+    expect(() => readBridgeArguments(["--sedes", "5"], undefined)).toThrow("'--sedes'");
+  });
+});
