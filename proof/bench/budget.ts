@@ -13,6 +13,7 @@ import {
   type Script,
 } from "../../simulated/providers/reply";
 import { chanceFor } from "./chance";
+import { CAPPED_RUNS, describedAs } from "./descriptions";
 import { type Figure, type Measurement, verdict } from "./figure";
 import { type DrawnPrice, drawPrices } from "./random-prices";
 import { endOf } from "./run-client";
@@ -35,7 +36,6 @@ export type BudgetFigure = {
   calls: number;
 };
 
-const RUNS = 1_000;
 const AT_ONCE = 16;
 const MODELS = 24;
 /** Tolerance for sums of dollars, which are not whole numbers. */
@@ -49,12 +49,9 @@ const CLOSE = 0.95;
 const LONGEST_WRITTEN = 2_000;
 
 export const BUDGET: Measurement = {
-  name: "budget",
-  about: "Caps: runs at random prices, speeds and lengths",
-  counts: true,
-  trials: RUNS,
+  ...describedAs("budget"),
   async measure({ seed, trials }): Promise<Figure> {
-    return judgeBudget(await measureBudget(seed, trials ?? RUNS), seed);
+    return judgeBudget(await measureBudget(seed, trials ?? CAPPED_RUNS), seed);
   },
 };
 

@@ -3,6 +3,7 @@ import { now } from "../../simulated/providers/play";
 import { hangs } from "../../simulated/providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
 import { type Spread, spread } from "./arithmetic";
+import { describedAs } from "./descriptions";
 import { aim, type Figure, type Measurement, millis } from "./figure";
 import { post, startRun } from "./run-client";
 import type { Runtime } from "./runtime";
@@ -20,8 +21,7 @@ const AGENTS = 3;
 const TOKENS = 5;
 
 export const CANCEL: Measurement = {
-  name: "cancel",
-  about: "Cancel to upstream closed",
+  ...describedAs("cancel"),
   async measure({ machines }): Promise<Figure> {
     const data = await machines.onBoth(measureCancel);
     const line = ({ closed, bare }: CancelFigure, where: string): Figure["lines"] => [

@@ -4,6 +4,7 @@ import { ratios, type Spread, spread } from "./arithmetic";
 import type { LoopJob } from "./bare-loop";
 import { LONGEST_RUN_MS, post, replayOf, startRun, statusOf, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
+import { describedAs } from "./descriptions";
 import { aim, type Figure, type Line, type Measurement, micros, ratio, times } from "./figure";
 import { idealCalls, type Load, runRequest, startTeam, TRIO } from "./team";
 
@@ -31,8 +32,7 @@ const LONG_REPLIES = {
 };
 
 export const CPU: Measurement = {
-  name: "cpu",
-  about: "CPU per chunk",
+  ...describedAs("cpu"),
   async measure(bench): Promise<Figure> {
     const load = bench.isSmall ? { ...LONG_REPLIES.load, answerTokens: 2_000 } : LONG_REPLIES.load;
     const runs = times(LONG_REPLIES.runs, bench);

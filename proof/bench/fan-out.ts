@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { quantile, type Spread, spread } from "./arithmetic";
 import { gather } from "./crowd";
+import { describedAs } from "./descriptions";
 import { type Figure, type Line, type Measurement, millis, range, times, verdict } from "./figure";
 import { Reader } from "./reader";
 import { endOf, post, startTurn, watchRun } from "./run-client";
@@ -55,8 +56,7 @@ const AGENTS = 3;
 const RECEIVED_WITHIN_MS = 30_000;
 
 export const FAN_OUT: Measurement = {
-  name: "fan-out",
-  about: "One session, 10 to 1,000 readers",
+  ...describedAs("fan-out"),
   async measure(bench): Promise<Figure> {
     const runtime = await bench.machines.disk();
     const runs = times(RUNS, bench);

@@ -1,4 +1,5 @@
 import type { Spread } from "./arithmetic";
+import type { Description } from "./descriptions";
 import type { Machines } from "./machines";
 
 /** A row of the table. */
@@ -41,17 +42,7 @@ export function times(usual: number, { isSmall }: Pick<Bench, "isSmall">): numbe
   return isSmall ? 1 : usual;
 }
 
-export type Measurement = {
-  /** The name for `--only`. */
-  name: string;
-  /** What it measures, shown during the run. */
-  about: string;
-  /** Set if it counts instead of timing. These measurements run concurrently, after all others. */
-  counts?: true;
-  /** The default number of tries to find an inexact result; `--trials` overrides it. */
-  trials?: number;
-  measure(bench: Bench): Promise<Figure>;
-};
+export type Measurement = Description & { measure(bench: Bench): Promise<Figure> };
 
 export const range = ({ median, min, max }: Spread, digits: number): string =>
   `${median.toFixed(digits)} (${min.toFixed(digits)} – ${max.toFixed(digits)})`;

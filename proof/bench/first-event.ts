@@ -1,6 +1,7 @@
 import { quantile, type Spread, spread } from "./arithmetic";
 import { post, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
+import { describedAs } from "./descriptions";
 import { aim, type Figure, type Line, type Measurement, range, times } from "./figure";
 import { runRequest, startTeam } from "./team";
 
@@ -16,8 +17,7 @@ const LOAD = { answerTokens: 20, voteTokens: 20, presentationTokens: 20, pace: n
 const AIM_MS = 30;
 
 export const FIRST_EVENT: Measurement = {
-  name: "first-event",
-  about: "POST to first event",
+  ...describedAs("first-event"),
   async measure(bench): Promise<Figure> {
     const data = await bench.machines.onBoth((runtime) =>
       measureFirstEvent(runtime, times(SAMPLES, bench)),

@@ -4,6 +4,7 @@ import { ServiceProcess } from "../../simulated/service/service-process";
 import { quantile, type Spread, spread } from "./arithmetic";
 import { BareProcess } from "./bare-process";
 import { chanceFor } from "./chance";
+import { describedAs } from "./descriptions";
 import { aim, type Figure, type Measurement, millis, times } from "./figure";
 import { Reader } from "./reader";
 import { endOf, startRun } from "./run-client";
@@ -36,8 +37,7 @@ const LOAD = {
 };
 
 export const KILL: Measurement = {
-  name: "kill",
-  about: "Time to the first useful event after a kill",
+  ...describedAs("kill"),
   async measure(bench): Promise<Figure> {
     const { seed } = bench;
     const data = await measureKills(seed, times(KILLS, bench));

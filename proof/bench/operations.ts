@@ -6,6 +6,7 @@ import type { Script } from "../../simulated/providers/reply";
 import { startSimulatedProviders } from "../../simulated/providers/server";
 import { type Spread, spread } from "./arithmetic";
 import type { operations } from "./counting-bindings";
+import { describedAs } from "./descriptions";
 import { type Figure, type Measurement, range, times } from "./figure";
 import { watchRun } from "./run-client";
 import { startRuntime } from "./runtime";
@@ -27,9 +28,7 @@ const MODELS = Object.fromEntries(WRITERS.map((name) => [name, writer(name)]));
 const CountsSchema = z.object({ operations: z.record(z.string(), z.number()) });
 
 export const OPERATIONS: Measurement = {
-  name: "operations",
-  about: "Requests, alarms, and uses of D1 and R2 of one run",
-  counts: true,
+  ...describedAs("operations"),
   async measure(bench): Promise<Figure> {
     const data = await measureOperations(times(RUNS, bench));
     const describe = ({

@@ -1,4 +1,5 @@
 import { chanceFor } from "./chance";
+import { DISCONNECTS, describedAs } from "./descriptions";
 import { type Figure, type Measurement, verdict } from "./figure";
 import { Reader } from "./reader";
 import { startRun } from "./run-client";
@@ -17,7 +18,6 @@ export type ResumeFigure = {
   differing: number;
 };
 
-const DISCONNECTS = 1_000;
 const READERS = 20;
 const LONGEST_STAY_MS = 120;
 const LOAD = {
@@ -28,10 +28,7 @@ const LOAD = {
 };
 
 export const RESUME: Measurement = {
-  name: "resume",
-  about: "Readers that disconnect and resume at random",
-  counts: true,
-  trials: DISCONNECTS,
+  ...describedAs("resume"),
   async measure({ machines, seed, trials }): Promise<Figure> {
     return judgeResume(
       await measureResume(await machines.disk(), seed, trials ?? DISCONNECTS),

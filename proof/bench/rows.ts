@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { SimulatedProviders } from "../../simulated/providers/server";
 import { type Spread, spread } from "./arithmetic";
 import type { BatchJob } from "./batches";
+import { describedAs } from "./descriptions";
 import { aim, type Figure, type Line, type Measurement, range } from "./figure";
 import { Reader } from "./reader";
 import { post, type StartedRun, startRun, statusOf } from "./run-client";
@@ -46,9 +47,7 @@ const LOAD = {
 const MEMBERS = teamOf(3);
 
 export const ROWS: Measurement = {
-  name: "rows",
-  about: "Rows written in minutes of three agents, in real time",
-  counts: true,
+  ...describedAs("rows"),
   async measure({ isSmall }): Promise<Figure> {
     const minutes = isSmall ? SMALL_MINUTES : MINUTES;
     const data = await measureRows(minutes);

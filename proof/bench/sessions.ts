@@ -1,5 +1,6 @@
 import { now } from "../../simulated/providers/play";
 import { criticalPathMs, type Spread, spread } from "./arithmetic";
+import { describedAs } from "./descriptions";
 import { type Figure, type Measurement, range, ratio, times } from "./figure";
 import { post, replayOf, servedSince, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
@@ -50,8 +51,7 @@ const LOAD = {
 };
 
 export const SESSIONS_AT_ONCE: Measurement = {
-  name: "sessions",
-  about: "Sessions of three agents at once",
+  ...describedAs("sessions"),
   async measure(bench): Promise<Figure> {
     const [sessionsAtOnce, most] = bench.isSmall ? [4, 8] : [SESSIONS, Number.POSITIVE_INFINITY];
     const size = { sessions: sessionsAtOnce, most, runs: times(RUNS, bench) };

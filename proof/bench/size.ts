@@ -6,13 +6,13 @@ import { ServiceProcess } from "../../simulated/service/service-process";
 import { type Spread, spread } from "./arithmetic";
 import { BareProcess } from "./bare-process";
 import { configFor } from "./bundles";
+import { describedAs } from "./descriptions";
 import { aim, type Figure, type Measurement, millis, times } from "./figure";
 
 const STARTS = 7;
 
 export const BUNDLE: Measurement = {
-  name: "bundle",
-  about: "Size of the uploaded bundle",
+  ...describedAs("bundle"),
   async measure(): Promise<Figure> {
     const data = { service: await bundleSize(), bare: await bareSize() };
     const describe = ({ gzip, raw }: BundleSize) => `${kib(gzip)} KiB (raw ${kib(raw)})`;
@@ -48,8 +48,7 @@ async function bareSize(): Promise<BundleSize> {
 type ColdStartFigure = { service: Spread; bare: Spread };
 
 export const COLD_START: Measurement = {
-  name: "cold-start",
-  about: "Cold start, from process to first answer",
+  ...describedAs("cold-start"),
   async measure(bench): Promise<Figure> {
     const data = await measureStarts(times(STARTS, bench));
     return {

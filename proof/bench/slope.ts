@@ -1,5 +1,6 @@
 import { now } from "../../simulated/providers/play";
 import { criticalPathMs, grows, slopeOf, type Spread, spread } from "./arithmetic";
+import { describedAs } from "./descriptions";
 import { type Figure, type Measurement, micros, millis, verdict } from "./figure";
 import { post, replayOf, servedSince, watchRun, watchTurn } from "./run-client";
 import type { Runtime } from "./runtime";
@@ -50,8 +51,7 @@ const WARM_UP_TURNS = 20;
  * the log grows. The bare loop makes the same calls in between.
  */
 export const SLOPE: Measurement = {
-  name: "slope",
-  about: "Overhead of a call over 300 rounds of one session",
+  ...describedAs("slope"),
   async measure(bench): Promise<Figure> {
     const data = await measureSlope(
       await bench.machines.disk(),

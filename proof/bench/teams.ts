@@ -1,5 +1,6 @@
 import { now } from "../../simulated/providers/play";
 import { criticalPathMs, ratios, type Spread, spread } from "./arithmetic";
+import { describedAs } from "./descriptions";
 import {
   type Bench,
   type Figure,
@@ -46,14 +47,12 @@ const SMALL: readonly Shape[] = [2, 3, 4].flatMap((agents) => [
 const LARGE: readonly Shape[] = [3, 8, 16, 32].map((agents) => ({ agents, staggerMs: 0 }));
 
 export const TEAMS: Measurement = {
-  name: "teams",
-  about: "Teams of two to four, equally fast or each slower than the previous",
+  ...describedAs("teams"),
   measure: async (bench) => toFigure(await measureShapes(bench, SMALL)),
 };
 
 export const AGENTS: Measurement = {
-  name: "agents",
-  about: "Teams of up to 32",
+  ...describedAs("agents"),
   measure: async (bench) => toFigure(await measureShapes(bench, LARGE)),
 };
 

@@ -12,6 +12,7 @@ import { type LoopJob, runBareLoop } from "./bare-loop";
 import { takeFit } from "./fit-runs";
 import { post, replayOf, servedSince, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
+import { describedAs } from "./descriptions";
 import {
   aim,
   type Bench,
@@ -71,8 +72,7 @@ const LOAD = {
 };
 
 export const WALL: Measurement = {
-  name: "wall",
-  about: "Wall time over the critical path, and the overhead of a call",
+  ...describedAs("wall"),
   async measure(bench): Promise<Figure> {
     const data = await bench.machines.onBoth((runtime) => measureWall(runtime, bench));
     return {

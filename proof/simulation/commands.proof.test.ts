@@ -122,7 +122,7 @@ it("reports that fewer seeds were played than requested", { timeout: TIMEOUT_MS 
   const [find, replace] = ["Math.ceil(seeds / size)", "Math.floor(seeds / size)"];
   const bug = {
     name: "the last range is skipped",
-    file: "proof/simulation/main.ts",
+    file: "proof/simulation/command/command.ts",
     find,
     replace,
     invariant: "",

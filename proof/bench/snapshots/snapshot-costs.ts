@@ -3,12 +3,10 @@ import { fileStores } from "../../../durable-objects/session/files/compose-works
 import type { Bucket } from "../../../r2-layout/bucket";
 import { hashOf } from "../../../src/workspace/snapshot";
 import type { FileEntry } from "../../../src/workspace/types";
+import { TREE } from "./tree";
 
 /** Cost of an operation: objects and bytes written to R2, and rows as the platform charges them. */
 export type Cost = { objects: number; bytes: number; rows: number };
-
-/** A tree like a project's: so many distinct files of so many bytes. */
-export const TREE = { files: 2_000, fileBytes: 1_000 } as const;
 
 /**
  * Snapshots of a tree in a session's storage, over real SQLite and R2, taken turn after turn; and a

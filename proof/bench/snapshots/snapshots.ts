@@ -1,9 +1,11 @@
 import { tmpdir } from "node:os";
 import { z } from "zod";
 import { type Spread, spread } from "../arithmetic";
+import { describedAs } from "../descriptions";
 import { aim, type Figure, type Measurement, millis, range, times } from "../figure";
 import { startRuntime } from "../runtime";
-import { type Cost, TREE } from "./snapshot-costs";
+import type { Cost } from "./snapshot-costs";
+import { TREE } from "./tree";
 
 /** The cost of a snapshot of a tree and its upload to R2, compared with a copy. */
 type SnapshotsFigure = Record<Work, WorkFigure> & {
@@ -40,8 +42,7 @@ const CONTENTS = {
 } as const;
 
 export const SNAPSHOTS: Measurement = {
-  name: "snapshots",
-  about: `Snapshots of ${TREE.files} files`,
+  ...describedAs("snapshots"),
   async measure(bench): Promise<Figure> {
     const data = await measureSnapshots(times(RUNS, bench));
     const { first, changed, copy, firstPuts, changedPuts, copyPuts, tidy } = data;

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { type BudgetFigure, judgeBudget } from "../budget";
+import { DESCRIPTIONS } from "../descriptions";
 import { judgeFanOut } from "../fan-out";
 import { takeFit } from "../fit-runs";
 import { MEASUREMENTS } from "../measurements";
@@ -18,6 +19,10 @@ describe("the figures of the benchmark", () => {
       expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
       expect(about).not.toBe("");
     }
+  });
+
+  it("are described in the order in which they run", () => {
+    expect(MEASUREMENTS.map(({ measure: _, ...description }) => description)).toEqual(DESCRIPTIONS);
   });
 
   it("include every name in the documents", () => {

@@ -2,7 +2,8 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { sessionPrefix } from "../../../r2-layout/session-files";
-import { SnapshotCosts, TREE } from "../snapshots/snapshot-costs";
+import { SnapshotCosts } from "../snapshots/snapshot-costs";
+import { TREE } from "../snapshots/tree";
 import { readStoredSnapshots } from "../../../simulated/stored-snapshots";
 
 it("a snapshot of 2,000 files costs two writes to R2, and after three changes only the changed contents", async () => {

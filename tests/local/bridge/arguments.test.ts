@@ -25,7 +25,7 @@ describe("the arguments of npm run bridge", () => {
     },
     {
       argv: ["team.yaml", "--port", "65000"],
-      message: "--port is 64999 at most, not 65000: each further server has the next.",
+      message: "--port is 64999 at most, not 65000: the other servers use the following ports.",
     },
   ])("$argv are refused with a reason", ({ argv, message }) => {
     expect(() => readBridgeArguments(argv, undefined)).toThrow(new UsageError(message));
@@ -36,8 +36,14 @@ describe("the arguments of npm run bridge", () => {
     { args: ["team.yaml", "--host", "0.0.0.0", "--token", "0123456789abcdef"], said: null },
     { args: ["team.yaml", "--host", "0.0.0.0"], said: /Use --token, or listen on 127\.0\.0\.1/ },
     { args: ["team.yaml", "--host", "::"], said: /Use --token, or listen on 127\.0\.0\.1/ },
-    { args: ["team.yaml", "--host", "192.168.0.7"], said: /Use --token, or listen on 127\.0\.0\.1/ },
-    { args: ["team.yaml", "--host", "127.0.0.1.evil.example"], said: /Use --token, or listen on 127\.0\.0\.1/ },
+    {
+      args: ["team.yaml", "--host", "192.168.0.7"],
+      said: /Use --token, or listen on 127\.0\.0\.1/,
+    },
+    {
+      args: ["team.yaml", "--host", "127.0.0.1.evil.example"],
+      said: /Use --token, or listen on 127\.0\.0\.1/,
+    },
     { args: ["team.yaml", "--token", "short"], said: /at least 16/ },
     { args: ["team.yaml", "--port", "x"], said: /--port is a whole number from 1, not "x"/ },
     { args: ["team.yaml", "--url", "weather"], said: /NAME=https/ },

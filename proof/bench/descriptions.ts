@@ -1,0 +1,54 @@
+import { TREE } from "./snapshots/tree";
+
+/** What users see of a measurement before it runs. Its code is loaded only to run it. */
+export type Description = {
+  /** The name for `--only`. */
+  name: string;
+  /** What it measures, shown during the run. */
+  about: string;
+  /** Set if it counts instead of timing. These measurements run concurrently, after all others. */
+  counts?: true;
+  /** The default number of tries to find an inexact result; `--trials` overrides it. */
+  trials?: number;
+};
+
+/** Disconnects of readers, by default. */
+export const DISCONNECTS = 1_000;
+/** Runs with a cap, by default. */
+export const CAPPED_RUNS = 1_000;
+
+/** All measurements by name, in the order in which they run and are shown. */
+const MEASURED = {
+  "first-event": { about: "POST to first event" },
+  wall: { about: "Wall time over the critical path, and the overhead of a call" },
+  teams: { about: "Teams of two to four, equally fast or each slower than the previous" },
+  agents: { about: "Teams of up to 32" },
+  slope: { about: "Overhead of a call over 300 rounds of one session" },
+  cpu: { about: "CPU per chunk" },
+  sessions: { about: "Sessions of three agents at once" },
+  cancel: { about: "Cancel to upstream closed" },
+  kill: { about: "Time to the first useful event after a kill" },
+  resume: {
+    about: "Readers that disconnect and resume at random",
+    counts: true,
+    trials: DISCONNECTS,
+  },
+  budget: {
+    about: "Caps: runs at random prices, speeds and lengths",
+    counts: true,
+    trials: CAPPED_RUNS,
+  },
+  "fan-out": { about: "One session, 10 to 1,000 readers" },
+  snapshots: { about: `Snapshots of ${TREE.files} files` },
+  bundle: { about: "Size of the uploaded bundle" },
+  "cold-start": { about: "Cold start, from process to first answer" },
+  rows: { about: "Rows written in minutes of three agents, in real time", counts: true },
+  operations: { about: "Requests, alarms, and uses of D1 and R2 of one run", counts: true },
+} as const satisfies Readonly<Record<string, Omit<Description, "name">>>;
+export type MeasurementName = keyof typeof MEASURED;
+
+export const describedAs = (name: MeasurementName): Description => ({ name, ...MEASURED[name] });
+
+export const DESCRIPTIONS: readonly Description[] = Object.keys(MEASURED)
+  .filter((name): name is MeasurementName => name in MEASURED)
+  .map(describedAs);

@@ -1,0 +1,148 @@
+import { clients } from "./clients/campaign";
+import { toClientReport } from "./clients/report";
+import type {
+  CaseArguments,
+  ClientsArguments,
+  FaultsArguments,
+  KillsArguments,
+  SoakArguments,
+  StorageArguments,
+} from "./arguments";
+import { campaign, type Figures, replay } from "./kills/campaign";
+import type { Outcome } from "./kills/case";
+import { parseCase } from "./kills/case-arguments";
+import { isSound, percentile, toReport } from "./kills/report";
+import { recordFigures } from "../record-figures";
+import { soak } from "./soak/campaign";
+import { shortcomings } from "./soak/figures";
+import { toRestLine, toSampleLine, toSoakReport } from "./soak/report";
+import { storageFaults } from "./storage-faults/campaign";
+import { toStorageFaultReport } from "./storage-faults/report";
+
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
+/**
+ * Plays what the arguments name, prints the figures, and returns the exit code. Throws
+ * `UsageError` for names that do not exist.
+ */
+export async function play(args: Exclude<FaultsArguments, { type: "help" }>): Promise<number> {
+  // An interrupted command still stops its services: they are stopped when the process exits.
+  for (const signal of SIGNALS) process.on(signal, () => process.exit(1));
+  switch (args.type) {
+    case "soak":
+      return playSoak(args);
+    case "storage":
+      return playStorageFaults(args);
+    case "clients":
+      return playClients(args);
+    case "case":
+      return playCase(args);
+    case "kills":
+      return playKills(args);
+    default:
+      return args satisfies never;
+  }
+}
+
+async function playKills(args: KillsArguments): Promise<number> {
+  const figures = await campaign({ ...args, onCase: printOutcome });
+  process.stdout.write(toReport(figures));
+  if (args.isRecorded)
+    await recordFigures("campaigns", { kills: { data: recordedKills(figures) } });
+  return isSound(figures) ? 0 : 1;
+}
+
+/** The figures that documents show. */
+const recordedKills = ({ kills, places, pairs, runs, recoveryMs, failures }: Figures) => ({
+  kills: kills.random + kills.atPlaces,
+  random: kills.random,
+  atPlaces: kills.atPlaces,
+  places: places.reached,
+  pairs: pairs.reached,
+  runs: Object.values(runs).reduce((sum, count) => sum + count, 0),
+  broken: failures.length,
+  recoveryMs: { median: percentile(recoveryMs, 0.5), p99: percentile(recoveryMs, 0.99) },
+});
+
+async function playStorageFaults({ seed, each, only }: StorageArguments): Promise<number> {
+  const figures = await storageFaults({
+    seed,
+    each,
+    ...(only === null ? {} : { only }),
+    onFault: ({ fault, problems }) =>
+      process.stderr.write(`${problems.length === 0 ? "✓" : "✗"} ${fault.name}\n`),
+  });
+  process.stdout.write(toStorageFaultReport(figures));
+  return figures.failures.length > 0 ? 1 : 0;
+}
+
+async function playClients({
+  seed,
+  histories,
+  loudAgents,
+  only,
+}: ClientsArguments): Promise<number> {
+  const figures = await clients({
+    seed,
+    histories,
+    loudAgents,
+    ...(only === null ? {} : { only }),
+    onScene: ({ name, problems }) =>
+      process.stderr.write(`${problems.length === 0 ? "✓" : "✗"} ${name}\n`),
+  });
+  process.stdout.write(toClientReport(figures));
+  return figures.scenes.some(({ problems }) => problems.length > 0) ? 1 : 0;
+}
+
+async function playSoak({ seed, minutes, sessions }: SoakArguments): Promise<number> {
+  const interrupted = new AbortController();
+  const figures = await soak({
+    seed,
+    minutes,
+    sessions,
+    interrupted: interrupted.signal,
+    onStarted: () => endGently(interrupted),
+    onSample: (sample) => process.stderr.write(`${toSampleLine(sample)}\n`),
+    onRest: (sample) => process.stderr.write(`${toRestLine(sample)}\n`),
+    onFailure: ({ name, problems, folder }) =>
+      process.stderr.write(`✗ ${name}: ${problems.join("\n  ")}\n  kept in ${folder}\n`),
+  });
+  process.stdout.write(toSoakReport(figures));
+  return shortcomings(figures).length > 0 ? 1 : 0;
+}
+
+/**
+ * npm forwards a signal that the terminal already sent to the whole process group, so each Ctrl-C
+ * arrives twice.
+ */
+const REPEATED_SIGNAL_MS = 1_000;
+
+/**
+ * Ctrl-C ends the soak gently; a second one exits at once. Removes other listeners: the runtime's
+ * own would exit immediately, and it cleans up at any exit.
+ */
+function endGently(interrupted: AbortController): void {
+  let firstAt = 0;
+  const end = () => {
+    if (interrupted.signal.aborted)
+      return performance.now() - firstAt < REPEATED_SIGNAL_MS ? undefined : process.exit(1);
+    firstAt = performance.now();
+    interrupted.abort();
+    process.stderr.write("Waiting for the active sessions. Press Ctrl-C again to stop at once.\n");
+  };
+  for (const signal of SIGNALS) process.removeAllListeners(signal).on(signal, end);
+}
+
+async function playCase({ seed, kinds, at }: CaseArguments): Promise<number> {
+  const figures = await replay({ seed, ...parseCase(kinds, at) }, printOutcome);
+  process.stdout.write(toReport(figures));
+  return isSound(figures) ? 0 : 1;
+}
+
+function printOutcome({ plan, killed, missed, problems }: Outcome): void {
+  const places = killed.map(({ where }) => where).join(", ");
+  const rest = missed.length === 0 ? "" : `; not reached: ${missed.join(", ")}`;
+  process.stderr.write(
+    `${problems.length === 0 ? "✓" : "✗"} ${plan.seed} ${plan.kinds.join("+")}: ${places}${rest}\n`,
+  );
+}
