@@ -18,7 +18,7 @@ import {
   withOutput,
   withTeam,
 } from "./flags";
-import { refuseSlips } from "./slips";
+import { refuseLikelyCommand } from "./likely-commands";
 
 /** `ask`: the default command, so its name may be omitted. */
 export const registerAsk: Register = (program, { io, end }) => {
@@ -32,7 +32,7 @@ export const registerAsk: Register = (program, { io, end }) => {
         .hideHelp(),
     )
     .action(async (words: string[], flags: AskFlags) => {
-      if (program.args[0] !== "ask") refuseSlips(words);
+      if (program.args[0] !== "ask") refuseLikelyCommand(words);
       end(await runAsk(words, flags, io));
     });
   program.addCommand(command, { isDefault: true });

@@ -23,9 +23,7 @@ type InitFlags = ConnectionFlags & {
 /** `config init`: writes a config, either an included team or the given models. */
 export const registerInit: Register = (config, { io, end }) => {
   withConnection(config.command("init"))
-    .description(
-      "write a config to .massgen/config.yaml: a team of the service, or models of your own",
-    )
+    .description("write a config to .massgen/config.yaml: an included team, or models of your own")
     .option("--team <name>", "copy this included team; `config list` shows them")
     .option("--model <model>", "a model of the team; repeatable", collect)
     .option("--backend <type>", "backend type of the models, if the model's name does not imply it")
@@ -60,12 +58,12 @@ async function yamlOf(flags: InitFlags, io: Io): Promise<string> {
   const { team, model, backend } = flags;
   const own = model !== undefined || backend !== undefined;
   if (team !== undefined && own)
-    throw new CliError(EXIT.config, "Either --team, or --model with --backend.");
+    throw new CliError(EXIT.config, "Use either --team, or --model with --backend.");
   if (model !== undefined) return teamYaml(model, backend);
   if (team !== undefined) return copiedTeam(await teamText(team, await connect(flags, io)));
   if (!isInteractive(io)) {
     const ways = `${commandLineOf("config", "init", "--model <model> …")}, or ${commandLineOf("config", "init", "--team <name>")}`;
-    throw new CliError(EXIT.config, `Name its models, or a team of the service: ${ways}`);
+    throw new CliError(EXIT.config, `Name models or an included team: ${ways}`);
   }
   const connection = await connect(flags, io);
   const chosen = backend === undefined ? await chooseTeam(connection, io) : null;
@@ -85,7 +83,7 @@ async function chooseTeam(connection: Connection, io: Io): Promise<string | null
   });
   if (teams === null) {
     io.stderr.write(
-      `The teams of ${connection.server} are not available now. Name models instead.\n`,
+      `Cannot list the included teams of ${connection.server}. Enter models instead.\n`,
     );
     return null;
   }

@@ -1,5 +1,5 @@
 import { type AskTarget, ask } from "../asking/ask-team";
-import { refuseFirstSlip } from "../commands/slips";
+import { refuseLikelyCommandEntry } from "../commands/likely-commands";
 import type { Connection } from "../credentials/connection";
 import { again, type Conversation, type LatestQuestion, nextTurn } from "./conversation";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
@@ -107,7 +107,7 @@ async function dispatch(text: string, conversation: Conversation, io: Io): Promi
       EXIT.config,
       `Did you mean ${bare}? To ask it as a question, put it in quotes.`,
     );
-  if (conversation.session === null) refuseFirstSlip(text);
+  if (conversation.session === null) refuseLikelyCommandEntry(text);
   const question = toQuestion(text.startsWith("//") ? text.slice(1) : text);
   const target = nextTurn(conversation, question);
   const parent = conversation.session === null ? null : (conversation.latest?.turn ?? null);

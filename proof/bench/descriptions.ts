@@ -42,7 +42,10 @@ const MEASURED = {
   snapshots: { about: `Snapshots of ${TREE.files} files` },
   bundle: { about: "Size of the uploaded bundle" },
   "cold-start": { about: "Cold start, from process to first answer" },
-  rows: { about: "Rows written in minutes of three agents, in real time", counts: true },
+  rows: {
+    about: "SQLite rows that a session with three agents writes in five minutes",
+    counts: true,
+  },
   operations: { about: "Requests, alarms, and uses of D1 and R2 of one run", counts: true },
 } as const satisfies Readonly<Record<string, Omit<Description, "name">>>;
 export type MeasurementName = keyof typeof MEASURED;

@@ -12,32 +12,35 @@ import { type Runtime, startRuntime } from "./runtime";
 import { runRequest, startTeam, teamOf } from "./team";
 
 /**
- * Rows that sessions of three agents wrote in five minutes of real time, with all agents writing
- * throughout.
+ * SQLite rows that a session with three agents writes in five minutes of real time. All agents
+ * stream text the whole time.
  */
 type RowsFigure = {
   minutes: number;
   rows: Record<Audience, Spread>;
   /**
-   * Rows of relays that store the output of the same requests at the same interval, and nothing
-   * else.
+   * The lower bound: rows of relays that send the same requests and store only the output, at the
+   * same interval.
    */
   bare: Record<Audience, Spread>;
-  /** Alarms that fired, of all sessions together. */
+  /** Number of alarms that fired, summed over all sessions. */
   alarms: number;
 };
 
+/** Whether a client reads the event stream: text is stored more often while it is read. */
 const AUDIENCES = ["watched", "unwatched"] as const;
 type Audience = (typeof AUDIENCES)[number];
 
 const MINUTES = 5;
 const SMALL_MINUTES = 0.25;
-/** Sessions of each kind, side by side: five minutes cannot be shortened. */
+/** Sessions per audience. They run in parallel, because each one takes five minutes. */
 const SESSIONS = 5;
 const AIMS: Record<Audience, number> = { watched: 1_500, unwatched: 500 };
-/** How often text is stored: one row for all agents. */
+/** Interval at which a session stores new text. One row holds the text of all agents. */
 const EVERY_MS: Record<Audience, number> = { watched: 250, unwatched: 1_000 };
-/** Long enough for the whole time: each agent writes its first answer, 25 tokens a second. */
+/**
+ * 9,000 tokens at 25 per second last 360 s, so no agent completes its first answer in 5 minutes.
+ */
 const LOAD = {
   answerTokens: 9_000,
   voteTokens: 40,
@@ -52,21 +55,23 @@ export const ROWS: Measurement = {
     const minutes = isSmall ? SMALL_MINUTES : MINUTES;
     const data = await measureRows(minutes);
     const lines = AUDIENCES.map(
-      (how): Line => ({
+      (audience): Line => ({
         figure:
-          how === "watched" ? `rows in ${minutes} minutes of three agents, ${how}` : `  ${how}`,
-        measured: range(data.rows[how], 0),
-        runs: `${SESSIONS} sessions side by side`,
-        bound: `bare relay that stores every ${EVERY_MS[how]} ms: ${range(data.bare[how], 0)}`,
-        aim: aim(data.rows[how].median, AIMS[how], "≤"),
+          audience === "watched"
+            ? `rows of three agents in ${minutes} minutes, ${audience}`
+            : `  ${audience}`,
+        measured: range(data.rows[audience], 0),
+        runs: `${SESSIONS} sessions in parallel`,
+        bound: `bare relay that stores every ${EVERY_MS[audience]} ms: ${range(data.bare[audience], 0)}`,
+        aim: aim(data.rows[audience].median, AIMS[audience], "≤"),
       }),
     );
     const sessions = AUDIENCES.length * SESSIONS;
     const alarms: Line = {
       figure: "  alarms that fired, per session",
       measured: (data.alarms / sessions).toFixed(1),
-      runs: `${sessions} sessions side by side`,
-      bound: "bare relay 0, but a crash would end it",
+      runs: `${sessions} sessions in parallel`,
+      bound: "bare relay: 0, but it does not survive a crash",
     };
     return { lines: [...lines, alarms], data };
   },
@@ -75,27 +80,31 @@ export const ROWS: Measurement = {
 async function measureRows(minutes: number): Promise<RowsFigure> {
   const runtime = await startRuntime(tmpdir(), "proof/bench/counting-worker.ts");
   const providers = await startTeam(LOAD, MEMBERS);
-  const left = new AbortController();
+  const stopReaders = new AbortController();
   try {
     const started = new Map<Audience, StartedRun[]>();
-    for (const how of AUDIENCES) started.set(how, await startSome(runtime, providers));
+    for (const audience of AUDIENCES)
+      started.set(audience, await startSessions(runtime, providers));
     for (const { events } of started.get("watched") ?? []) {
-      new Reader(events, { signal: left.signal }).ended.catch(() => undefined);
+      new Reader(events, { signal: stopReaders.signal }).ended.catch(() => undefined);
     }
     const relays = Promise.all(
-      AUDIENCES.map((how) => relayRows(runtime, providers, { how, minutes })),
+      AUDIENCES.map((audience) => relayRows(runtime, providers, { audience, minutes })),
     );
-    relays.catch(() => undefined); // Thrown by the `await` below.
+    relays.catch(() => undefined); // `await relays` below throws the error.
     await sleep(minutes * 60_000);
     const { rows, operations } = CountsSchema.parse(
       await (await fetch(`${runtime.service}/bench/counts`)).json(),
     );
     for (const { turn } of [...started.values()].flat()) {
       const status = await statusOf(turn);
-      if (status !== "running") throw new Error(`After ${minutes} minutes a run is ${status}.`);
+      if (status !== "running")
+        throw new Error(`A run is ${status} after ${minutes} minutes; it must still be running.`);
     }
     if (rows.length !== AUDIENCES.length * SESSIONS)
-      throw new Error(`${rows.length} sessions wrote rows.`);
+      throw new Error(
+        `Expected ${AUDIENCES.length * SESSIONS} sessions with rows, got ${rows.length}.`,
+      );
     const [watched, unwatched] = await relays;
     if (!watched || !unwatched) throw new Error("A relay is missing.");
     return {
@@ -105,19 +114,19 @@ async function measureRows(minutes: number): Promise<RowsFigure> {
       alarms: operations.alarms,
     };
   } finally {
-    left.abort();
+    stopReaders.abort();
     await providers.close();
     await runtime.stop();
   }
 }
 
-/** Rows by session, in the order of their start. */
+/** `rows`: row count per session, in the order in which the sessions were started. */
 const CountsSchema = z.object({
   rows: z.array(z.number()),
   operations: z.object({ alarms: z.number() }),
 });
 
-async function startSome(
+async function startSessions(
   { service }: Runtime,
   providers: SimulatedProviders,
 ): Promise<StartedRun[]> {
@@ -127,11 +136,11 @@ async function startSome(
   return started;
 }
 
-/** The rows of the same number of relays. */
+/** Row count per relay, for as many relays as there are sessions. */
 async function relayRows(
   { bare }: Runtime,
   providers: SimulatedProviders,
-  { how, minutes }: { how: Audience; minutes: number },
+  { audience, minutes }: { audience: Audience; minutes: number },
 ): Promise<number[]> {
   while (providers.requests().length < MEMBERS.length) await sleep(10);
   const bodies = providers
@@ -141,13 +150,14 @@ async function relayRows(
   const job: BatchJob = {
     baseUrl: providers.baseUrl,
     bodies,
-    everyMs: EVERY_MS[how],
+    everyMs: EVERY_MS[audience],
     forMs: minutes * 60_000,
   };
-  return Promise.all(Array.from({ length: SESSIONS }, () => rowsOf(bare, job)));
+  return Promise.all(Array.from({ length: SESSIONS }, () => runRelay(bare, job)));
 }
 
-async function rowsOf(bare: string, job: BatchJob): Promise<number> {
+/** Runs one relay; returns its row count, which the relay sends in its last event. */
+async function runRelay(bare: string, job: BatchJob): Promise<number> {
   let end = "";
   for await (const chunk of (await post(`${bare}/batches`, JSON.stringify(job))).body?.pipeThrough(
     new TextDecoderStream(),
@@ -155,9 +165,9 @@ async function rowsOf(bare: string, job: BatchJob): Promise<number> {
     end = (end + chunk).slice(-LAST_EVENT);
   }
   const rows = /^event: rows\ndata: (\d+)\n\n$/m.exec(end)?.[1];
-  if (rows === undefined) throw new Error("A relay ended without its number of rows.");
+  if (rows === undefined) throw new Error("A relay ended without sending its row count.");
   return Number(rows);
 }
 
-/** At least the length of the last event. */
+/** Characters to keep of the stream: at least the length of the last event. */
 const LAST_EVENT = 40;

@@ -122,9 +122,9 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "an agent whose provider is unreachable continues to probe",
     file: "src/coordination/call/failure.ts",
-    find: 'if (isUnreachable && probeAt === null) return { then: "agent_fails" };',
+    find: 'if (isUnreachable && probeAt === null) return { action: "fail_agent" };',
     replace:
-      'if (isUnreachable && probeAt === null) return { then: "retry", retryAt: draft.at + 5_000 };',
+      'if (isUnreachable && probeAt === null) return { action: "retry", retryAt: draft.at + 5_000 };',
     invariant: "probes",
   },
   {
@@ -244,9 +244,9 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "an agent whose first request is rejected is called again",
     file: "src/coordination/call/failure.ts",
-    find: 'return { then: draft.agent(index).completedCalls === 0 ? "agent_fails" : "round_fails" };',
+    find: 'return { action: draft.agent(index).completedCalls === 0 ? "fail_agent" : "fail_round" };',
     replace:
-      'return { then: draft.agent(index).completedCalls < 0 ? "agent_fails" : "round_fails" };',
+      'return { action: draft.agent(index).completedCalls < 0 ? "fail_agent" : "fail_round" };',
     invariant: "failures",
   },
   {

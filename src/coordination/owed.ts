@@ -87,8 +87,13 @@ export function isUnaffordable(turn: TurnState, agent: AgentState): boolean {
   if (!rules || round?.status !== "calling" || inputTokens === undefined || round.call.inFlight)
     return false;
   return (
-    reserve(turn, { agent: rules, purpose: round.purpose, usable: [], inputTokens, sharers: 1 }) ===
-    null
+    reserve(turn, {
+      agent: rules,
+      purpose: round.purpose,
+      usable: [],
+      inputTokens,
+      dueCalls: 1,
+    }) === null
   );
 }
 

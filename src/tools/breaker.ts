@@ -1,25 +1,25 @@
 /**
- * Consecutive failures that open a server's breaker, and how long it stays open. The time doubles
- * with each further failure, up to the longest.
+ * This many consecutive failures open a server's breaker for `BREAKER_BASE_MS`. Each further
+ * failure doubles the time, up to `BREAKER_CAP_MS`.
  */
 const BREAKER_FAILURES = 3;
-const BREAKER_MS = 10_000;
-const BREAKER_LONGEST_MS = 300_000;
+const BREAKER_BASE_MS = 10_000;
+const BREAKER_CAP_MS = 300_000;
 
 /**
- * The circuit breaker of one server. After consecutive failures it rejects requests for a while,
- * then admits one as a probe. Pure; times are Unix ms.
+ * The circuit breaker of one server. After several consecutive failures it rejects requests for
+ * a while, then admits one request as a probe. Pure; times are Unix ms.
  */
 export type Breaker = {
   /** Consecutive failures of the server. */
   failures: number;
-  /** Requests are rejected until then; `null` if the breaker is closed. */
+  /** Requests are rejected until this time; `null` if the breaker is closed. */
   openUntil: number | null;
   /** A probe request is in progress. */
-  trying: boolean;
+  probing: boolean;
 };
 
-export const CLOSED: Breaker = { failures: 0, openUntil: null, trying: false };
+export const CLOSED: Breaker = { failures: 0, openUntil: null, probing: false };
 
 /**
  * Whether a request may be sent now. If so, `breaker` is the next state; otherwise `retryAt` is the
@@ -30,46 +30,50 @@ export function admit(
   now: number,
 ): { ok: true; breaker: Breaker } | { ok: false; retryAt: number } {
   if (breaker.openUntil === null) return { ok: true, breaker };
-  if (now < breaker.openUntil || breaker.trying)
+  if (now < breaker.openUntil || breaker.probing)
     return { ok: false, retryAt: Math.max(breaker.openUntil, now) };
-  return { ok: true, breaker: { ...breaker, trying: true } };
+  return { ok: true, breaker: { ...breaker, probing: true } };
 }
 
-/** The server answered, with any status that shows it works. */
+/** Closes the breaker: the server answered without a server error. */
 export const succeeded = (): Breaker => CLOSED;
 
-/** The server did not answer, or answered with a sign of failure. */
+/** Counts a failure: no answer, or a server error such as HTTP 5xx. */
 export function failed(breaker: Breaker, now: number): Breaker {
   const failures = breaker.failures + 1;
-  if (failures < BREAKER_FAILURES) return { failures, openUntil: null, trying: false };
+  if (failures < BREAKER_FAILURES) return { failures, openUntil: null, probing: false };
   const waitMs = Math.min(
-    BREAKER_MS * 2 ** Math.min(failures - BREAKER_FAILURES, 10),
-    BREAKER_LONGEST_MS,
+    BREAKER_BASE_MS * 2 ** Math.min(failures - BREAKER_FAILURES, 10),
+    BREAKER_CAP_MS,
   );
-  return { failures, openUntil: now + waitMs, trying: false };
+  return { failures, openUntil: now + waitMs, probing: false };
 }
-
-/** The request was aborted before its outcome was known. */
-export const undecided = (breaker: Breaker): Breaker => ({ ...breaker, trying: false });
 
 /**
- * The message for the model about a server whose breaker is open. `who` starts the sentence; `ms`
- * is the time until a retry.
+ * Ends a probe without counting its outcome. The request was aborted or never sent, or another
+ * request has already counted the same failure.
  */
-export function breakerMessage(who: string, ms: number): string {
+export const inconclusive = (breaker: Breaker): Breaker => ({ ...breaker, probing: false });
+
+/**
+ * The message for the model if a server's breaker is open. `subject` names the server at the start
+ * of the sentence; `ms` is the time until a retry is allowed.
+ */
+export function breakerMessage(subject: string, ms: number): string {
   const seconds = Math.max(1, Math.ceil(ms / 1000));
-  return `${who} has failed several times in a row and is not asked again for ${seconds} s. Go on without it, or try later.`;
+  return `${subject} has failed several times in a row and is not asked again for ${seconds} s. Go on without it, or try later.`;
 }
 
-const AFTER = { answered: succeeded, failed, left: undecided };
+/** The next state of a breaker, by the outcome of a request. */
+const TRANSITIONS = { answered: succeeded, failed, inconclusive };
 
 /** The breakers of the servers in a session's config, by origin. */
 export class Breakers {
   readonly #byOrigin = new Map<string, Breaker>();
 
   /**
-   * `null`: the request may be sent, and `settle` must be called with its outcome. Otherwise the ms
-   * until a retry.
+   * Returns `null` if the request may be sent; the caller must then call `settle`. Otherwise
+   * returns the time in ms until a retry is allowed.
    */
   admit(origin: string, now: number): number | null {
     const admitted = admit(this.#of(origin), now);
@@ -78,12 +82,9 @@ export class Breakers {
     return null;
   }
 
-  /**
-   * Reports the outcome of an admitted request; `left` if it was aborted before its outcome was
-   * known.
-   */
-  settle(origin: string, how: keyof typeof AFTER, now: number): void {
-    this.#byOrigin.set(origin, AFTER[how](this.#of(origin), now));
+  /** Reports the outcome of an admitted request. */
+  settle(origin: string, outcome: keyof typeof TRANSITIONS, now: number): void {
+    this.#byOrigin.set(origin, TRANSITIONS[outcome](this.#of(origin), now));
   }
 
   #of(origin: string): Breaker {

@@ -270,7 +270,7 @@ describe("mistakes", () => {
       args: ["q", "--json", "--automation"],
       says: "Use only one of --json",
     },
-    { name: "no models for a new config", args: ["config", "init"], says: "Name its models" },
+    { name: "no models for a new config", args: ["config", "init"], says: "Name models" },
     {
       name: "no terminal for a confirmation",
       args: ["keys", "revoke", "01kb0000000000000000000000"],

@@ -12,80 +12,80 @@ import {
   uses,
   votes,
 } from "./builders";
-import { allAnswer, giveLarge, SIX } from "./rule-table";
+import { allAnswer, giveLargeAnswers, SIX_AGENTS } from "./rule-table";
 import { World, type WorldOptions } from "./world";
 
-/** Texts for models and people, word for word: a refusal helps only if it names a remedy. */
+/** Exact texts that models and people read. A refusal is useful only if it says what to do next. */
 
 type Row = {
   code: string;
   world?: WorldOptions;
   given?: (world: World) => void;
   when: (world: World) => void;
-  words: string;
+  message: string;
 };
 
-/** The messages of each event and of each agent's end, by code. */
+/** Records with `code` and `message`: events, and the failed agents listed in `turn.failed`. */
 const messages = (world: World): unknown[] => [
   ...world.log,
   ...world.events("turn.failed").flatMap(({ agents }) => agents),
 ];
 
-function sayingWords(rows: Row[]): void {
-  it.each(rows)("$code: $words", ({ code, world: options, given, when, words }) => {
+function expectMessages(rows: Row[]): void {
+  it.each(rows)("$code: $message", ({ code, world: options, given, when, message }) => {
     const world = new World(options);
     world.ask();
     given?.(world);
     when(world);
-    expect(messages(world)).toContainEqual(expect.objectContaining({ code, message: words }));
+    expect(messages(world)).toContainEqual(expect.objectContaining({ code, message }));
   });
 }
 
 describe("a refused answer", () => {
-  sayingWords([
+  expectMessages([
     {
       code: "answer_limit",
       world: { rules: { max_new_answers_per_agent: 1 } },
       given: allAnswer,
       when: (world) => world.does("a", answers("A2")),
-      words: "You have given all 1 answers you may give. Vote.",
+      message: "You have given all 1 answers you may give. Vote.",
     },
     {
       code: "team_limit",
       world: { rules: { max_new_answers_global: 3 } },
       given: allAnswer,
       when: (world) => world.does("a", answers("A2")),
-      words: "The team has given all the answers it may give. Vote.",
+      message: "The team has given all the answers it may give. Vote.",
     },
     {
       code: "size_limit",
-      world: SIX,
-      given: (world) => giveLarge(world, 64),
+      world: SIX_AGENTS,
+      given: (world) => giveLargeAnswers(world, 64),
       when: (world) => world.does("a", answers("A2")),
-      words: "The team's answers have filled the 8 MB they may take together. Vote.",
+      message: "The team's answers have filled the 8 MB they may take together. Vote.",
     },
     {
       code: "lead_limit",
       world: { rules: { fairness_lead_cap_answers: 0 } },
       given: allAnswer,
       when: (world) => world.does("a", answers("A2")),
-      words: "You are too many answers ahead of others who are still working. Vote.",
+      message: "You are too many answers ahead of others who are still working. Vote.",
     },
     {
       code: "empty_answer",
       when: (world) => world.does("a", answers("")),
-      words: "The answer is empty. Write the complete answer into `content`.",
+      message: "The answer is empty. Write the complete answer into `content`.",
     },
     {
       code: "answer_too_large",
       when: (world) => world.does("a", answers("x".repeat(128 * 1024 + 1))),
-      words: "The answer is over 128 KB. Put the bulk of it in a file.",
+      message: "The answer is over 128 KB. Put the bulk of it in a file.",
     },
     {
       code: "duplicate_answer",
       given: allAnswer,
       when: (world) => world.does("a", answers("B")),
-      words: "This is identical to an answer you were shown. Vote for it, or say something new.",
+      message: "This is identical to an answer you were shown. Vote for it, or say something new.",
     },
     {
       code: "too_similar",
@@ -94,46 +94,46 @@ describe("a refused answer", () => {
         for (const id of world.ids) world.does(id, answers(`one two three of ${id}`));
       },
       when: (world) => world.does("a", answers("one two three of nobody")),
-      words:
+      message:
         "This is too close to an answer you were shown. Vote for it, or take a really different approach.",
     },
     {
       code: "choose_one",
       given: allAnswer,
       when: (world) => world.does("a", decides([anAnswer("A2"), aVote("b")])),
-      words: "Choose one: either `new_answer` or `vote`.",
+      message: "Choose one: either `new_answer` or `vote`.",
     },
     {
       code: "two_answers",
       when: (world) => world.does("a", decides([anAnswer("A"), anAnswer("A2")])),
-      words: "Give exactly one answer, once.",
+      message: "Give exactly one answer, once.",
     },
     {
       code: "reply_cut",
       when: (world) => world.does("a", answers("A", { stopReason: "length" })),
-      words: "The reply was cut at its output limit, so nothing in it counts. Be shorter.",
+      message: "The reply was cut at its output limit, so nothing in it counts. Be shorter.",
     },
   ]);
 });
 
 describe("a refused vote", () => {
-  sayingWords([
+  expectMessages([
     {
       code: "answer_first",
       when: (world) => world.does("a", votes("b")),
-      words: "Give your own answer with `new_answer` before you vote.",
+      message: "Give your own answer with `new_answer` before you vote.",
     },
     {
       code: "unknown_alias",
       given: allAnswer,
       when: (world) => world.does("a", votes("agent99")),
-      words: "There is no such agent. Vote for one of: agent1, agent2, agent3.",
+      message: "There is no such agent. Vote for one of: agent1, agent2, agent3.",
     },
     {
       code: "reason_too_long",
       given: allAnswer,
       when: (world) => world.does("a", decides([aVote("b", "x".repeat(4_097))])),
-      words: "Give the reason in at most 4 KB.",
+      message: "Give the reason in at most 4 KB.",
     },
   ]);
 });
@@ -154,7 +154,7 @@ it("a vote for an agent without an answer is refused with the sorted list of val
   ]);
 });
 
-describe("the end of a round, or of an agent", () => {
+describe("a failed or cancelled round", () => {
   const every = { tools: [tool("search")] };
   const searches = (world: World): void => {
     for (let n = 0; n < 50; n += 1) {
@@ -163,30 +163,30 @@ describe("the end of a round, or of an agent", () => {
     }
     world.does("a", uses(["search"]));
   };
-  sayingWords([
+  expectMessages([
     {
       code: "refusal",
       when: (world) => world.does("a", says("", { stopReason: "refusal" })),
-      words: "The model's reply was withheld by its provider.",
+      message: "The model's reply was withheld by its provider.",
     },
     {
       code: "no_decision",
       when: (world) => {
         for (let n = 0; n < 4; n += 1) world.does("a", says(""));
       },
-      words: "It neither answered nor voted after 3 reminders.",
+      message: "It neither answered nor voted after 3 reminders.",
     },
     {
       code: "call_cap",
       world: { every },
       when: searches,
-      words: "It used all 50 calls of a round.",
+      message: "It used all 50 calls of a round.",
     },
     {
       code: "cancelled",
       given: (world) => world.starts("a"),
       when: (world) => world.give(cancel),
-      words: "No longer needed.",
+      message: "No longer needed.",
     },
   ]);
 });
@@ -197,37 +197,37 @@ describe("a presentation without a result", () => {
     rules: { skip_coordination: true },
     every: { tools: [tool("search")] },
   };
-  sayingWords([
+  expectMessages([
     {
       code: "length",
       world: alone,
       when: (world) => world.does("a", says("", { stopReason: "length" })),
-      words: "The final text was cut at its output limit.",
+      message: "The final text was cut at its output limit.",
     },
     {
       code: "content_filter",
       world: alone,
       when: (world) => world.does("a", says("", { stopReason: "content_filter" })),
-      words: "The final text was withheld by its provider.",
+      message: "The final text was withheld by its provider.",
     },
     {
       code: "unknown_ending",
       world: alone,
       when: (world) => world.does("a", says("", { stopReason: "unknown" })),
-      words: "Its provider did not say in a known way that the final text is complete.",
+      message: "The provider returned an unknown stop reason, so the final text may be incomplete.",
     },
     {
       code: "empty",
       world: alone,
       when: (world) => world.does("a", says(" ")),
-      words: "The final text was empty.",
+      message: "The final text was empty.",
     },
     {
       code: "deadline",
       world: alone,
       given: (world) => world.starts("a"),
       when: (world) => world.wait(1_000_000),
-      words: "The turn's time is up.",
+      message: "The turn's time is up.",
     },
     {
       code: "call_cap",
@@ -239,23 +239,22 @@ describe("a presentation without a result", () => {
         }
         world.does("a", uses(["search"]));
       },
-      words: "The presenter used all 50 calls.",
+      message: "The presenter used all 50 calls.",
     },
     {
       code: "no_answer",
       world: alone,
       when: (world) => world.does("a", fails({ class: "bad_credentials", code: "invalid_key" })),
-      words: "No agent produced an answer.",
+      message: "No agent produced an answer.",
     },
   ]);
 });
 
-it("explains after an internal error that answers are kept and what to do", () => {
+it("after an internal error the message says that answers are kept, and what to do next", () => {
   const world = new World();
   world.ask();
   expect(failInternally(world.state, world.now).at(-1)?.event).toMatchObject({
     code: "internal",
-    message:
-      "Internal error. The answers so far are stored. Start the turn again.",
+    message: "Internal error. The answers so far are stored. Start the turn again.",
   });
 });

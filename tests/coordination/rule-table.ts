@@ -32,14 +32,16 @@ export function allAnswer(world: World): void {
   for (const id of world.ids) world.does(id, answers(id.toUpperCase()));
 }
 
-/** A team that may write more than the limit of all answers. */
-export const SIX = {
+/** A team whose answers can exceed the size limit of all answers together. */
+export const SIX_AGENTS = {
   agents: ["a", "b", "c", "d", "e", "f"],
   rules: { max_new_answers_per_agent: 20, fairness_lead_cap_answers: null },
 };
 
-/** This many answers of the maximum size beside the first ones, in turn. */
-export function giveLarge(world: World, count: number): void {
+/**
+ * Every agent gives its first answer. Then the agents take turns with `count` answers of 128 KB.
+ */
+export function giveLargeAnswers(world: World, count: number): void {
   allAnswer(world);
   for (let nth = 0; nth < count; nth += 1) {
     world.does(world.ids[nth % world.ids.length] ?? "", answers(`${nth}`.padEnd(128 * 1024, "x")));

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { COMMANDS } from "../../cli/commands/slips";
+import { COMMANDS } from "../../cli/commands/likely-commands";
 import { commandLine } from "../../cli/program";
 import { nobody } from "../cli/commands/terminal";
 import { codeOf, DOCUMENTS, isRecord } from "./documents";

@@ -121,7 +121,7 @@ function rejectionReason({ stopReason, text, tools }: Reply): Problem | null {
   if (!isWhole(stopReason)) {
     return {
       code: "unknown_ending",
-      message: "Its provider did not say in a known way that the final text is complete.",
+      message: "The provider returned an unknown stop reason, so the final text may be incomplete.",
     };
   }
   if (tools.length === 0 && text.trim() === "")

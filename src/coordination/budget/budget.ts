@@ -68,33 +68,33 @@ function remaining(turn: TurnState): Amount {
 }
 
 /**
- * `usable`: hosted tools that the call may be granted. `sharers`: calls that are due, including
- * this one.
+ * `usable`: hosted tools that the call may be granted. `dueCalls`: number of due calls that share
+ * the budget, including this one.
  */
 type ReservationRequest = {
   agent: AgentRules;
   purpose: Purpose;
   usable: readonly HostedToolRule[];
   inputTokens: number;
-  sharers: number;
+  dueCalls: number;
 };
 
 /**
  * What a call reserves; uses of hosted tools, then the output cap, are lowered to fit. `null` if
  * not even a short reply fits, or if money is capped and the price is unknown.
  *
- * While `sharers` calls are due, a call gets more than its share only if its share is too small for
- * useful output.
+ * While `dueCalls` calls are due, a call gets more than its share only if its share is too small
+ * for useful output.
  */
 export function reserve(
   turn: TurnState,
-  { agent, purpose, usable, inputTokens, sharers }: ReservationRequest,
+  { agent, purpose, usable, inputTokens, dueCalls }: ReservationRequest,
 ): Reservation | null {
   if (agent.price === null && turn.budget.max_cost_usd !== undefined) return null;
   const left = remaining(turn);
   const kept = isCoordinating(purpose) ? presentationReserve(turn) : { tokens: 0, usd: 0 };
   const free = { tokens: left.tokens - kept.tokens, usd: left.usd - kept.usd };
-  const share = { tokens: free.tokens / sharers, usd: free.usd / sharers };
+  const share = { tokens: free.tokens / dueCalls, usd: free.usd / dueCalls };
   const useful = Math.min(FAIR_OUTPUT_TOKENS, agent.max_output_tokens);
   const uses = fittingUses(
     usable,

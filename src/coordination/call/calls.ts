@@ -14,29 +14,34 @@ import { owed } from "../owed";
 import { asksForDecision, roundLimit } from "../attempt/round-limits";
 import { type InFlight, reservedCost } from "../state";
 
-/** Starts, reserves and settles model calls. */
+/** Reservation, start and settlement of model calls. */
 
-/** A call is about to be sent. Adds nothing unless the call is still owed, due and affordable. */
+/**
+ * Starts a call whose request is ready, or defers it if the budget cannot cover it. Ignored if the
+ * call is no longer owed or not yet due.
+ */
 export function startCall(
   draft: Draft,
-  { effect: effectId, inputTokens: asked, compactionTokens }: CallReady,
+  { effect: effectId, inputTokens: fullRequestTokens, compactionTokens }: ReadyCallInput,
 ): void {
   const effect = owed(draft.state).find(({ id }) => id === effectId);
   if (effect?.type !== "model_call" || effect.notBefore > draft.at) return;
   const { agent: index, purpose } = effect;
   const agent = draft.rulesOf(index);
   const round = draft.round(index);
-  const sharers = draft.attempt.agents.filter(
+  const dueCalls = draft.attempt.agents.filter(
     (other) => other.round?.status === "calling" && !other.round.call.inFlight,
   ).length;
   const compacts =
     compactionTokens !== undefined && wantsCompaction(draft.turn, draft.agent(index));
   const limit = compacts ? undefined : roundLimit(draft.turn, draft.agent(index), draft.at);
-  const inputTokens = compacts ? compactionTokens : asked + (limit ? LIMIT_NOTICE_TOKENS : 0);
-  const decides = asksForDecision({ limit });
-  const usable = compacts || decides ? [] : hostedToolsOf(draft.turn, agent, round);
+  const inputTokens = compacts
+    ? compactionTokens
+    : fullRequestTokens + (limit ? LIMIT_NOTICE_TOKENS : 0);
+  const decisionOnly = asksForDecision({ limit });
+  const usable = compacts || decisionOnly ? [] : hostedToolsOf(draft.turn, agent, round);
   const wanted = { agent: compacts ? capSummaryOutput(agent) : agent, usable };
-  const reservation = reserve(draft.turn, { ...wanted, purpose, inputTokens, sharers });
+  const reservation = reserve(draft.turn, { ...wanted, purpose, inputTokens, dueCalls });
   if (!reservation) {
     draft.add({
       type: "call.deferred",
@@ -61,7 +66,7 @@ export function startCall(
     forced:
       agent.forces_tools &&
       offers.length > 0 &&
-      (purpose !== "coordination" || round.nudges > 0 || decides),
+      (purpose !== "coordination" || round.nudges > 0 || decisionOnly),
     max_output_tokens: reservation.maxOutputTokens,
     ...(compacts ? { compacts } : {}),
     ...(limit && { limit }),
@@ -71,7 +76,7 @@ export function startCall(
 }
 
 type HeldCallInput = Extract<InputBody, { type: "call_held" }>;
-type CallReady = Extract<InputBody, { type: "call_ready" }>;
+type ReadyCallInput = Extract<InputBody, { type: "call_ready" }>;
 
 /** Summaries are short, so their output is capped. */
 const capSummaryOutput = (agent: AgentRules): AgentRules => ({
@@ -80,8 +85,8 @@ const capSummaryOutput = (agent: AgentRules): AgentRules => ({
 });
 
 /**
- * A call waits for its backend's rate limits. Recorded once per try, even if a restart repeats the
- * input.
+ * Records that a call waits for its provider's rate limit. Recorded once per try: after a restart
+ * the same input may arrive again.
  */
 export function recordCallWait(
   draft: Draft,
@@ -102,8 +107,11 @@ export function recordCallWait(
   });
 }
 
-/** The reservation of a call in flight. `null` for any other id: its input comes too late. */
-export function reservationOf(
+/**
+ * The entry of a model call in flight, with its reservation. `null` if no model call with this id
+ * is in flight: the call was settled before the input arrived.
+ */
+export function inFlightEntry(
   draft: Draft,
   effectId: string,
 ): Extract<InFlight, { type: "model_call" }> | null {
@@ -114,28 +122,28 @@ export function reservationOf(
 export type Charge = CostFields & { tokens: number };
 export const NO_CHARGE: Charge = { tokens: 0, ...toCostFields(FREE) };
 
-/** What a call is charged: its reported usage, or its whole reservation if it reported none. */
+/** The charge of a call: its usage, or its whole reservation if the provider reported no usage. */
 export function chargeFor(draft: Draft, effectId: string, usage: Usage | null): Charge {
-  const entry = reservationOf(draft, effectId);
+  const entry = inFlightEntry(draft, effectId);
   if (!entry) return NO_CHARGE;
   if (!usage) return { tokens: entry.reservedTokens, ...toCostFields(reservedCost(entry)) };
   return { tokens: totalTokens(usage), ...toCostFields(costOf(draft.rulesOf(entry.agent), usage)) };
 }
 
 /**
- * Usage of a reply. If the provider reported none, the reservation counts as output, so that totals
- * add up.
+ * Usage of a reply. If the provider reported none, the charged tokens count as output, so that the
+ * sum of usages equals the sum of charges.
  */
 export const usageOrReserved = (usage: Usage | null, tokens: number): Usage =>
   usage ?? { ...NO_USAGE, output_tokens: tokens };
 
 /**
- * Settles effects in flight that are no longer needed, at their reported usage or their
- * reservation. `only`: the agent's index; `null` for all agents.
+ * Cancels the effects in flight of one agent, or of all agents if `agentIndex` is `null`. A
+ * cancelled call is charged its reported usage, or its reservation if no usage was reported.
  */
-export function cancelEffects(draft: Draft, only: number | null, code: string): void {
+export function cancelEffects(draft: Draft, agentIndex: number | null, code: string): void {
   for (const [id, entry] of Object.entries(draft.turn.inFlight)) {
-    if (only !== null && entry.agent !== only) continue;
+    if (agentIndex !== null && entry.agent !== agentIndex) continue;
     const event =
       entry.type === "model_call"
         ? cancelledCall(draft, id, { index: entry.agent, code })
@@ -162,7 +170,10 @@ function cancelledCall(
   };
 }
 
-/** A tool that was cancelled may have done its work, so its outcome is unknown. */
+/**
+ * The event for a cancelled tool call. The tool may already have done its work, so the outcome is
+ * unknown.
+ */
 function abandonedTool(draft: Draft, id: string, index: number): SessionEvent | null {
   const place = {
     turn: draft.turn.number,
@@ -179,8 +190,8 @@ function abandonedTool(draft: Draft, id: string, index: number): SessionEvent | 
 }
 
 /**
- * Exponential back-off with jitter between half and the full delay. A longer `retryAfterMs` of the
- * provider wins.
+ * Exponential back-off: a random delay between half and all of the computed delay. If the
+ * provider's `retryAfterMs` is longer, it is used instead.
  */
 export function retryDelayMs(
   tries: number,

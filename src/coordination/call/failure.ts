@@ -1,4 +1,4 @@
-import { chargeFor, NO_CHARGE, reservationOf, retryDelayMs } from "./calls";
+import { chargeFor, NO_CHARGE, inFlightEntry, retryDelayMs } from "./calls";
 import { isSummaryOptional, mayCompact, failureMessage } from "./compaction";
 import type { Draft } from "../draft";
 import type { CallFailure } from "../inputs";
@@ -12,21 +12,22 @@ import { completeTurn } from "../turn/turn";
 
 type ModelCall = Extract<InFlight, { type: "model_call" }>;
 
-/** What follows from a failed try of a call. */
+/** What the coordination does after a try of a model call has failed. */
 type Consequence =
-  | { then: "retry"; retryAt: number }
-  | { then: "round_fails" }
-  | { then: "agent_fails" };
+  | { action: "retry"; retryAt: number }
+  | { action: "fail_round" }
+  | { action: "fail_agent" };
 
+/** Records a failed try, then retries or ends the work. Ignored if the call is not in flight. */
 export function callFailed(draft: Draft, effectId: string, failure: CallFailure): void {
-  const entry = reservationOf(draft, effectId);
+  const entry = inFlightEntry(draft, effectId);
   if (!entry) return;
   const index = entry.agent;
   const consequence = consequenceOf(draft, entry, failure);
   const charge =
     failure.reached || failure.usage ? chargeFor(draft, effectId, failure.usage) : NO_CHARGE;
   const { code, message } = failure;
-  const why = failureMessage(failure, entry, draft.round(index).call);
+  const lossMessage = failureMessage(failure, entry, draft.round(index).call);
   draft.add({
     type: "call.failed",
     ...draft.roundFields(index),
@@ -34,16 +35,19 @@ export function callFailed(draft: Draft, effectId: string, failure: CallFailure)
     class: failure.class,
     code,
     message,
-    retry_at: consequence.then === "retry" ? consequence.retryAt : null,
+    retry_at: consequence.action === "retry" ? consequence.retryAt : null,
     usage: failure.usage,
     ...charge,
   });
-  if (consequence.then !== "retry")
-    loseCall(draft, index, { code, message: why, agentFails: consequence.then === "agent_fails" });
+  if (consequence.action !== "retry") {
+    const agentFails = consequence.action === "fail_agent";
+    loseCall(draft, index, { code, message: lossMessage, agentFails });
+  }
 }
 
 /**
- * The call was in flight at boot. Its outcome is unknown, so it is charged its whole reservation.
+ * A restart of the service interrupted the call. Its outcome is unknown, so the whole reservation
+ * is charged.
  */
 export function callInterrupted(draft: Draft, effectId: string): void {
   const message = "The service restarted while the model was working.";
@@ -59,7 +63,10 @@ export function callInterrupted(draft: Draft, effectId: string): void {
 
 type CallLoss = { code: string; message: string; agentFails: boolean };
 
-/** The call has failed for good; ends what the call was for. */
+/**
+ * Handles a call that will not be retried. What ends depends on the purpose of the call: its agent
+ * or round, the presentation (falls back to an answer), the judgement or the personas.
+ */
 export function loseCall(
   draft: Draft,
   index: number,
@@ -79,11 +86,12 @@ export function loseCall(
   }
 }
 
+/** Like `consequenceByClass`, but a failed summary that the call can do without costs no round. */
 function consequenceOf(draft: Draft, entry: ModelCall, failure: CallFailure): Consequence {
   const consequence = consequenceByClass(draft, entry.agent, failure);
   const { call } = draft.round(entry.agent);
-  return consequence.then === "round_fails" && isSummaryOptional(entry, call, failure)
-    ? { then: "retry", retryAt: draft.at }
+  return consequence.action === "fail_round" && isSummaryOptional(entry, call, failure)
+    ? { action: "retry", retryAt: draft.at }
     : consequence;
 }
 
@@ -94,22 +102,22 @@ function consequenceByClass(draft: Draft, index: number, failure: CallFailure): 
       return transientConsequence(draft, call, failure);
     case "interrupted":
       return call.interruptions + 1 < LIMITS.interruptionsPerCall
-        ? { then: "retry", retryAt: draft.at }
-        : { then: "round_fails" };
+        ? { action: "retry", retryAt: draft.at }
+        : { action: "fail_round" };
     case "bad_credentials":
     case "unknown_model":
-      return { then: "agent_fails" };
+      return { action: "fail_agent" };
     case "bad_request":
-      return { then: draft.agent(index).completedCalls === 0 ? "agent_fails" : "round_fails" };
+      return { action: draft.agent(index).completedCalls === 0 ? "fail_agent" : "fail_round" };
     case "context_too_long":
       return mayCompact(call, failure)
-        ? { then: "retry", retryAt: draft.at }
-        : { then: "round_fails" };
+        ? { action: "retry", retryAt: draft.at }
+        : { action: "fail_round" };
     case "quota":
     case "content_filter":
     case "refusal":
     case "cancelled":
-      return { then: "round_fails" };
+      return { action: "fail_round" };
   }
 }
 
@@ -120,10 +128,10 @@ function transientConsequence(
 ): Consequence {
   const isUnreachable = code === CANNOT_REACH;
   const probeAt = nextProbeAt(call, draft.at);
-  if (isUnreachable && probeAt === null) return { then: "agent_fails" };
+  if (isUnreachable && probeAt === null) return { action: "fail_agent" };
   const tries = call.tries + 1;
   if (tries >= LIMITS.triesPerCall || (retryAfterMs ?? 0) > LIMITS.retryAfterMs)
-    return { then: "round_fails" };
-  if (isUnreachable && probeAt !== null) return { then: "retry", retryAt: probeAt };
-  return { then: "retry", retryAt: draft.at + retryDelayMs(tries, retryAfterMs, draft.random) };
+    return { action: "fail_round" };
+  if (isUnreachable && probeAt !== null) return { action: "retry", retryAt: probeAt };
+  return { action: "retry", retryAt: draft.at + retryDelayMs(tries, retryAfterMs, draft.random) };
 }

@@ -1,5 +1,5 @@
 import { proposeAnswer, submitPartial } from "./answer";
-import { chargeFor, reservationOf, usageOrReserved } from "../call/calls";
+import { chargeFor, inFlightEntry, usageOrReserved } from "../call/calls";
 import { NO_SUMMARY } from "../call/compaction";
 import type { Draft } from "../draft";
 import { loseCall } from "../call/failure";
@@ -20,7 +20,7 @@ import { proposeVote } from "./vote";
  * current state.
  */
 export function callReplied(draft: Draft, effectId: string, reply: Reply): void {
-  const entry = reservationOf(draft, effectId);
+  const entry = inFlightEntry(draft, effectId);
   if (!entry) return;
   const index = entry.agent;
   recordHostedUses(draft, index, { call: effectId, reply });

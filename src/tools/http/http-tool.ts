@@ -106,7 +106,7 @@ async function send(
   } catch (cause) {
     lease.release();
     if (status === null)
-      settle(context.signal.aborted || isAddressRefused(cause) ? "left" : "failed");
+      settle(context.signal.aborted || isAddressRefused(cause) ? "inconclusive" : "failed");
     context.signal.throwIfAborted();
     const why = limit.aborted ? `it took longer than ${timeoutMs / 1000} s` : messageOf(cause);
     return toFailure(definition, { why, status, wasSent: limit.aborted || !isUnsent(cause) });

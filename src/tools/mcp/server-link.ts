@@ -7,7 +7,7 @@ import {
   failed,
   breakerMessage,
   succeeded,
-  undecided,
+  inconclusive,
 } from "../breaker";
 import type { ToolContext, ToolResult } from "../tool";
 import { BoundedFetch } from "./bounded-fetch";
@@ -155,7 +155,7 @@ export class ServerLink {
     } catch (error) {
       const failure = toFailure(error, connection?.hasSession ?? false);
       const isLeft = signal.aborted && !isTimeout(signal.reason);
-      if (isLeft) this.#breaker = undecided(this.#breaker);
+      if (isLeft) this.#breaker = inconclusive(this.#breaker);
       else this.#judge(failure, connection ?? error);
       if (!isLeft && connection && (failure.fault || failure.forgotten)) this.#retire(connection);
       return { failure };
@@ -166,7 +166,7 @@ export class ServerLink {
   #judge({ fault }: McpFailure, incident: unknown): void {
     const known = typeof incident === "object" && incident !== null ? incident : {};
     if (!fault) this.#breaker = succeeded();
-    else if (this.#counted.has(known)) this.#breaker = undecided(this.#breaker);
+    else if (this.#counted.has(known)) this.#breaker = inconclusive(this.#breaker);
     else this.#breaker = failed(this.#breaker, this.#options.env.now());
     if (fault) this.#counted.add(known);
   }

@@ -10,55 +10,55 @@ beforeEach(async () => {
   cwd = await mkdtemp(path.join(tmpdir(), "init-"));
 });
 afterEach(() => rm(cwd, { recursive: true }));
-const written = () => readFile(path.join(cwd, ".massgen/config.yaml"), "utf8").catch(() => null);
+const readConfig = () => readFile(path.join(cwd, ".massgen/config.yaml"), "utf8").catch(() => null);
 
 const YAML = "# yaml-language-server: $schema=../team.schema.json\n# Two of a kind.\nagents: []\n";
 const COPY = "# Two of a kind.\nagents: []\n";
-const list = {
+const configList = {
   data: [
     { name: "demo", title: "Three models", runnable: false, missing: [{ detail: "No key." }] },
     { name: "pair", title: "Two of a kind\x1b[2J", runnable: true },
   ],
 };
 const answers = {
-  "/api/configs": { status: 200, body: list },
+  "/api/configs": { status: 200, body: configList },
   "/api/configs/pair": { status: 200, type: "application/yaml", body: YAML },
 };
 const DOWN = "\x1b[B";
 
 describe("massgen-edge config init", () => {
-  it("copies a team of the service, without the schema comment of the original", async () => {
+  it("copies an included team, without the original's schema comment", async () => {
     await using service = await Service.start({ events: [], answers });
     const ran = await runAt({ cwd }, "config", "init", "--team", "pair", "--server", service.url);
-    expect([ran.code, ran.stdout, await written()]).toEqual([
+    expect([ran.code, ran.stdout, await readConfig()]).toEqual([
       0,
       "Wrote .massgen/config.yaml. Check it: npm run ask -- config validate\n",
       COPY,
     ]);
   });
 
-  it("offers the teams of the service, with their titles and whether they can run there", async () => {
+  it("lists the included teams with their titles, and marks teams that cannot run", async () => {
     await using service = await Service.start({ events: [], answers });
     const keys = [["models of my own", `${DOWN}\r`]] as const;
     const ran = await runAt({ cwd, keys }, "config", "init", "--server", service.url);
     expect(ran.screen).toContain("demo (not available) (Three models)");
-    expect([ran.code, await written()]).toEqual([0, COPY]);
+    expect([ran.code, await readConfig()]).toEqual([0, COPY]);
   });
 
-  it("accepts models instead", async () => {
+  it("writes a team of the models that the user enters", async () => {
     await using service = await Service.start({ events: [], answers });
     const keys = [
       ["models of my own", `${DOWN}${DOWN}\r`],
       ["Separate them", "gpt-6.1-terra\r"],
     ] as const;
     const ran = await runAt({ cwd, keys }, "config", "init", "--server", service.url);
-    expect([ran.code, await written()]).toEqual([
+    expect([ran.code, await readConfig()]).toEqual([
       0,
       expect.stringContaining("model: gpt-6.1-terra\n"),
     ]);
   });
 
-  it("asks for models if no service answers", async () => {
+  it("asks for models if the service is unavailable", async () => {
     await using service = await Service.start({
       events: [],
       answers: { "/api/configs": problem(503, {}) },
@@ -66,25 +66,25 @@ describe("massgen-edge config init", () => {
     const keys = [["Separate them", "gpt-6.1-terra\r"]] as const;
     const ran = await runAt({ cwd, keys }, "config", "init", "--server", service.url);
     expect(ran.screen).toContain(
-      `The teams of ${service.url} are not available now. Name models instead.\n`,
+      `Cannot list the included teams of ${service.url}. Enter models instead.\n`,
     );
-    expect([ran.code, await written()]).toEqual([
+    expect([ran.code, await readConfig()]).toEqual([
       0,
       expect.stringContaining("model: gpt-6.1-terra\n"),
     ]);
   });
 
-  it("keeps an existing config, before it asks anything", async () => {
+  it("refuses to overwrite an existing config, before any question or request", async () => {
     await using service = await Service.start({ events: [], answers });
     await runAt({ cwd }, "config", "init", "--model", "gpt-6.1-terra");
-    const before = await written();
+    const before = await readConfig();
     await expect(
       runAt({ cwd, keys: [] }, "config", "init", "--server", service.url),
     ).rejects.toMatchObject({
       exitCode: 1,
       message: "Cannot write .massgen/config.yaml: it already exists; --force overwrites it.",
     });
-    expect([await written(), service.requests]).toEqual([before, []]);
+    expect([await readConfig(), service.requests]).toEqual([before, []]);
     const forced = await runAt(
       { cwd },
       "config",
@@ -95,28 +95,28 @@ describe("massgen-edge config init", () => {
       "--server",
       service.url,
     );
-    expect([forced.code, await written()]).toEqual([0, COPY]);
+    expect([forced.code, await readConfig()]).toEqual([0, COPY]);
   });
 
   it.each([
-    { name: "an unknown team", args: ["--team", "nope"], says: "Check the id and the server." },
+    { name: "an unknown team", args: ["--team", "nope"], message: "Check the id and the server." },
     {
       name: "a team and models at once",
       args: ["--team", "pair", "--model", "m"],
-      says: "Either --team, or --model",
+      message: "Use either --team, or --model with --backend.",
     },
     {
-      name: "neither, without a terminal",
+      name: "neither a team nor models, without a terminal",
       args: [],
-      says: "Name its models, or a team of the service: ",
+      message: "Name models or an included team: ",
     },
-  ])("writes nothing for $name", async ({ args, says }) => {
+  ])("writes nothing for $name", async ({ args, message }) => {
     await using service = await Service.start({ events: [], answers });
     const run = runAt({ cwd }, "config", "init", ...args, "--server", service.url);
     await expect(run).rejects.toMatchObject({
       exitCode: 1,
-      message: expect.stringContaining(says),
+      message: expect.stringContaining(message),
     });
-    expect(await written()).toBe(null);
+    expect(await readConfig()).toBe(null);
   });
 });

@@ -12,7 +12,7 @@ import {
   wrote,
 } from "../builders";
 import { effectsPerTurn } from "../../../src/coordination/budget/budget";
-import { allAnswer, giveLarge, SIX, table } from "../rule-table";
+import { allAnswer, giveLargeAnswers, SIX_AGENTS, table } from "../rule-table";
 import { check } from "../../../checker";
 import { eventLines } from "../event-lines";
 import { World } from "../world";
@@ -91,10 +91,13 @@ it.each([
 
 it("the state of a running turn contains at most 8 MB of answers, and no answers of a rejected attempt (I16)", () => {
   const MB = 1024 * 1024;
-  const world = new World({ ...SIX, rules: { ...SIX.rules, max_orchestration_restarts: 1 } });
+  const world = new World({
+    ...SIX_AGENTS,
+    rules: { ...SIX_AGENTS.rules, max_orchestration_restarts: 1 },
+  });
   const size = () => JSON.stringify(world.state).length;
   world.ask();
-  giveLarge(world, 64);
+  giveLargeAnswers(world, 64);
   for (const id of world.ids) world.does(id, answers(id.padEnd(128 * 1024, "z")));
   expect(size()).toBeLessThan(8.25 * MB);
   for (const id of world.ids) world.does(id, votes("a"));

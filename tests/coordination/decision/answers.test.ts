@@ -1,6 +1,6 @@
 import { describe } from "vitest";
 import { anAnswer, answers, aVote, decides, invalid, votes } from "../builders";
-import { allAnswer, giveLarge, SIX, table } from "../rule-table";
+import { allAnswer, giveLargeAnswers, SIX_AGENTS, table } from "../rule-table";
 
 const LARGE = "x".repeat(128 * 1024 + 1);
 describe("new_answer", () => {
@@ -167,8 +167,8 @@ describe("new_answer", () => {
     },
     {
       name: "is refused once all answers of the team fill 8 MB, replaced answers included",
-      world: SIX,
-      given: (world) => giveLarge(world, 64),
+      world: SIX_AGENTS,
+      given: (world) => giveLargeAnswers(world, 64),
       when: (world) => world.does("a", answers("Short")),
       then: [
         "call.completed a",
@@ -178,8 +178,8 @@ describe("new_answer", () => {
     },
     {
       name: "is accepted while there is room for its start",
-      world: SIX,
-      given: (world) => giveLarge(world, 63),
+      world: SIX_AGENTS,
+      given: (world) => giveLargeAnswers(world, 63),
       when: (world) => world.does("a", answers("y".repeat(128 * 1024))),
       then: [
         "call.completed a",

@@ -8,7 +8,7 @@ const every = { tools: [tool("search")] };
 describe("an injection", () => {
   table([
     {
-      name: "comes with a tool result, before the next call of the round",
+      name: "is sent with a tool result, before the next call of the round",
       world: { every },
       given: (world) => {
         allAnswer(world);
@@ -21,7 +21,7 @@ describe("an injection", () => {
       owes: ["call a", "call b", "call c"],
     },
     {
-      name: "waits until all tools of the reply have their results",
+      name: "waits until every tool call of the reply has a result",
       world: { every },
       given: (world) => {
         allAnswer(world);
@@ -32,7 +32,7 @@ describe("an injection", () => {
       then: ["tool.completed a search ok"],
     },
     {
-      name: "contains each author's newest unseen answer, and no answer that was shown before",
+      name: "contains each author's newest unseen answer, and no answer that the agent has seen",
       world: { every },
       given: (world) => {
         allAnswer(world);
@@ -44,7 +44,7 @@ describe("an injection", () => {
       then: ["tool.completed a search ok", "answers.injected a [agent2.3] tool_result"],
     },
     {
-      name: "is not made without new answers",
+      name: "is omitted if there is no new answer",
       world: { every },
       given: (world) => {
         allAnswer(world);
@@ -54,7 +54,7 @@ describe("an injection", () => {
       then: ["tool.completed a search ok"],
     },
     {
-      name: "never reaches an agent without an answer",
+      name: "is never sent to an agent that has not answered yet",
       world: { every },
       given: (world) => {
         world.does("b", answers("B"));
@@ -64,7 +64,7 @@ describe("an injection", () => {
       then: ["tool.completed a search ok"],
     },
     {
-      name: "comes with tool results only a limited number of times per round",
+      name: "is sent with tool results at most max_midstream_injections_per_round times per round",
       world: { every, rules: { max_midstream_injections_per_round: 1 } },
       given: (world) => {
         allAnswer(world);
@@ -78,7 +78,7 @@ describe("an injection", () => {
       then: ["tool.completed a search ok"],
     },
     {
-      name: "does not come with a tool result or an undecided reply if agents work undisturbed",
+      name: "is sent neither with a tool result nor after a reply without a decision, with disable_injection",
       world: { every, rules: { disable_injection: true } },
       given: (world) => {
         allAnswer(world);
@@ -89,7 +89,7 @@ describe("an injection", () => {
       then: ["tool.completed a search ok", "call.completed a", "round.nudged a 1"],
     },
     {
-      name: "still comes with a vote that needs it if agents work undisturbed",
+      name: "is sent with the result of a stale vote, also with disable_injection",
       world: { every, rules: { disable_injection: true } },
       given: (world) => {
         allAnswer(world);
@@ -105,7 +105,7 @@ describe("an injection", () => {
       ],
     },
     {
-      name: "that was held back comes at the end of a reply that does not decide",
+      name: "over the limit is sent after the next reply without a decision",
       world: { every, rules: { max_midstream_injections_per_round: 0 } },
       given: (world) => {
         allAnswer(world);
@@ -117,7 +117,7 @@ describe("an injection", () => {
       then: ["call.completed a", "round.nudged a 1", "answers.injected a [agent2.2] message"],
     },
     {
-      name: "that was held back makes a vote stale",
+      name: "over the limit makes a vote stale, and is sent with its result",
       world: { every, rules: { max_midstream_injections_per_round: 0 } },
       given: (world) => {
         allAnswer(world);
@@ -133,7 +133,7 @@ describe("an injection", () => {
       ],
     },
     {
-      name: "that would fill the window starts a fresh round instead, which is no failure",
+      name: "that would fill more than 75 % of the context window starts a new round, and the old one does not count as failed",
       world: { each: { a: { context_window: 1_000 } } },
       given: (world) => {
         allAnswer(world);
@@ -149,7 +149,7 @@ describe("an injection", () => {
       owes: ["call a", "call b", "call c"],
     },
     {
-      name: "that just fits is shown",
+      name: "that fills exactly 75 % of the context window is sent",
       world: { each: { a: { context_window: 1_000 } } },
       given: (world) => {
         allAnswer(world);
@@ -161,7 +161,7 @@ describe("an injection", () => {
     },
   ]);
 
-  it("makes an answer known: a vote counts after it, and repeating the answer is refused", () => {
+  it("marks the answer as seen: a later vote counts, and a copy of the answer is refused", () => {
     const world = new World({ every });
     world.ask();
     allAnswer(world);

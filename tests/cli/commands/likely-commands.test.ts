@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { OTHER_TOOLS } from "../../../cli/commands/other-tools";
-import { COMMANDS, refuseSlips } from "../../../cli/commands/slips";
+import { COMMANDS, refuseLikelyCommand } from "../../../cli/commands/likely-commands";
 import { commandLine } from "../../../cli/program";
 import { nobody } from "./terminal";
 
@@ -33,7 +33,7 @@ describe("words that are unlikely to be a question", () => {
       says: "The service starts with `npm start` in its folder. To check the service: npm run ask -- doctor.",
     },
   ])("$words are refused: $says (A7)", ({ words, says }) => {
-    expect(() => refuseSlips(words)).toThrow(says);
+    expect(() => refuseLikelyCommand(words)).toThrow(says);
   });
 
   const issue =
@@ -41,19 +41,19 @@ describe("words that are unlikely to be a question", () => {
       " ",
     );
   it.each(issue)("%s, a command of other tools, is never a question by itself (A7)", (word) => {
-    expect(() => refuseSlips([word])).toThrow(/There is no command .*npm run ask -- ask "/);
+    expect(() => refuseLikelyCommand([word])).toThrow(/There is no command .*npm run ask -- ask "/);
   });
 
   const more =
     "context contexts audit events turns review plan compact memory search find quota budget release pr issue rebase switch restart " +
     "retry replay compare save load docs api tasks jobs metrics dashboard";
   it.each(more.split(" "))("%s is not a question either (A7)", (word) => {
-    expect(() => refuseSlips([word])).toThrow(/There is no command .*npm run ask -- ask "/);
+    expect(() => refuseLikelyCommand([word])).toThrow(/There is no command .*npm run ask -- ask "/);
   });
 
-  it.each(["/status", "/Retry", "/q"])("%s is a command of the conversation (A7)", (word) => {
-    expect(() => refuseSlips([word])).toThrow(
-      `${word} is a command of the conversation, which starts with npm run ask --`,
+  it.each(["/status", "/Retry", "/q"])("%s works only in a conversation (A7)", (word) => {
+    expect(() => refuseLikelyCommand([word])).toThrow(
+      `${word} works only in a conversation. Start a conversation: npm run ask --`,
     );
   });
 
@@ -76,7 +76,7 @@ describe("words that are unlikely to be a question", () => {
     { words: ["delete", "old", "files"] },
     { words: ["show", "me", "primes"] },
   ])("$words may be asked", ({ words }) => {
-    expect(() => refuseSlips(words)).not.toThrow();
+    expect(() => refuseLikelyCommand(words)).not.toThrow();
   });
 
   it("each refusal names a command of this program, and the word itself is not a command", () => {
