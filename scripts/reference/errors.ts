@@ -1,5 +1,5 @@
 import { CODE_MEANINGS, type ErrorCode, statusOf } from "../../src/api/errors";
-import { NEED_IDS, NEEDS } from "../../src/config/needs";
+import { NEED_IDS, NEEDS, type NeedId, SERVED } from "../../src/config/needs";
 import { ENDED_BY_MEANINGS, FAILURE_MEANINGS, PROBLEM_MEANINGS } from "./error-meanings";
 import { code, page, sentence, table } from "./markdown";
 
@@ -23,7 +23,11 @@ export function errorsPage(): string {
     "A problem with the code `not_served` names the feature in `need`.",
     table(
       ["Need", "Feature", "Instead"],
-      NEED_IDS.map((need) => [code(need), sentence(NEEDS[need].what), NEEDS[need].way]),
+      NEED_IDS.filter((need) => !isServed(need)).map((need) => [
+        code(need),
+        capitalized(sentence(NEEDS[need].what)),
+        NEEDS[need].way,
+      ]),
     ),
     "## Model calls",
     "`call.failed` has one of these classes in `class`.",
@@ -33,6 +37,12 @@ export function errorsPage(): string {
     meanings("Reason", ENDED_BY_MEANINGS),
   );
 }
+
+/** A need can also be a feature that a deployment may lack; sessions of this service have it. */
+const isServed = (need: NeedId): boolean =>
+  Object.entries(SERVED).some(([feature, served]) => feature === need && served);
+
+const capitalized = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 const meanings = (head: string, of: Readonly<Record<string, string>>): string =>
   table(
