@@ -61,14 +61,22 @@ const countsInWords = ({ counts }: Campaign, size: Size): string =>
 /** Running campaigns, each the leader of its process group. */
 const running = new Set<ChildProcess>();
 
-/** Ends the running campaigns and their services when this command is interrupted. */
+/** Exit code of an interrupted command; `null` while it is not interrupted. */
+let interrupted: number | null = null;
+
+/** Ends the running campaigns and their services, then this command, and records no result. */
 function endWithCampaigns(signal: NodeJS.Signals): void {
+  interrupted = signal === "SIGINT" ? 130 : 143;
   for (const child of running) signalGroup(child, "SIGTERM");
-  process.exitCode = signal === "SIGINT" ? 130 : 143;
+  exitOnceEnded();
   setTimeout(() => {
     for (const child of running) signalGroup(child, "SIGKILL");
-    process.exit();
-  }, END_WITHIN_MS).unref();
+    process.exit(interrupted);
+  }, END_WITHIN_MS);
+}
+
+function exitOnceEnded(): void {
+  if (interrupted !== null && running.size === 0) process.exit(interrupted);
 }
 
 /**
@@ -89,13 +97,13 @@ async function vitestOn(
   const output: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr])
     stream?.on("data", (chunk: Buffer) => output.push(chunk));
-  try {
-    const [code] = await once(child, "close");
-    return code ?? 1;
-  } finally {
-    running.delete(child);
-    process.stdout.write(Buffer.concat(output));
-  }
+  const [code] = await once(child, "close");
+  running.delete(child);
+  process.stdout.write(Buffer.concat(output));
+  exitOnceEnded();
+  // Another lane still ends: no campaign may start, and this one has no result.
+  if (interrupted !== null) return new Promise(() => {});
+  return code ?? 1;
 }
 
 /**
