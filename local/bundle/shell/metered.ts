@@ -1,4 +1,4 @@
-import { sha256 } from "../../sha256";
+import { sha256 } from "../../sha256.ts";
 import { type AnyNode, parse } from "acorn";
 import {
   callsOf,

@@ -32,7 +32,10 @@ export function nobody(cwd = "."): Io {
  * Runs a command line in this process. Throws a CliError with the message that the program would
  * print.
  */
-export async function runAt({ cwd, keys }: TerminalUser, ...args: string[]): Promise<CommandResult> {
+export async function runAt(
+  { cwd, keys }: TerminalUser,
+  ...args: string[]
+): Promise<CommandResult> {
   const isTTY = keys !== undefined;
   const stdin = Object.assign(new PassThrough(), { isTTY, setRawMode: () => stdin });
   const screen = new PassThrough();

@@ -9,7 +9,7 @@ import {
 import { createTables } from "../../../../durable-objects/session/session-tables";
 import type { FileBucket } from "../../../../r2-layout/session-files";
 import type { Team } from "../../../../src/config/team";
-import type { ModelCallEffect } from "../../../../src/coordination";
+import type { InputBody, ModelCallEffect } from "../../../../src/coordination";
 import type { Engine } from "../../../../src/engine/engine";
 import type { Performer, SessionInputs } from "../../../../src/engine/ports";
 import { isTerminal, type WireEvent } from "../../../../src/protocol/events";
@@ -109,17 +109,7 @@ export function workingAgent(
       life = begin(2);
       life.engine.boot();
     },
-    ask: () =>
-      void life.parts.coordinator.handle({
-        ...{
-          type: "turn_requested",
-          rules: team.rules,
-          question: "What is there?",
-          parentTurn: null,
-          budget: {},
-        },
-        timeoutMs: null,
-      }),
+    ask: () => void life.parts.coordinator.handle(requestOf(team)),
     /** Name and outcome of each completed call, in the order of completion. */
     ended: () =>
       events().flatMap((event) =>
@@ -129,6 +119,15 @@ export function workingAgent(
     close: () => disk.close(),
   };
 }
+
+const requestOf = ({ rules }: Team): InputBody => ({
+  type: "turn_requested",
+  rules,
+  question: "What is there?",
+  parentTurn: null,
+  budget: {},
+  timeoutMs: null,
+});
 
 type Life = {
   disk: Disk;
