@@ -1,6 +1,7 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { badInputsTable } from "./scripts/checks/bad-inputs-table.ts";
+import { LongestFirst } from "./tests/longest-first.ts";
 import { TEST_SEALING_KEYS } from "./tests/builders/sealing-keys.ts";
 import { sampleTable } from "./tests/config/sample-table.ts";
 import { contractTable } from "./tests/contracts/contract-table.ts";
@@ -160,6 +161,7 @@ const realService = (
 export default defineConfig({
   test: {
     maxWorkers: WORKERS_AT_ONCE,
+    sequence: { sequencer: LongestFirst },
     // Test names contain the whole input and a finding's id. The default cuts values at 40
     // characters.
     taskTitleValueFormatTruncate: 200,

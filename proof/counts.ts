@@ -16,9 +16,9 @@ export const COUNTS = {
    * Seeds of `npm run simulate`: whole sessions of the service with simulated time, storage,
    * providers and crashes.
    */
-  simulated_sessions: { change: 300, nightly: 10_000, release: 200_000 },
+  simulated_sessions: { change: 200, nightly: 10_000, release: 200_000 },
   /** Random sessions of the coordination rules alone. */
-  rule_sessions: { change: 1_000, nightly: 3_000, release: 100_000 },
+  rule_sessions: { change: 300, nightly: 3_000, release: 100_000 },
   /** Seeds of the simulated service that are also replayed, restored and compared one by one. */
   engine_seeds: { change: 4, nightly: 40, release: 40 },
   /** Bugs that are planted in the code, one at a time; the simulation must catch each of them. */
@@ -42,7 +42,7 @@ export const COUNTS = {
   /** Minutes of runs one after another on one service, with a fault every few seconds. */
   soak_minutes: { change: 0.5, nightly: 0.5, release: 60 },
   /** Kinds of provider faults, each in a whole run of a mixed team in each wire format. */
-  wire_faults: { change: 10, nightly: ALL, release: ALL },
+  wire_faults: { change: 5, nightly: ALL, release: ALL },
   /**
    * Replies that are mutated and sent through each adapter over a socket or in memory, per wire
    * format.

@@ -5,10 +5,7 @@ import { answersThenVotes, paced } from "../../simulated/providers/scripts";
 import type { WireEvent } from "../../src/protocol/events";
 import { runningService } from "./support/running-service";
 
-/**
- * SIGKILL of the real runtime during a summary call, and while a call waits for its backend's rate
- * limits.
- */
+/** SIGKILL of the real runtime during a summary call and right after it. */
 const WITHIN_MS = 240_000;
 const LONG_ENOUGH = { ttftMs: 1_000 };
 
@@ -90,34 +87,6 @@ it(
     expect((await on.client.ended(id, WITHIN_MS)).status).toBe("completed");
     const [cut, again] = goingOn().slice(before);
     expect(again).toBe(cut);
-  },
-  WITHIN_MS,
-);
-
-it(
-  "a call that waits for its backend's limits waits on after a kill, for the rest of the minute",
-  async () => {
-    const limited = {
-      id: "a",
-      model: "quick",
-      backend: { api_key: "limited", rate_limits: { rpm: 1 } },
-    };
-    const begin = () => on.client.start({ baseUrl: on.providers.baseUrl, agents: [limited] });
-    const { session_id: first } = await begin();
-    await on.client.ended(first, WITHIN_MS);
-    const { session_id: second } = await begin();
-    await until(second, (events) => events.some(({ type }) => type === "call.waiting"));
-    await restart();
-    const { status } = await on.client.ended(second, WITHIN_MS);
-    expect(status).toBe("completed");
-    const startedAt = async (id: string) =>
-      (await on.client.events(id)).find(({ type }) => type === "call.started")?.at ?? 0;
-    const [one, two] = [await startedAt(first), await startedAt(second)];
-    expect(two - one).toBeGreaterThan(59_000);
-    expect(two - one).toBeLessThan(75_000);
-    expect(
-      (await on.client.events(second)).filter(({ type }) => type === "call.waiting"),
-    ).toHaveLength(1);
   },
   WITHIN_MS,
 );
