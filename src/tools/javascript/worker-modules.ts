@@ -29,7 +29,7 @@ export function arm(steps, timeoutMs) {
   left = steps;
   until = clock() + timeoutMs;
 }
-const stoppedBy = () => why;
+export const stoppedBy = () => why;
 export function step() {
   if (why !== null || (--left & 63) === 0) check();
 }
