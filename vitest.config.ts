@@ -18,9 +18,11 @@ const WORKERS = "{tests,proof}/**/*.workers.test.ts";
 const PROCESS = "{tests,proof}/**/*.process.test.ts";
 /** The only test of a real service in `npm test`. */
 const DEMO = "tests/e2e/demo.process.test.ts";
-/** Tests of time limits. They run alone, because other tests would distort their measurements. */
-const TIMED = [
-  "tests/e2e/{abort,costly-calls,recovery,revocation}.process.test.ts",
+/** Tests of time limits, which mostly wait. They run only beside one another. */
+const WAITING = ["tests/e2e/{abort,recovery,revocation}.process.test.ts"];
+/** Tests of responses while the processor is busy. They run alone: others would distort them. */
+const BUSY = [
+  "tests/e2e/costly-calls.process.test.ts",
   "tests/tools/shell/endless.process.test.ts",
 ];
 /** More workers than cores, because tests wait for at least half of their time. */
@@ -189,12 +191,13 @@ export default defineConfig({
       ),
       realService("process", {
         include: [PROCESS],
-        exclude: [DEMO, ...TIMED],
+        exclude: [DEMO, ...WAITING, ...BUSY],
         order: 2,
         lanes: WORKERS_AT_ONCE,
       }),
-      realService("process-timed", { include: TIMED, exclude: [], order: 3 }),
-      realService("proof", { include: [PROOF], exclude: [], order: 4 }),
+      realService("process-waiting", { include: WAITING, exclude: [], order: 3, lanes: 3 }),
+      realService("process-busy", { include: BUSY, exclude: [], order: 4 }),
+      realService("proof", { include: [PROOF], exclude: [], order: 5 }),
     ],
   },
 });

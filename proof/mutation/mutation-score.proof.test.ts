@@ -18,12 +18,12 @@ async function run(...args: string[]): Promise<{ code: number | null; output: st
 
 const USES = [
   {
-    name: "the tests of the tally notice that a tie goes to another answer, and nearly every other mutant",
+    name: "the tests of votes notice that a tie goes to another answer, and nearly every other mutant",
     test: async () => {
-      const { code, output } = await run("--file", "tally.ts", "--all");
+      const { code, output } = await run("--file", "vote.ts", "--all");
       console.log(output);
       expect(output).toMatch(
-        /tally\.ts:\d+:\d+ killed by .*\n {2}- leaders\[0\] \?\? null\n {2}\+ leaders\[0\] && null/,
+        /vote\.ts:\d+:\d+ killed by .*\n {2}- leaders\[0\] \?\? null\n {2}\+ leaders\[0\] && null/,
       );
       expect(Number(/^score +([\d.]+) %/m.exec(output)?.[1])).toBeGreaterThanOrEqual(85);
       expect(code).toBe(0);
