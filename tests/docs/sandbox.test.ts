@@ -6,6 +6,12 @@ const read = (path: string): string => readFileSync(path, "utf8");
 const textAt = (toml: string, key: string): string | undefined =>
   new RegExp(`^(?:# )?${key} = "([^"]+)"`, "m").exec(toml)?.[1];
 
+type Manifest = {
+  version?: string;
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+};
+
 it("the service binds, commented out, the class and the script that sandbox/ deploys", () => {
   const own = read("sandbox/wrangler.toml");
   const [bound = ""] =
@@ -20,10 +26,19 @@ it("the service binds, commented out, the class and the script that sandbox/ dep
 });
 
 it("the image of its containers has the version of its package", () => {
-  const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
-    read("sandbox/package.json"),
-  );
+  const { dependencies }: Manifest = JSON.parse(read("sandbox/package.json"));
   expect(/sandbox:(\S+)/.exec(read("sandbox/Dockerfile"))?.[1]).toBe(
-    dependencies["@cloudflare/sandbox"],
+    dependencies?.["@cloudflare/sandbox"],
   );
+});
+
+it("versions of the project and of its tools are in the package.json of the root alone", () => {
+  const root: Manifest = JSON.parse(read("package.json"));
+  const shared = Object.keys({ ...root.dependencies, ...root.devDependencies });
+  for (const folder of ["sandbox", "client", "proof/mutation"]) {
+    const own: Manifest = JSON.parse(read(`${folder}/package.json`));
+    const tools = Object.keys({ ...own.dependencies, ...own.devDependencies });
+    expect(tools.filter((name) => shared.includes(name))).toEqual([]);
+    expect(own.version).toBeUndefined();
+  }
 });
