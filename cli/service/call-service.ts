@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { type Call, Client, ClientError } from "../../client/index";
 import type { Connection } from "../credentials/connection";
 import { VERSION } from "../invocation";
+import { toLine } from "../terminal/sanitize";
 import { type RequestContext, toCliError, unexpectedAnswer } from "./problem";
 
 /**
@@ -60,13 +61,14 @@ export async function* streamFromService<T>(
 
 /**
  * The service's response to a key. `open`: no key is needed. `limited`: the key is valid but has no
- * scope `read`. `refused`: with the service's message.
+ * scope `read`. `refused`: with the service's code and message on one line. `code` is `null` if the
+ * response is not the service's.
  */
 export type Access =
   | { kind: "good" }
   | { kind: "open" }
   | { kind: "limited" }
-  | { kind: "refused"; message: string };
+  | { kind: "refused"; code: string | null; message: string };
 
 /**
  * Checks a key by requesting a list of one session. Throws CliError if the service does not
@@ -89,6 +91,6 @@ function probe(connection: Connection): Promise<Access> {
     if (answer.status === 403) return { kind: "limited" };
     const error = client.errorFrom(answer);
     if (answer.status !== 401) throw error;
-    return { kind: "refused", message: toCliError(error, connection).message };
+    return { kind: "refused", code: error.code, message: toLine(error.message) };
   });
 }

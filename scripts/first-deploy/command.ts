@@ -13,6 +13,7 @@ import { wranglerReply } from "../../local/bundle/wrangler";
 import { keysIn } from "../../local/provider-keys";
 import type { FirstDeployArguments } from "./arguments";
 import { type Deployment, firstDeploy } from "./first-deploy";
+import { type KeyCheck, keyCheckOf } from "./key-check";
 import { withNames } from "./named-config";
 import { firstDeployPlan, nextCommands, EMPTY_ACCOUNT, planInWords } from "./plan";
 import { DeployProblem, explainFailure, severalAccounts } from "./problems";
@@ -21,8 +22,6 @@ import { readSavedSecrets, savedSecretsFile, writeSavedSecrets } from "./saved-s
 import { targetOf } from "./target";
 
 const DEV_VARS = ".dev.vars";
-/** How long a new address may take until it is reachable. */
-const WAIT = { times: 60, everyMs: 3_000 };
 const HERE = { home: homedir(), cwd: process.cwd() };
 const say = (line: string): void => console.log(line);
 
@@ -104,25 +103,18 @@ const portsOf = ({ options: { config, env }, account, file, devVars }: PortSetti
     const { keys } = await readCredentials(HERE);
     return Object.hasOwn(keys, server) ? (keys[server] ?? null) : null;
   },
-  accepts: acceptsInTime,
+  checkKey,
+  wait: (ms: number): Promise<void> => sleep(ms),
   random: (bytes: number) => randomBytes(bytes),
   now: Date.now,
   say,
 });
 
-async function acceptsInTime(server: string, key: string): Promise<boolean> {
-  for (let tried = 0; tried < WAIT.times; tried += 1) {
-    if (await acceptsNow(server, key)) return true;
-    await sleep(WAIT.everyMs);
-  }
-  return false;
-}
-
-async function acceptsNow(server: string, key: string): Promise<boolean> {
+async function checkKey(server: string, key: string): Promise<KeyCheck> {
   try {
-    return (await judgeAccess({ server, key })).kind === "good";
+    return keyCheckOf(await judgeAccess({ server, key }));
   } catch (error) {
-    if (error instanceof CliError) return false;
+    if (error instanceof CliError) return { type: "unreachable" };
     throw error;
   }
 }

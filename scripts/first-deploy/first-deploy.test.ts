@@ -1,90 +1,7 @@
-import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { parseKey } from "../../src/tenancy/keys";
-import { type DeployPorts, firstDeploy } from "./first-deploy";
-import type { Goal } from "./plan";
-import { DeployProblem } from "./problems";
-import { failed, NAMED_CONFIG, RecordedAccount, SERVER } from "./recorded-account";
-import type { Reply } from "./replies";
-import type { SavedSecrets } from "./saved-secrets";
-import { targetOf } from "./target";
-
-const CONFIG = {
-  name: "massgen-edge",
-  d1_databases: [{ binding: "DB" }],
-  r2_buckets: [{ binding: "BUCKET" }],
-};
-const PROVIDER_KEY = "sk-provider-0123456789";
-const GOAL: Goal = {
-  target: targetOf(CONFIG),
-  tenant: "main",
-  providerKeys: ["OPENAI_API_KEY"],
-};
-
-/** Ends a run as a kill would: at a call of a port, before or after its effect. */
-class Cut extends Error {}
-type CutPoint = { call: number; phase: "before" | "after" };
-
-/** This machine and an account. Both outlive a run that is cut. */
-class World {
-  readonly account = new RecordedAccount();
-  saved: SavedSecrets = {};
-  readonly stored = new Map<string, string>();
-  readonly said: string[] = [];
-  /** Replies that replace those of the account, by the start of the command. */
-  readonly failing = new Map<string, Reply>();
-  portCalls = 0;
-  #random = 0;
-
-  async run(goal: Goal = GOAL, cut: CutPoint | null = null) {
-    this.portCalls = 0;
-    return firstDeploy(goal, this.#ports(cut));
-  }
-
-  #ports(cut: CutPoint | null): DeployPorts {
-    /** Effects are synchronous, so a cut is before or after one, never inside. */
-    const step = async <Value>(effect: () => Value): Promise<Value> => {
-      const isCut = cut?.call === this.portCalls;
-      this.portCalls += 1;
-      if (isCut && cut?.phase === "before") throw new Cut();
-      const value = effect();
-      if (isCut) throw new Cut();
-      return value;
-    };
-    return {
-      wrangler: (args, input) => step(() => this.#wrangler(args, input)),
-      options: ["--config", "wrangler.toml"],
-      writeNamedConfig: () => step(() => NAMED_CONFIG),
-      saved: {
-        read: () => step(() => ({ ...this.saved })),
-        write: (secrets) =>
-          step(() => {
-            this.saved = { ...secrets };
-          }),
-      },
-      providerKey: () => PROVIDER_KEY,
-      storeKey: (server, key) => step(() => void this.stored.set(server, key)),
-      storedKey: (server) => step(() => this.stored.get(server) ?? null),
-      accepts: (_, key) => step(() => this.keyIsKnown(key)),
-      random: (bytes) => {
-        this.#random += 1;
-        return new Uint8Array(bytes).fill(this.#random);
-      },
-      now: () => 1_764_115_200_000 + this.#random,
-      say: (line) => void this.said.push(line),
-    };
-  }
-
-  #wrangler(args: readonly string[], input?: string): Reply {
-    const [, reply] = [...this.failing].find(([start]) => args.join(" ").startsWith(start)) ?? [];
-    return reply ?? this.account.run(args, input);
-  }
-
-  keyIsKnown(key: string): boolean {
-    const { id = "", secret = "" } = parseKey(key) ?? {};
-    return this.account.keyRows.get(id) === createHash("sha256").update(secret).digest("hex");
-  }
-}
+import { failed, SERVER } from "./recorded-account";
+import { Cut, type CutPoint, GOAL, PROVIDER_KEY, World } from "./recorded-world";
 
 /** The state that every first deployment ends in, with or without interruptions. */
 function expectComplete(world: World): void {
@@ -114,15 +31,6 @@ async function cutPoints(): Promise<CutPoint[]> {
   ]);
 }
 
-const problemOf = (world: World): Promise<string> =>
-  world.run().then(
-    () => "",
-    (error: unknown) => {
-      if (error instanceof DeployProblem) return error.message;
-      throw error;
-    },
-  );
-
 describe("a first deployment", () => {
   it("creates everything in an empty account and returns the address", async () => {
     const world = new World();
@@ -143,6 +51,7 @@ describe("a first deployment", () => {
       "8/9 create the first key of the service, an admin key for the tenant main",
       "9/9 log the command line in",
       `    waiting for ${SERVER}: a new address can take some minutes`,
+      "    the service accepts the key",
     ]);
   });
 
@@ -283,7 +192,7 @@ Available accounts are (\`<name>\`: \`<account_id>\`):
   ])("$name names the command, the remedy and what to run next", async (row) => {
     const world = new World();
     world.failing.set(row.at, failed(row.message));
-    const problem = await problemOf(world);
+    const problem = await world.problem();
     expect(problem).toContain(`\`npx wrangler ${row.at}`);
     expect(problem).toContain(row.remedy);
     expect(problem).toContain("npm run deploy -- --first");
@@ -295,7 +204,7 @@ Available accounts are (\`<name>\`: \`<account_id>\`):
   it("without a workers.dev subdomain links its page, and finishes after the registration", async () => {
     const world = new World();
     world.account.hasSubdomain = false;
-    expect(await problemOf(world)).toMatch(
+    expect(await world.problem()).toMatch(
       /no workers\.dev subdomain\. Register one: https:\/\/dash\.cloudflare\.com\/a+\/workers\/onboarding\n/,
     );
     world.account.hasSubdomain = true;
@@ -306,6 +215,6 @@ Available accounts are (\`<name>\`: \`<account_id>\`):
   it("while storing a key shows no SQL", async () => {
     const world = new World();
     world.failing.set("d1 execute", failed("no such table: api_keys: SQLITE_ERROR [code: 7500]"));
-    expect(await problemOf(world)).not.toMatch(/INSERT|SELECT/);
+    expect(await world.problem()).not.toMatch(/INSERT|SELECT/);
   });
 });

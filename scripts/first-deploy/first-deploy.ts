@@ -3,6 +3,7 @@ import { insertKey } from "../../d1/key-statements";
 import { hashSecret, parseKey, SECRET_BYTES, toKey } from "../../src/tenancy/keys";
 import { SEALING_KEY_BYTES, toSealingKey } from "../../src/tenancy/sealing";
 import { rowsIn, statementArgs } from "../keys/run-statement";
+import { type CheckPorts, confirmKey } from "./key-check";
 import {
   describeStep,
   firstDeployPlan,
@@ -23,7 +24,7 @@ import {
 import type { SavedSecrets } from "./saved-secrets";
 
 /** What a first deployment touches outside itself. Tests give an account of their own. */
-export type DeployPorts = {
+export type DeployPorts = CheckPorts & {
   /** Runs wrangler. `input` is its stdin: secrets are passed there, never as arguments. */
   wrangler: (args: readonly string[], input?: string) => Promise<Reply>;
   /** Options of wrangler that select environment and configuration. */
@@ -37,11 +38,8 @@ export type DeployPorts = {
   storeKey: (server: string, key: string) => Promise<void>;
   /** The stored key of a service; `null` if there is no such key. */
   storedKey: (server: string) => Promise<string | null>;
-  /** Waits until the service accepts the key; false after some minutes. */
-  accepts: (server: string, key: string) => Promise<boolean>;
   random: (bytes: number) => Uint8Array;
   now: () => number;
-  say: (line: string) => void;
 };
 
 export type Deployment = { server: string; secrets: string[]; isLoggedIn: boolean };
@@ -52,7 +50,7 @@ export type Deployment = { server: string; secrets: string[]; isLoggedIn: boolea
  */
 export async function firstDeploy(goal: Goal, ports: DeployPorts): Promise<Deployment> {
   const found = await takeInventory(ports);
-  const run = new FirstDeploy(ports);
+  const run = new FirstDeploy(ports, goal.tenant);
   const steps = firstDeployPlan(goal, found);
   for (const [index, step] of steps.entries()) {
     ports.say(`${index + 1}/${steps.length} ${describeStep(step)}`);
@@ -82,12 +80,15 @@ async function succeed(ports: DeployPorts, args: string[], input?: string): Prom
 /** The steps of one run, which share the service's address and the first key. */
 class FirstDeploy {
   readonly #ports: DeployPorts;
+  readonly #tenant: string;
   #server: string | null = null;
-  #key: string | null = null;
+  /** The key that this run created or completed; `null` if the service had other valid keys. */
+  #newKey: string | null = null;
   #isLoggedIn = false;
 
-  constructor(ports: DeployPorts) {
+  constructor(ports: DeployPorts, tenant: string) {
     this.#ports = ports;
+    this.#tenant = tenant;
   }
 
   result(): { server: string; isLoggedIn: boolean } {
@@ -108,7 +109,7 @@ class FirstDeploy {
       case "put_secret":
         return this.#putSecret(step);
       case "make_key":
-        return this.#makeKey(step.tenant);
+        return this.#makeKey();
       case "log_in":
         return this.#logIn();
     }
@@ -157,24 +158,25 @@ class FirstDeploy {
    * Creates a key only for a service without live keys, or completes the key of an interrupted run.
    * The database gets its hash only.
    */
-  async #makeKey(tenant: string): Promise<void> {
+  async #makeKey(): Promise<void> {
     const saved = await this.#ports.saved.read();
     const now = this.#ports.now();
     if (saved.FIRST_KEY === undefined && (await this.#rows(anyLiveKey(now))).length > 0) {
       this.#ports.say("    skipped: the service has keys already");
       return;
     }
-    const key = saved.FIRST_KEY ?? this.#newKey(now);
+    const key = saved.FIRST_KEY ?? this.#generateKey(now);
     if (saved.FIRST_KEY === undefined) await this.#ports.saved.write({ ...saved, FIRST_KEY: key });
     const parsed = parseKey(key);
     if (parsed === null) throw new DeployProblem("FIRST_KEY in .deployed/ is not a key.");
-    const row = { id: parsed.id, tenant, name: "first", scopes: "admin", now, expiresAt: null };
-    const insert = insertKey({ ...row, secretHash: hashSecret(parsed.secret) });
+    const { id, secret } = parsed;
+    const row = { id, tenant: this.#tenant, name: "first", scopes: "admin", now, expiresAt: null };
+    const insert = insertKey({ ...row, secretHash: hashSecret(secret) });
     await this.#rows(`${insert} ON CONFLICT (id) DO NOTHING`);
-    this.#key = key;
+    this.#newKey = key;
   }
 
-  #newKey(now: number): string {
+  #generateKey(now: number): string {
     return toKey(ulid(now).toLowerCase(), this.#ports.random(SECRET_BYTES)).key;
   }
 
@@ -184,7 +186,7 @@ class FirstDeploy {
 
   async #logIn(): Promise<void> {
     const server = this.#address();
-    const key = this.#key ?? (await this.#ports.storedKey(server));
+    const key = this.#newKey ?? (await this.#ports.storedKey(server));
     if (key === null) {
       this.#ports.say("    skipped: no key of this service is stored on this machine");
       return;
@@ -194,10 +196,16 @@ class FirstDeploy {
     if (FIRST_KEY !== undefined) await this.#ports.saved.write(kept);
     this.#isLoggedIn = true;
     this.#ports.say(`    waiting for ${server}: a new address can take some minutes`);
-    if (await this.#ports.accepts(server, key)) return;
-    throw new DeployProblem(
-      `${server} is deployed and the command line is logged in, but the service does not accept the key yet. A new workers.dev address can take some minutes. Check: npm run ask -- doctor`,
-    );
+    const checked = { server, key, isNew: this.#newKey !== null };
+    await confirmKey(checked, this.#keyCommand(), this.#ports);
+  }
+
+  /** The command that creates another key of the tenant, in the same wrangler environment. */
+  #keyCommand(): string {
+    const { options } = this.#ports;
+    const at = options.indexOf("--env");
+    const environment = at < 0 ? "" : `CLOUDFLARE_ENV=${options[at + 1]} `;
+    return `${environment}npm run keys -- create --tenant ${this.#tenant} --scopes admin --name first --remote`;
   }
 
   #address(): string {

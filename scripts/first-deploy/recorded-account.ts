@@ -10,7 +10,10 @@ export class RecordedAccount {
   readonly buckets = new Set<string>();
   /** Every value that a secret ever had, in order. */
   readonly puts: { name: string; value: string }[] = [];
+  /** Hashes of the keys by their ids. */
   readonly keyRows = new Map<string, string>();
+  /** Ids of the revoked keys. */
+  readonly revoked = new Set<string>();
   readonly calls: string[][] = [];
   /** The deployed Worker's bindings; `null` if there is no Worker. */
   worker: { database: string; bucket: string } | null = null;
@@ -130,9 +133,8 @@ export class RecordedAccount {
     const [, id = "", hash = ""] =
       /^INSERT INTO api_keys .* VALUES \('(\w{26})', '\w+', 'first', '(\w{64})'/.exec(sql) ?? [];
     if (id !== "" && !this.keyRows.has(id)) this.keyRows.set(id, hash);
-    const results = sql.startsWith("SELECT")
-      ? [...this.keyRows].map(([each]) => ({ id: each }))
-      : [];
+    const live = [...this.keyRows.keys()].filter((each) => !this.revoked.has(each));
+    const results = sql.startsWith("SELECT") ? live.map((each) => ({ id: each })) : [];
     return printed(JSON.stringify([{ results, success: true, meta: { duration: 0.2 } }], null, 2));
   }
 }
