@@ -35,7 +35,7 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
     file: "src/coordination/owed.ts",
     find: 'if (!rules || round?.status !== "calling" || inputTokens === undefined || round.call.inFlight) return false;',
     replace: `if (!rules || round?.status !== "calling" || inputTokens === undefined || round.call.inFlight) return false;
-  if (round.call.held !== undefined) return true;`,
+  if (round.call.waiting !== undefined) return true;`,
     invariant: "I6",
   },
   {
@@ -217,7 +217,7 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
     file: "src/coordination/tool/evolve-tool.ts",
     find: 'status: "owed", interruptions: tool.interruptions + 1 }',
     replace:
-      'status: "owed", interruptions: tool.interruptions + 1, told: { inputs: 0, progress: 0, progressAt: 0 } }',
+      'status: "owed", interruptions: tool.interruptions + 1, forwarded: { inputs: 0, progress: 0, progressAt: 0 } }',
     invariant: "news",
   },
   {

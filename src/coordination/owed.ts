@@ -83,7 +83,7 @@ export function toolInFlight(
 export function isUnaffordable(turn: TurnState, agent: AgentState): boolean {
   const { round } = agent;
   const rules = turn.rules.agents[agent.index];
-  const inputTokens = round?.call.deferred ?? round?.call.held;
+  const inputTokens = round?.call.deferred ?? round?.call.waiting;
   if (!rules || round?.status !== "calling" || inputTokens === undefined || round.call.inFlight)
     return false;
   return (

@@ -224,20 +224,20 @@ export type CallState = {
   /**
    * Input tokens of a call that waits for its backend's rate limits. Omitted if it does not wait.
    */
-  held?: number;
+  waiting?: number;
   /** Set if the call was rejected as too long and its conversation will be summarized first. */
   tooLong?: true;
   /** Set if the conversation was summarized or cannot be. */
   compacted?: true;
 };
 
-/** `told`: what was forwarded to people. Omitted if nothing was. */
+/** `forwarded`: counts of what was forwarded to people. Omitted if nothing was. */
 export type ToolState = {
   id: string;
   name: string;
   status: "owed" | "started" | "settled";
   interruptions: number;
-  told?: ForwardedCounts;
+  forwarded?: ForwardedCounts;
 };
 
 /**

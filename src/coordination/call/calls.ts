@@ -93,7 +93,7 @@ export function recordCallWait(
   { effect: effectId, until, inputTokens }: HeldCallInput,
 ): void {
   const effect = owed(draft.state).find(({ id }) => id === effectId);
-  if (effect?.type !== "model_call" || draft.round(effect.agent).call.held !== undefined) return;
+  if (effect?.type !== "model_call" || draft.round(effect.agent).call.waiting !== undefined) return;
   const { provider, model } = draft.rulesOf(effect.agent);
   const place = { ...draft.roundFields(effect.agent), call: effectId };
   draft.add({

@@ -21,7 +21,7 @@ export function evolveCall(
     case "call.deferred":
       return updateCall(turn, index, (call) => ({ ...call, deferred: event.input_tokens }));
     case "call.waiting":
-      return updateCall(turn, index, (call) => ({ ...call, held: event.input_tokens }));
+      return updateCall(turn, index, (call) => ({ ...call, waiting: event.input_tokens }));
     case "call.completed":
       return callCompleted(turn, index, event);
     case "call.failed":
@@ -52,7 +52,7 @@ function callStarted(turn: TurnState, agent: number, event: EventOf<"call.starte
     inFlight: { ...turn.inFlight, [event.call]: entry },
   };
   const called = updateAgent(started, agent, (state) => ({ ...state, called: true }));
-  return updateCall(called, agent, ({ held: _, ...call }) => ({
+  return updateCall(called, agent, ({ waiting: _, ...call }) => ({
     ...call,
     sent: call.sent + 1,
     inFlight: true,

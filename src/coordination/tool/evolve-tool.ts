@@ -17,7 +17,7 @@ export function evolveTool(turn: TurnState, event: ToolEvent | EventOf<"tools.li
       return updateRound(turn, indexOf(turn, event.agent), (round) => ({
         ...round,
         tools: round.tools.map((tool) =>
-          tool.id === event.tool_call ? { ...tool, told: countForwarded(tool, event) } : tool,
+          tool.id === event.tool_call ? { ...tool, forwarded: countForwarded(tool, event) } : tool,
         ),
       }));
     case "tool.completed":

@@ -20,7 +20,7 @@ export function shouldForward(
 ): boolean {
   const found = toolInFlight(turn, effect);
   if (!found) return false;
-  const forwarded = found.tool.told ?? NONE_FORWARDED;
+  const forwarded = found.tool.forwarded ?? NONE_FORWARDED;
   if (notification.type === "elicitation") return forwarded.inputs < LIMITS.inputsPerCall;
   if (![notification.progress, notification.total ?? 0].every(Number.isFinite)) return false;
   return (
@@ -31,7 +31,7 @@ export function shouldForward(
 
 /** What was forwarded of the tool, including this event. */
 export function countForwarded(
-  { told: forwarded = NONE_FORWARDED }: ToolState,
+  { forwarded = NONE_FORWARDED }: ToolState,
   event: EventOf<"tool.progressed" | "tool.input_required">,
 ): ForwardedCounts {
   if (event.type === "tool.input_required") return { ...forwarded, inputs: forwarded.inputs + 1 };
