@@ -25,7 +25,7 @@ import type { ContainerJob, Containers } from "./tools/containers";
 
 type Files = Parameters<typeof sessionWorkspaces>[0];
 
-type Options = Pick<Files, "bucket" | "turns" | "contexts" | "stored"> & {
+type Options = Pick<Files, "bucket" | "storageQueue" | "contexts" | "stored"> & {
   platform: Platform;
   facts: SessionFacts;
   place: SessionPlace;
@@ -60,10 +60,10 @@ export function composeSession({ platform, facts, place, ...options }: Options) 
     ...{ log, sessionId, maxReaders, now },
     endedAt: () => log.endedAt,
   });
-  const { bucket, turns, contexts, stored } = options;
+  const { bucket, storageQueue, contexts, stored } = options;
   const workspaces = sessionWorkspaces({
     ...{ storage, log, team, place, bucket, contexts },
-    ...(turns && { turns }),
+    ...(storageQueue && { storageQueue }),
     ...(stored && { stored }),
   });
   const settlements = new Outbox<SettledTurn>(sql, "outbox");

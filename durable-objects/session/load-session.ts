@@ -37,11 +37,11 @@ export type Session = SessionParts & {
 export type SessionMeta = { tenant: string; session_id: string; team: string };
 
 /** A session's dependencies outside its own storage. */
-type Surroundings = {
+type SessionDependencies = {
   env: Env;
   place: SessionPlace;
   teamKeys: TeamKeys;
-  turns: StorageQueue;
+  storageQueue: StorageQueue;
   containers: Containers;
 };
 
@@ -73,10 +73,10 @@ export function loadSession(ctx: DurableObjectState, env: Env): Session {
   const containers = new Containers({
     ...{ sandboxes: env.SANDBOX, place: commandsOf(env), session: place.session, team },
   });
-  const around = { env, place, teamKeys, containers, turns: new StorageQueue() };
-  const parts = partsOf(ctx, { sessionId: place.session, team, boot, nonce }, around);
-  const tools = toolsOf(parts, around);
-  const engine = createEngine(parts, modelCalls(parts, around, tools));
+  const dependencies = { env, place, teamKeys, containers, storageQueue: new StorageQueue() };
+  const parts = partsOf(ctx, { sessionId: place.session, team, boot, nonce }, dependencies);
+  const tools = toolsOf(parts, dependencies);
+  const engine = createEngine(parts, modelCalls(parts, dependencies, tools));
   const keys = new KeyStore(env.DB);
   const keyRevocation = new KeyRevocation({
     streams: parts.streams,
@@ -88,13 +88,13 @@ export function loadSession(ctx: DurableObjectState, env: Env): Session {
 function partsOf(
   ctx: DurableObjectState,
   facts: SessionFacts,
-  { env, place, turns, containers }: Surroundings,
+  { env, place, storageQueue, containers }: SessionDependencies,
 ): SessionParts {
   const { sql } = ctx.storage;
   const contexts = contextServices(env);
   const link = new TenantLink(env, place.tenant, place.session);
   return composeSession({
-    ...{ platform: ctx, facts, place, turns, contexts, containers },
+    ...{ platform: ctx, facts, place, storageQueue, contexts, containers },
     bucket: pacedBucket(env.BUCKET),
     stored: () => contexts.stored(place, sql),
     maxReaders: Number(env.MAX_READERS) || DEFAULT_READERS,
@@ -103,7 +103,10 @@ function partsOf(
   });
 }
 
-function toolsOf(parts: SessionParts, { env, place, containers }: Surroundings): SessionTools {
+function toolsOf(
+  parts: SessionParts,
+  { env, place, containers }: SessionDependencies,
+): SessionTools {
   const { coordinator, facts, log, platform, slots, now } = parts;
   return sessionTools({
     ...{ env, session: coordinator, slots, now, log, containers },
@@ -116,11 +119,11 @@ function toolsOf(parts: SessionParts, { env, place, containers }: Surroundings):
 
 function modelCalls(
   parts: SessionParts,
-  { env, place, teamKeys, turns }: Surroundings,
+  { env, place, teamKeys, storageQueue }: SessionDependencies,
   tools: SessionTools,
 ): ModelCalls {
   const { coordinator, facts, calls, points, workspaces, now } = parts;
-  const attachments = attachmentStore(env, place, turns);
+  const attachments = attachmentStore(env, place, storageQueue);
   return new ModelCalls({
     ...{ session: coordinator, facts, calls, points, workspaces, now, tools },
     ...probedNetwork(env),
@@ -155,16 +158,16 @@ const nonceOf =
     createHmac("sha256", secret).update(`${turn} ${attempt} ${agent}`).digest("hex").slice(0, 16);
 
 /**
- * The store of a session's attachments. `turns`: the session's R2 queue; omitted if nothing else
- * reads R2 at the same time.
+ * The store of a session's attachments. `storageQueue`: the session's R2 queue; omitted if nothing
+ * else reads R2 at the same time.
  */
 export function attachmentStore(
   env: Env,
   { tenant, session }: SessionPlace,
-  turns = new StorageQueue(),
+  storageQueue = new StorageQueue(),
 ): AttachmentStore {
   return new AttachmentStore({
-    ...{ bucket: env.BUCKET, tenant, session, turns },
+    ...{ bucket: env.BUCKET, tenant, session, storageQueue },
     readMs: ATTACHMENT_READ_MS,
   });
 }

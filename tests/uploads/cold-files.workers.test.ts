@@ -62,7 +62,11 @@ async function searched(name: string, version: string): Promise<{ output: string
     index: createContextIndex(env.DB),
     files: new ContextFiles(bucket),
   });
-  const contexts = new SessionContexts({ reader, tenant: TENANT, turns: new StorageQueue() });
+  const contexts = new SessionContexts({
+    reader,
+    tenant: TENANT,
+    storageQueue: new StorageQueue(),
+  });
   await contexts.load([{ name, version }]);
   const tree = contexts.tree({ name, version }) ?? new Map();
   const files = new StagedFiles({

@@ -190,7 +190,7 @@ function storesOn(disk: Disk) {
   const { sql } = storage;
   return {
     storage,
-    blobs: new BlobStore({ sql, objects: NO_OBJECTS, turns: new StorageQueue() }),
+    blobs: new BlobStore({ sql, objects: NO_OBJECTS, storageQueue: new StorageQueue() }),
     changes: new RoundChanges(sql),
     snapshots: new SnapshotStore(sql, {
       parentOf: (turn) => (turn > 1 ? turn - 1 : null),

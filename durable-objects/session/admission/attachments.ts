@@ -70,7 +70,7 @@ type Place = {
   bucket: Pick<Bucket, "get" | "put" | "delete">;
   tenant: string;
   session: string;
-  turns: Pick<StorageQueue, "take">;
+  storageQueue: Pick<StorageQueue, "take">;
   readMs: number;
 };
 
@@ -121,9 +121,9 @@ export class AttachmentStore {
   }
 
   async #get(sha256: string): Promise<ArrayBuffer | null> {
-    const { turns, readMs } = this.#place;
+    const { storageQueue, readMs } = this.#place;
     try {
-      return await turns.take(() => this.#bytesOf(sha256), readMs);
+      return await storageQueue.take(() => this.#bytesOf(sha256), readMs);
     } catch (cause) {
       throw new ProviderError(
         "transient",

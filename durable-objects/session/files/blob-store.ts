@@ -19,7 +19,7 @@ export class LostContents extends Error {
   }
 }
 
-type Options = { sql: Sql; objects: SessionObjects; turns: StorageQueue };
+type Options = { sql: Sql; objects: SessionObjects; storageQueue: StorageQueue };
 
 /** The location of contents in R2: a separate object (`null`), or a pack from byte `at` on. */
 type StoredAt = { pack: string; at: number } | null;
@@ -52,7 +52,9 @@ export class BlobStore implements BlobSource {
     if (hash === EMPTY_HASH) return new Uint8Array();
     const kept = this.working(hash);
     if (kept) return kept;
-    const found = await this.#options.turns.take(() => this.#fromBucket(hash)).catch(unavailable);
+    const found = await this.#options.storageQueue
+      .take(() => this.#fromBucket(hash))
+      .catch(unavailable);
     if (!found) throw new LostContents(hash);
     return found;
   }
@@ -104,12 +106,12 @@ export class BlobStore implements BlobSource {
    * Stops between two objects when `signal` is aborted.
    */
   async spill(blobs: ReadonlyMap<string, Uint8Array>, signal: AbortSignal): Promise<void> {
-    const { objects, turns } = this.#options;
+    const { objects, storageQueue } = this.#options;
     for (const [hash, bytes] of blobs) {
       if (bytes.byteLength <= FILES.rowBytes || this.isStored(hash)) continue;
       signal.throwIfAborted();
       this.#insert(hash, bytes.byteLength, null);
-      await turns.take(() => objects.putBlob(hash, bytes));
+      await storageQueue.take(() => objects.putBlob(hash, bytes));
     }
   }
 

@@ -18,7 +18,8 @@ import { Workspaces } from "./workspaces";
 
 type Storage = Pick<ObjectStorage, "sql" | "transactionSync">;
 /**
- * `turns`: the queue for everything in the session that reads R2; omitted if nothing else does.
+ * `storageQueue`: the queue for everything in the session that reads R2; omitted if nothing else
+ * does.
  * `stored`: called when the session's stored bytes may have changed.
  */
 type Places = {
@@ -26,7 +27,7 @@ type Places = {
   bucket: FileBucket;
   place: SessionPlace;
   pins: Pick<ContextPins, "release">;
-  turns?: StorageQueue;
+  storageQueue?: StorageQueue;
   stored?: () => Promise<void>;
 };
 type Turns = TurnEnds & {
@@ -35,18 +36,18 @@ type Turns = TurnEnds & {
 
 /** The stores of a session's files, over its tables and its prefix in R2. */
 export function fileStores(
-  { storage, bucket, place, pins, turns = new StorageQueue(), stored }: Places,
+  { storage, bucket, place, pins, storageQueue = new StorageQueue(), stored }: Places,
   { latest, ...ends }: Turns,
 ) {
   const { sql } = storage;
   const objects = countedObjects(new SessionFiles(bucket, place), sql);
-  const blobs = new BlobStore({ sql, objects, turns });
+  const blobs = new BlobStore({ sql, objects, storageQueue });
   const snapshots = new SnapshotStore(sql, ends);
   const contextChanges = new ContextChanges(sql);
   const outbox = new Outbox<FileJob>(sql, "file_duties");
   const transaction = (work: () => void) => storage.transactionSync(work);
   const release: ReleasePins = (turn, kept) => pins.release({ ...place, turn }, kept);
-  const stores = { blobs, snapshots, contextChanges, objects, turns, outbox };
+  const stores = { blobs, snapshots, contextChanges, objects, storageQueue, outbox };
   const jobs = new FileJobs({
     ...stores,
     transaction,
@@ -57,7 +58,7 @@ export function fileStores(
     ...(stored && { stored }),
     completedWith: ends.completedWith,
   });
-  return { turns, blobs, snapshots, contextChanges, outbox, jobs };
+  return { storageQueue, blobs, snapshots, contextChanges, outbox, jobs };
 }
 
 type Options = Omit<Places, "pins"> & {
@@ -78,7 +79,7 @@ export function sessionWorkspaces({
   // not stop file jobs.
   const reported = () =>
     stored().catch((error: unknown) => logError("stored bytes were not reported", error));
-  const { turns, ...stores } = fileStores(
+  const { storageQueue, ...stores } = fileStores(
     { ...places, pins: contexts.pins, stored: reported },
     {
       parentOf: (turn) => log.turn(turn)?.parent ?? null,
@@ -89,8 +90,12 @@ export function sessionWorkspaces({
   return new Workspaces({
     ...stores,
     changes: new RoundChanges(places.storage.sql),
-    contexts: new SessionContexts({ reader: contexts.reader, tenant: places.place.tenant, turns }),
+    contexts: new SessionContexts({
+      reader: contexts.reader,
+      tenant: places.place.tenant,
+      storageQueue,
+    }),
     settingsOf: (agent) => team.agents[agent]?.workspace,
-    close: () => turns.close(),
+    close: () => storageQueue.close(),
   });
 }

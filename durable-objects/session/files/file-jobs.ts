@@ -46,7 +46,7 @@ type Options = {
   snapshots: SnapshotStore;
   contextChanges: ContextChanges;
   objects: SessionObjects;
-  turns: StorageQueue;
+  storageQueue: StorageQueue;
   outbox: Outbox<FileJob>;
   transaction: (work: () => void) => void;
   /** The latest turn, and whether it runs; `null` before the first. */
@@ -85,7 +85,7 @@ export class FileJobs {
   }
 
   async #perform(job: FileJob): Promise<DeliveryResult<FileJob>> {
-    const { blobs, objects, turns } = this.#options;
+    const { blobs, objects, storageQueue } = this.#options;
     switch (job.type) {
       case "upload_snapshot":
         return this.#upload(job);
@@ -99,7 +99,7 @@ export class FileJobs {
       case "erase_blobs":
         // In the queue: a writer that needs one of these contents has added its row before, or
         // finds the object missing and writes it again.
-        await turns.takeAll(() =>
+        await storageQueue.takeAll(() =>
           objects.eraseBlobs(job.hashes.filter((hash) => !blobs.has(hash))),
         );
         return "done";
@@ -109,7 +109,7 @@ export class FileJobs {
   async #upload(
     job: Extract<FileJob, { type: "upload_snapshot" }>,
   ): Promise<DeliveryResult<FileJob>> {
-    const { blobs, snapshots, objects, turns } = this.#options;
+    const { blobs, snapshots, objects, storageQueue } = this.#options;
     const frozen = snapshots.frozen(job);
     const where = `snapshots/${nameOf(job)}`;
     if (!frozen) return this.#missed(job, where, ["the snapshot itself"]);
@@ -131,17 +131,17 @@ export class FileJobs {
       placeOf: (hash) => blobs.storedAt(hash)?.at ?? null,
       lost: new Set(lost),
     });
-    await turns.take(() => objects.putSnapshot(nameOf(job), text));
+    await storageQueue.take(() => objects.putSnapshot(nameOf(job), text));
     return lost.length === 0 ? "done" : this.#missed(job, where, lost);
   }
 
   async #uploadResult(
     job: Extract<FileJob, { type: "upload_result" }>,
   ): Promise<DeliveryResult<FileJob>> {
-    const { blobs, objects, turns } = this.#options;
+    const { blobs, objects, storageQueue } = this.#options;
     try {
       const bytes = await blobs.read(job);
-      await turns.take(() => objects.putResult(job.name, bytes));
+      await storageQueue.take(() => objects.putResult(job.name, bytes));
     } catch (error) {
       if (!(error instanceof LostContents)) throw error;
       return this.#missed(job, `tool-results/${job.name}`, [error.hash]);
@@ -156,11 +156,11 @@ export class FileJobs {
   async #whereabouts(
     fresh: readonly BlobSize[],
   ): Promise<{ atHand: BlobSize[]; inBucket: BlobSize[]; lost: string[] }> {
-    const { blobs, objects, turns } = this.#options;
+    const { blobs, objects, storageQueue } = this.#options;
     const [atHand, inBucket, lost]: [BlobSize[], BlobSize[], string[]] = [[], [], []];
     for (const blob of fresh) {
       if (blobs.isKept(blob.hash)) atHand.push(blob);
-      else if (await turns.take(() => objects.hasBlob(blob.hash))) inBucket.push(blob);
+      else if (await storageQueue.take(() => objects.hasBlob(blob.hash))) inBucket.push(blob);
       else lost.push(blob.hash);
     }
     return { atHand, inBucket, lost };
@@ -187,20 +187,20 @@ export class FileJobs {
   }
 
   async #putPack({ members, size }: Pack): Promise<void> {
-    const { blobs, objects, turns, transaction } = this.#options;
+    const { blobs, objects, storageQueue, transaction } = this.#options;
     const bytes = new Uint8Array(size);
     for (const { hash, offset } of members) bytes.set(this.#working(hash), offset);
     const name = await hashOf(bytes);
-    await turns.take(() => objects.putPack(name, bytes));
+    await storageQueue.take(() => objects.putPack(name, bytes));
     transaction(() => {
       for (const { offset, ...blob } of members) blobs.noteStored(blob, { pack: name, at: offset });
     });
   }
 
   async #putBlob(blob: BlobSize): Promise<void> {
-    const { blobs, objects, turns } = this.#options;
+    const { blobs, objects, storageQueue } = this.#options;
     const bytes = this.#working(blob.hash);
-    await turns.take(() => objects.putBlob(blob.hash, bytes));
+    await storageQueue.take(() => objects.putBlob(blob.hash, bytes));
     blobs.noteStored(blob, null);
   }
 

@@ -6,7 +6,7 @@ import { type FileEntry, FileError, type Tree } from "../../../src/workspace/typ
 import type { StorageQueue } from "./storage-queue";
 import { CONTEXT_CACHE } from "../../shared/object-limits";
 
-type Options = { reader: ContextReader; tenant: string; turns: Pick<StorageQueue, "take"> };
+type Options = { reader: ContextReader; tenant: string; storageQueue: Pick<StorageQueue, "take"> };
 type Pin = Pick<PinnedContext, "name" | "version">;
 type LoadedContext = Pick<OpenContext, "tree" | "has" | "read">;
 
@@ -75,7 +75,7 @@ export class SessionContexts implements BlobSource {
 
   async #reached<T>(ask: () => Promise<T>): Promise<T> {
     try {
-      return await this.#options.turns.take(ask);
+      return await this.#options.storageQueue.take(ask);
     } catch (error) {
       logError("a context cannot be read", error);
       const message =

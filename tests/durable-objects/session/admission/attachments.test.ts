@@ -137,7 +137,7 @@ describe("an attachment in R2", () => {
       bucket,
       tenant: "t",
       session: "s",
-      turns: new StorageQueue(),
+      storageQueue: new StorageQueue(),
       readMs: 20,
     });
   };

@@ -45,11 +45,11 @@ class SlowShelf extends Shelf {
 function begin() {
   const shelf = new SlowShelf();
   shelf.put("v1", FILES);
-  const turns = new StorageQueue();
-  const contexts = new SessionContexts({ reader: shelf, tenant: "t", turns });
+  const storageQueue = new StorageQueue();
+  const contexts = new SessionContexts({ reader: shelf, tenant: "t", storageQueue });
   const read = async (text: string) =>
     contexts.read({ hash: await hashOf(bytesOf(text)), size: text.length });
-  return { shelf, turns, contexts, read };
+  return { shelf, storageQueue, contexts, read };
 }
 
 describe("six agents that read files of a context for the first time", () => {
@@ -75,7 +75,7 @@ describe("six agents that read files of a context for the first time", () => {
 });
 
 it("trees of contexts, their files and attachments are requested one after the other", async () => {
-  const { shelf, turns, contexts, read } = begin();
+  const { shelf, storageQueue, contexts, read } = begin();
   shelf.put("v2", { other: "text" });
   await contexts.load([SITE]);
   const get = () =>
@@ -89,7 +89,7 @@ it("trees of contexts, their files and attachments are requested one after the o
     tenant: "t",
     session: "s",
     readMs: 1_000,
-    turns,
+    storageQueue,
   });
   const [attached] = await Promise.all([
     attachments.read({

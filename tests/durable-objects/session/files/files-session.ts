@@ -239,7 +239,7 @@ export class FilesSession {
       place: { tenant: "t", session: "s" },
       pins,
     };
-    const { turns, ...stores } = fileStores(places, {
+    const { storageQueue, ...stores } = fileStores(places, {
       parentOf: (turn) => (turn > 1 ? turn - 1 : null),
       completedWith: (number) =>
         this.#world.log.flatMap((event) =>
@@ -250,9 +250,9 @@ export class FilesSession {
     return new Workspaces({
       ...stores,
       changes: new RoundChanges(this.#storage.sql),
-      contexts: new SessionContexts({ reader: this.#shelf, tenant: "t", turns }),
+      contexts: new SessionContexts({ reader: this.#shelf, tenant: "t", storageQueue }),
       settingsOf: () => this.#settings,
-      close: () => turns.close(),
+      close: () => storageQueue.close(),
     });
   }
 }
