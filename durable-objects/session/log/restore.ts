@@ -1,10 +1,11 @@
+import { chargesOf } from "../../../src/coordination/budget/turn-charges";
 import { emptySession, evolve, type SessionState } from "../../../src/coordination";
 import type { OpenTurn, RestoredSession } from "../../../src/engine/ports";
 import { toCostFields } from "../../../src/protocol/cost";
 import type { SessionEvent } from "../../../src/protocol/events";
 import type { TeamRules } from "../../../src/protocol/team";
-import { billOf } from "./turn-charges";
-import { toWire } from "../streams/frames";
+import { parseJson } from "../../../src/providers/json";
+import { type LogRow, toJson, toWire } from "../streams/frames";
 import type { SessionLog } from "./session-log";
 
 /**
@@ -49,8 +50,8 @@ export function brokenEnd(
   { turn, firstSeq }: OpenTurn,
   at: number,
 ): SessionEvent[] {
-  const { usage, cost, settles } = billOf(
-    log.read({ after: firstSeq - 1, upTo: log.head, deltas: false }),
+  const { usage, cost, settles } = chargesOf(
+    parsed(log.read({ after: firstSeq - 1, upTo: log.head, deltas: false })),
     at,
   );
   const message =
@@ -68,4 +69,9 @@ export function brokenEnd(
       ...toCostFields(cost),
     },
   ];
+}
+
+/** The rows as events; `undefined` for a row that is not JSON. */
+function* parsed(rows: Iterable<LogRow>): Generator<unknown> {
+  for (const row of rows) yield parseJson(toJson(row, ""));
 }

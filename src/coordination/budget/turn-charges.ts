@@ -1,38 +1,30 @@
-import { z } from "zod";
 import {
   type EventOf,
   type SessionEvent,
   SessionEventSchema,
   type Usage,
-} from "../../../src/protocol/events";
-import { addCosts, type Cost, costOfFields, FREE } from "../../../src/protocol/cost";
-import { addUsage, NO_USAGE } from "../../../src/protocol/usage";
-import { parseJson } from "../../../src/providers/json";
-import { type LogRow, toJson } from "../streams/frames";
+} from "../../protocol/events";
+import { addCosts, type Cost, costOfFields, FREE } from "../../protocol/cost";
+import { addUsage, NO_USAGE } from "../../protocol/usage";
 
 /**
  * The charges of a turn. `settles`: the events that end its calls in flight, whose reservations are
  * included.
  */
-type Bill = { usage: Usage; cost: Cost; settles: EventOf<"call.failed">[] };
-
-const SettledCallSchema = z.looseObject({
-  type: z.enum(["call.completed", "call.failed"]),
-  call: z.string(),
-});
+type TurnCharges = { usage: Usage; cost: Cost; settles: EventOf<"call.failed">[] };
 
 /**
- * The charges of a turn that cannot be folded, from its rows only: what its calls were charged,
- * plus what calls in flight had reserved, because their outcome is unknown. Rows that are not about
- * calls or cannot be parsed are skipped. `at`: when the calls in flight are given up, unix ms.
+ * The charges of a turn that cannot be folded: the charges of its settled calls, plus the
+ * reservations of its calls in flight, because their outcome is unknown. `events`: the turn's
+ * logged events as parsed JSON; events of another version and events without a call are skipped.
+ * `at`: the time when the calls in flight fail, unix ms.
  */
-export function billOf(rows: Iterable<LogRow>, at: number): Bill {
+export function chargesOf(events: Iterable<unknown>, at: number): TurnCharges {
   const open = new Map<string, EventOf<"call.started">>();
   let [usage, cost] = [NO_USAGE, FREE];
-  for (const row of rows) {
-    const json = parseJson(toJson(row, ""));
-    const settled = SettledCallSchema.safeParse(json).data;
-    if (settled) open.delete(settled.call);
+  for (const json of events) {
+    const ended = endedCall(json);
+    if (ended !== null) open.delete(ended);
     const event = SessionEventSchema.safeParse(json).data;
     if (event?.type === "call.started") open.set(event.call, event);
     if (!isCharged(event)) continue;
@@ -46,6 +38,13 @@ export function billOf(rows: Iterable<LogRow>, at: number): Bill {
     cost: settles.reduce((sum, call) => addCosts(sum, costOfFields(call)), cost),
     settles,
   };
+}
+
+/** The call that an event ends, also an event of another version; `null` if it ends none. */
+function endedCall(json: unknown): string | null {
+  if (typeof json !== "object" || json === null || !("type" in json && "call" in json)) return null;
+  const isEnd = json.type === "call.completed" || json.type === "call.failed";
+  return isEnd && typeof json.call === "string" ? json.call : null;
 }
 
 const isCharged = (

@@ -1,0 +1,72 @@
+import { expect, it } from "vitest";
+import { chargesOf } from "../../../src/coordination/budget/turn-charges";
+import { NO_USAGE } from "../../../src/protocol/usage";
+import { callCompleted, callFailed, callStarted, log, usage } from "../../protocol/builders";
+
+/** An event of another version: only the head is known. */
+const strange = (type: string, fields: object = {}) => ({
+  ...{ type, sequence_number: 99, at: 1, session_id: "s", turn: 1, attempt: 1, agent: "ben" },
+  ...fields,
+});
+
+type Row = {
+  name: string;
+  events: unknown[];
+  costs: number;
+  used: typeof NO_USAGE;
+  open: string[];
+};
+
+it.each<Row>([
+  { name: "no calls", events: [], costs: 0, used: NO_USAGE, open: [] },
+  {
+    name: "settled calls: their charges",
+    events: log([
+      callStarted("anna", "a1"),
+      callStarted("ben", "b1"),
+      callCompleted("anna", "a1"),
+      callFailed("ben", "b1"),
+    ]),
+    costs: 0.75,
+    used: usage(100, 20),
+    open: [],
+  },
+  {
+    name: "calls in flight: also their reservations",
+    events: log([
+      callStarted("anna", "a1"),
+      callCompleted("anna", "a1"),
+      callStarted("anna", "a2"),
+      callStarted("ben", "b1"),
+    ]),
+    costs: 0.52,
+    used: usage(100, 20),
+    open: ["a2", "b1"],
+  },
+  {
+    name: "a call whose end cannot be read: it is no longer in flight",
+    events: [...log([callStarted("ben", "b1")]), strange("call.completed", { call: "b1" })],
+    costs: 0,
+    used: NO_USAGE,
+    open: [],
+  },
+  {
+    name: "events of another version: the readable ones",
+    events: [
+      undefined,
+      strange("call.started"),
+      strange("thought.begun", { call: "b1" }),
+      ...log([callStarted("ben", "b1")]),
+    ],
+    costs: 0.01,
+    used: NO_USAGE,
+    open: ["b1"],
+  },
+])("charges a turn with $name", ({ events, costs, used, open }) => {
+  const charges = chargesOf(events, 7);
+  expect([charges.cost.usd, charges.cost.isWhole]).toEqual([expect.closeTo(costs, 9), true]);
+  expect(charges.usage).toEqual(used);
+  expect(charges.settles.map(({ call }) => call)).toEqual(open);
+  for (const event of charges.settles)
+    expect(event).toMatchObject({ at: 7, tokens: 5_000, cost_usd: 0.01, usage: null });
+});
