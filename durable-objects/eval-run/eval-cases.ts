@@ -1,13 +1,13 @@
 import { withTimeout } from "../../src/async/timeout";
-import { type CaseResult, errored, judge } from "../../src/evals/result";
+import { holdReason, refusalReason } from "../../src/evals/refused-start";
+import { type CaseResult, errored, judge, judgeCancelled } from "../../src/evals/result";
 import { claimable, owedAt, type RunEffect } from "../../src/evals/run";
-import { formatUsd } from "../../src/protocol/cost";
 import type { SuiteCase } from "../../src/evals/schema";
 import { withIncluded } from "../../src/tenancy/principal";
 import { type Env, readSecret } from "../../src/env";
 import { EvalRecords, sessionOf } from "../../d1/eval-records";
 import type { EvalRunStore, StoredRun } from "./eval-run-store";
-import type { SessionStub, StartRefusal, StartTurn } from "../session/session-api";
+import type { SessionStub, StartTurn } from "../session/session-api";
 import { createSessionIndex, type SessionIndex } from "../../d1/session-index";
 import { sessionStub } from "../session/session-stub";
 import { logError } from "../../src/redaction/log";
@@ -101,7 +101,7 @@ export class EvalCases {
       return this.#store.apply(this.#run, { type: "case_started", nth, at: Date.now() });
     const why = holdReason(started);
     if (why) return this.#store.apply(this.#run, { type: "case_held", nth, why });
-    await this.#endUnstarted(nth, `its session could not start: ${reasonOf(started)}`);
+    await this.#endUnstarted(nth, `its session could not start: ${refusalReason(started)}`);
   }
 
   /** Ends a case without a session. Its row is deleted from the index. */
@@ -118,28 +118,14 @@ export class EvalCases {
     if (result) this.#end(nth, result);
   }
 
-  /**
-   * Cancels the case's session. If the session has just ended, its own result counts; its cost
-   * counts in any case.
-   */
+  /** Cancels the case's session. */
   async #cancelCase(nth: number, one: SuiteCase): Promise<void> {
     const session = this.#session(nth);
     await session.cancel();
     const asked = await session.turn(1);
     if (!asked.ok) return this.#endWithoutSession(nth);
-    const detail = `not completed within ${this.#run.suite.timeout_seconds} seconds`;
-    const result = judge(asked.turn, one.grader);
-    const wasCut = asked.turn.status === "cancelled";
-    if (!result) return this.#end(nth, errored(detail, { hasRun: true }));
-    const { costUsd, durationMs, unpriced } = result;
-    const late = {
-      ...errored(detail),
-      hasRun: true,
-      costUsd,
-      durationMs,
-      ...(unpriced && { unpriced }),
-    };
-    this.#end(nth, wasCut ? late : result);
+    const { timeout_seconds } = this.#run.suite;
+    this.#end(nth, judgeCancelled(asked.turn, one.grader, timeout_seconds));
   }
 
   /** Ends a case without a session: the session could never start, or was erased. */
@@ -192,39 +178,6 @@ export class EvalCases {
 
   #state() {
     return this.#store.state(this.#run);
-  }
-}
-
-/**
- * Why a refused start is retried: other turns of the tenant will end. `null` if a retry cannot
- * help.
- */
-function holdReason(refusal: StartRefusal): string | null {
-  switch (refusal.code) {
-    case "quota_exceeded":
-      return `its tenant had ${refusal.limit} ${refusal.limit === 1 ? "turn" : "turns"} running, its limit`;
-    case "spend_exceeded":
-      return refusal.reservedUsd > 0
-        ? "the rest of its tenant's daily budget was reserved by running turns"
-        : null;
-    default:
-      return null;
-  }
-}
-
-/** The reason of a refused start, as a clause for people. */
-function reasonOf(refusal: StartRefusal): string {
-  switch (refusal.code) {
-    case "spend_exceeded":
-      return `its tenant's daily budget (${formatUsd(refusal.limitUsd)}) is exhausted`;
-    case "storage_exceeded":
-      return "its tenant's storage is full";
-    case "price_unknown":
-      return `its tenant has a daily budget, and the price of ${refusal.agents.join(", ")} is unknown`;
-    case "context_missing":
-      return `no context is uploaded as ${refusal.names.join(", ")}`;
-    default:
-      return refusal.code.replaceAll("_", " ");
   }
 }
 

@@ -62,6 +62,19 @@ export function judge(turn: TurnEnd, grader: Grader): CaseResult | null {
 }
 
 /**
+ * The result of a case whose session was cancelled at the time limit. If the turn ended just before,
+ * its own result counts. Its cost counts in any case.
+ */
+export function judgeCancelled(turn: TurnEnd, grader: Grader, timeoutSeconds: number): CaseResult {
+  const detail = `not completed within ${timeoutSeconds} seconds`;
+  const result = judge(turn, grader);
+  if (!result) return errored(detail, { hasRun: true });
+  if (turn.status !== "cancelled") return result;
+  const { costUsd, durationMs, unpriced } = result;
+  return { ...errored(detail), hasRun: true, costUsd, durationMs, ...(unpriced && { unpriced }) };
+}
+
+/**
  * The result of a case that failed. Its cost is unknown if it had a session, which can no longer be
  * queried.
  */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { errored, judge, type TurnEnd } from "../../src/evals/result";
+import { errored, judge, judgeCancelled, type TurnEnd } from "../../src/evals/result";
 import {
   claimable,
   evolve,
@@ -300,5 +300,21 @@ describe("the outcome of a case", () => {
     const found = judge(given, grader);
     if (result === null) expect(found).toBeNull();
     else expect(found).toMatchObject(result);
+  });
+
+  it.each([
+    {
+      name: "errored with the cost of its cancelled turn",
+      given: turn({ status: "cancelled", answer: null }),
+      result: { outcome: "errored", detail: "not completed within 60 seconds", costUsd: 0.25 },
+    },
+    {
+      name: "errored with an unknown cost while its turn runs",
+      given: turn({ status: "running", answer: null, ended_at: null }),
+      result: { outcome: "errored", detail: "not completed within 60 seconds", unpriced: true },
+    },
+    { name: "its own if its turn ended before", given: turn({}), result: { outcome: "passed" } },
+  ])("at the time limit is $name", ({ given, result }) => {
+    expect(judgeCancelled(given, grader, 60)).toMatchObject({ hasRun: true, ...result });
   });
 });

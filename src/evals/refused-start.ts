@@ -1,0 +1,53 @@
+import { formatUsd } from "../protocol/cost";
+import type { PriceRefusal, QuotaRefusal } from "../tenancy/quota";
+
+/** Why the session of a case was not started. */
+export type RefusedStart =
+  | QuotaRefusal
+  | PriceRefusal
+  | { code: "context_missing"; names: readonly string[] }
+  | { code: PlainCode };
+
+/** Codes without fields that a result shows. */
+type PlainCode =
+  | "session_not_found"
+  | "turn_not_found"
+  | "turn_running"
+  | "attachment_not_found"
+  | "attachments_too_large"
+  | "attachment_refused"
+  | "context_too_large"
+  | "budget_too_small";
+
+/**
+ * Why a refused start is retried: other turns of the tenant will end. `null` if a retry cannot
+ * help.
+ */
+export function holdReason(refusal: RefusedStart): string | null {
+  switch (refusal.code) {
+    case "quota_exceeded":
+      return `its tenant had ${refusal.limit} ${refusal.limit === 1 ? "turn" : "turns"} running, its limit`;
+    case "spend_exceeded":
+      return refusal.reservedUsd > 0
+        ? "the rest of its tenant's daily budget was reserved by running turns"
+        : null;
+    default:
+      return null;
+  }
+}
+
+/** The reason of a refused start, as a clause for people. */
+export function refusalReason(refusal: RefusedStart): string {
+  switch (refusal.code) {
+    case "spend_exceeded":
+      return `its tenant's daily budget (${formatUsd(refusal.limitUsd)}) is exhausted`;
+    case "storage_exceeded":
+      return "its tenant's storage is full";
+    case "price_unknown":
+      return `its tenant has a daily budget, and the price of ${refusal.agents.join(", ")} is unknown`;
+    case "context_missing":
+      return `no context is uploaded as ${refusal.names.join(", ")}`;
+    default:
+      return refusal.code.replaceAll("_", " ");
+  }
+}

@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+import { holdReason, type RefusedStart, refusalReason } from "../../src/evals/refused-start";
+
+const quota = (limit: number): RefusedStart => ({
+  ...{ ok: false, code: "quota_exceeded", limit, running: limit },
+});
+const spend = (reservedUsd: number): RefusedStart => ({
+  ...{ ok: false, code: "spend_exceeded", limitUsd: 2, spentUsd: 1, reservedUsd },
+});
+
+it.each([
+  { name: "one running turn", refusal: quota(1), why: "its tenant had 1 turn running, its limit" },
+  { name: "running turns", refusal: quota(3), why: "its tenant had 3 turns running, its limit" },
+  {
+    name: "reserved money",
+    refusal: spend(1),
+    why: "the rest of its tenant's daily budget was reserved by running turns",
+  },
+])("a start that waits for $name is retried", ({ refusal, why }) => {
+  expect(holdReason(refusal)).toBe(why);
+});
+
+it.each<{ refusal: RefusedStart; reason: string }>([
+  { refusal: spend(0), reason: "its tenant's daily budget ($2.00) is exhausted" },
+  {
+    refusal: { ok: false, code: "price_unknown", agents: ["anna", "ben"] },
+    reason: "its tenant has a daily budget, and the price of anna, ben is unknown",
+  },
+  {
+    refusal: { code: "context_missing", names: ["docs"] },
+    reason: "no context is uploaded as docs",
+  },
+  { refusal: { code: "budget_too_small" }, reason: "budget too small" },
+])("a start refused with $refusal.code ends the case: $reason", ({ refusal, reason }) => {
+  expect(holdReason(refusal)).toBeNull();
+  expect(refusalReason(refusal)).toBe(reason);
+});
