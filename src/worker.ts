@@ -25,9 +25,9 @@ import { MemoryBudget } from "./uploads/memory-budget";
 import { sweepUploads } from "./uploads/uploads";
 import { parseAllowedOrigins, parseToolOrigins } from "./config/base-url";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "./providers/registry";
-import { literalKeyProblem } from "../durable-objects/session/calls/team-keys";
+import { literalKeyProblem, operatorSecretsFor, toolFacts } from "./config/operator-settings";
+import { parseSealingKeys } from "./tenancy/sealing";
 import { SecretStore } from "../d1/secret-store";
-import { operatorSecretsFor, toolFacts } from "../durable-objects/session/tools/tool-secrets";
 
 export { EvalRunObject } from "../durable-objects/eval-run/eval-run";
 export { RateGateObject } from "../durable-objects/rate-gate/rate-gate";
@@ -65,6 +65,7 @@ export default {
 
 /** Services for the routes: names of keys, never keys. */
 function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">, origin?: string): Services {
+  const sealing = parseSealingKeys(readSecret(env, "SEALING_KEYS"));
   return {
     session: (caller, id) =>
       sessionStub(
@@ -82,7 +83,7 @@ function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">, origin?:
         ...(origin === undefined ? [] : [origin]),
       ],
       variables: readVariables(env, OPERATOR_VARIABLES),
-      ...literalKeyProblem(env),
+      ...(!sealing.ok && { literalKeyProblem: literalKeyProblem(sealing.problem, env) }),
       ...toolFacts(env),
     },
     secrets: secretServices(env),
@@ -114,6 +115,6 @@ function secretServices(env: Env): Services["secrets"] {
     list: (tenant) => store.list(tenant),
     put: (wish, now) => store.put(wish, now),
     remove: (tenant, name) => store.remove(tenant, name),
-    operators: (tenant) => operatorSecretsFor(env, tenant),
+    operators: (tenant) => operatorSecretsFor(env.TOOL_SECRETS, tenant, (name) => readSecret(env, name) !== undefined),
   };
 }

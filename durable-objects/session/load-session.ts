@@ -2,6 +2,7 @@ import { pacedBucket } from "../../r2-layout/paced-bucket";
 import { createHmac, randomBytes } from "node:crypto";
 import { KeyStore } from "../../d1/key-store";
 import type { SessionPlace } from "../../r2-layout/session-files";
+import { commandsOf } from "../../src/config/operator-settings";
 import type { Team } from "../../src/config/team";
 import type { Engine } from "../../src/engine/engine";
 import type { Env } from "../../src/env";
@@ -23,7 +24,6 @@ import { createTables } from "./session-tables";
 import { KeyRevocation } from "./streams/key-revocation";
 import { Containers } from "./tools/containers";
 import { type SessionTools, sessionTools } from "./tools/session-tools";
-import { commandsOf } from "./tools/tool-secrets";
 
 /** A session that has been loaded from its tables. */
 export type Session = SessionParts & {

@@ -1,4 +1,5 @@
 import { firstCalls } from "../../../src/agents/first-calls";
+import { commandsOf } from "../../../src/config/operator-settings";
 import type { Team } from "../../../src/config/team";
 import {
   type QuestionAttachments,
@@ -14,7 +15,6 @@ import { Mutex } from "../../../src/async/mutex";
 import { Containers } from "../tools/containers";
 import type { Env } from "../../../src/env";
 import type { StartTurn } from "../session-api";
-import { commandsOf } from "../tools/tool-secrets";
 import { toolboxOf } from "../tools/toolbox";
 
 type CapCheck = {

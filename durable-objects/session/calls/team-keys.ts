@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { parseAllowedOrigins } from "../../../src/config/base-url";
+import { isLocalService } from "../../../src/config/operator-settings";
 import type { Backend, Team, TeamAgent } from "../../../src/config/team";
 import type { CallFailure } from "../../../src/coordination";
-import { isLoopbackHost } from "../../../src/outgoing/addresses";
 import { mayReceiveKey, OPERATOR_VARIABLES } from "../../../src/providers/registry";
 import {
   NONCE_BYTES,
@@ -19,29 +18,6 @@ import { type Env, readSecret, readVariables } from "../../../src/env";
 export type FoundKey = { ok: true; key: string } | { ok: false; failure: CallFailure };
 
 type KeyEnv = Pick<Env, "SEALING_KEYS" | "SERVICE_ORIGINS" | "OPEN_ACCESS">;
-const GENERATOR = `node -p "'1:'+require('node:crypto').randomBytes(32).toString('base64')"`;
-
-/**
- * For the config's context: why callers' keys cannot be stored and what to do, as a text for
- * people. Empty if they can be stored.
- */
-export function literalKeyProblem(env: KeyEnv): { literalKeyProblem?: string } {
-  const parsed = parseSealingKeys(readSecret(env, "SEALING_KEYS"));
-  if (parsed.ok) return {};
-  const deployed = `with \`npx wrangler secret put SEALING_KEYS\`, to the output of \`${GENERATOR}\``;
-  const local = "`npm run setup` writes it to .dev.vars; then restart the service";
-  const how = isLocalService(env)
-    ? `To set it, ${local} (deployed: ${deployed}).`
-    : `The operator sets it ${deployed} (locally ${local}).`;
-  return { literalKeyProblem: `${parsed.problem}. ${how}` };
-}
-
-/** Whether the service runs on this machine, where `.dev.vars` has its keys. */
-const isLocalService = ({ OPEN_ACCESS, SERVICE_ORIGINS }: KeyEnv): boolean =>
-  OPEN_ACCESS === "loopback" ||
-  parseAllowedOrigins(SERVICE_ORIGINS).some((origin) =>
-    isLoopbackHost(new URL(origin.replace(/:\*$/, "")).hostname),
-  );
 
 /**
  * The keys of a team's agents, for the object that stores the team: a session or a run of

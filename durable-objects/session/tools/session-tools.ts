@@ -1,3 +1,4 @@
+import { loaderOf } from "../../../src/config/operator-settings";
 import type { Team } from "../../../src/config/team";
 import type { ToolListingEffect } from "../../../src/coordination";
 import type { ToolSpec } from "../../../src/providers/provider";
@@ -17,7 +18,7 @@ import type { Env } from "../../../src/env";
 import { TokenStore } from "./token-store";
 import type { SessionLog } from "../log/session-log";
 import { ToolDefinitions } from "./tool-definitions";
-import { loaderOf, toolSecrets } from "./tool-secrets";
+import { toolSecrets } from "./tool-secrets";
 import { ToolServers } from "./tool-servers";
 import { toolboxOf } from "./toolbox";
 import type { Sql } from "../object-storage";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Team } from "../../../../src/config/team";
-import { literalKeyProblem, TeamKeys } from "../../../../durable-objects/session/calls/team-keys";
+import { TeamKeys } from "../../../../durable-objects/session/calls/team-keys";
 import { entryOf } from "../../../builders/sealing-keys";
 import { CONTEXT, teamOf } from "../../../config/teams";
 
@@ -156,27 +156,4 @@ describe("an operator's key", () => {
       failure: { code: "key_missing", reached: false },
     });
   });
-});
-
-it.each([
-  { keys: OLD, says: undefined },
-  {
-    keys: "",
-    says: "SEALING_KEYS is not set. The operator sets it with `npx wrangler secret put SEALING_KEYS`",
-  },
-  { keys: "  ", says: "`npm run setup` writes it to .dev.vars; then restart the service" },
-  {
-    keys: `1:${SECRET}`,
-    says: "entry 1 of SEALING_KEYS is not a version with 32 bytes in base64. The operator sets it",
-  },
-])("configs with sealing keys `$keys` are checked: $says", ({ keys, says }) => {
-  expect(literalKeyProblem({ SEALING_KEYS: keys }).literalKeyProblem).toEqual(
-    says === undefined ? undefined : expect.stringContaining(says),
-  );
-});
-
-it("on this machine, the remedy of missing sealing keys names `npm run setup` first", () => {
-  expect(
-    literalKeyProblem({ SEALING_KEYS: "", OPEN_ACCESS: "loopback" }).literalKeyProblem,
-  ).toMatch(/^SEALING_KEYS is not set\. To set it, `npm run setup`/);
 });

@@ -1,10 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  loaderOf,
-  operatorSecret,
-  operatorSecretsFor,
-  toolFacts,
-} from "../../../../durable-objects/session/tools/tool-secrets";
+import { operatorSecret } from "../../../../durable-objects/session/tools/tool-secrets";
 
 const ENV = {
   TOOL_SECRETS:
@@ -12,7 +7,6 @@ const ENV = {
   OWN: "acme's",
   WEATHER: " s3cret ",
   OPENAI_API_KEY: "a provider's",
-  REPEATABLE_TOOLS: "https://api.weather.net/search, ,https://x.net",
 };
 
 describe("a tool secret", () => {
@@ -79,51 +73,5 @@ describe("a tool secret", () => {
     expect(
       operatorSecret(ENV, tenant, "OWN")({ url: `https://api.weather.net${path}`, method }),
     ).toBe(secret);
-  });
-
-  it("is listed for the configs of its tenants if it is set", () => {
-    const namesFor = (tenant: string) => operatorSecretsFor(ENV, tenant).map(({ name }) => name);
-    expect([namesFor("acme"), namesFor("other")]).toEqual([["WEATHER", "OWN"], ["WEATHER"]]);
-  });
-});
-
-const NOTHING_SAID = { memoryMb: null, cpus: null };
-
-it("configs know the addresses of set secrets, and where commands run", () => {
-  expect(toolFacts(ENV)).toEqual({
-    repeatableTools: ["https://api.weather.net/search", "https://x.net"],
-    commands: "service",
-    containers: NOTHING_SAID,
-    javascript: false,
-  });
-  expect(toolFacts({})).toEqual({
-    repeatableTools: [],
-    commands: "service",
-    containers: NOTHING_SAID,
-    javascript: false,
-  });
-  const bound = { SANDBOX: {} as never };
-  expect(toolFacts(bound).commands).toBe("open_container");
-  expect(toolFacts({ ...bound, SANDBOX_MEMORY_MB: "4096", SANDBOX_CPUS: "-1" }).containers).toEqual(
-    {
-      memoryMb: 4096,
-      cpus: null,
-    },
-  );
-  expect(toolFacts({ ...bound, SANDBOX_NETWORK: "none" }).commands).toBe("closed_container");
-});
-
-const LOADER = {} as never;
-
-describe("JavaScript of models", () => {
-  it.each([
-    { name: "does not run by default", env: {}, runs: false },
-    { name: "does not run with a loader alone", env: { LOADER }, runs: false },
-    { name: "does not run with the setting alone", env: { JAVASCRIPT: "on" }, runs: false },
-    { name: "does not run with another value", env: { LOADER, JAVASCRIPT: "yes" }, runs: false },
-    { name: "runs with both", env: { LOADER, JAVASCRIPT: " on " }, runs: true },
-  ])("$name", ({ env, runs }) => {
-    expect(toolFacts(env).javascript).toBe(runs);
-    expect(loaderOf(env)).toBe(runs ? LOADER : null);
   });
 });
