@@ -115,6 +115,7 @@ function secretServices(env: Env): Services["secrets"] {
     list: (tenant) => store.list(tenant),
     put: (wish, now) => store.put(wish, now),
     remove: (tenant, name) => store.remove(tenant, name),
-    operators: (tenant) => operatorSecretsFor(env.TOOL_SECRETS, tenant, (name) => readSecret(env, name) !== undefined),
+    operators: (tenant) =>
+      operatorSecretsFor(env.TOOL_SECRETS, tenant, (name) => readSecret(env, name) !== undefined),
   };
 }

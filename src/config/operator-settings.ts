@@ -45,8 +45,7 @@ export const operatorSecretsFor = (
   variable: string | undefined,
   tenant: string,
   isSet: (name: string) => boolean,
-): ToolSecret[] =>
-  secretsFor(tenant, parseToolSecrets(variable)).filter(({ name }) => isSet(name));
+): ToolSecret[] => secretsFor(tenant, parseToolSecrets(variable)).filter(({ name }) => isSet(name));
 
 /** Where agents' commands run on this deployment. */
 export const commandsOf = ({

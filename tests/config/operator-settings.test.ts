@@ -60,7 +60,9 @@ describe("the remedy of missing sealing keys", () => {
 
   it("is a command of the operator on a deployed service", () => {
     const text = literalKeyProblem(problem, {});
-    expect(text).toMatch(/^SEALING_KEYS is not set\. The operator sets it with `npx wrangler secret put/);
+    expect(text).toMatch(
+      /^SEALING_KEYS is not set\. The operator sets it with `npx wrangler secret put/,
+    );
     expect(text).toContain("`npm run setup` writes it to .dev.vars; then restart the service");
   });
 

@@ -12,7 +12,7 @@ import {
   excessOf,
 } from "../../protocol/attachments";
 import { AUDIO_MODELS_HINT } from "../../providers/accepted-media";
-import { detectMedia, declaredType } from "./detect-media";
+import { detectMedia, declaredType } from "../../workspace/detect-media";
 import { ApiError, type Fault } from "../errors";
 
 /** A parsed question: its text, and its attachments with their bytes. */

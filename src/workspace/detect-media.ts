@@ -1,5 +1,5 @@
-import type { AttachmentKind } from "../../protocol/attachments";
-import { isMarked, isText, markedType, usualType } from "../../workspace/media-type";
+import type { AttachmentKind } from "../protocol/attachments";
+import { isMarked, isText, markedType, usualType } from "./media-type";
 
 /** Detects media types from the first bytes, not from the declared type. */
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { detectMedia, declaredType } from "../../../src/api/sessions/detect-media";
-import { GIF, PDF, PNG } from "./attachments";
+import { detectMedia, declaredType } from "../../src/workspace/detect-media";
+import { GIF, PDF, PNG } from "../api/sessions/attachments";
 
 const bytes = (latin1: string): Uint8Array => Buffer.from(latin1, "latin1");
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);

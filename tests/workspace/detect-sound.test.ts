@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { detectMedia } from "../../../src/api/sessions/detect-media";
-import { MP3, MP3_FRAME, wav } from "./attachments";
+import { detectMedia } from "../../src/workspace/detect-media";
+import { MP3, MP3_FRAME, wav } from "../api/sessions/attachments";
 
 const latin1 = (text: string): Buffer => Buffer.from(text, "latin1");
 /** The header of the first page of an Ogg, and the start of its packet. */
