@@ -1,7 +1,7 @@
 import type { CapTooSmall } from "../../src/coordination";
 import type { ContextChanges } from "../../src/protocol/api/contexts";
 import type { HandedFiles, LeftOut } from "../../src/protocol/events/file";
-import type { AttachmentRefusal, WantedAttachment } from "./admission/attachments";
+import type { AttachmentRefusal, WantedAttachment } from "../../src/agents/attached";
 import type { FileEntry } from "../../src/workspace/types";
 import type { SessionStatus, TurnResponse } from "../../src/protocol/api";
 import type { Budget } from "../../src/protocol/team";

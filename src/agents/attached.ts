@@ -1,18 +1,72 @@
 import { Buffer } from "node:buffer";
 import type { Team } from "../config/team";
-import { byteLength } from "../coordination";
+import { byteLength, type QuestionAttachments } from "../coordination";
 import { attachmentsHeader, textFileBlock } from "../prompts/task";
-import type { Attachment } from "../protocol/attachments";
+import { type Attachment, type Excess, excessOf } from "../protocol/attachments";
 import { acceptsMedia, expectedMediaTokens, mediaTokens } from "../providers/accepted-media";
 import type { Part } from "../providers/attachment-parts";
 
 /**
- * Attachments of a question for the agents of a team: unsupported ones, tokens, and parts of
- * requests.
+ * Attachments of a question for the agents of a team: whether they are accepted, their tokens, and
+ * the parts of requests.
  */
 
+/** A new attachment of a question, with its contents. */
+type NewAttachment = {
+  attachment: Attachment;
+  bytes: Uint8Array<ArrayBuffer>;
+};
+
+/** An attachment of an earlier question of the session. `name` `null` keeps its earlier name. */
+type RepeatedAttachment = { sha256: string; name: string | null };
+
+/** An attachment as a request names it. */
+export type WantedAttachment = NewAttachment | RepeatedAttachment;
+
+/** Why the attachments of a question are refused. */
+export type AttachmentRefusal =
+  | { ok: false; code: "attachment_not_found"; sha256: string }
+  | { ok: false; code: "attachments_too_large"; excess: Excess }
+  | { ok: false; code: "attachment_refused"; refused: UnsupportedAttachment[] };
+
+/** `attached` `null`: the question has no attachments. */
+type AcceptedAttachments = { ok: true; attached: QuestionAttachments | null };
+
+/**
+ * Checks that the team accepts the question's attachments. `earlier`: attachments of earlier
+ * questions, newest last; called at most once, and only if an attachment is repeated.
+ */
+export function acceptAttachments(
+  team: Team,
+  wanted: readonly WantedAttachment[],
+  earlier: () => readonly Attachment[],
+): AcceptedAttachments | AttachmentRefusal {
+  const attachments: Attachment[] = [];
+  const known = wanted.some((one) => !("bytes" in one)) ? earlier() : [];
+  for (const one of wanted) {
+    const found = "bytes" in one ? one.attachment : repeated(one, known);
+    if (!found)
+      return { ok: false, code: "attachment_not_found", sha256: "sha256" in one ? one.sha256 : "" };
+    attachments.push(found);
+  }
+  if (attachments.length === 0) return { ok: true, attached: null };
+  const excess = excessOf(attachments);
+  if (excess) return { ok: false, code: "attachments_too_large", excess };
+  const refused = unsupportedAttachments(team, attachments);
+  if (refused.length > 0) return { ok: false, code: "attachment_refused", refused };
+  return { ok: true, attached: { attachments, tokens: attachmentTokens(team, attachments) } };
+}
+
+function repeated(
+  { sha256, name }: RepeatedAttachment,
+  earlier: readonly Attachment[],
+): Attachment | null {
+  const found = earlier.findLast((attachment) => attachment.sha256 === sha256);
+  return found ? { ...found, name: name ?? found.name } : null;
+}
+
 /** An attachment that an agent's model does not support. */
-export type UnsupportedAttachment = {
+type UnsupportedAttachment = {
   agent: string;
   model: string;
   name: string;
@@ -20,7 +74,7 @@ export type UnsupportedAttachment = {
 };
 
 /** Every attachment that an agent does not support; empty if all can be sent. */
-export function unsupportedAttachments(
+function unsupportedAttachments(
   { agents }: Team,
   attachments: readonly Attachment[],
 ): UnsupportedAttachment[] {

@@ -26,6 +26,6 @@ export { tallyVotes } from "./decision/vote";
 export { hasAllListings, changesListing, listingsOf } from "./tool/tool-listings";
 export { nextTimerAt } from "./turn/timers";
 export { shouldForward } from "./tool/tool-notifications";
-export { failInternally } from "./turn/turn";
+export { failInternally, turnRefusal } from "./turn/turn";
 export { CANNOT_REACH } from "./call/unreachable";
 export { EMPTY_WORLD, type World } from "./world";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { acceptAttachments } from "../../durable-objects/session/admission/attachments";
+import { acceptAttachments } from "../../src/agents/attached";
 import { checkTeam, parseTeam } from "../../src/config/parse-team";
 import { SERVED, type Features } from "../../src/config/needs";
 import { planBridge, TOKEN_SECRET } from "../../local/bridge/plan";

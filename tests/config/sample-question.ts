@@ -5,7 +5,7 @@ import path from "node:path";
 import { chooseTeam } from "../../cli/asking/team-choice";
 import { type Fetcher, isAddress } from "../../cli/uploads/fetch-file";
 import { uploadsIn, withUploads } from "../../cli/uploads/uploads";
-import type { WantedAttachment } from "../../durable-objects/session/admission/attachments";
+import type { WantedAttachment } from "../../src/agents/attached";
 import type { AskedQuestion } from "../../src/protocol/api";
 import { toQuestion } from "../../src/api/sessions/question-parts";
 import { wav } from "../api/sessions/attachments";

@@ -1,13 +1,12 @@
+import { acceptAttachments } from "../../../src/agents/attached";
 import type { Team } from "../../../src/config/team";
-import { type QuestionAttachments, runningTurn } from "../../../src/coordination";
+import { type QuestionAttachments, turnRefusal } from "../../../src/coordination";
 import type { Env } from "../../../src/env";
 import type { PinnedContext } from "../../../src/protocol/events";
-import { unpricedAgents } from "../../../src/protocol/team";
 import { contextServices } from "../../shared/context-services";
 import { TeamKeys } from "../calls/team-keys";
 import { attachmentStore, type Session, type SessionMeta } from "../load-session";
 import type { StartedTurn, StartRefusal, StartTurn } from "../session-api";
-import { acceptAttachments } from "./attachments";
 import { TenantLink } from "./tenant-link";
 import { pinnedContexts } from "./turn-contexts";
 import type { Sql } from "../object-storage";
@@ -90,7 +89,7 @@ export class Admission {
     const { sessionId, team } = facts;
     const earlier = this.#startedAs(turn);
     if (earlier) return earlier;
-    const refusal = refusalOf(session, turn);
+    const refusal = turnRefusal(coordinator.state, team.rules, turn);
     if (refusal) return refusal;
     const accepted = acceptAttachments(team, turn.attachments ?? [], () => queries.attachments());
     if (!accepted.ok) return accepted;
@@ -190,14 +189,4 @@ export class Admission {
     }
     return { ok: true, turn: coordinator.state.turns };
   }
-}
-
-/** Why the session itself refuses a turn; `null` if it does not. */
-function refusalOf({ coordinator, facts }: Session, turn: StartTurn): StartRefusal | null {
-  const running = runningTurn(coordinator.state);
-  if (running) return { ok: false, code: "turn_running", turn: running.number };
-  if (turn.parentTurn !== null && turn.parentTurn > coordinator.state.turns)
-    return { ok: false, code: "turn_not_found" };
-  const unpriced = turn.budget.max_cost_usd === undefined ? [] : unpricedAgents(facts.team.rules);
-  return unpriced.length > 0 ? { ok: false, code: "price_unknown", agents: unpriced } : null;
 }

@@ -1,69 +1,9 @@
 import type { Bucket } from "../../../r2-layout/bucket";
 import { attachmentKey } from "../../../r2-layout/session-files";
-import {
-  attachmentTokens,
-  type UnsupportedAttachment,
-  unsupportedAttachments,
-} from "../../../src/agents/attached";
-import type { Team } from "../../../src/config/team";
-import type { QuestionAttachments } from "../../../src/coordination";
-import { type Attachment, type Excess, excessOf } from "../../../src/protocol/attachments";
+import type { WantedAttachment } from "../../../src/agents/attached";
+import type { Attachment } from "../../../src/protocol/attachments";
 import { ProviderError } from "../../../src/providers/provider";
 import type { StorageQueue } from "../files/storage-queue";
-
-/** A new attachment of a question, with its contents. */
-type NewAttachment = {
-  attachment: Attachment;
-  bytes: Uint8Array<ArrayBuffer>;
-};
-
-/** An attachment of an earlier question of the session. `name` `null` keeps its earlier name. */
-type RepeatedAttachment = { sha256: string; name: string | null };
-
-/** An attachment as a request names it. */
-export type WantedAttachment = NewAttachment | RepeatedAttachment;
-
-/** Why the attachments of a question are refused. */
-export type AttachmentRefusal =
-  | { ok: false; code: "attachment_not_found"; sha256: string }
-  | { ok: false; code: "attachments_too_large"; excess: Excess }
-  | { ok: false; code: "attachment_refused"; refused: UnsupportedAttachment[] };
-
-/** `attached` `null`: the question has no attachments. */
-type AcceptedAttachments = { ok: true; attached: QuestionAttachments | null };
-
-/**
- * Checks that the team accepts the question's attachments. `earlier`: attachments of earlier
- * questions, newest last; called at most once, and only if an attachment is repeated.
- */
-export function acceptAttachments(
-  team: Team,
-  wanted: readonly WantedAttachment[],
-  earlier: () => readonly Attachment[],
-): AcceptedAttachments | AttachmentRefusal {
-  const attachments: Attachment[] = [];
-  const known = wanted.some((one) => !("bytes" in one)) ? earlier() : [];
-  for (const one of wanted) {
-    const found = "bytes" in one ? one.attachment : repeated(one, known);
-    if (!found)
-      return { ok: false, code: "attachment_not_found", sha256: "sha256" in one ? one.sha256 : "" };
-    attachments.push(found);
-  }
-  if (attachments.length === 0) return { ok: true, attached: null };
-  const excess = excessOf(attachments);
-  if (excess) return { ok: false, code: "attachments_too_large", excess };
-  const refused = unsupportedAttachments(team, attachments);
-  if (refused.length > 0) return { ok: false, code: "attachment_refused", refused };
-  return { ok: true, attached: { attachments, tokens: attachmentTokens(team, attachments) } };
-}
-
-function repeated(
-  { sha256, name }: RepeatedAttachment,
-  earlier: readonly Attachment[],
-): Attachment | null {
-  const found = earlier.findLast((attachment) => attachment.sha256 === sha256);
-  return found ? { ...found, name: name ?? found.name } : null;
-}
 
 /** `readMs`: time limit of one read, without the time in the queue. */
 type Place = {

@@ -1,4 +1,5 @@
-import { chargesOf } from "../../../src/coordination/budget/turn-charges";
+import { z } from "zod";
+import { chargesOf, type LoggedEvent } from "../../../src/coordination/budget/turn-charges";
 import { emptySession, evolve, type SessionState } from "../../../src/coordination";
 import type { OpenTurn, RestoredSession } from "../../../src/engine/ports";
 import { toCostFields } from "../../../src/protocol/cost";
@@ -51,7 +52,7 @@ export function brokenEnd(
   at: number,
 ): SessionEvent[] {
   const { usage, cost, settles } = chargesOf(
-    parsed(log.read({ after: firstSeq - 1, upTo: log.head, deltas: false })),
+    loggedEvents(log.read({ after: firstSeq - 1, upTo: log.head, deltas: false })),
     at,
   );
   const message =
@@ -71,7 +72,12 @@ export function brokenEnd(
   ];
 }
 
-/** The rows as events; `undefined` for a row that is not JSON. */
-function* parsed(rows: Iterable<LogRow>): Generator<unknown> {
-  for (const row of rows) yield parseJson(toJson(row, ""));
+const LoggedEventSchema = z.looseObject({ type: z.string(), call: z.string().optional() });
+
+/** The events in the rows. Rows that cannot be parsed are skipped. */
+function* loggedEvents(rows: Iterable<LogRow>): Generator<LoggedEvent> {
+  for (const row of rows) {
+    const { data } = LoggedEventSchema.safeParse(parseJson(toJson(row, "")));
+    if (data) yield data;
+  }
 }

@@ -1,7 +1,4 @@
-import type {
-  AttachmentRefusal,
-  WantedAttachment,
-} from "../../../durable-objects/session/admission/attachments";
+import type { AttachmentRefusal, WantedAttachment } from "../../agents/attached";
 import { hashOf } from "../../workspace/snapshot";
 import { type AskedQuestion, textOfQuestion } from "../../protocol/api";
 import {

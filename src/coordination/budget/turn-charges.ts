@@ -13,19 +13,22 @@ import { addUsage, NO_USAGE } from "../../protocol/usage";
  */
 type TurnCharges = { usage: Usage; cost: Cost; settles: EventOf<"call.failed">[] };
 
+/** A logged event, maybe of another version of the service. It may have further fields. */
+export type LoggedEvent = { type: string; call?: string | undefined };
+
+const CALL_ENDS: ReadonlySet<string> = new Set(["call.completed", "call.failed"]);
+
 /**
  * The charges of a turn that cannot be folded: the charges of its settled calls, plus the
- * reservations of its calls in flight, because their outcome is unknown. `events`: the turn's
- * logged events as parsed JSON; events of another version and events without a call are skipped.
- * `at`: the time when the calls in flight fail, unix ms.
+ * reservations of its calls in flight, because their outcome is unknown. Events of another version
+ * and events without a call are not charged. `at`: the time when the calls in flight fail, unix ms.
  */
-export function chargesOf(events: Iterable<unknown>, at: number): TurnCharges {
+export function chargesOf(events: Iterable<LoggedEvent>, at: number): TurnCharges {
   const open = new Map<string, EventOf<"call.started">>();
   let [usage, cost] = [NO_USAGE, FREE];
-  for (const json of events) {
-    const ended = endedCall(json);
-    if (ended !== null) open.delete(ended);
-    const event = SessionEventSchema.safeParse(json).data;
+  for (const logged of events) {
+    if (CALL_ENDS.has(logged.type)) open.delete(logged.call ?? "");
+    const event = SessionEventSchema.safeParse(logged).data;
     if (event?.type === "call.started") open.set(event.call, event);
     if (!isCharged(event)) continue;
     cost = addCosts(cost, costOfFields(event));
@@ -38,13 +41,6 @@ export function chargesOf(events: Iterable<unknown>, at: number): TurnCharges {
     cost: settles.reduce((sum, call) => addCosts(sum, costOfFields(call)), cost),
     settles,
   };
-}
-
-/** The call that an event ends, also an event of another version; `null` if it ends none. */
-function endedCall(json: unknown): string | null {
-  if (typeof json !== "object" || json === null || !("type" in json && "call" in json)) return null;
-  const isEnd = json.type === "call.completed" || json.type === "call.failed";
-  return isEnd && typeof json.call === "string" ? json.call : null;
 }
 
 const isCharged = (

@@ -1,5 +1,6 @@
 import { type EventOf, LOG_VERSION } from "../../protocol/events";
 import { addCosts, type Cost, FREE, toCostFields } from "../../protocol/cost";
+import { type TeamRules, unpricedAgents } from "../../protocol/team";
 import { jsonBytes, jsonPrefix } from "../byte-length";
 import { cancelEffects } from "../call/calls";
 import { Draft, type Step } from "../draft";
@@ -16,6 +17,28 @@ import { shuffle } from "../random";
  */
 
 type TurnRequestInput = Extract<InputBody, { type: "turn_requested" }>;
+
+/** Why the rules refuse a further turn of a session. */
+type TurnRefusal =
+  /** `turn`: the running turn. */
+  | { ok: false; code: "turn_running"; turn: number }
+  /** The turn to continue does not exist. */
+  | { ok: false; code: "turn_not_found" }
+  /** The budget is in dollars, and the price of these agents is unknown. */
+  | { ok: false; code: "price_unknown"; agents: readonly string[] };
+
+/** Why a further turn may not start; `null` if it may. */
+export function turnRefusal(
+  state: SessionState,
+  rules: TeamRules,
+  { parentTurn, budget }: Pick<TurnRequestInput, "parentTurn" | "budget">,
+): TurnRefusal | null {
+  const running = runningTurn(state);
+  if (running) return { ok: false, code: "turn_running", turn: running.number };
+  if (parentTurn !== null && parentTurn > state.turns) return { ok: false, code: "turn_not_found" };
+  const unpriced = budget.max_cost_usd === undefined ? [] : unpricedAgents(rules);
+  return unpriced.length > 0 ? { ok: false, code: "price_unknown", agents: unpriced } : null;
+}
 
 /**
  * Starts a turn unless one runs: records the team in the first turn, draws aliases and sets the

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { chargesOf } from "../../../src/coordination/budget/turn-charges";
+import { chargesOf, type LoggedEvent } from "../../../src/coordination/budget/turn-charges";
 import { NO_USAGE } from "../../../src/protocol/usage";
 import { callCompleted, callFailed, callStarted, log, usage } from "../../protocol/builders";
 
@@ -11,7 +11,7 @@ const strange = (type: string, fields: object = {}) => ({
 
 type Row = {
   name: string;
-  events: unknown[];
+  events: LoggedEvent[];
   costs: number;
   used: typeof NO_USAGE;
   open: string[];
@@ -53,7 +53,6 @@ it.each<Row>([
   {
     name: "events of another version: the readable ones",
     events: [
-      undefined,
       strange("call.started"),
       strange("thought.begun", { call: "b1" }),
       ...log([callStarted("ben", "b1")]),
