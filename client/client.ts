@@ -8,7 +8,7 @@ import {
 } from "../src/protocol/paths";
 import { Contexts } from "./contexts";
 import { type FollowedEvent, type FollowOptions, followTurn, type TurnPlace } from "./follow";
-import { type Call, type HttpAnswer, Transport, type TransportOptions } from "./transport";
+import { type Call, type HttpResponse, Transport, type TransportOptions } from "./transport";
 import type {
   Answer,
   CancelledTurn,
@@ -62,7 +62,7 @@ export class Client {
   }
 
   /** Calls any route and returns its successful response. */
-  send(call: Call): Promise<HttpAnswer> {
+  send(call: Call): Promise<HttpResponse> {
     return this.#transport.send(call);
   }
 
@@ -70,13 +70,13 @@ export class Client {
    * Calls any route once and returns the response with any status. Throws ClientError only if there
    * is no complete response.
    */
-  receive(call: Call): Promise<HttpAnswer> {
+  receive(call: Call): Promise<HttpResponse> {
     return this.#transport.receive(call);
   }
 
   /** The error for an unsuccessful response of `receive`. */
-  errorFrom(answer: HttpAnswer) {
-    return this.#transport.errorFrom(answer);
+  errorFrom(response: HttpResponse) {
+    return this.#transport.errorFrom(response);
   }
 }
 

@@ -13,5 +13,5 @@ export { isKnownEvent, isTerminal } from "./event-types";
 export type { FollowedEvent, FollowOptions, TurnPlace } from "./follow";
 export type { RetryPolicy } from "./retries";
 export { isLoopback, keyRisk, toOrigin } from "./server";
-export type { Call, HttpAnswer, TransportOptions as ClientOptions } from "./transport";
+export type { Call, HttpResponse, TransportOptions as ClientOptions } from "./transport";
 export type * from "./types";

@@ -17,7 +17,7 @@ export function parseJson(text: string): unknown {
 }
 
 /** The response's JSON as `T`, not validated; `undefined` if it is not JSON. */
-export const toAnswer = <T>(bytes: Uint8Array): T | undefined =>
+export const toJson = <T>(bytes: Uint8Array): T | undefined =>
   parseJson(new TextDecoder().decode(bytes)) as T | undefined;
 
 /** The event in a frame's data; `null` if it is not an event, or if its type is unknown. */

@@ -1,6 +1,6 @@
 import { ClientError } from "./errors";
 import { type RetryPolicy, withRetries } from "./retries";
-import { toAnswer, toProblem } from "./schema";
+import { toJson, toProblem } from "./schema";
 import { addressAt, keyRisk, toOrigin } from "./server";
 
 /** One HTTP request. */
@@ -29,7 +29,7 @@ export type Call = {
 };
 
 /** A complete response with any status. */
-export type HttpAnswer = { status: number; headers: Headers; bytes: Uint8Array<ArrayBuffer> };
+export type HttpResponse = { status: number; headers: Headers; bytes: Uint8Array<ArrayBuffer> };
 
 export type TransportOptions = {
   /** Address of the service. Only its origin is used. */
@@ -74,7 +74,7 @@ export class Transport {
    * Sends the request once. Returns the complete response with any status. Throws ClientError, or
    * the signal's reason.
    */
-  async receive(call: Call): Promise<HttpAnswer> {
+  async receive(call: Call): Promise<HttpResponse> {
     const late = AbortSignal.timeout(call.timeoutMs ?? DEFAULT_TIMEOUT_MS);
     const signal = call.signal ? AbortSignal.any([call.signal, late]) : late;
     let began: Response | null = null;
@@ -82,7 +82,7 @@ export class Transport {
       began = await this.#open(call, signal);
       return await this.complete(began, call.maxBytes);
     } catch (cause) {
-      throw this.#noAnswer(cause, { call, late, began: began !== null });
+      throw this.#noResponse(cause, { call, late, began: began !== null });
     }
   }
 
@@ -90,16 +90,20 @@ export class Transport {
    * Sends the request, with retries as `retry` allows. Throws ClientError for an unsuccessful
    * response.
    */
-  async send(call: Call): Promise<HttpAnswer> {
-    const answer = await withRetries(() => this.receive(call), call.retry ?? "never", call.signal);
-    if (answer.status >= 200 && answer.status < 300) return answer;
-    throw this.errorFrom(answer);
+  async send(call: Call): Promise<HttpResponse> {
+    const response = await withRetries(
+      () => this.receive(call),
+      call.retry ?? "never",
+      call.signal,
+    );
+    if (response.status >= 200 && response.status < 300) return response;
+    throw this.errorFrom(response);
   }
 
   /** Sends the request and returns the JSON of a successful response. Throws ClientError. */
   async json<T>(call: Call): Promise<T> {
     const { bytes, status } = await this.send(call);
-    const value = toAnswer<T>(bytes);
+    const value = toJson<T>(bytes);
     if (value === undefined) throw this.unexpected(status);
     return value;
   }
@@ -119,7 +123,7 @@ export class Transport {
       try {
         return await this.#open({ accept: "text/event-stream", ...call }, call.signal);
       } catch (cause) {
-        throw this.#noAnswer(cause, { call, late: null, began: false });
+        throw this.#noResponse(cause, { call, late: null, began: false });
       }
     };
     return withRetries(once, call.retry ?? "never", call.signal);
@@ -129,7 +133,7 @@ export class Transport {
    * Reads the body of a response. Throws the errors of reading, or ClientError if the body exceeds
    * `maxBytes`.
    */
-  async complete(response: Response, maxBytes = DEFAULT_MAX_BYTES): Promise<HttpAnswer> {
+  async complete(response: Response, maxBytes = DEFAULT_MAX_BYTES): Promise<HttpResponse> {
     const chunks: Uint8Array<ArrayBuffer>[] = [];
     let size = 0;
     const reader = response.body?.getReader(); // not every browser can iterate over a body
@@ -146,8 +150,8 @@ export class Transport {
   }
 
   /** The error for an unsuccessful response. */
-  errorFrom({ status, headers, bytes }: HttpAnswer): ClientError {
-    const problem = toProblem(toAnswer(bytes));
+  errorFrom({ status, headers, bytes }: HttpResponse): ClientError {
+    const problem = toProblem(toJson(bytes));
     if (problem) {
       const { title, code, detail } = problem;
       const message = `${title} (${problem.status} ${code})${detail ? `: ${detail}` : ""}`;
@@ -161,7 +165,7 @@ export class Transport {
   }
 
   unexpected(status: number): ClientError {
-    const message = `Unexpected answer (${status}) from ${this.server}. Check the address.`;
+    const message = `Unexpected response (${status}) from ${this.server}. Check the address.`;
     return new ClientError("unexpected", message, { status });
   }
 
@@ -185,7 +189,7 @@ export class Transport {
   }
 
   /** The error to throw if there is no complete response. */
-  #noAnswer(
+  #noResponse(
     cause: unknown,
     { call, late, began }: { call: Call; late: AbortSignal | null; began: boolean },
   ): unknown {

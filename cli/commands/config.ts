@@ -28,11 +28,11 @@ export const registerConfig: Register = (program, { io, end }) => {
       "check a config without running it; - reads stdin, no argument checks the config found here",
     )
     .argument("[file]", "the YAML file")
-    .option("--json", "print the service's answer, with the errors found here")
+    .option("--json", "print the response as JSON, with the errors found here")
     .action(async (file: string | undefined, flags: Flags) => end(await validate(file, flags, io)));
   withConnection(config.command("list"))
     .description("list the service's teams")
-    .option("--json", "print the service's answer")
+    .option("--json", "print the response as JSON")
     .action(async (flags: Flags) => end(await list(flags, io)));
   registerInit(config, { io, end });
   program.addCommand(config);

@@ -30,7 +30,7 @@ export const registerPush: Register = (program, { io, end }) => {
     )
     .option("--force", "make it the newest version, even if another version was pushed meanwhile")
     .option("--dry-run", "list the files without sending them")
-    .option("--json", "print the service's answer")
+    .option("--json", "print the response as JSON")
     .action(async (folder: string | undefined, flags: PushFlags) => {
       const directory = await toDirectory(io.cwd, folder);
       const connection = await connect(flags, io);

@@ -26,7 +26,7 @@ export const registerEval: Register = (program, { io, end }) => {
   command.addCommand(
     withConnection(new Command("list"))
       .description("list the suites")
-      .option("--json", "print the service's answer")
+      .option("--json", "print the response as JSON")
       .action(async (flags: Flags) => {
         const { data, raw } = await listSuites(await connect(flags, io));
         if (flags.json) printJson(raw, io);
@@ -39,7 +39,7 @@ export const registerEval: Register = (program, { io, end }) => {
       .description("run a suite and wait for its results; ends with 2 if a case has no answer")
       .argument("<suite>", "its name")
       .option("--strict", "end with 2 unless every case passed")
-      .option("--json", "print the service's answer")
+      .option("--json", "print the response as JSON")
       .action(async (suite: string, flags: Flags & { strict?: true }) => {
         const { data, raw } = await runSuite(suite, await connect(flags, io), io);
         if (flags.json) printJson(raw, io);

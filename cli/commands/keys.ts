@@ -31,13 +31,13 @@ export const registerKeys: Register = (program, { io, end }) => {
       toScopes,
     )
     .option("--days <n>", "days until it expires (default: never)", toDays)
-    .option("--json", "print the service's answer")
+    .option("--json", "print the response as JSON")
     .action(async (name: string, flags: CreateFlags) => end(await create(name, flags, io)));
   withConnection(keys.command("list"))
     .description("list the keys, newest first, without their secrets")
     .option("--limit <n>", "how many, up to 100", toLimit, 20)
     .option("--after <id>", "list entries after this one", toKeyId)
-    .option("--json", "print the service's answer")
+    .option("--json", "print the response as JSON")
     .action(async (flags: ListFlags) => end(await list(flags, io)));
   withConnection(keys.command("revoke"))
     .description("revoke a key; its open streams are closed")

@@ -32,7 +32,7 @@ export const registerSecrets: Register = (program, { io, end }) => {
   );
   withConnection(secrets.command("list"))
     .description("list the secrets by name, without their values")
-    .option("--json", "print the service's answer")
+    .option("--json", "print the response as JSON")
     .action(async (flags: Flags) => end(await list(flags, io)));
   withConnection(secrets.command("set"))
     .description("set a secret; the value is prompted for, or read from stdin")
@@ -45,7 +45,7 @@ export const registerSecrets: Register = (program, { io, end }) => {
       [],
     )
     .option("--method <method>", "only with this HTTP method; repeatable", toMethods, [])
-    .option("--json", "print the service's answer")
+    .option("--json", "print the response as JSON")
     .action(async (name: string, flags: SetFlags) => end(await set(name, flags, io)));
   withConnection(secrets.command("delete"))
     .description("delete a secret; it is no longer sent with any request")

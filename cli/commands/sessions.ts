@@ -35,7 +35,7 @@ export const registerSessions: Register = (program, { io, end }) => {
     .option("--limit <n>", `how many, up to ${MOST_LIMIT} (default: ${DEFAULT_LIMIT})`, toLimit)
     .option("--after <session>", "list entries after this one", toSessionId)
     .option("--all", "list all pages")
-    .option("--json", "print the service's answer, a line for each page")
+    .option("--json", "print the response as JSON, a line for each page")
     .action(async (flags: ListFlags) => end(await list(flags, io)));
   program.addCommand(command);
 };
@@ -96,7 +96,7 @@ export const registerShow: Register = (program, { io, end }) => {
     .argument("<session>", "the session's id", toSessionId)
     .argument("[turn]", "the turn's number", toTurn)
     .option("--answer <label>", "print one answer, such as agent2.1 or agent2.final", toLabel)
-    .option("--json", "print the service's answer")
+    .option("--json", "print the response as JSON")
     .action(async (sessionId: string, requested: number | undefined, flags: ShowFlags) => {
       const context = await connect(flags, io);
       const turn = requested ?? (await latestTurn(sessionId, context));
@@ -118,7 +118,7 @@ export const registerCancel: Register = (program, { io, end }) => {
   const command = withConnection(new Command("cancel"))
     .description("cancel a session's running turn")
     .argument("<session>", "the session's id", toSessionId)
-    .option("--json", "print the service's answer")
+    .option("--json", "print the response as JSON")
     .action(async (sessionId: string, flags: ConnectionFlags & { json?: true }) => {
       const { data, raw } = await cancelRun(sessionId, await connect(flags, io));
       io.stdout.write(`${flags.json ? escapeJson(raw.trim()) : cancelWords(data)}\n`);

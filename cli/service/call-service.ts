@@ -3,7 +3,7 @@ import { type Call, Client, ClientError } from "../../client/index";
 import type { Connection } from "../credentials/connection";
 import { VERSION } from "../invocation";
 import { toLine } from "../terminal/sanitize";
-import { type RequestContext, toCliError, unexpectedAnswer } from "./problem";
+import { type RequestContext, toCliError, unexpectedResponse } from "./problem";
 
 /**
  * Calls of the service: with this program's user agent, errors for people, and responses that are
@@ -37,7 +37,7 @@ export async function readAnswer<T>(
   const value = await callService(context, work);
   const parsed = schema.safeParse(value);
   if (parsed.success) return { data: parsed.data, raw: JSON.stringify(value) };
-  throw unexpectedAnswer(200, context);
+  throw unexpectedResponse(200, context);
 }
 
 /** Sends a call for which the client has no function. */

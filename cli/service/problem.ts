@@ -20,27 +20,27 @@ export function toCliError(error: ClientError, context: RequestContext): CliErro
   switch (error.kind) {
     case "refused": {
       const { data } = ProblemSchema.safeParse(error.problem);
-      if (!data) return unexpectedAnswer(error.status, context);
+      if (!data) return unexpectedResponse(error.status, context);
       return new CliError(exitCodeOf(data), describeProblem(data, context));
     }
     case "redirected":
       return error.location === null
-        ? unexpectedAnswer(error.status, context)
+        ? unexpectedResponse(error.status, context)
         : new CliError(
             EXIT.config,
             `${server} redirects to ${error.location}. If that is the right service, name it with --server.`,
           );
     case "unexpected":
-      return unexpectedAnswer(error.status, context);
+      return unexpectedResponse(error.status, context);
     case "too_large":
       return new CliError(
         EXIT.execution,
-        `${server} sent a larger answer than this service ever sends. Check the address.`,
+        `${server} sent a larger response than this service ever sends. Check the address.`,
       );
     case "changed_file":
       return new CliError(
         EXIT.execution,
-        `${server} sent other contents than announced. Nothing was written. Try again.`,
+        `${server} sent other contents than announced. Nothing was written. Retry.`,
       );
     case "unsafe_key":
       return new CliError(EXIT.config, error.message);
@@ -55,11 +55,11 @@ export function toCliError(error: ClientError, context: RequestContext): CliErro
   }
 }
 
-/** The error for an answer that this service does not send. `status`: `null` if unknown. */
-export const unexpectedAnswer = (status: number | null, { server }: Connection): CliError =>
+/** The error for a response that this service does not send. `status`: `null` if unknown. */
+export const unexpectedResponse = (status: number | null, { server }: Connection): CliError =>
   new CliError(
     EXIT.execution,
-    `Unexpected answer${status === null ? "" : ` (${status})`} from ${server}. Check the address.`,
+    `Unexpected response${status === null ? "" : ` (${status})`} from ${server}. Check the address.`,
   );
 
 function unreachable(what: string, { cause }: ClientError, { server }: Connection): CliError {

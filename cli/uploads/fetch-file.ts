@@ -7,7 +7,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 export const isAddress = (name: string): boolean => /^https:\/\//i.test(name);
 
 /** A server's response. Its body is read while the caller iterates over it. */
-export type Answer = {
+export type FileResponse = {
   status: number;
   /** Target of a redirect; `null` if the response has no `Location`. */
   location: string | null;
@@ -17,7 +17,7 @@ export type Answer = {
 };
 
 /** Sends one GET request and follows no redirect. Throws if the request fails or is refused. */
-export type Fetcher = (address: URL, signal: AbortSignal) => Promise<Answer>;
+export type Fetcher = (address: URL, signal: AbortSignal) => Promise<FileResponse>;
 
 /** A fetcher over `fetch`. Does not restrict the addresses. */
 export const fetcherFrom =
@@ -45,12 +45,12 @@ async function* nothing(): AsyncGenerator<Uint8Array> {}
 export async function fetchFile(address: string, mostBytes: number, get: Fetcher): Promise<Buffer> {
   const signal = AbortSignal.timeout(LIMIT_MS);
   try {
-    const answer = await follow(new URL(address), get, signal);
-    if (answer.status < 200 || answer.status > 299) {
-      await answer.close();
-      throw new Error(`the answer is ${answer.status}`);
+    const response = await follow(new URL(address), get, signal);
+    if (response.status < 200 || response.status > 299) {
+      await response.close();
+      throw new Error(`the response is ${response.status}`);
     }
-    return await readAtMost(answer, mostBytes);
+    return await readAtMost(response, mostBytes);
   } catch (cause) {
     if (signal.aborted) throw new Error(`it takes longer than ${LIMIT_MS / 1_000} s`, { cause });
     throw cause;
@@ -58,20 +58,20 @@ export async function fetchFile(address: string, mostBytes: number, get: Fetcher
 }
 
 /** Follows redirects. Each address is checked before its request. */
-async function follow(address: URL, get: Fetcher, signal: AbortSignal): Promise<Answer> {
+async function follow(address: URL, get: Fetcher, signal: AbortSignal): Promise<FileResponse> {
   let at = address;
   for (let steps = 0; steps <= MOST_REDIRECTS; steps += 1) {
     if (at.protocol !== "https:") throw new Error("it redirects to an address without https");
-    const answer = await get(at, signal);
-    if (!REDIRECTS.has(answer.status) || answer.location === null) return answer;
-    await answer.close();
-    at = new URL(answer.location, at);
+    const response = await get(at, signal);
+    if (!REDIRECTS.has(response.status) || response.location === null) return response;
+    await response.close();
+    at = new URL(response.location, at);
   }
   throw new Error(`it redirects more than ${MOST_REDIRECTS} times`);
 }
 
 /** Reads the body and counts its bytes, because a server's `Content-Length` may be wrong. */
-async function readAtMost({ body }: Answer, mostBytes: number): Promise<Buffer> {
+async function readAtMost({ body }: FileResponse, mostBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {

@@ -5,7 +5,7 @@ import type { LookupFunction } from "node:net";
 import { isPrivateAddress } from "../../src/outgoing/address-rules";
 import { isPrivateHost } from "../../src/outgoing/addresses";
 import { VERSION } from "../invocation";
-import type { Answer, Fetcher } from "./fetch-file";
+import type { Fetcher, FileResponse } from "./fetch-file";
 
 /**
  * Requests from this machine to addresses that a config names. A config must not reach servers that
@@ -42,7 +42,7 @@ export const fetchPublic =
     };
     return new Promise((done, fail) => {
       const options = { agent: false, headers, lookup: publicLookup(resolve), signal } as const;
-      request(address.href, options, (message) => done(toAnswer(message)))
+      request(address.href, options, (message) => done(toFileResponse(message)))
         .on("error", fail)
         .end();
     });
@@ -78,7 +78,7 @@ export const publicLookup =
       return options.all === true ? done(null, found) : done(null, first.address, first.family);
     });
 
-const toAnswer = (message: IncomingMessage): Answer => ({
+const toFileResponse = (message: IncomingMessage): FileResponse => ({
   status: message.statusCode ?? 0,
   location: message.headers.location ?? null,
   body: message,

@@ -15,7 +15,7 @@ type Tag =
   | "Contexts";
 type Headers = Record<string, { description: string; schema: { type: "string" } }>;
 type Content = Record<string, { schema: z.ZodType; example?: unknown }>;
-type Answer = {
+type OperationResponse = {
   description: string;
   content?: Content;
   headers?: Headers;
@@ -30,7 +30,7 @@ export type Operation = {
   description?: string;
   request?: { params?: z.ZodObject; query?: z.ZodObject; headers?: z.ZodObject; body?: Content };
   /** Responses by status. */
-  answers: Record<number, Answer>;
+  responses: Record<number, OperationResponse>;
   /** Alternative authentication schemes. Omitted: a key is required. */
   security?: Record<string, string[]>[];
   /** Error codes in addition to those of every route below `/api`. */
@@ -57,7 +57,11 @@ export const header = <Name extends string>(name: Name, description: string) =>
 const RETRY_AFTER = header("retry-after", "Seconds to wait before a retry");
 
 /** A JSON response with its schema and an example. */
-export const json = (description: string, schema: z.ZodType, example: unknown): Answer => ({
+export const json = (
+  description: string,
+  schema: z.ZodType,
+  example: unknown,
+): OperationResponse => ({
   description,
   content: { "application/json": { schema, example } },
 });
@@ -66,7 +70,7 @@ export const json = (description: string, schema: z.ZodType, example: unknown): 
 export function toRoute(
   path: string,
   method: Method,
-  { id, tag, request, answers, codes = [], ...texts }: Omit<Operation, "handle">,
+  { id, tag, request, responses, codes = [], ...texts }: Omit<Operation, "handle">,
 ) {
   const { body, ...parts } = request ?? {};
   const isOurs = path.startsWith("/api/");
@@ -79,12 +83,12 @@ export function toRoute(
     ...(isOurs ? {} : { security: [] }),
     ...texts,
     request: { ...parts, ...(body && { body: { content: body, required: true } }) },
-    responses: { ...answers, ...problems([...shared, ...codes]) },
+    responses: { ...responses, ...problems([...shared, ...codes]) },
   });
 }
 
 /** One response per status, with all codes of that status. */
-function problems(codes: readonly ErrorCode[]): Record<number, Answer> {
+function problems(codes: readonly ErrorCode[]): Record<number, OperationResponse> {
   const statuses = [...new Set(codes.map(statusOf))].sort((one, other) => one - other);
   return Object.fromEntries(
     statuses.map((status) => {

@@ -24,7 +24,7 @@ const LIST_OPERATION: Operation = {
   id: "listConfigs",
   tag: "Configs",
   summary: "Included teams, and whether each can run here",
-  answers: { 200: json("All included teams", ConfigListSchema, CONFIG_LIST) },
+  responses: { 200: json("All included teams", ConfigListSchema, CONFIG_LIST) },
   handle: listConfigs,
 };
 
@@ -33,7 +33,7 @@ const SHOW_OPERATION: Operation = {
   tag: "Configs",
   summary: "An included team as YAML",
   request: { params: z.object({ name: z.string().describe("Name of the team") }) },
-  answers: {
+  responses: {
     200: {
       description: "The config",
       content: { [YAML]: { schema: z.string(), example: TEAM_YAML } },
@@ -54,7 +54,7 @@ const CHECK_OPERATION: Operation = {
       [YAML]: { schema: z.string(), example: TEAM_YAML },
     },
   },
-  answers: { 200: json("The findings", ConfigCheckSchema, CONFIG_CHECK) },
+  responses: { 200: json("The findings", ConfigCheckSchema, CONFIG_CHECK) },
   codes: [
     "bad_json",
     "body_too_large",

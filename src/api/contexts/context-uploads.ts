@@ -71,7 +71,7 @@ const PUT: Operation = {
       [ZIP]: binary,
     },
   },
-  answers: {
+  responses: {
     200: json("The newest version already has these contents", ContextUploadSchema, {
       ...COMMITTED,
       status: "unchanged",
@@ -100,7 +100,7 @@ const PUT_BLOBS: Operation = {
   description:
     "The body is a tar. The name of each entry is the SHA-256 of its contents. Safe to repeat.",
   request: { params: CONTEXT_PARAM, query: UPLOAD, body: { [TAR]: binary } },
-  answers: { 200: json("The contents are stored", BlobsStoredSchema, { stored: 12 }) },
+  responses: { 200: json("The contents are stored", BlobsStoredSchema, { stored: 12 }) },
   codes: [...UNREADABLE, "bad_query", "blob_mismatch", "upload_not_found"],
   handle: takeBlobs,
 };
@@ -111,7 +111,7 @@ const PUT_BLOB: Operation = {
   summary: "Send missing contents",
   description: "Safe to repeat.",
   request: { params: BLOB, query: UPLOAD, body: { [OCTETS]: binary } },
-  answers: { 200: json("The contents are stored", BlobsStoredSchema, { stored: 1 }) },
+  responses: { 200: json("The contents are stored", BlobsStoredSchema, { stored: 1 }) },
   codes: [
     ...UNREADABLE.filter((code) => code !== "archive_invalid"),
     "bad_query",

@@ -45,7 +45,7 @@ const LIST: Operation = {
       ),
     }),
   },
-  answers: {
+  responses: {
     200: json("A page of contexts", ContextListSchema, {
       object: "list",
       data: [ENTRY],
@@ -65,7 +65,7 @@ const SHOW: Operation = {
   description:
     "A replaced version can be read for 30 more days, and as long as a turn uses it or a session has changes that are based on it. Then it is deleted, and the response is `context_not_found`.",
   request: { params: CONTEXT_PARAM, query: VERSION_QUERY },
-  answers: { 200: json("The version", ContextSchema, CONTEXT) },
+  responses: { 200: json("The version", ContextSchema, CONTEXT) },
   codes: ["bad_id", "bad_query", "context_not_found"],
   handle: showContext,
 };
@@ -76,7 +76,7 @@ const ERASE: Operation = {
   summary: "Erase a context with all its versions permanently",
   description: "Sessions that use the context can no longer read its files.",
   request: { params: CONTEXT_PARAM },
-  answers: { 204: { description: "Erased" } },
+  responses: { 204: { description: "Erased" } },
   codes: ["bad_id", "context_not_found"],
   handle: erase,
 };
@@ -90,7 +90,7 @@ const FILE: Operation = {
   summary: "A file of a context",
   description: "Sent as a download with a neutral type, so that browsers do not show or run it.",
   request: { params: FILE_PARAMS, query: VERSION_QUERY },
-  answers: { 200: { description: "The contents", content: bytes(OCTETS), headers: DISPOSITION } },
+  responses: { 200: { description: "The contents", content: bytes(OCTETS), headers: DISPOSITION } },
   codes: ["bad_id", "bad_query", "context_not_found", "file_not_found"],
   handle: showFile,
 };
@@ -100,7 +100,7 @@ const ARCHIVE: Operation = {
   tag: "Contexts",
   summary: "A version of a context as a zip",
   request: { params: CONTEXT_PARAM, query: VERSION_QUERY },
-  answers: {
+  responses: {
     200: {
       description: "The zip, created while it is sent",
       content: bytes(ZIP),

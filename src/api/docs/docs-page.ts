@@ -120,9 +120,9 @@ function responses({ responses: all }: OperationDescription): Html {
   return html`<h4>Responses</h4><div class="wide"><table><tr><th>Status</th><th>Meaning</th></tr>${rows}</table></div>${shown}`;
 }
 
-type Answer = { description: string; content?: Media };
+type DocumentedResponse = { description: string; content?: Media };
 
-const isResponse = (response: unknown): response is Answer =>
+const isResponse = (response: unknown): response is DocumentedResponse =>
   typeof response === "object" && response !== null && "description" in response;
 
 const textOf = (response: unknown): string => (isResponse(response) ? response.description : "");

@@ -29,7 +29,7 @@ const HEALTH_OPERATION: Operation = {
   id: "getHealth",
   tag: "Service",
   summary: "Health and version of the service",
-  answers: { 200: json("The service is available", HealthSchema, HEALTH) },
+  responses: { 200: json("The service is available", HealthSchema, HEALTH) },
   handle: (context) => context.json({ status: "ok", ...context.env.version }),
 };
 
@@ -48,7 +48,7 @@ export function documentationRoutes(app: App): void {
       id: "getOpenApi",
       tag: "Service",
       summary: "This document",
-      answers: {
+      responses: {
         200: json(
           "OpenAPI 3.1",
           z.looseObject({ openapi: z.string().describe("Version of OpenAPI") }),
@@ -64,7 +64,7 @@ export function documentationRoutes(app: App): void {
       id: "getDocs",
       tag: "Service",
       summary: "This document as a page",
-      answers: { 200: { description: "HTML", content: { "text/html": { schema: z.string() } } } },
+      responses: { 200: { description: "HTML", content: { "text/html": { schema: z.string() } } } },
       codes: ["access_closed"],
       handle: async (context) => {
         page ??= docsPage(document());

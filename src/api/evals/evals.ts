@@ -47,7 +47,7 @@ function suiteRoutes(app: App): void {
       id: "listEvals",
       tag: "Evaluations",
       summary: "Included suites, with their schedule and last run",
-      answers: {
+      responses: {
         200: json("The suites", EvalSuiteListSchema, {
           ...listOf([SUITE_EXAMPLE], SUITE_EXAMPLE.name),
         }),
@@ -64,7 +64,7 @@ function runRoutes(app: App): void {
       tag: "Evaluations",
       summary: "Runs of a suite, newest first",
       request: { params: SUITE, query: PAGE },
-      answers: {
+      responses: {
         200: json("A page of runs", EvalRunListSchema, listOf([RUN_EXAMPLE], RUN_EXAMPLE.id)),
       },
       codes: ["eval_not_found", "bad_query"],
@@ -76,7 +76,7 @@ function runRoutes(app: App): void {
       summary: "Start a suite now",
       description: "Each case runs in its own session of the caller's tenant. The body is ignored.",
       request: { params: SUITE, headers: IDEMPOTENCY },
-      answers: {
+      responses: {
         202: {
           ...json("Started", EvalStartedSchema, toStarted(RUN_EXAMPLE)),
           headers: header("location", "Path of the run"),
@@ -99,7 +99,7 @@ function runRoutes(app: App): void {
       tag: "Evaluations",
       summary: "A run with its results so far",
       request: { params: SUITE_RUN },
-      answers: {
+      responses: {
         200: json("The run", EvalRunPageSchema, { ...RUN_EXAMPLE, results: [RESULT_EXAMPLE] }),
       },
       codes: ["eval_not_found", "bad_id"],

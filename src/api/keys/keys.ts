@@ -78,7 +78,7 @@ const LIST_OPERATION: Operation = {
   tag: "Keys",
   summary: "Keys of the tenant, newest first, without the keys themselves",
   request: { query: AFTER_KEY },
-  answers: { 200: json("A page of keys", KeyListSchema, EXAMPLE_LIST) },
+  responses: { 200: json("A page of keys", KeyListSchema, EXAMPLE_LIST) },
   codes: ["bad_id", "bad_query"],
   handle: listKeys,
 };
@@ -96,7 +96,7 @@ const CREATE_OPERATION: Operation = {
       },
     },
   },
-  answers: {
+  responses: {
     201: json("The key", NewKeySchema, {
       ...EXAMPLE,
       last_used_at: null,
@@ -120,7 +120,7 @@ const REVOKE_OPERATION: Operation = {
   description:
     "Requests with the key are refused at once. Its open streams are closed within a minute.",
   request: { params: z.object({ key: z.string().describe("Id of the key") }) },
-  answers: {
+  responses: {
     200: json("The revoked key", KeySchema, { ...EXAMPLE, revoked_at: 1_795_000_100 }),
   },
   codes: ["bad_id", "key_not_found"],
@@ -134,7 +134,7 @@ const AUDIT_OPERATION: Operation = {
   description:
     "The hash of each row covers the previous row. A changed, removed or inserted row breaks the chain; `broken_at` is its number. With a MASTER_KEY, hashes are HMACs: a person with write access to the storage cannot compute them, but can present rows as older than the MASTER_KEY. Without a MASTER_KEY, that person can compute all hashes. The service also logs the hash of each row of a request with a key, so that missing newest rows can be detected.",
   request: { query: AFTER_ROW },
-  answers: {
+  responses: {
     200: json("A page of the log", AuditListSchema, {
       object: "list",
       data: [EXAMPLE_AUDIT],

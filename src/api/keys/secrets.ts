@@ -34,7 +34,7 @@ const LIST_OPERATION: Operation = {
   tag: "Secrets",
   summary: "Secrets of the tenant for tools, sorted by name, without their values",
   description: `Returns all secrets; a tenant can have ${SECRET_LIMITS.secrets}. Secrets of the operator are not included.`,
-  answers: {
+  responses: {
     200: json("The secrets", SecretListSchema, {
       object: "list",
       data: [EXAMPLE],
@@ -61,7 +61,7 @@ const PUT_OPERATION: Operation = {
       },
     },
   },
-  answers: {
+  responses: {
     200: json("The secret was replaced", SecretSchema, EXAMPLE),
     201: json("The secret was created", SecretSchema, {
       ...EXAMPLE,
@@ -87,7 +87,7 @@ const DELETE_OPERATION: Operation = {
   summary: "Delete a secret",
   description: "Requests of running sessions that need the secret are no longer sent.",
   request: { params: NAME_PARAM },
-  answers: { 204: { description: "Deleted" } },
+  responses: { 204: { description: "Deleted" } },
   codes: ["bad_id", "secret_not_found"],
   handle: deleteSecret,
 };

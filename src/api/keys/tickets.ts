@@ -10,7 +10,7 @@ const TICKET_OPERATION: Operation = {
   description:
     "For a browser's `EventSource`, which cannot send headers: `/api/sessions/{id}/events?ticket=…`. A ticket is valid for 60 seconds and one request. To reconnect, use a new ticket and `after`.",
   request: { params: ID },
-  answers: {
+  responses: {
     201: json("The ticket", TicketSchema, { ticket: "mgt_…_acme", expires_at: 1_795_000_060 }),
   },
   codes: ["bad_id", "session_not_found"],

@@ -32,7 +32,7 @@ const EVENTS: Omit<Operation, "id" | "summary"> = {
     "Past events, then live events, without gaps or repeats. To resume, send the number of the last event that you have, in `Last-Event-ID` or `after`. The response is an event stream, unless `accept` prefers JSON.",
   security: [{ bearer: [] }, { ticket: [] }],
   request: { query: QUERY, headers: LAST_EVENT },
-  answers: {
+  responses: {
     200: {
       ...FOUND,
       content: { ...FOUND.content, "text/event-stream": { schema: z.string(), example: STREAM } },
@@ -62,8 +62,8 @@ const TURN_EVENTS: Operation = {
   id: "followTurn",
   summary: "Events of a turn. The stream ends with the turn",
   request: { ...EVENTS.request, params: ID_TURN },
-  answers: {
-    ...EVENTS.answers,
+  responses: {
+    ...EVENTS.responses,
     204: { description: "The turn has ended and you have its last event" },
   },
 };

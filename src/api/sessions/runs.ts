@@ -81,7 +81,7 @@ const RUN_OPERATION: Operation = {
     headers: IDEMPOTENCY,
     body: { "application/json": { schema: RunRequestSchema, example: RUN_REQUEST } },
   },
-  answers: STARTED,
+  responses: STARTED,
   codes: [...BODY_CODES, "config_invalid", "unknown_team", "session_not_found"],
   handle: createRun,
 };
@@ -96,7 +96,7 @@ const TURN_OPERATION: Operation = {
     headers: IDEMPOTENCY,
     body: { "application/json": { schema: TurnRequestSchema, example: TURN_REQUEST } },
   },
-  answers: STARTED,
+  responses: STARTED,
   codes: [...BODY_CODES, "bad_id", "session_not_found", "turn_not_found", "turn_running"],
   handle: createTurn,
 };

@@ -30,7 +30,7 @@ const list = (id: string, summary: string) =>
     id,
     tag: "Sessions",
     summary,
-    answers: { 200: json("The files", SessionFilesSchema, SESSION_FILES) },
+    responses: { 200: json("The files", SessionFilesSchema, SESSION_FILES) },
     handle: showFiles,
   }) as const;
 const file = (id: string, summary: string) =>
@@ -39,7 +39,9 @@ const file = (id: string, summary: string) =>
     tag: "Sessions",
     summary,
     description: "Sent as a download with a neutral type, so that browsers do not show or run it.",
-    answers: { 200: { description: "The contents", content: bytes(OCTETS), headers: DISPOSITION } },
+    responses: {
+      200: { description: "The contents", content: bytes(OCTETS), headers: DISPOSITION },
+    },
     handle: showFile,
   }) as const;
 const archive = (id: string, summary: string) =>
@@ -47,7 +49,7 @@ const archive = (id: string, summary: string) =>
     id,
     tag: "Sessions",
     summary,
-    answers: {
+    responses: {
       200: {
         description: "The zip, created while it is sent",
         content: bytes(ZIP),

@@ -30,7 +30,7 @@ const LIST_OPERATION: Operation = {
       ),
     }),
   },
-  answers: { 200: json("A page of sessions", SessionListSchema, SESSION_LIST) },
+  responses: { 200: json("A page of sessions", SessionListSchema, SESSION_LIST) },
   codes: ["bad_query"],
   handle: listSessions,
 };

@@ -14,7 +14,7 @@ const STATUS_OPERATION: Operation = {
   description:
     "The fields of MassGen's `status.json` for the latest turn, with all turns, usage and cost.",
   request: { params: ID },
-  answers: { 200: json("The current status", SessionStatusSchema, STATUS) },
+  responses: { 200: json("The current status", SessionStatusSchema, STATUS) },
   codes: ["bad_id", "session_not_found"],
   handle: showStatus,
 };
@@ -25,7 +25,7 @@ const CANCEL_OPERATION: Operation = {
   summary: "Cancel the running turn",
   description: "Safe to repeat. A turn that has ended stays unchanged.",
   request: { params: ID },
-  answers: { 200: json("The latest turn and its status", CancelledSchema, CANCELLED) },
+  responses: { 200: json("The latest turn and its status", CancelledSchema, CANCELLED) },
   codes: ["bad_id", "session_not_found"],
   handle: cancel,
 };
@@ -36,7 +36,7 @@ const TURN_OPERATION: Operation = {
   summary:
     "A turn: final answer, agents with their errors, winner, votes with reasons, usage, cost",
   request: { params: ID_TURN },
-  answers: { 200: json("The turn", TurnResponseSchema, TURN_RESPONSE) },
+  responses: { 200: json("The turn", TurnResponseSchema, TURN_RESPONSE) },
   codes: ["bad_id", "session_not_found", "turn_not_found"],
   handle: showTurn,
 };
@@ -46,7 +46,7 @@ const ANSWER_OPERATION: Operation = {
   tag: "Sessions",
   summary: "One answer of a turn",
   request: { params: ID_TURN_LABEL, query: ATTEMPT },
-  answers: { 200: json("The answer", AnswerSchema, ANSWER_TEXT) },
+  responses: { 200: json("The answer", AnswerSchema, ANSWER_TEXT) },
   codes: ["bad_id", "bad_query", "session_not_found", "turn_not_found", "answer_not_found"],
   handle: showAnswer,
 };
@@ -58,7 +58,7 @@ const ERASE_OPERATION: Operation = {
   description:
     "Cancels a running turn, ends streams and erases everything that is stored for the session. If interrupted, repeat the request to finish.",
   request: { params: ID },
-  answers: { 204: { description: "Erased" } },
+  responses: { 204: { description: "Erased" } },
   codes: ["bad_id", "session_not_found"],
   handle: erase,
 };

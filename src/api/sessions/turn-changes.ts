@@ -15,7 +15,7 @@ const CHANGES: Operation = {
   description:
     "Empty while the turn is running, and for a turn that failed, was cancelled or has another text in place of a presentation.",
   request: { params: ID_TURN },
-  answers: {
+  responses: {
     200: json("One change set per changed context", TurnChangesSchema, TURN_CHANGES),
   },
   codes: ["bad_id", "session_not_found", "turn_not_found"],
@@ -32,7 +32,7 @@ const CONTENTS: Operation = {
       sha256: z.string().describe("SHA-256 of the contents, as in the change set"),
     }),
   },
-  answers: {
+  responses: {
     200: {
       description: "The contents",
       content: { [OCTETS]: { schema: z.string().meta({ format: "binary" }) } },

@@ -232,7 +232,7 @@ describe("watchTurn", () => {
       name: "a web page",
       connection: { page: "<h1>hi</h1>" },
       exitCode: 2,
-      says: "Unexpected answer (200)",
+      says: "Unexpected response (200)",
     },
     { name: "a redirect", connection: { status: 307 }, exitCode: 2, says: "(307 error)" },
   ])("stops at once when the first answer is $name", async ({ connection, exitCode, says }) => {

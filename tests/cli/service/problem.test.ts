@@ -86,7 +86,7 @@ describe("an error response", () => {
   it("is named with its status if something else answers", () => {
     expect(errorFrom({ status: 502, body: "<h1>Bad gateway</h1>" })).toMatchObject({
       exitCode: 2,
-      message: `Unexpected answer (502) from ${SERVER}. Check the address.`,
+      message: `Unexpected response (502) from ${SERVER}. Check the address.`,
     });
   });
 });

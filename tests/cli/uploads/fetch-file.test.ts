@@ -41,7 +41,7 @@ describe("a file with an address", () => {
   });
 
   it.each<{ name: string; pages: Pages; told: string; asked?: number }>([
-    { name: "does not exist", pages: {}, told: "the answer is 404" },
+    { name: "does not exist", pages: {}, told: "the response is 404" },
     {
       name: "is above the size limit",
       pages: { [START]: () => new Response("x".repeat(101)) },

@@ -192,7 +192,7 @@ describe("a public address", () => {
     },
     { name: "after a redirect to an address without https", page: "/plain", told: "without https" },
     { name: "beyond the size limit", page: "/endless", told: "it has more than 100 bytes" },
-    { name: "after an error status", page: "/gone", told: "the answer is 410" },
+    { name: "after an error status", page: "/gone", told: "the response is 410" },
   ])("is not read further $name", async ({ page, told }) => {
     await expect(fetchFile(`https://files.org${page}`, 100, get)).rejects.toThrow(told);
     expect(asked).toHaveLength(1);
