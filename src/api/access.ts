@@ -2,6 +2,7 @@ import { createMiddleware } from "hono/factory";
 import { matchedRoutes } from "hono/route";
 import { METHOD_NAME_ALL } from "hono/router";
 import { HOPS_HEADER } from "../outgoing/address-guard";
+import { isLoopbackHost } from "../outgoing/addresses";
 import { logInfo } from "../redaction/log";
 import { redactShapes } from "../redaction/redact";
 import {
@@ -20,8 +21,6 @@ import type { ApiEnv, Call } from "./api-env";
 import { ApiError } from "./errors";
 import { knownSession } from "./routes";
 
-/** Host names of the local machine. */
-export const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 const MAX_ACTION_CHARS = 200;
 const MAX_FROM_CHARS = 64;
 
@@ -100,7 +99,7 @@ async function identify(context: Call): Promise<Principal> {
   if (hasKeyInAddress(url)) throw unauthorized(KEY_IN_ADDRESS);
   const authorization = context.req.header("authorization");
   if (authorization !== undefined) return authenticateKey(context, authorization);
-  const isOpen = openOnLoopback && LOOPBACK.test(url.hostname);
+  const isOpen = openOnLoopback && isLoopbackHost(url.hostname);
   const ticket = url.searchParams.get("ticket");
   const session = sessionOfStream(method, path);
   if (ticket !== null && session !== null)

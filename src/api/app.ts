@@ -1,7 +1,7 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
+import { isLoopbackHost } from "../outgoing/addresses";
 import type { ApiEnv, App, Call } from "./api-env";
 import {
-  LOOPBACK,
   refuseCrossSite,
   refuseLoops,
   refuseUnlessSetUp,
@@ -45,7 +45,7 @@ export function createApp(): App {
     await next();
     context.res.headers.set("x-content-type-options", "nosniff");
     const { protocol, hostname } = new URL(context.req.url);
-    if (protocol === "https:" && !LOOPBACK.test(hostname))
+    if (protocol === "https:" && !isLoopbackHost(hostname))
       context.res.headers.set("strict-transport-security", HTTPS_ONLY);
     for (const [name, value] of Object.entries(DEFAULT_HEADERS)) {
       if (!context.res.headers.has(name)) context.res.headers.set(name, value);
