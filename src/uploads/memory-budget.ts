@@ -67,7 +67,7 @@ export type MemoryLimits = {
 };
 
 /** An isolate has 128 MB; the rest is for other work. */
-const LIMITS: MemoryLimits = {
+export const MEMORY_LIMITS: MemoryLimits = {
   bytes: 80 * MB,
   waiting: 32,
   silentMs: 5_000,
@@ -103,7 +103,7 @@ export class MemoryBudget {
   /** In order of arrival. */
   readonly #reservations = new Set<Reservation>();
 
-  constructor(limits: MemoryLimits = LIMITS) {
+  constructor(limits: MemoryLimits = MEMORY_LIMITS) {
     this.#limits = limits;
   }
 

@@ -1,11 +1,11 @@
 import { sleep } from "../../async/sleep";
 import { UploadRefusal } from "../../uploads/refusals";
-import type { MemoryBudget, Reservation } from "../../uploads/memory-budget";
+import { MEMORY_LIMITS, type MemoryBudget, type Reservation } from "../../uploads/memory-budget";
 import { ApiError } from "../errors";
 
 /** Maximum wait of an upload for memory, and the interval of its checks. */
 const MOST_WAIT_MS = 20_000;
-const LOOK_MS = 100;
+const POLL_MS = 100;
 const RETRY_AFTER_SECONDS = 5;
 
 /** Maximum wait of a running upload for more memory. */
@@ -65,7 +65,7 @@ function progressOf(memory: MemoryBudget, reservation: Reservation): Progress {
       while (!memory.grow(reservation, bytes, Date.now())) {
         orStop(memory.reportProgress(reservation, Date.now()));
         if (Date.now() >= late) throw busy();
-        await sleep(LOOK_MS);
+        await sleep(POLL_MS);
       }
     },
   };
@@ -82,7 +82,7 @@ async function untilAdmitted(
     if (signal.aborted)
       throw new ApiError("upload_broken", "The client disconnected before its upload was read.");
     if (Date.now() >= late) throw busy();
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
 }
 
@@ -91,8 +91,11 @@ const busy = (): ApiError =>
     headers: { "retry-after": String(RETRY_AFTER_SECONDS) },
   });
 
-const tooSlow = (): UploadRefusal =>
-  new UploadRefusal(
+function tooSlow(): UploadRefusal {
+  const { leastBytesPerSecond, stillMs, longestMs } = MEMORY_LIMITS;
+  const why = `slower than ${leastBytesPerSecond / 1_000} kB per second, stalled for ${stillMs / 1_000} seconds, or took more than ${longestMs / 60_000} minutes`;
+  return new UploadRefusal(
     "upload_broken",
-    "The upload was slower than 32 kB per second, stalled for a minute, or took more than half an hour. Nothing was changed. Retry; send a large upload as a manifest and blobs.",
+    `The upload was ${why}. Nothing was changed. Retry; send a large upload as a manifest and blobs.`,
   );
+}
