@@ -50,7 +50,7 @@ export const LAYERS = [
 export type Layer = (typeof LAYERS)[number];
 
 export const LAYER_RULES: Record<Layer, LayerRule> = {
-  // The worker composes everything: it also gives the routes the names of keys and the predefined
+  // The worker composes everything: it also gives the routes the names of keys and the included
   // teams.
   "src/worker": {
     uses: [

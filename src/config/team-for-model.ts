@@ -4,7 +4,7 @@ import { SERVED_TYPES } from "../providers/registry";
 /** Model names that select a team without a config. */
 
 /**
- * `config` is input for `parseTeam`; `team` names a predefined team; `unknown` explains what to
+ * `config` is input for `parseTeam`; `team` names an included team; `unknown` explains what to
  * write.
  */
 type ModelTeam =

@@ -99,7 +99,7 @@ export const SUITE_NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 export const SuiteSchema = z.strictObject({
   name: z.string().regex(SUITE_NAME, "must be 1 to 40 lower-case letters, digits or dashes"),
   description: z.string().min(1).max(MAX_DESCRIPTION_CHARS),
-  /** The name of a predefined team, or a team's config. */
+  /** The name of an included team, or a team's config. */
   team: z.union(
     [z.string().min(1).max(200), z.record(z.string(), z.unknown())],
     "must be the name of a team, or its config",
