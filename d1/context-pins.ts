@@ -18,7 +18,7 @@ export const createContextPins = (db: D1Database): ContextPins => ({
     ]);
     return new Map((found?.results ?? []).map(({ name, id, files }) => [name, { id, files }]));
   },
-  async giveBack({ tenant, session, turn }, start) {
+  async releaseStart({ tenant, session, turn }, start) {
     await db
       .prepare(`DELETE FROM context_pins WHERE ${OF_TURN} AND start = ?4`)
       .bind(tenant, session, turn, start)

@@ -33,7 +33,7 @@ type FoundSecret =
   | { ok: false; version: number };
 
 /** A secret to be set. */
-type SecretWish = {
+type SecretRequest = {
   tenant: string;
   name: string;
   value: string;
@@ -113,7 +113,7 @@ export class SecretStore {
    * Sets value and bindings of a secret. One statement, so that of two concurrent requests for the
    * last secret one is refused.
    */
-  async put({ tenant, name, value, bindings }: SecretWish, now: number): Promise<SecretPut> {
+  async put({ tenant, name, value, bindings }: SecretRequest, now: number): Promise<SecretPut> {
     if (!this.#sealing.ok) return { ok: false, code: "not_sealed", problem: this.#sealing.problem };
     const text = JSON.stringify(bindings);
     const sealed = sealedFor(

@@ -20,20 +20,20 @@ type StartClaim = {
 type NewClaim = StartClaim & { tenant: string; key: string; createdAt: number };
 
 /** `session_state`: as in the index of sessions; `null` if the session has no row. */
-export type StandingClaim = StartClaim & {
+export type ExistingClaim = StartClaim & {
   session_state: "starting" | "started" | "erasing" | null;
 };
 
 /** The claims of idempotency keys. */
 export type StartClaims = {
   /** The start of this key; `null` if there is none within `CLAIM_KEPT_MS`. */
-  find(tenant: string, key: string, now: number): Promise<StandingClaim | null>;
+  find(tenant: string, key: string, now: number): Promise<ExistingClaim | null>;
   /**
    * Writes the claim, and the row of its new session, unless the key has a claim. Returns the valid
    * claim. Each caller with the same body counts as a driver that may create the session, until it
    * calls `withdraw`.
    */
-  claim(claim: NewClaim, session: NewSession | null): Promise<StandingClaim>;
+  claim(claim: NewClaim, session: NewSession | null): Promise<ExistingClaim>;
   /** A driver was refused. The last driver deletes claim and row if the session was not created. */
   withdraw(tenant: string, key: string, sessionId: string): Promise<void>;
 };
@@ -61,14 +61,14 @@ export const createStartClaims = (db: D1Database): StartClaims => ({
     db
       .prepare(SELECT)
       .bind(tenant, hashOf(tenant, key), now - CLAIM_KEPT_MS)
-      .first<StandingClaim>(),
+      .first<ExistingClaim>(),
 
   async claim({ tenant, createdAt, ...claim }, session) {
     const key = hashOf(tenant, claim.key);
     const keptSince = createdAt - CLAIM_KEPT_MS;
     const isOurs =
       "EXISTS (SELECT 1 FROM start_claims WHERE tenant = ? AND key = ? AND start_id = ?)";
-    const results = await db.batch<StandingClaim>([
+    const results = await db.batch<ExistingClaim>([
       db
         .prepare("DELETE FROM start_claims WHERE tenant = ? AND key = ? AND created_at <= ?")
         .bind(tenant, key, keptSince),

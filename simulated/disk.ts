@@ -81,7 +81,7 @@ export class Disk {
   }
 
   /** An alarm whose handler was interrupted fires again. */
-  giveBackAlarm(at: number): void {
+  restoreAlarm(at: number): void {
     if (this.#alarm.durable === null || this.#alarm.durable > at)
       this.#alarm = { now: at, durable: at, touched: false };
   }

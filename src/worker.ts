@@ -113,7 +113,7 @@ function secretServices(env: Env): Services["secrets"] {
   const store = new SecretStore(env);
   return {
     list: (tenant) => store.list(tenant),
-    put: (wish, now) => store.put(wish, now),
+    put: (request, now) => store.put(request, now),
     remove: (tenant, name) => store.remove(tenant, name),
     operators: (tenant) =>
       operatorSecretsFor(env.TOOL_SECRETS, tenant, (name) => readSecret(env, name) !== undefined),

@@ -51,8 +51,8 @@ export const registerKeys: Register = (program, { io, end }) => {
 
 async function create(name: string, flags: CreateFlags, io: Io): Promise<ExitCode> {
   const days = flags.days === undefined ? {} : { expires_in_days: flags.days };
-  const wish = { name, scopes: flags.scopes ?? ["run"], ...days };
-  const { data, raw } = await createKey(wish, await connect(flags, io));
+  const request = { name, scopes: flags.scopes ?? ["run"], ...days };
+  const { data, raw } = await createKey(request, await connect(flags, io));
   if (flags.json) io.stdout.write(`${escapeJson(raw.trim())}\n`);
   else {
     io.stderr.write(

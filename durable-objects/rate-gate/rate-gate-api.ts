@@ -4,7 +4,7 @@ import type { RateLimits } from "../../src/providers/rate-limits";
  * A call that wants to start. `endpoint`: an opaque name of one quota, such as address, key hash
  * and model. `call`: an id that is unique in the tenant and the same in each repetition.
  */
-export type RateWish = { endpoint: string; call: string; limits: RateLimits; tokens: number };
+export type RateRequest = { endpoint: string; call: string; limits: RateLimits; tokens: number };
 
 /**
  * `wait`: ask again at once to keep the place in the queue; `startsAt` (unix ms) estimates when
@@ -18,7 +18,7 @@ export type RateAnswer = { type: "start" } | { type: "wait"; startsAt: number } 
  */
 export type RateGateApi = {
   /** Waits for room, at most `holdMs` and at most `HOLD_MS`. */
-  start(wish: RateWish, holdMs?: number): Promise<RateAnswer>;
+  start(request: RateRequest, holdMs?: number): Promise<RateAnswer>;
   /** Removes a call that is cancelled or was never sent. */
   leave(endpoint: string, call: string): Promise<void>;
   /** Records that a call has ended. `tokens`: input and output. */

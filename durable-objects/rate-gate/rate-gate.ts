@@ -10,7 +10,7 @@ import {
   settleCall,
 } from "../../src/rate-limits/rate-queue";
 import type { Env } from "../../src/env";
-import { HOLD_MS, type RateAnswer, type RateGateApi, type RateWish } from "./rate-gate-api";
+import { HOLD_MS, type RateAnswer, type RateGateApi, type RateRequest } from "./rate-gate-api";
 
 /** `left`: the call was removed. `again`: the queue may have changed, ask again. */
 type WakeReason = "left" | "again";
@@ -20,7 +20,7 @@ type Waiter = { endpoint: string; call: string; wake: (reason: WakeReason) => vo
  * Calls that are not first in the queue check this often: the calls before them may have
  * disappeared without `leave`.
  */
-const LOOK_AGAIN_MS = 250;
+const POLL_MS = 250;
 
 /**
  * The calls of all sessions of a tenant to endpoints with limits. Each call starts when there is
@@ -49,21 +49,21 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
     );
   }
 
-  async start(wish: RateWish, holdMs: number = HOLD_MS): Promise<RateAnswer> {
+  async start(request: RateRequest, holdMs: number = HOLD_MS): Promise<RateAnswer> {
     const until = this.#clock.now() + Math.min(holdMs, HOLD_MS);
     for (;;) {
       const now = this.#clock.now();
-      const before = this.#queue(wish.endpoint);
-      const verdict = askToStart(before, { ...wish, id: wish.call }, now);
+      const before = this.#queue(request.endpoint);
+      const verdict = askToStart(before, { ...request, id: request.call }, now);
       // Usage that a clock ahead of this one recorded is stored again with the present time, once
       // instead of after each restart.
-      this.#keep(wish.endpoint, verdict.queue, verdict.granted || isAhead(before.spent, now));
+      this.#keep(request.endpoint, verdict.queue, verdict.granted || isAhead(before.spent, now));
       if (verdict.granted) {
-        this.#wakeAll(wish.endpoint); // the next call in the queue is first now
+        this.#wakeAll(request.endpoint); // the next call in the queue is first now
         return { type: "start" };
       }
       if (now >= until) return { type: "wait", startsAt: this.#wall + verdict.startsAt - now };
-      const reason = await this.#wait(wish, Math.min(verdict.startsAt, until) - now);
+      const reason = await this.#wait(request, Math.min(verdict.startsAt, until) - now);
       if (reason === "left") return { type: "left" };
     }
   }
@@ -122,9 +122,9 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
   }
 
   /** Waits until the call may start, the queue changes, or the call is removed. */
-  async #wait({ endpoint, call }: RateWish, ms: number): Promise<WakeReason> {
+  async #wait({ endpoint, call }: RateRequest, ms: number): Promise<WakeReason> {
     const { promise, resolve } = Promise.withResolvers<WakeReason>();
-    const timer = setTimeout(() => resolve("again"), Math.max(ms, LOOK_AGAIN_MS));
+    const timer = setTimeout(() => resolve("again"), Math.max(ms, POLL_MS));
     const waiter: Waiter = { endpoint, call, wake: resolve };
     this.#waiters.add(waiter);
     try {

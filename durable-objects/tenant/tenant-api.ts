@@ -1,5 +1,5 @@
 import type { AuditEntry, AuditHead, AuditRow } from "../../src/tenancy/audit";
-import type { QuotaDecision, TurnWish } from "../../src/tenancy/quota";
+import type { QuotaDecision, TurnRequest } from "../../src/tenancy/quota";
 
 /** A turn that has ended, as its session reports it. `at`: unix ms. */
 export type SettledTurn = { session: string; turn: number; costUsd: number; at: number };
@@ -19,7 +19,7 @@ export type TenantApi = {
    * Whether the turn may start. If so, its place and budget are reserved until the turn or its
    * lease ends.
    */
-  startTurn(tenant: string, wish: TurnWish): Promise<QuotaDecision>;
+  startTurn(tenant: string, request: TurnRequest): Promise<QuotaDecision>;
   /** Releases a turn that did not start. */
   releaseTurn(session: string, turn: number): Promise<void>;
   /** Charges a turn that has ended, once. */

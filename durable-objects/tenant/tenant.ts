@@ -7,7 +7,7 @@ import {
   judgeTurn,
   type Quota,
   type QuotaDecision,
-  type TurnWish,
+  type TurnRequest,
 } from "../../src/tenancy/quota";
 import { type Env, readSecret } from "../../src/env";
 import { storageOf } from "../../d1/stored-bytes";
@@ -34,15 +34,15 @@ export class TenantObject extends DurableObject<Env> implements TenantApi {
   }
 
   /** See `TenantApi`. */
-  async startTurn(tenant: string, wish: TurnWish): Promise<QuotaDecision> {
+  async startTurn(tenant: string, request: TurnRequest): Promise<QuotaDecision> {
     const [quota, storage] = await Promise.all([
       this.#quotaOf(tenant),
       storageOf(this.env, tenant),
     ]);
-    const full = judgeStorage(storage, wish.attachedBytes ?? 0);
+    const full = judgeStorage(storage, request.attachedBytes ?? 0);
     if (full) return full;
     const now = Date.now();
-    const decision = judgeTurn(quota, this.#tables.usage(now), wish, now);
+    const decision = judgeTurn(quota, this.#tables.usage(now), request, now);
     if (decision.ok)
       this.ctx.storage.transactionSync(() => this.#tables.lease(decision.lease, now));
     return decision;

@@ -16,10 +16,10 @@ type Result = Extract<CallRecord, { kind: "result" }>;
 type ToolCall = Extract<ReplyItem, { type: "tool_call" }>;
 
 /**
- * A stretch of the conversation: a reply (none before the first), the results of its calls, and
+ * An exchange of the conversation: a reply (none before the first), the results of its calls, and
  * later notes.
  */
-type Stretch = { items: readonly ReplyItem[]; results: Map<string, Result>; notes: string[] };
+type Exchange = { items: readonly ReplyItem[]; results: Map<string, Result>; notes: string[] };
 
 /**
  * The conversation so far. Every tool call of a reply has exactly one result, in order, before any
@@ -29,13 +29,13 @@ export function toMessages(records: readonly CallRecord[]): Conversation {
   const [start] = records;
   if (start?.kind !== "start") throw new Error("a round's records begin with its start");
   const messages: Message[] = [{ role: "user", text: start.user }];
-  for (const stretch of stretchesOf(compacted(records))) append(messages, stretch);
+  for (const exchange of exchangesOf(compacted(records))) append(messages, exchange);
   return { system: start.system, messages };
 }
 
-function stretchesOf(records: readonly CallRecord[]): Stretch[] {
-  let current: Stretch = { items: [], results: new Map(), notes: [] };
-  const stretches = [current];
+function exchangesOf(records: readonly CallRecord[]): Exchange[] {
+  let current: Exchange = { items: [], results: new Map(), notes: [] };
+  const exchanges = [current];
   for (const record of records) {
     switch (record.kind) {
       case "start":
@@ -44,7 +44,7 @@ function stretchesOf(records: readonly CallRecord[]): Stretch[] {
         break;
       case "reply":
         current = { items: record.items, results: new Map(), notes: [] };
-        stretches.push(current);
+        exchanges.push(current);
         break;
       case "result":
         if (!current.results.has(record.toolCall)) current.results.set(record.toolCall, record);
@@ -54,7 +54,7 @@ function stretchesOf(records: readonly CallRecord[]): Stretch[] {
         break;
     }
   }
-  return stretches;
+  return exchanges;
 }
 
 /**
@@ -62,7 +62,7 @@ function stretchesOf(records: readonly CallRecord[]): Stretch[] {
  * following item, and some a search without results. A reply with content is sent back completely,
  * including hosted items in order.
  */
-function append(messages: Message[], { items, results, notes }: Stretch): void {
+function append(messages: Message[], { items, results, notes }: Exchange): void {
   if (items.some(hasContent)) messages.push({ role: "assistant", items: [...items] });
   const calls = items.filter((item) => item.type === "tool_call");
   const lastVote = calls.findLast(({ name }) => name === "vote");

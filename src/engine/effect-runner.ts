@@ -1,6 +1,6 @@
 import { type Effect, type ModelCallEffect, callIdPrefix } from "../coordination";
 import { ProviderError } from "../providers/provider";
-import type { Enter, Performer, PreparedCall, SlotSource } from "./ports";
+import type { AcquireSlot, Performer, PreparedCall, SlotSource } from "./ports";
 
 type Options = {
   slots: SlotSource;
@@ -50,16 +50,16 @@ export class EffectRunner {
   async #run(effect: Effect, resumed: PreparedCall | null = null): Promise<void> {
     const abort = new AbortController();
     this.#running.set(effect.id, abort);
-    const way = new AbortController();
+    const yieldController = new AbortController();
     let release = () => {};
     let settle = () => {};
-    const enter: Enter = async () => {
+    const acquireSlot: AcquireSlot = async () => {
       const mayYield = this.#mayYield(effect, resumed);
       release = await this.#options.slots.acquire(
         abort.signal,
-        mayYield ? () => this.#cut(effect, way) : null,
+        mayYield ? () => this.#cut(effect, yieldController) : null,
       );
-      return { onHeaders: release, yieldSignal: way.signal };
+      return { onHeaders: release, yieldSignal: yieldController.signal };
     };
     try {
       const wait =
@@ -67,7 +67,7 @@ export class EffectRunner {
           ? this.#performer.admitCall(effect, abort.signal)
           : null;
       if (wait !== null) await wait;
-      settle = await this.#perform(effect, { resumed, signal: abort.signal, enter });
+      settle = await this.#perform(effect, { resumed, signal: abort.signal, acquireSlot });
     } catch (error) {
       if (!abort.signal.aborted) settle = () => this.#options.onFault(error);
     } finally {
@@ -86,23 +86,26 @@ export class EffectRunner {
     return type === "model_call" && resumed === null && !this.#yielded.has(callIdPrefix(id));
   }
 
-  #cut({ id }: Effect, way: AbortController): void {
+  #cut({ id }: Effect, yieldController: AbortController): void {
     this.#yielded.add(callIdPrefix(id));
     const seconds = this.#options.maxHoldMs / 1_000;
     const message = `No response after ${seconds} s while other calls waited for a slot, so the call was aborted.`;
-    way.abort(new ProviderError("transient", "timeout", message));
+    yieldController.abort(new ProviderError("transient", "timeout", message));
   }
 
-  async #perform(effect: Effect, { resumed, signal, enter }: EffectContext): Promise<() => void> {
+  async #perform(
+    effect: Effect,
+    { resumed, signal, acquireSlot }: EffectContext,
+  ): Promise<() => void> {
     if (effect.type === "tool_call") {
-      await this.#performer.performTool(effect, signal, enter);
+      await this.#performer.performTool(effect, signal, acquireSlot);
       return () => {};
     }
     if (effect.type === "tool_listing") {
       await this.#performer.listTools(effect, signal);
       return () => {};
     }
-    const slot = await enter();
+    const slot = await acquireSlot();
     const onSent = await this.#options.building.acquire(signal, null);
     try {
       const call = resumed ?? this.#performer.prepareCall(effect);
@@ -113,4 +116,8 @@ export class EffectRunner {
   }
 }
 
-type EffectContext = { resumed: PreparedCall | null; signal: AbortSignal; enter: Enter };
+type EffectContext = {
+  resumed: PreparedCall | null;
+  signal: AbortSignal;
+  acquireSlot: AcquireSlot;
+};

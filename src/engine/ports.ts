@@ -157,7 +157,7 @@ export type Performer = {
    * Runs one of an agent's own tools from its logged start to its logged end. Enters only if it
    * calls a server.
    */
-  performTool(effect: ToolCallEffect, signal: AbortSignal, enter: Enter): Promise<void>;
+  performTool(effect: ToolCallEffect, signal: AbortSignal, acquireSlot: AcquireSlot): Promise<void>;
   /**
    * Lists the tools of an agent's servers, and reports them. It has its own places to wait for
    * headers in.
@@ -190,7 +190,7 @@ export type CallSlot = Slot & {
  * Takes a slot, once, when everything that comes before the request is done. The slot is released
  * with the end of the effect at the latest. Throws `signal.reason`.
  */
-export type Enter = () => Promise<Slot>;
+export type AcquireSlot = () => Promise<Slot>;
 
 /**
  * A limited number of slots; callers wait in order. `onYield`: asks the holder to release its slot

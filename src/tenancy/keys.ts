@@ -62,17 +62,17 @@ export const MOST_LIVE_KEYS = 50;
 export const MOST_DEAD_KEYS = 500;
 
 /**
- * Expiry of a new key in Unix ms; `null` for never. `wished` is the requested one, `null` if not
- * given. A key never outlives the key that creates it (`minterEnds`), which is also the default.
+ * Expiry of a new key in Unix ms; `null` for never. `requested`: the expiry in the request; `null` if
+ * omitted. A key never outlives the key that creates it (`minterEnds`), which is also the default.
  * Returns `too_late` if the request is later.
  */
 export function endOfNewKey(
-  wished: number | null,
+  requested: number | null,
   minterEnds: number | null,
 ): number | null | "too_late" {
-  if (minterEnds === null) return wished;
-  if (wished !== null && wished > minterEnds) return "too_late";
-  return wished ?? minterEnds;
+  if (minterEnds === null) return requested;
+  if (requested !== null && requested > minterEnds) return "too_late";
+  return requested ?? minterEnds;
 }
 
 /** Compared if the id has no key, so that both cases take the same time. */

@@ -22,7 +22,7 @@ export type Usage = { leases: readonly Lease[]; spentUsd: number };
  * A turn that wants to start. `unpriced` are agents without a known price, which no cap in dollars
  * can limit.
  */
-export type TurnWish = {
+export type TurnRequest = {
   session: string;
   turn: number;
   /** `null` for no budget. */
@@ -57,8 +57,13 @@ export type QuotaDecision =
   { ok: true; lease: Lease; maxCostUsd: number | null } | QuotaRefusal | PriceRefusal;
 
 /** Whether the turn may start now. Repeating it for a turn with a lease gives the same result. */
-export function judgeTurn(quota: Quota, usage: Usage, wish: TurnWish, now: number): QuotaDecision {
-  const { session, turn, maxCostUsd, unpriced, leastUsd, endsAt } = wish;
+export function judgeTurn(
+  quota: Quota,
+  usage: Usage,
+  request: TurnRequest,
+  now: number,
+): QuotaDecision {
+  const { session, turn, maxCostUsd, unpriced, leastUsd, endsAt } = request;
   const others = usage.leases.filter(
     (lease) => lease.endsAt > now && !(lease.session === session && lease.turn === turn),
   );

@@ -98,7 +98,7 @@ export type ContextPins = {
     names: readonly string[],
   ): Promise<ReadonlyMap<string, { id: string; files: number }>>;
   /** Releases the pins of an attempt that failed. */
-  giveBack(place: PinPlace, start: string): Promise<void>;
+  releaseStart(place: PinPlace, start: string): Promise<void>;
   /** The turn has ended: releases all its pins except these. Idempotent. */
   release(place: PinPlace, kept: readonly { context: string; version: string }[]): Promise<void>;
 };

@@ -34,13 +34,13 @@ export async function readPlaces(files: ContextBlobs, place: VersionPlace): Prom
 }
 
 /** A complete upload: its contents, and its base version. */
-type Whole = { manifest: StoredManifest; packed: OwnPlaces; builtOn: string | null };
+type CompleteUpload = { manifest: StoredManifest; packed: OwnPlaces; builtOn: string | null };
 
 /** Stores the positions of an upload's contents before the commit; the first write wins. */
 export async function writePlaces(
   files: ContextBlobs,
   { tenant, version }: VersionPlace,
-  { manifest, packed, builtOn }: Whole,
+  { manifest, packed, builtOn }: CompleteUpload,
 ): Promise<void> {
   const older = builtOn === null ? NOTHING : await readPlaces(files, { tenant, version: builtOn });
   const places = placesIn(manifest, version, packed, older);

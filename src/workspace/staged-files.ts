@@ -17,10 +17,10 @@ import {
   checkFile,
   checkRoom,
   planTransfer,
-  type Spot,
+  type TreePlace,
   takesAway,
   type Transfer,
-  type Way,
+  type TransferKind,
 } from "./transfer";
 import { EMPTY_TREE } from "./tree";
 import {
@@ -74,7 +74,7 @@ export class StagedFiles implements AgentFiles {
 
   async read(path: string): Promise<Uint8Array> {
     return this.#audit.attemptLater("read", path, async (place) => {
-      const { entry } = this.#file(this.#spot("read", place));
+      const { entry } = this.#file(this.#treePlace("read", place));
       const bytes = await this.#blobs.read(entry);
       this.#marks.read(formatPlace(place));
       return bytes;
@@ -139,7 +139,7 @@ export class StagedFiles implements AgentFiles {
 
   makeDirectory(path: string): void {
     this.#audit.attempt("write", path, (place) => {
-      const { tree } = this.#spot("write", place);
+      const { tree } = this.#treePlace("write", place);
       checkDirectory({ place, tree });
       if (tree.isDirectory(place.path)) return;
       checkRoom(
@@ -152,7 +152,7 @@ export class StagedFiles implements AgentFiles {
 
   remove(path: string): void {
     this.#audit.attempt("delete", path, (place) => {
-      const { tree } = this.#spot("write", place);
+      const { tree } = this.#treePlace("write", place);
       if (place.path === "") throw isRoot(formatPlace(place));
       const isFile = tree.file(place.path) !== null;
       if (!isFile && !tree.isDirectory(place.path)) throw notFound(formatPlace(place));
@@ -186,36 +186,36 @@ export class StagedFiles implements AgentFiles {
   }
 
   /** Two recorded operations: the source's succeeds only if the target's does. */
-  #transfer(way: Way, from: string, to: string): void {
-    this.#audit.attempt(way === "copy" ? "read" : "delete", from, (sourcePlace) => {
-      const source = this.#spot(way === "copy" ? "read" : "write", sourcePlace);
+  #transfer(kind: TransferKind, from: string, to: string): void {
+    this.#audit.attempt(kind === "copy" ? "read" : "delete", from, (sourcePlace) => {
+      const source = this.#treePlace(kind === "copy" ? "read" : "write", sourcePlace);
       if (!source.tree.file(sourcePlace.path) && !source.tree.isDirectory(sourcePlace.path))
         throw notFound(formatPlace(sourcePlace));
       this.#audit.attempt("write", to, (targetPlace) => {
-        const target = this.#spot("write", targetPlace);
+        const target = this.#treePlace("write", targetPlace);
         if (formatPlace(sourcePlace) === formatPlace(targetPlace)) return;
-        this.#carry(way, { source, target }, planTransfer(way, source, target));
+        this.#carry(kind, { source, target }, planTransfer(kind, source, target));
       });
     });
   }
 
   #carry(
-    way: Way,
-    { source, target }: { source: Spot; target: Spot },
+    kind: TransferKind,
+    { source, target }: { source: TreePlace; target: TreePlace },
     { files, directories }: Transfer,
   ): void {
-    const leaving = way === "move" ? files : [];
+    const leaving = kind === "move" ? files : [];
     this.#checkAll("write", target.place, [...files.map(({ to }) => to), ...directories]);
     for (const file of leaving)
       this.#check(takesAway(file, { source, target }) ? "delete" : "write", {
         ...source.place,
         path: file.from,
       });
-    if (way === "move")
+    if (kind === "move")
       this.#checkAll("write", source.place, source.tree.directoriesBelow(source.place.path));
     const leavingTarget = source.tree === target.tree ? leaving.map(({ entry }) => entry) : [];
     const isWithinTree =
-      way === "move" && source.tree === target.tree && !source.tree.file(source.place.path);
+      kind === "move" && source.tree === target.tree && !source.tree.file(source.place.path);
     const leavingDirectories = isWithinTree
       ? [...source.tree.directoriesBelow(source.place.path)].length
       : 0;
@@ -226,11 +226,11 @@ export class StagedFiles implements AgentFiles {
     for (const { from, to, entry } of files) {
       this.#put(target.tree, to, entry);
       const [here, there] = [pathAt(source.place, from), pathAt(target.place, to)];
-      if (way === "move") this.#marks.moved(here, there);
+      if (kind === "move") this.#marks.moved(here, there);
       else this.#marks.wrote(there);
     }
     for (const directory of directories) target.tree.makeDirectory(directory);
-    if (way === "move")
+    if (kind === "move")
       this.#takeAway(
         source,
         leaving.map(({ from }) => from),
@@ -245,7 +245,7 @@ export class StagedFiles implements AgentFiles {
   }
 
   /** Removes a file, or a directory with these files. */
-  #takeAway({ place, tree }: Spot, files: readonly string[]): void {
+  #takeAway({ place, tree }: TreePlace, files: readonly string[]): void {
     for (const path of files) {
       const entry = tree.file(path);
       tree.remove(path);
@@ -265,24 +265,24 @@ export class StagedFiles implements AgentFiles {
   }
 
   /** Checks whether a file of this size may be written. Throws `FileError` if not. */
-  #room(place: Place, size: number): Spot {
-    const spot = this.#spot("write", place);
+  #room(place: Place, size: number): TreePlace {
+    const treePlace = this.#treePlace("write", place);
     const limits = this.#limitsOf(place);
     const tooLarge = sizeProblem(formatPlace(place), size, limits);
     if (tooLarge) throw tooLarge;
-    checkFile(spot);
+    checkFile(treePlace);
     checkRoom(
-      { target: spot, files: [{ to: place.path, entry: { hash: "", size } }], leaving: [] },
+      { target: treePlace, files: [{ to: place.path, entry: { hash: "", size } }], leaving: [] },
       limits,
     );
-    return spot;
+    return treePlace;
   }
 
   /**
    * The place in its tree, if the operation is permitted. Directories above the mounts are in no
    * tree.
    */
-  #spot(operation: FileOperation, place: Place): Spot {
+  #treePlace(operation: FileOperation, place: Place): TreePlace {
     this.#check(operation, place);
     const root = pathAt(place, "");
     if (place.mount.kind === "above") throw isDirectory(root);
@@ -318,7 +318,7 @@ export class StagedFiles implements AgentFiles {
     }
   }
 
-  #file({ place, tree }: Spot): { entry: FileEntry } {
+  #file({ place, tree }: TreePlace): { entry: FileEntry } {
     const entry = tree.file(place.path);
     if (entry) return { entry };
     throw tree.isDirectory(place.path)
@@ -336,7 +336,7 @@ export class StagedFiles implements AgentFiles {
     this.#check("list", place);
     const directory: Stat = { kind: "directory", size: 0, executable: false, hash: null };
     if (place.mount.kind === "above") return directory;
-    const { tree } = this.#spot("list", place);
+    const { tree } = this.#treePlace("list", place);
     const entry = tree.file(place.path);
     if (entry)
       return {
@@ -352,7 +352,7 @@ export class StagedFiles implements AgentFiles {
   #childrenOf(place: Place): Place[] {
     if (this.#stat(place).kind === "file") throw notADirectory(formatPlace(place));
     if (place.mount.kind === "above") return this.#mountsIn(place.mount.at);
-    return this.#spot("list", place)
+    return this.#treePlace("list", place)
       .tree.childrenOf(place.path)
       .map((path) => ({ ...place, path }))
       .filter((child) => !isShadowed(child));
@@ -373,7 +373,7 @@ export class StagedFiles implements AgentFiles {
   *#filesBelow(place: Place): Generator<string> {
     if (this.#stat(place).kind === "file") return yield formatPlace(place);
     if (place.mount.kind !== "above") {
-      for (const path of this.#spot("list", place).tree.filesBelow(place.path))
+      for (const path of this.#treePlace("list", place).tree.filesBelow(place.path))
         if (!isShadowed({ ...place, path })) yield pathAt(place, path);
       return;
     }

@@ -18,8 +18,8 @@ import type { WorkingTree } from "./working-tree";
 /** Plans copies and moves before any change, so that they happen completely or not at all. */
 
 /** A place with its tree. */
-export type Spot = { place: Place; tree: WorkingTree };
-export type Way = "copy" | "move";
+export type TreePlace = { place: Place; tree: WorkingTree };
+export type TransferKind = "copy" | "move";
 /** Paths are relative to their trees. `from` and `to` belong to one file. */
 export type Transfer = {
   files: { from: string; to: string; entry: FileEntry }[];
@@ -34,20 +34,20 @@ const isWithin = (path: string, directory: string): boolean =>
  * The transfers for a copy or move; the source must exist. Throws `FileError` for conflicts. Does
  * not check permissions.
  */
-export function planTransfer(way: Way, source: Spot, target: Spot): Transfer {
+export function planTransfer(kind: TransferKind, source: TreePlace, target: TreePlace): Transfer {
   const [from, to] = [source.place.path, target.place.path];
   const entry = source.tree.file(from);
-  if (way === "move" && from === "") throw isRoot(formatPlace(source.place));
+  if (kind === "move" && from === "") throw isRoot(formatPlace(source.place));
   if (entry) return planned(target, { files: [{ from, to, entry }], directories: [] });
   const sameTree = source.tree === target.tree;
   if (sameTree && from !== to && isWithin(to, from))
     throw intoItself(formatPlace(source.place), formatPlace(target.place));
-  if (way === "move" && target.tree.childrenOf(to).length > 0)
+  if (kind === "move" && target.tree.childrenOf(to).length > 0)
     throw alreadyThere(formatPlace(target.place));
   return planned(target, contentsOf(source, to));
 }
 
-function contentsOf({ place, tree }: Spot, to: string): Transfer {
+function contentsOf({ place, tree }: TreePlace, to: string): Transfer {
   const below = (path: string) =>
     joinPath(to, place.path === "" ? path : path.slice(place.path.length + 1));
   const files = [...tree.filesBelow(place.path)].flatMap((path) => {
@@ -60,7 +60,7 @@ function contentsOf({ place, tree }: Spot, to: string): Transfer {
   };
 }
 
-function planned({ place, tree }: Spot, transfer: Transfer): Transfer {
+function planned({ place, tree }: TreePlace, transfer: Transfer): Transfer {
   for (const { to } of transfer.files) checkFile({ place: { ...place, path: to }, tree });
   for (const path of transfer.directories) checkDirectory({ place: { ...place, path }, tree });
   return transfer;
@@ -72,14 +72,14 @@ function planned({ place, tree }: Spot, transfer: Transfer): Transfer {
  */
 export function takesAway(
   { from, to }: { from: string; to: string },
-  { source, target }: { source: Spot; target: Spot },
+  { source, target }: { source: TreePlace; target: TreePlace },
 ): boolean {
   if (source.tree !== target.tree) return true;
   return target.place.mount.kind === "workspace" && isHandedOver(from) && !isHandedOver(to);
 }
 
 /** Throws `FileError` if a file cannot be created here. */
-export function checkFile({ place, tree }: Spot): void {
+export function checkFile({ place, tree }: TreePlace): void {
   if (tree.isDirectory(place.path)) throw isDirectory(formatPlace(place));
   checkJoined(place);
   const above = tree.fileAbove(place.path);
@@ -87,7 +87,7 @@ export function checkFile({ place, tree }: Spot): void {
 }
 
 /** Throws `FileError` if a directory cannot be created here. */
-export function checkDirectory({ place, tree }: Spot): void {
+export function checkDirectory({ place, tree }: TreePlace): void {
   if (place.path === "") return;
   checkJoined(place);
   const file = tree.file(place.path) ? place.path : tree.fileAbove(place.path);
@@ -102,7 +102,7 @@ function checkJoined(place: Place): void {
 
 /** Files that arrive at a target, and files that it loses. */
 type Delivery = {
-  target: Spot;
+  target: TreePlace;
   files: readonly { to: string; entry: FileEntry }[];
   directories?: readonly string[];
   leaving: readonly FileEntry[];

@@ -39,7 +39,7 @@ export const noContexts: ContextServices & { pins: ContextPins } = {
   },
   memory: new MemoryBudget(),
   reader: { uploaded: async () => new Set(), open: async () => null },
-  pins: { take: async () => new Map(), giveBack: refuse, release: refuse },
+  pins: { take: async () => new Map(), releaseStart: refuse, release: refuse },
   store: {
     index: {
       begin: refuse,

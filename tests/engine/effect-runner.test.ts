@@ -65,8 +65,8 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
       seen.push(`taken up ${id}`);
       return { send: async () => () => void seen.push(`settled ${id}`) };
     },
-    performTool: async ({ id }, _signal, enter) => {
-      const headers = id.startsWith("inside") ? () => {} : (await enter()).onHeaders;
+    performTool: async ({ id }, _signal, acquireSlot) => {
+      const headers = id.startsWith("inside") ? () => {} : (await acquireSlot()).onHeaders;
       seen.push(`tool ${id}`);
       await new Promise<void>((resolve) => open.set(id, { headers, sent: () => {}, end: resolve }));
     },

@@ -18,7 +18,7 @@ const lease = (turn: number, reservedUsd = 0, endsAt = NOW + 1): Lease => ({
   reservedUsd,
   endsAt,
 });
-const wish = (maxCostUsd: number | null = null, turn = 9) => ({
+const request = (maxCostUsd: number | null = null, turn = 9) => ({
   session: "s",
   turn,
   maxCostUsd,
@@ -120,7 +120,7 @@ describe("a turn starts", () => {
       gets: 0,
     },
   ])("$name", ({ quota, leases, spent, asks, gets }) => {
-    const decision = judgeTurn(quota, { leases, spentUsd: spent }, wish(asks), NOW);
+    const decision = judgeTurn(quota, { leases, spentUsd: spent }, request(asks), NOW);
     expect(decision).toMatchObject({
       ok: true,
       maxCostUsd: gets,
@@ -160,7 +160,7 @@ describe("a turn is refused", () => {
       code: "spend_exceeded",
     },
   ])("$name", ({ quota, leases, spent, code }) => {
-    expect(judgeTurn(quota, { leases, spentUsd: spent }, wish(), NOW)).toMatchObject({
+    expect(judgeTurn(quota, { leases, spentUsd: spent }, request(), NOW)).toMatchObject({
       ok: false,
       code,
     });
@@ -177,7 +177,7 @@ describe("a turn is refused", () => {
       const decision = judgeTurn(
         dollars(10),
         { leases: [], spentUsd: 9.99 },
-        { ...wish(asks), leastUsd: least - 1e-9 },
+        { ...request(asks), leastUsd: least - 1e-9 },
         NOW,
       );
       expect(decision.ok || decision.code).toBe(then);
@@ -185,7 +185,7 @@ describe("a turn is refused", () => {
   );
 
   it("when money is capped and its agents have no known price", () => {
-    const unpriced = { ...wish(), unpriced: ["a"] };
+    const unpriced = { ...request(), unpriced: ["a"] };
     expect(judgeTurn(dollars(10), { leases: [], spentUsd: 0 }, unpriced, NOW)).toEqual({
       ok: false,
       code: "price_unknown",
@@ -206,7 +206,7 @@ it("never reserves more than the cap, for any starts and ends", () => {
     const decision = judgeTurn(
       quota,
       { leases, spentUsd },
-      wish(turn % 3 === 0 ? null : (turn % 7) / 2, turn),
+      request(turn % 3 === 0 ? null : (turn % 7) / 2, turn),
       NOW,
     );
     if (decision.ok) leases.push(decision.lease);

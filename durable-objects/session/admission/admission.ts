@@ -73,7 +73,7 @@ export class Admission {
     const wanted = { number: 1, turn, team, attached, tenant, sessionId };
     const granted = await this.#grant(link, wanted);
     // Another request may have created the session in the meantime, or erased it.
-    if (isErased()) return this.#giveBack(link, wanted);
+    if (isErased()) return this.#releaseErased(link, wanted);
     if ((current()?.coordinator.state.turns ?? 0) > 0)
       return this.create(tenant, sessionId, team, turn);
     if (!granted.ok) return granted;
@@ -99,7 +99,7 @@ export class Admission {
     const wanted = { number, turn, team, attached, tenant, sessionId };
     const granted = await this.#grant(link, wanted);
     if (!granted.ok) return granted;
-    if (isErased()) return this.#giveBack(link, wanted);
+    if (isErased()) return this.#releaseErased(link, wanted);
     if (coordinator.state.turns >= number) {
       return (
         this.#startedAs(turn) ?? { ok: false, code: "turn_running", turn: coordinator.state.turns }
@@ -122,12 +122,12 @@ export class Admission {
     if (!pinned.ok) return pinned;
     const history = () => current()?.queries.history(turn.parentTurn ?? number - 1) ?? [];
     const granted = await link.ask(number, { turn, team, attached, history });
-    if (!granted.ok) waitUntil(pinned.giveBack());
+    if (!granted.ok) waitUntil(pinned.release());
     if (!granted.ok) return granted;
     try {
       await attachmentStore(env, { tenant, session: sessionId }).put(turn.attachments ?? []);
     } catch (error) {
-      waitUntil(Promise.all([link.release(number), pinned.giveBack()]));
+      waitUntil(Promise.all([link.release(number), pinned.release()]));
       throw error;
     }
     const capped = granted.maxCostUsd === null ? {} : { max_cost_usd: granted.maxCostUsd };
@@ -138,7 +138,10 @@ export class Admission {
   }
 
   /** Releases the place of a turn whose session was erased, and removes its attachments. */
-  #giveBack(link: TenantLink, { number, turn, tenant, sessionId }: WantedTurn): typeof NOT_FOUND {
+  #releaseErased(
+    link: TenantLink,
+    { number, turn, tenant, sessionId }: WantedTurn,
+  ): typeof NOT_FOUND {
     const { env, waitUntil } = this.#options;
     const store = attachmentStore(env, { tenant, session: sessionId });
     waitUntil(link.release(number));

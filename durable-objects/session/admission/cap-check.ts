@@ -46,14 +46,14 @@ export function capRefusal(
     const agent = team.agents[index];
     const rules = team.rules.agents[index]?.tools ?? [];
     const javascript = hasJavascript(rules) ? { runner: null, mutex: new Mutex() } : null;
-    const surroundings = {
+    const dependencies = {
       secretOf: async () => undefined,
       shared: {},
       runner: () => containers.runnerOf(index),
     };
     return agent
       ? toolboxOf(agent, {
-          ...surroundings,
+          ...dependencies,
           javascript,
           readsResults: readsToolResults(rules),
         }).map(({ spec }) => spec)

@@ -11,26 +11,26 @@ export type ContextRefusal =
   | { ok: false; code: "context_missing"; names: string[] }
   | { ok: false; code: "context_too_large"; files: number; most: number };
 
-/** `giveBack` releases the versions if the turn does not start. */
-type PinnedContexts = { ok: true; contexts: PinnedContext[]; giveBack: () => Promise<void> };
+/** `release` releases the versions if the turn does not start. */
+type PinnedContexts = { ok: true; contexts: PinnedContext[]; release: () => Promise<void> };
 
 /**
  * Pins the newest versions of the contexts that the team uses, or returns why the turn cannot have
  * them.
  */
 export async function pinnedContexts(
-  pins: Pick<ContextPins, "take" | "giveBack">,
+  pins: Pick<ContextPins, "take" | "releaseStart">,
   place: PinPlace,
   { agents }: Team,
 ): Promise<PinnedContexts | ContextRefusal> {
   const granted = agents.map(({ id, workspace }) => ({ id, contexts: workspace?.contexts ?? [] }));
   const start = crypto.randomUUID();
   const newest = await pins.take(place, start, namesGranted(granted));
-  const giveBack = () => (newest.size > 0 ? pins.giveBack(place, start) : Promise.resolve());
+  const release = () => (newest.size > 0 ? pins.releaseStart(place, start) : Promise.resolve());
   const pinned = pinContexts(granted, new Map([...newest].map(([name, { id }]) => [name, id])));
   const files = [...newest.values()].reduce((sum, version) => sum + version.files, 0);
-  if (pinned.ok && files <= MOST_CONTEXT_FILES) return { ...pinned, giveBack };
-  await giveBack();
+  if (pinned.ok && files <= MOST_CONTEXT_FILES) return { ...pinned, release };
+  await release();
   return pinned.ok
     ? { ok: false, code: "context_too_large", files, most: MOST_CONTEXT_FILES }
     : { ok: false, code: "context_missing", names: pinned.missing };

@@ -12,7 +12,7 @@ import {
   type ToolListingEffect,
 } from "../../../src/coordination";
 import type {
-  Enter,
+  AcquireSlot,
   Performer,
   PreparedCall,
   SessionInputs,
@@ -131,7 +131,7 @@ export class ModelCalls implements Performer {
   }
 
   dropCall(effect: ModelCallEffect): void {
-    this.#rates.giveBack(effect.id);
+    this.#rates.release(effect.id);
   }
 
   prepareCall(effect: ModelCallEffect): PreparedCall | null {
@@ -187,8 +187,12 @@ export class ModelCalls implements Performer {
     };
   }
 
-  performTool(effect: ToolCallEffect, signal: AbortSignal, enter: Enter): Promise<void> {
-    return this.#tools.perform(effect, signal, enter);
+  performTool(
+    effect: ToolCallEffect,
+    signal: AbortSignal,
+    acquireSlot: AcquireSlot,
+  ): Promise<void> {
+    return this.#tools.perform(effect, signal, acquireSlot);
   }
 
   listTools(effect: ToolListingEffect, signal: AbortSignal): Promise<void> {

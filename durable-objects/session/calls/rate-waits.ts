@@ -16,11 +16,11 @@ import {
   HOLD_MS,
   type RateAnswer,
   type RateGateApi,
-  type RateWish,
+  type RateRequest,
 } from "../../rate-gate/rate-gate-api";
 
 /** A call as its gate receives it, without the id: the id contains the effect's id. */
-export type RatedCall = Omit<RateWish, "call">;
+export type RatedCall = Omit<RateRequest, "call">;
 
 /**
  * The id of a quota at a provider: one per address, key and model. It contains a hash of the key,
@@ -77,19 +77,19 @@ export class RateWaits {
   /** Returns once the call may start. Throws `signal.reason` as soon as the signal is aborted. */
   async start(effect: string, call: RatedCall, { signal, onWait }: WaitOptions): Promise<void> {
     signal.throwIfAborted();
-    const wish = { ...call, call: this.#idOf(effect) };
-    const wait = this.#wait(wish, { signal, onWait });
+    const request = { ...call, call: this.#idOf(effect) };
+    const wait = this.#wait(request, { signal, onWait });
     try {
       await abortable(wait, signal);
       this.#admitted.set(effect, call);
     } catch (error) {
-      if (signal.aborted) this.#leaves(wish, wait);
+      if (signal.aborted) this.#leaves(request, wait);
       throw error;
     }
   }
 
-  /** Returns the share of an admitted call that was not sent. */
-  giveBack(effect: string): void {
+  /** Releases the share of an admitted call that was not sent. */
+  release(effect: string): void {
     const call = this.#admitted.get(effect);
     if (!call) return;
     this.#admitted.delete(effect);
@@ -113,15 +113,15 @@ export class RateWaits {
   }
 
   /** `wait`: the call's wait for the gate, if it has not ended yet. */
-  #leaves(wish: RateWish, wait?: Promise<void>): void {
-    const { call } = wish;
-    const left = Promise.allSettled([this.#leave(wish), wait]).then(() => {
+  #leaves(request: RateRequest, wait?: Promise<void>): void {
+    const { call } = request;
+    const left = Promise.allSettled([this.#leave(request), wait]).then(() => {
       if (this.#leaving.get(call) === left) this.#leaving.delete(call);
     });
     this.#leaving.set(call, left);
   }
 
-  async #leave({ endpoint, call }: RateWish): Promise<void> {
+  async #leave({ endpoint, call }: RateRequest): Promise<void> {
     this.#changeAlone(endpoint, (queue) => leaveQueue(queue, call));
     await this.#notifyGate((gate) => gate.leave(endpoint, call));
   }
@@ -140,15 +140,15 @@ export class RateWaits {
     if (queue) this.#alone.set(endpoint, change(queue));
   }
 
-  async #wait(wish: RateWish, { signal, onWait }: WaitOptions): Promise<void> {
-    const leaving = this.#leaving.get(wish.call);
+  async #wait(request: RateRequest, { signal, onWait }: WaitOptions): Promise<void> {
+    const leaving = this.#leaving.get(request.call);
     if (leaving !== undefined) await leaving;
     const line: Line = { holdMs: SHORT_MS, failures: 0, failingSince: null };
     while (!signal.aborted) {
-      const answer = await this.#ask(wish, line);
+      const answer = await this.#ask(request, line);
       if (signal.aborted) {
         // the `leave` may have reached the gate before this `start`
-        if (answer && answer.type !== "left") await this.#leave(wish);
+        if (answer && answer.type !== "left") await this.#leave(request);
         return;
       }
       if (answer?.type === "start") return;
@@ -158,11 +158,11 @@ export class RateWaits {
   }
 
   /** The gate's answer, or the session's own if the gate is unreachable; `null`: ask again. */
-  async #ask(wish: RateWish, line: Line): Promise<RateAnswer | null> {
+  async #ask(request: RateRequest, line: Line): Promise<RateAnswer | null> {
     const { now, gate } = this.#options;
     try {
       const answer = await answered(line.holdMs + LOST_AFTER_MS, async () =>
-        gate().start(wish, line.holdMs),
+        gate().start(request, line.holdMs),
       );
       Object.assign(line, { failures: 0, failingSince: null });
       return answer;
@@ -170,7 +170,7 @@ export class RateWaits {
       line.failingSince ??= now();
       if (line.failures === 0) this.#report(error);
       const isLost = now() - line.failingSince >= GATE_LIMIT_MS;
-      const answer = isLost ? this.#askAlone(wish) : null;
+      const answer = isLost ? this.#askAlone(request) : null;
       if (answer?.type !== "start")
         await sleep(PAUSES_MS[Math.min(line.failures, PAUSES_MS.length - 1)] ?? 0);
       line.failures += 1;
@@ -178,7 +178,7 @@ export class RateWaits {
     }
   }
 
-  #askAlone({ endpoint, call, limits, tokens }: RateWish): RateAnswer {
+  #askAlone({ endpoint, call, limits, tokens }: RateRequest): RateAnswer {
     const asker: Asker = { id: call, limits, tokens };
     const verdict = askToStart(
       this.#alone.get(endpoint) ?? EMPTY_QUEUE,

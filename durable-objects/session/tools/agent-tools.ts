@@ -1,5 +1,5 @@
 import { Releases } from "../../../src/async/releases";
-import type { Enter, ResultFile, SessionInputs } from "../../../src/engine/ports";
+import type { AcquireSlot, ResultFile, SessionInputs } from "../../../src/engine/ports";
 import { objectFields } from "../../../src/agents/call-arguments";
 import {
   agentAt,
@@ -85,20 +85,30 @@ export class AgentTools {
    * Performs a call. A call that uses files waits for its turn; a call to a server also waits for a
    * slot. Throws `signal.reason`, and faults of the platform.
    */
-  async perform(effect: ToolCallEffect, signal: AbortSignal, enter: Enter): Promise<void> {
+  async perform(
+    effect: ToolCallEffect,
+    signal: AbortSignal,
+    acquireSlot: AcquireSlot,
+  ): Promise<void> {
     const turn = runningTurn(this.#options.session.state);
     const touchesFiles =
       turn &&
       this.#options.workspaces.holdsFiles(turn, effect.agent) &&
       !this.#toolOf(effect)?.leavesFiles;
-    const begin = () => this.#begin(effect, signal, enter);
+    const begin = () => this.#begin(effect, signal, acquireSlot);
     await (touchesFiles ? this.#inTurn(effect.agent, begin) : begin());
   }
 
-  async #begin(effect: ToolCallEffect, signal: AbortSignal, enter: Enter): Promise<void> {
+  async #begin(
+    effect: ToolCallEffect,
+    signal: AbortSignal,
+    acquireSlot: AcquireSlot,
+  ): Promise<void> {
     signal.throwIfAborted();
     const { session } = this.#options;
-    const onHeaders = this.#toolOf(effect)?.staysInside ? () => {} : (await enter()).onHeaders;
+    const onHeaders = this.#toolOf(effect)?.staysInside
+      ? () => {}
+      : (await acquireSlot()).onHeaders;
     const facts = session.handle({ type: "tool_ready", effect: effect.id });
     if (
       !facts.some((event) => event.type === "tool.started" && event.tool_call === effect.toolCall)

@@ -2,13 +2,13 @@ import type { TeamAgent } from "../../../src/config/team";
 import { fileTools, readToolResultTool } from "../../../src/tools/files";
 import { httpTool, type SharedByTools } from "../../../src/tools/http/http-tool";
 import type { SecretOf } from "../../../src/tools/secret-bindings";
-import { type JavascriptSurroundings, runJavascriptTool } from "../../../src/tools/javascript";
+import { type JavascriptDependencies, runJavascriptTool } from "../../../src/tools/javascript";
 import { registeredTool } from "../../../src/tools/registry";
 import { type CommandRunner, runCommandTool } from "../../../src/tools/shell";
 import { taskTools } from "../../../src/tools/tasks";
 import type { Tool } from "../../../src/tools/tool";
 
-type Surroundings = {
+type ToolDependencies = {
   /** Reads the secrets that HTTP tools name. */
   secretOf: SecretOf;
   /** Shared by the HTTP tools of all agents. */
@@ -16,7 +16,7 @@ type Surroundings = {
   /** Runs the agent's commands; called only if it has a shell. */
   runner: () => CommandRunner;
   /** Runs the agent's JavaScript; `null` if it may not run any. */
-  javascript: JavascriptSurroundings | null;
+  javascript: JavascriptDependencies | null;
   /** Whether the agent has a tool that reads large results page by page. */
   readsResults: boolean;
 };
@@ -24,7 +24,7 @@ type Surroundings = {
 /** The tools of an agent's config, always in the same order: prompt caches depend on it. */
 export function toolboxOf(
   { workspace, httpTools = [], registryTools = [] }: TeamAgent,
-  { secretOf, shared, runner, javascript, readsResults }: Surroundings,
+  { secretOf, shared, runner, javascript, readsResults }: ToolDependencies,
 ): Tool[] {
   return [
     ...(readsResults ? [readToolResultTool()] : []),

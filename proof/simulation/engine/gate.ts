@@ -2,7 +2,7 @@ import {
   HOLD_MS,
   type RateAnswer,
   type RateGateApi,
-  type RateWish,
+  type RateRequest,
 } from "../../../durable-objects/rate-gate/rate-gate-api";
 import {
   askToStart,
@@ -60,25 +60,29 @@ export class Gate {
       return isDead() ? never() : answer;
     };
     return {
-      start: (wish, holdMs = HOLD_MS) => asked(() => this.#start(wish, holdMs)),
+      start: (request, holdMs = HOLD_MS) => asked(() => this.#start(request, holdMs)),
       leave: (endpoint, call) => asked(() => this.#leave(endpoint, call)),
       settle: (endpoint, call, tokens) =>
         asked(() => this.#keep(endpoint, settleCall(this.#queue(endpoint), call, tokens))),
     };
   }
 
-  async #start(wish: RateWish, holdMs: number): Promise<RateAnswer> {
+  async #start(request: RateRequest, holdMs: number): Promise<RateAnswer> {
     const { time } = this.#options;
     const until = time.now + Math.min(holdMs, HOLD_MS);
     for (;;) {
-      const verdict = askToStart(this.#queue(wish.endpoint), { ...wish, id: wish.call }, time.now);
-      this.#keep(wish.endpoint, verdict.queue);
+      const verdict = askToStart(
+        this.#queue(request.endpoint),
+        { ...request, id: request.call },
+        time.now,
+      );
+      this.#keep(request.endpoint, verdict.queue);
       if (verdict.granted) {
-        if (!this.admitted.has(wish.call)) this.admitted.set(wish.call, time.now);
+        if (!this.admitted.has(request.call)) this.admitted.set(request.call, time.now);
         return { type: "start" };
       }
       if (time.now >= until) return { type: "wait", startsAt: verdict.startsAt };
-      if (await this.#waits(wish.call, Math.min(verdict.startsAt, until) - time.now))
+      if (await this.#waits(request.call, Math.min(verdict.startsAt, until) - time.now))
         return { type: "left" };
     }
   }

@@ -218,7 +218,7 @@ export class Platform {
     this.gate.disconnect();
     this.#revivesAt = time.now + REVIVAL_MS;
     // An alarm whose handler was interrupted fires again: delivery is at least once.
-    if (this.#runningAlarm !== null) this.disk.giveBackAlarm(this.#runningAlarm);
+    if (this.#runningAlarm !== null) this.disk.restoreAlarm(this.#runningAlarm);
     this.#runningAlarm = null;
     this.onDeath();
     this.#scheduleAlarm();
@@ -286,7 +286,7 @@ export class Platform {
       dropCall: (effect) => shared.dropCall(effect),
       prepareCall: (effect) => callsOf(effect).prepareCall(effect),
       resumeCall: (effect) => callsOf(effect).resumeCall(effect),
-      performTool: (effect, signal, enter) => shared.performTool(effect, signal, enter),
+      performTool: (effect, signal, acquireSlot) => shared.performTool(effect, signal, acquireSlot),
       listTools: (effect, signal) => shared.listTools(effect, signal),
     };
   }

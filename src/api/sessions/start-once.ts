@@ -1,6 +1,6 @@
 import type { z } from "@hono/zod-openapi";
 import { ulid } from "ulid";
-import type { StandingClaim } from "../../../d1/start-claims";
+import type { ExistingClaim } from "../../../d1/start-claims";
 import { FaultSchema } from "../../protocol/api";
 import { hashOf } from "../../workspace/snapshot";
 import type { Call } from "../api-env";
@@ -124,7 +124,7 @@ export async function claimTurn(context: Call, key: StartKey, sessionId: string)
   return claimed.start_id;
 }
 
-function toStart(context: Call, key: StartKey, claim: StandingClaim): Start {
+function toStart(context: Call, key: StartKey, claim: ExistingClaim): Start {
   requireSameBody(key, claim);
   if (claim.session_state === null || claim.session_state === "erasing")
     throw notFound("session_not_found");
@@ -134,7 +134,7 @@ function toStart(context: Call, key: StartKey, claim: StandingClaim): Start {
 }
 
 /** Throws if the key was used with another body. */
-export function requireSameBody({ key, bodyHash }: StartKey, claim: StandingClaim): void {
+export function requireSameBody({ key, bodyHash }: StartKey, claim: ExistingClaim): void {
   if (claim.body_hash === bodyHash) return;
   const message = `The idempotency key ${JSON.stringify(key.slice(0, 64))} was used with another body. Use a new key for a new request.`;
   throw new ApiError("idempotency_key_reused", message);

@@ -10,7 +10,7 @@ type Params = Readonly<Record<string, unknown>>;
 type Body = Record<string, unknown>;
 
 /** `on` is `null` if not set. `effort` is "" and `budget` is 0 if no amount is set. */
-type Wish = { on: boolean | null; effort: string; budget: number; display: unknown };
+type ThinkingSettings = { on: boolean | null; effort: string; budget: number; display: unknown };
 
 /** The API accepts no smaller budget. */
 const LEAST_BUDGET = 1_024;
@@ -34,10 +34,10 @@ const DROP_UNFITTING_BETA = "thinking-binding-controls-2026-08-01";
 
 /** The request fields `thinking` and `output_config`. `maxTokens` includes thinking. */
 export function thinkingFields(params: Params, model: string, maxTokens: number): Body {
-  const wish = wishOf(params);
+  const settings = thinkingSettings(params);
   const traits = traitsOf(model);
-  const { thinking, effort } = isActive(wish, traits)
-    ? active(wish, traits, maxTokens)
+  const { thinking, effort } = isActive(settings, traits)
+    ? active(settings, traits, maxTokens)
     : inactive(traits);
   const output = { ...fieldsOf(params["output_config"]), ...(effort !== "" && { effort }) };
   return {
@@ -51,35 +51,35 @@ export function thinkingFields(params: Params, model: string, maxTokens: number)
  * the sampling.
  */
 export const thinks = (params: Params, model: string): boolean =>
-  isActive(wishOf(params), traitsOf(model));
+  isActive(thinkingSettings(params), traitsOf(model));
 
 /** Whether the config disables thinking. */
-export const refusesThinking = (params: Params): boolean => wishOf(params).on === false;
+export const refusesThinking = (params: Params): boolean => thinkingSettings(params).on === false;
 
 /** The betas that the thinking fields need. */
 export const thinkingBetas = (params: Params, model: string): readonly string[] =>
   traitsOf(model).bound && thinks(params, model) ? [DROP_UNFITTING_BETA] : [];
 
-const isActive = (wish: Wish, traits: Traits): boolean =>
-  traits.always || (wish.on ?? traits.byDefault);
+const isActive = (settings: ThinkingSettings, traits: Traits): boolean =>
+  traits.always || (settings.on ?? traits.byDefault);
 
 type ThinkingChoice = { thinking: Body | null; effort: string };
 
-function active(wish: Wish, traits: Traits, maxTokens: number): ThinkingChoice {
+function active(settings: ThinkingSettings, traits: Traits, maxTokens: number): ThinkingChoice {
   const byBudget =
     traits.thinking === "budget" ||
-    (traits.thinking === "either" && wish.budget > 0 && wish.effort === "");
-  if (byBudget) return { thinking: budgeted(wish, maxTokens), effort: "" };
+    (traits.thinking === "either" && settings.budget > 0 && settings.effort === "");
+  if (byBudget) return { thinking: budgeted(settings, maxTokens), effort: "" };
   // These models hide their thinking by default. People watch a run, and a silent minute looks as
   // if it hangs.
-  const display = wish.display ?? (traits.thinking === "adaptive" ? "summarized" : undefined);
+  const display = settings.display ?? (traits.thinking === "adaptive" ? "summarized" : undefined);
   const thinking = {
     type: "adaptive",
     ...(display !== undefined && { display }),
     ...(traits.bound && DROP_UNFITTING),
   };
-  if (wish.on === false) return { thinking, effort: "low" };
-  return { thinking, effort: wish.effort || effortFor(wish.budget) };
+  if (settings.on === false) return { thinking, effort: "low" };
+  return { thinking, effort: settings.effort || effortFor(settings.budget) };
 }
 
 const inactive = (traits: Traits): ThinkingChoice => ({
@@ -91,7 +91,7 @@ const inactive = (traits: Traits): ThinkingChoice => ({
  * Keeps at least a quarter of the reply for output. A reply too short for the smallest budget is
  * written without thinking.
  */
-function budgeted({ budget, effort, display }: Wish, maxTokens: number): Body | null {
+function budgeted({ budget, effort, display }: ThinkingSettings, maxTokens: number): Body | null {
   const most = Math.floor((maxTokens * 3) / 4);
   if (most < LEAST_BUDGET) return null;
   const wanted = budget || BUDGETS[effort] || USUAL_BUDGET;
@@ -105,7 +105,7 @@ function effortFor(budget: number): string {
   return Object.entries(BUDGETS).find(([, tokens]) => budget <= tokens)?.[0] ?? "max";
 }
 
-function wishOf(params: Params): Wish {
+function thinkingSettings(params: Params): ThinkingSettings {
   const thinking = fieldsOf(params["thinking"]);
   const reasoning = fieldsOf(params["reasoning"]);
   const types = [thinking["type"], reasoning["type"]];

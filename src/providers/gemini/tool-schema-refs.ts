@@ -17,7 +17,7 @@ const MAX_PARTS = 64;
 /** State of inlining; `nodes` counts the nodes written so far. */
 export type Work = { root: unknown; nodes: number };
 /** References on the path to a node, and its depth. */
-type Way = { seen: readonly string[]; depth: number };
+type RefPath = { seen: readonly string[]; depth: number };
 
 /** Annotations, which may differ between a reference and its target. */
 const ANNOTATIONS = new Set([
@@ -34,7 +34,7 @@ const ANNOTATIONS = new Set([
  * The node with its reference and all of `allOf` merged. A reference that recurs on its own path is
  * infinite and refused.
  */
-export function resolve(node: Node, { seen, depth }: Way, work: Work): Resolution {
+export function resolve(node: Node, { seen, depth }: RefPath, work: Work): Resolution {
   work.nodes += 1;
   if (depth > MAX_DEPTH || work.nodes > MAX_NODES) {
     return {
@@ -62,14 +62,14 @@ export function resolve(node: Node, { seen, depth }: Way, work: Work): Resolutio
   return resolved;
 }
 
-function resolvePart(part: unknown, way: Way, work: Work): Resolution {
-  if (part === true) return { node: {}, seen: way.seen };
+function resolvePart(part: unknown, path: RefPath, work: Work): Resolution {
+  if (part === true) return { node: {}, seen: path.seen };
   return isJsonObject(part)
-    ? resolve(part, way, work)
+    ? resolve(part, path, work)
     : { problem: { keyword: "allOf", detail: "a part of it is no schema" } };
 }
 
-function follow(ref: unknown, { seen, depth }: Way, work: Work): Resolution {
+function follow(ref: unknown, { seen, depth }: RefPath, work: Work): Resolution {
   const refuse = (detail: string): Resolution => ({ problem: { keyword: "$ref", detail } });
   if (typeof ref !== "string" || !/^#(?:\/|$)/.test(ref))
     return refuse("it points out of the schema; write the part into it");
@@ -95,13 +95,13 @@ function step(value: unknown, token: string): unknown {
   return isJsonObject(value) && Object.hasOwn(value, token) ? value[token] : undefined;
 }
 
-type Whole = Extract<Resolution, { node: Node }>;
+type ResolvedNode = Extract<Resolution, { node: Node }>;
 
 /**
  * Both schemas in one, if that is possible. A schema's own annotations take precedence over those
  * of its reference.
  */
-function merge(into: Whole, from: Whole, keyword: "$ref" | "allOf"): Resolution {
+function merge(into: ResolvedNode, from: ResolvedNode, keyword: "$ref" | "allOf"): Resolution {
   const node: Record<string, unknown> = { ...from.node, ...into.node };
   for (const [key, value] of Object.entries(from.node)) {
     const own = into.node[key];

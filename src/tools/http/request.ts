@@ -21,7 +21,7 @@ export type HttpRequest = {
 };
 
 type Result = { ok: true; request: HttpRequest } | { ok: false; problem: string };
-type Means = { secretOf: SecretOf; idempotencyKey: string };
+type RequestOptions = { secretOf: SecretOf; idempotencyKey: string };
 
 /** Servers refuse longer addresses. */
 const MAX_URL_CHARS = 8_192;
@@ -31,7 +31,7 @@ const READS = new Set(["GET", "DELETE"]);
 export async function toRequest(
   definition: HttpToolDefinition,
   args: Record<string, unknown>,
-  means: Means,
+  options: RequestOptions,
 ): Promise<Result> {
   const all = { ...args, ...definition.preset };
   const named = placeholdersIn(definition.url);
@@ -52,11 +52,11 @@ export async function toRequest(
       problem: `The address would take ${url.href.length} characters; it may have ${MAX_URL_CHARS}. Send less.`,
     };
   const body = hasBody ? JSON.stringify(Object.fromEntries(rest)) : null;
-  const filled = await fillHeaders(definition, url.href, means.secretOf);
+  const filled = await fillHeaders(definition, url.href, options.secretOf);
   if (!filled.ok) return filled;
   const own = {
     ...(body !== null && { "content-type": "application/json" }),
-    ...(definition.method !== "GET" && { "idempotency-key": means.idempotencyKey }),
+    ...(definition.method !== "GET" && { "idempotency-key": options.idempotencyKey }),
   };
   const headers = {
     accept: "application/json, text/*;q=0.9, */*;q=0.1",

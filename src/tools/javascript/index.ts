@@ -1,3 +1,3 @@
 export { hasJavascript, RUN_JAVASCRIPT_RULE } from "./javascript-rule";
 export { type CodeLoader, type JavascriptRunner, javascriptRunner } from "./javascript-runner";
-export { type JavascriptSurroundings, runJavascriptTool } from "./run-javascript";
+export { type JavascriptDependencies, runJavascriptTool } from "./run-javascript";

@@ -34,7 +34,7 @@ The code sees the files named in \`files\` as texts and nothing else: no network
 Nothing is kept between calls. Code that loops without end or for too long is stopped. If the outcome of a call is unknown, its code may have ended the service: do not run it again unchanged.`;
 
 /** Dependencies of a call besides its arguments. */
-export type JavascriptSurroundings = {
+export type JavascriptDependencies = {
   /** `null` if the operator has disabled it since the session started. */
   runner: JavascriptRunner | null;
   /**
@@ -45,7 +45,7 @@ export type JavascriptSurroundings = {
 
 /** `run_javascript`: runs a model's code in an isolated worker. */
 export function runJavascriptTool(
-  { runner, mutex }: JavascriptSurroundings,
+  { runner, mutex }: JavascriptDependencies,
   limits: JavascriptLimits = JAVASCRIPT_LIMITS,
 ): Tool {
   const tool = defineFileTool({

@@ -208,12 +208,12 @@ const parentOf = (path: string): string => path.slice(0, path.lastIndexOf("/"));
  * files nor directories.
  */
 type Listing = {
-  files: ReadonlyMap<string, FileThere>;
+  files: ReadonlyMap<string, SandboxFile>;
   directories: ReadonlySet<string>;
   others: readonly string[];
 };
 
-type FileThere = { hash: string; size: number; executable: boolean };
+type SandboxFile = { hash: string; size: number; executable: boolean };
 
 const OWNER_MAY_RUN = 0o100;
 
@@ -232,7 +232,7 @@ function toListing(printed: { entries: string; hashes: string }, root: string): 
   const hashes = new Map(
     partsOf(printed.hashes).map((line) => [line.slice(66), line.slice(0, 64)]),
   );
-  const files = new Map<string, FileThere>();
+  const files = new Map<string, SandboxFile>();
   const directories = new Set<string>();
   const others: string[] = [];
   for (const line of partsOf(printed.entries)) {

@@ -213,13 +213,13 @@ describe("a tenant's secret", () => {
 
   it("is refused if the service has no sealing key", async () => {
     const store = new SecretStore({ DB: env.DB });
-    const wish = {
+    const request = {
       tenant: "holders",
       name: "UNSEALED",
       value: CANARY,
       bindings: [{ origin: "https://api.example.com" }],
     };
-    expect(await store.put(wish, 1)).toEqual({
+    expect(await store.put(request, 1)).toEqual({
       ok: false,
       code: "not_sealed",
       problem: "SEALING_KEYS is not set",

@@ -98,7 +98,7 @@ async function fullTenant(tenant: string) {
   await allow(tenant, 1);
   const { key } = await makeKey(tenant);
   const object = env.TENANTS.get(env.TENANTS.idFromName(tenant));
-  const wish = {
+  const request = {
     session: "session_0000000001",
     turn: 1,
     maxCostUsd: null,
@@ -106,8 +106,8 @@ async function fullTenant(tenant: string) {
     leastUsd: 0,
     endsAt: Date.now() + 600_000,
   };
-  expect(await object.startTurn(tenant, wish)).toMatchObject({ ok: true });
-  return { key, free: () => object.releaseTurn(wish.session, 1) };
+  expect(await object.startTurn(tenant, request)).toMatchObject({ ok: true });
+  return { key, free: () => object.releaseTurn(request.session, 1) };
 }
 
 describe("two concurrent starts with one idempotency key:", () => {

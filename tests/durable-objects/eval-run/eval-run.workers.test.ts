@@ -36,7 +36,7 @@ const limit = (
  */
 async function takePlace(tenant: string): Promise<() => Promise<void>> {
   const object = env.TENANTS.get(env.TENANTS.idFromName(tenant));
-  const wish = {
+  const request = {
     session: "session_0000000001",
     turn: 1,
     maxCostUsd: null,
@@ -44,9 +44,9 @@ async function takePlace(tenant: string): Promise<() => Promise<void>> {
     leastUsd: 0,
     endsAt: Date.now() + 600_000,
   };
-  if (!(await object.startTurn(tenant, wish)).ok)
+  if (!(await object.startTurn(tenant, request)).ok)
     throw new Error("the tenant has no place to take");
-  return () => object.releaseTurn(wish.session, 1);
+  return () => object.releaseTurn(request.session, 1);
 }
 
 /** A run of a team whose prices are known. */

@@ -5,14 +5,14 @@ import {
   runInDurableObject,
 } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { HOLD_MS, type RateWish } from "../../../durable-objects/rate-gate/rate-gate-api";
+import { HOLD_MS, type RateRequest } from "../../../durable-objects/rate-gate/rate-gate-api";
 
 let tenants = 0;
 const newGate = () => {
   const name = `rates-${++tenants}`;
   return env.RATES.get(env.RATES.idFromName(name));
 };
-const wish = (call: string, set: Partial<RateWish> = {}): RateWish => ({
+const request = (call: string, set: Partial<RateRequest> = {}): RateRequest => ({
   endpoint: "https://x.net gemini-2.5-pro",
   call,
   limits: { tokensPerMinute: 100 },
@@ -31,8 +31,8 @@ afterEach(() => vi.restoreAllMocks());
 describe("a tenant's rate gate whose clock is set back", () => {
   it("keeps a waiting call no longer than the requested time", async () => {
     const gate = newGate();
-    await gate.start(wish("a"));
-    const second = gate.start(wish("b"), 1_000);
+    await gate.start(request("a"));
+    const second = gate.start(request("b"), 1_000);
     await soon(300);
     goBack(HOUR);
     const answer = await Promise.race([second, soon(15_000).then(() => "still holds")]);
@@ -44,14 +44,14 @@ describe("a tenant's rate gate whose clock is set back", () => {
     { name: "an hour", ms: HOUR },
   ])("by $name admits the next call within a minute, also after a restart", async ({ ms }) => {
     const gate = newGate();
-    await gate.start(wish("a"));
+    await gate.start(request("a"));
     await evictDurableObject(gate);
     goBack(ms);
-    const first = await gate.start(wish("b"), 0);
+    const first = await gate.start(request("b"), 0);
     const askedAt = Date.now();
     await evictDurableObject(gate);
     await soon(1_500);
-    const second = await gate.start(wish("b"), 0);
+    const second = await gate.start(request("b"), 0);
     if (first.type !== "wait" || second.type !== "wait")
       throw new Error(`${first.type}, ${second.type}`);
     expect(first.startsAt - askedAt).toBeLessThanOrEqual(61_500);
@@ -62,44 +62,44 @@ describe("a tenant's rate gate whose clock is set back", () => {
 describe("a tenant's rate gate", () => {
   it("admits calls while there is room, and the next call as soon as another returns its share", async () => {
     const gate = newGate();
-    expect(await gate.start(wish("a"))).toEqual({ type: "start" });
-    const second = gate.start(wish("b"));
+    expect(await gate.start(request("a"))).toEqual({ type: "start" });
+    const second = gate.start(request("b"));
     expect(await Promise.race([second, soon(300).then(() => "waits")])).toBe("waits");
     const settled = Date.now();
-    await gate.settle(wish("a").endpoint, "a", 5);
+    await gate.settle(request("a").endpoint, "a", 5);
     expect(await second).toEqual({ type: "start" });
     expect(Date.now() - settled).toBeLessThan(5_000);
   });
 
   it("admits waiting calls in order", async () => {
     const gate = newGate();
-    await gate.start(wish("a", { tokens: 100 }));
+    await gate.start(request("a", { tokens: 100 }));
     const order: string[] = [];
     const [b, c] = ["b", "c"].map((call) =>
-      gate.start(wish(call, { tokens: 50 })).then(() => order.push(call)),
+      gate.start(request(call, { tokens: 50 })).then(() => order.push(call)),
     );
     await soon(100);
-    await gate.settle(wish("a").endpoint, "a", 0);
+    await gate.settle(request("a").endpoint, "a", 0);
     await Promise.all([b, c]);
     expect(order).toEqual(["b", "c"]);
   });
 
   it("ends the wait of an abandoned call and admits the next call", async () => {
     const gate = newGate();
-    await gate.start(wish("a", { tokens: 40 }));
-    const large = gate.start(wish("large", { tokens: 100 }));
+    await gate.start(request("a", { tokens: 40 }));
+    const large = gate.start(request("large", { tokens: 100 }));
     await soon(50);
-    const small = gate.start(wish("small", { tokens: 10 }));
+    const small = gate.start(request("small", { tokens: 10 }));
     await soon(50);
-    await gate.leave(wish("a").endpoint, "large");
+    await gate.leave(request("a").endpoint, "large");
     expect(await Promise.all([large, small])).toEqual([{ type: "left" }, { type: "start" }]);
   });
 
   it("tells a call after a long wait when there may be room, and the call asks again", async () => {
     const gate = newGate();
     const startedAt = Date.now();
-    await gate.start(wish("a", { tokens: 100 }));
-    const answer = await gate.start(wish("b"));
+    await gate.start(request("a", { tokens: 100 }));
+    const answer = await gate.start(request("b"));
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(HOLD_MS - 100);
     expect(answer).toMatchObject({ type: "wait" });
     if (answer.type === "wait") expect(answer.startsAt - startedAt).toBeGreaterThan(59_000);
@@ -107,25 +107,25 @@ describe("a tenant's rate gate", () => {
 
   it("limits each endpoint alone", async () => {
     const gate = newGate();
-    await gate.start(wish("a", { tokens: 100 }));
-    expect(await gate.start(wish("b", { endpoint: "another" }))).toEqual({ type: "start" });
+    await gate.start(request("a", { tokens: 100 }));
+    expect(await gate.start(request("b", { endpoint: "another" }))).toEqual({ type: "start" });
   });
 
   it("remembers usage and started calls after a restart", async () => {
     const gate = newGate();
-    await gate.start(wish("a"));
+    await gate.start(request("a"));
     await evictDurableObject(gate);
-    expect(await gate.start(wish("a"))).toEqual({ type: "start" });
-    const other = gate.start(wish("b"));
+    expect(await gate.start(request("a"))).toEqual({ type: "start" });
+    const other = gate.start(request("b"));
     expect(await Promise.race([other, soon(300).then(() => "waits")])).toBe("waits");
-    await gate.leave(wish("a").endpoint, "b");
+    await gate.leave(request("a").endpoint, "b");
     expect(await other).toEqual({ type: "left" });
   });
 
   it("erases only usage that no longer counts", async () => {
     const gate = newGate();
-    await gate.start(wish("a", { tokens: 100 }));
-    await gate.start(wish("b", { endpoint: "another" }));
+    await gate.start(request("a", { tokens: 100 }));
+    await gate.start(request("b", { endpoint: "another" }));
     const rows = () =>
       runInDurableObject(gate, (_, { storage }) =>
         storage.sql
@@ -141,7 +141,7 @@ describe("a tenant's rate gate", () => {
       );
     });
     expect(await runDurableObjectAlarm(gate)).toBe(true);
-    expect(await rows()).toEqual([wish("a").endpoint]);
+    expect(await rows()).toEqual([request("a").endpoint]);
     const alarm = await runInDurableObject(gate, (_, { storage }) => storage.getAlarm());
     expect(alarm).toBeGreaterThan(Date.now() + 23 * 3_600_000);
   });

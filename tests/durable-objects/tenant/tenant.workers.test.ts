@@ -18,7 +18,7 @@ const limit = (id: string, turns: number | null, usd: number | null) =>
   env.DB.prepare("INSERT INTO tenants (id, concurrent_turns, usd_per_day) VALUES (?, ?, ?)")
     .bind(id, turns, usd)
     .run();
-const wish = (turn: number, maxCostUsd: number | null = null) => ({
+const request = (turn: number, maxCostUsd: number | null = null) => ({
   session: "session_0000000001",
   turn,
   maxCostUsd,
@@ -85,24 +85,24 @@ describe("a tenant's object", () => {
     await limit("places", 2, null);
     const object = tenant("places");
     for (const turn of [1, 2, 2])
-      expect(await object.startTurn("places", wish(turn))).toMatchObject({ ok: true });
-    expect(await object.startTurn("places", wish(3))).toEqual({
+      expect(await object.startTurn("places", request(turn))).toMatchObject({ ok: true });
+    expect(await object.startTurn("places", request(3))).toEqual({
       ok: false,
       code: "quota_exceeded",
       limit: 2,
       running: 2,
     });
     for (const _ of [1, 2]) await object.endTurn(settled(1, 0.5));
-    expect(await object.startTurn("places", wish(3))).toMatchObject({ ok: true });
+    expect(await object.startTurn("places", request(3))).toMatchObject({ ok: true });
     await object.releaseTurn("session_0000000001", 3);
-    expect(await object.startTurn("places", wish(4))).toMatchObject({ ok: true });
+    expect(await object.startTurn("places", request(4))).toMatchObject({ ok: true });
   });
 
   it("never reserves more than the rest of the daily budget, however many requests are concurrent", async () => {
     await limit("money", null, 10);
     const object = tenant("money");
     const answers = await Promise.all(
-      [1, 2, 3, 4, 5].map((turn) => object.startTurn("money", wish(turn, 3))),
+      [1, 2, 3, 4, 5].map((turn) => object.startTurn("money", request(turn, 3))),
     );
     expect(answers.map((answer) => (answer.ok ? answer.maxCostUsd : answer.code))).toEqual([
       3,
@@ -112,17 +112,23 @@ describe("a tenant's object", () => {
       "spend_exceeded",
     ]);
     for (const turn of [1, 1, 1]) await object.endTurn(settled(turn, 0.5));
-    expect(await object.startTurn("money", wish(6))).toMatchObject({ ok: true, maxCostUsd: 2.5 });
+    expect(await object.startTurn("money", request(6))).toMatchObject({
+      ok: true,
+      maxCostUsd: 2.5,
+    });
   });
 
   it("keeps the largest reservation of concurrent requests for the same turn", async () => {
     await limit("racing", 1, 10);
     const object = tenant("racing");
-    expect(await object.startTurn("racing", wish(1, 8))).toMatchObject({ ok: true, maxCostUsd: 8 });
-    const cheap = { ...wish(1, 0.01), endsAt: Date.now() + 1 };
+    expect(await object.startTurn("racing", request(1, 8))).toMatchObject({
+      ok: true,
+      maxCostUsd: 8,
+    });
+    const cheap = { ...request(1, 0.01), endsAt: Date.now() + 1 };
     expect(await object.startTurn("racing", cheap)).toMatchObject({ ok: true, maxCostUsd: 0.01 });
     await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(await object.startTurn("racing", wish(2))).toMatchObject({
+    expect(await object.startTurn("racing", request(2))).toMatchObject({
       code: "quota_exceeded",
       running: 1,
     });
@@ -136,8 +142,8 @@ describe("a tenant's object", () => {
     await limit("late", 1, null);
     const object = tenant("late");
     await object.endTurn(settled(1, 0));
-    await object.startTurn("late", wish(1));
-    expect(await object.startTurn("late", wish(2))).toMatchObject({ ok: true });
+    await object.startTurn("late", request(1));
+    expect(await object.startTurn("late", request(2))).toMatchObject({ ok: true });
   });
 });
 

@@ -19,7 +19,7 @@ const pins = {
     held.set(start, names);
     return new Map([...UPLOADED].filter(([name]) => names.includes(name)));
   },
-  giveBack: async (_: unknown, start: string) => void held.delete(start),
+  releaseStart: async (_: unknown, start: string) => void held.delete(start),
 };
 const PLACE = { tenant: "t", session: "s", turn: 2 };
 
@@ -54,7 +54,7 @@ it.each([
   expect(given).toMatchObject(then);
   expect([...held.values()].flat()).toEqual(given.ok ? given.contexts.map(({ name }) => name) : []);
   if (given.ok && given.contexts.length > 0) {
-    await given.giveBack();
+    await given.release();
     expect([...held]).toEqual([]);
   }
 });

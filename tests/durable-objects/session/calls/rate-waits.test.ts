@@ -3,7 +3,7 @@ import {
   HOLD_MS,
   type RateAnswer,
   type RateGateApi,
-  type RateWish,
+  type RateRequest,
 } from "../../../../durable-objects/rate-gate/rate-gate-api";
 import { type RatedCall, RateWaits } from "../../../../durable-objects/session/calls/rate-waits";
 import { askToStart, EMPTY_QUEUE, leaveQueue } from "../../../../src/rate-limits/rate-queue";
@@ -30,7 +30,7 @@ function callsAt(...turns: Turn[]) {
   const at = () => Date.now() - began;
   const began = Date.now();
   const gate: RateGateApi = {
-    start: async ({ call }: RateWish, holdMs) => {
+    start: async ({ call }: RateRequest, holdMs) => {
       seen.push(`${at()} start ${call} ${holdMs === HOLD_MS ? "long" : "short"}`);
       const turn = turns[Math.min(asked++, turns.length - 1)] ?? "never";
       if (turn === "unreachable") throw new Error("Network connection lost.");
@@ -101,10 +101,10 @@ describe("a call before the rate gate", () => {
     start();
     start("d");
     await pass(1);
-    waits.giveBack("c");
-    waits.giveBack("c");
+    waits.release("c");
+    waits.release("c");
     waits.settle("d", "e", 77);
-    waits.giveBack("d");
+    waits.release("d");
     await pass(1);
     expect(seen.slice(-2)).toEqual(["1 leave s_c", "1 settle s_d 77"]);
   });
@@ -114,7 +114,7 @@ describe("a call before the rate gate", () => {
     start();
     await pass(1);
     waits.settle("c", "e", null);
-    waits.giveBack("c");
+    waits.release("c");
     await pass(1);
     expect(seen).toEqual(["0 start s_c short", "0 c goes"]);
   });
@@ -176,7 +176,7 @@ describe("an unreachable rate gate", () => {
     start("d");
     await pass(20_000);
     expect(seen.filter((line) => line.endsWith("goes"))).toEqual(["11750 c goes"]);
-    waits.giveBack("c");
+    waits.release("c");
     await pass(5_000);
     expect(seen.filter((line) => line.endsWith("goes"))[1]).toMatch(/^2[0-2]\d{3} d goes$/);
   });
@@ -245,7 +245,7 @@ describe("a call that asks again counts, although", () => {
   it("the returned share arrives late at the gate", async () => {
     const waits = waitsAt(gateFarAway({ start: [5], leave: 50 }));
     expect(await isLetIn(waits, "c")).toBe(true);
-    waits.giveBack("c");
+    waits.release("c");
     expect(await isLetIn(waits, "c")).toBe(true);
     expect(await isLetIn(waits, "d")).toBe(false);
   });
@@ -267,7 +267,7 @@ describe("a call that asks again counts, although", () => {
     const gate = gateFarAway({ start: [5], leave: 5 });
     const waits = waitsAt({ ...gate, leave: () => new Promise(() => {}) });
     expect(await isLetIn(waits, "c")).toBe(true);
-    waits.giveBack("c");
+    waits.release("c");
     expect(await isLetIn(waits, "c")).toBe(false);
     await pass(5_000);
     expect(await isLetIn(waits, "c")).toBe(true);
