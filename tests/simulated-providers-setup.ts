@@ -18,9 +18,9 @@ import {
   reportsAttachments,
 } from "../simulated/providers/scripts";
 import { startSimulatedProviders } from "../simulated/providers/server";
-import { CODING_MODELS } from "./coding-models";
-import { CONTEXT_MODELS, LONG, PACE } from "./context-models";
-import { startHostileHeaderProviders } from "./hostile-header-providers";
+import { CODING_MODELS } from "../simulated/providers/coding-models";
+import { CONTEXT_MODELS, LONG, PACE } from "../simulated/providers/context-models";
+import { startHostileHeaderProviders } from "../simulated/providers/hostile-header-providers";
 
 import { LONG_WORKERS } from "./long-workers";
 /** Models for the tests in workerd, over real sockets. What they do is in their names. */

@@ -127,8 +127,8 @@ async function judgeAll(
  */
 export async function measure(options: MutationScoreArguments): Promise<number> {
   const started = performance.now();
-  const { folder, excluded, tests } = options.subject;
-  const instrumented = await instrument(folder, excluded);
+  const { folder, tests } = options.subject;
+  const instrumented = await instrument(folder);
   const mutants = chosen(instrumented.mutants, options);
   const keys = new Set(instrumented.mutants.map(keyOf));
   const outdated = EQUIVALENTS.filter(

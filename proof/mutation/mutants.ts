@@ -1,6 +1,8 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import { loadInstrumenter } from "./load-instrumenter";
+import { pathToFileURL } from "node:url";
 
 /** A mutant: one small change of a file. Lines and columns count from 1. */
 export type Mutant = {
@@ -20,15 +22,12 @@ export type Mutant = {
 export type InstrumentedCode = { mutants: Mutant[]; sources: ReadonlyMap<string, string> };
 
 /**
- * Creates all mutants of a folder's TypeScript files at once, except for `excluded` files. So
- * trying a mutant needs no new bundle.
+ * Creates all mutants of a folder's TypeScript files at once, so that trying a mutant needs no new
+ * bundle.
  */
-export async function instrument(
-  folder: string,
-  excluded: readonly string[] = [],
-): Promise<InstrumentedCode> {
+export async function instrument(folder: string): Promise<InstrumentedCode> {
   const names = (await readdir(folder, { recursive: true }))
-    .filter((name) => name.endsWith(".ts") && !excluded.includes(name))
+    .filter((name) => name.endsWith(".ts"))
     .sort();
   const files = await Promise.all(
     names.map(async (name) => {
@@ -86,3 +85,22 @@ const SILENT = {
   error: nothing,
   fatal: nothing,
 };
+
+const FOLDER = path.resolve("proof/mutation");
+const ENTRY = path.join(FOLDER, "node_modules/@stryker-mutator/instrumenter/dist/src/index.js");
+
+/**
+ * Loads Stryker's instrumenter. It is not a package of the repository, because only this campaign
+ * needs it. The first call installs it from `proof/mutation/package-lock.json`, from npm's cache if
+ * possible.
+ */
+async function loadInstrumenter(): Promise<typeof import("@stryker-mutator/instrumenter")> {
+  if (!existsSync(ENTRY)) {
+    execFileSync("npm", ["ci", "--prefer-offline", "--no-progress"], {
+      cwd: FOLDER,
+      stdio: ["ignore", "ignore", "inherit"],
+      shell: process.platform === "win32",
+    });
+  }
+  return import(pathToFileURL(ENTRY).href);
+}

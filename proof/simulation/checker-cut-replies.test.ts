@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { StopReason } from "../../src/protocol/events";
 import { check } from "../../checker";
 import type { NumberedEvent } from "../../checker";
-import { all, changes, hides, type Corruption } from "../../checker/corruptions";
+import { all, changes, hides, type Corruption } from "./checker-corruptions/corruptions";
 import { play } from "./world/scripted-world";
 import { SCRIPTS } from "./world/scripts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { check } from "../../checker";
-import { adds, changes, type Corruption, repeats } from "../../checker/corruptions";
+import { adds, changes, type Corruption, repeats } from "./checker-corruptions/corruptions";
 import { play } from "./world/scripted-world";
 import { SCRIPTS } from "./world/scripts";
 

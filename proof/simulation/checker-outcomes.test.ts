@@ -3,7 +3,7 @@ import type { EventOf } from "../../src/protocol/events";
 import type { TeamRules } from "../../src/protocol/team";
 import { check } from "../../checker";
 import type { NumberedEvent, Outside } from "../../checker";
-import { adds, all, changes, hides, type Corruption } from "../../checker/corruptions";
+import { adds, all, changes, hides, type Corruption } from "./checker-corruptions/corruptions";
 import { play } from "./world/scripted-world";
 import { SCRIPTS } from "./world/scripts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { check } from "../../checker";
 import type { NumberedEvent } from "../../checker";
-import type { Corruption } from "../../checker/corruptions";
+import type { Corruption } from "./checker-corruptions/corruptions";
 import { CORRUPTIONS } from "./checker-corruptions";
 import { CORRECT_LOGS } from "./checker-corruptions/correct-logs";
 import { LOGS, logOf, violationsOf } from "./checker-corruptions/row";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { HOSTILE_HEADERS } from "../hostile-header-providers";
+import { HOSTILE_HEADERS } from "../../simulated/providers/hostile-header-providers";
 import { endpointAt } from "../fakes/endpoint";
 import { type Call, collect, FULL, failed, itemsOf, KEY, REQUEST } from "./contract-support";
 import { type Script, SSE_HEADERS, startRawServer } from "../../simulated/raw-server";

@@ -7,7 +7,7 @@ import {
   type Corruption,
   moves,
   withRules,
-} from "../../../checker/corruptions";
+} from "./corruptions";
 import type { Row } from "./row";
 
 const IMPROVED = "improved-answer-with-injection";

@@ -8,7 +8,7 @@ import {
   repeats,
   rewrites,
   withRules,
-} from "../../../checker/corruptions";
+} from "./corruptions";
 import { AT_THE_CAP } from "./paying";
 import { CORRECT_REPLACEMENTS } from "./replacing";
 import { againAs } from "./second-turn";

@@ -7,7 +7,7 @@ import {
   withAgentRules,
   moves,
   rewrites,
-} from "../../../checker/corruptions";
+} from "./corruptions";
 import type { Row } from "./row";
 
 const HOSTED = "hosted-tools";

@@ -1,4 +1,4 @@
-import { all, changes, type Corruption, withAgentRules } from "../../../checker/corruptions";
+import { all, changes, type Corruption, withAgentRules } from "./corruptions";
 import type { Row } from "./row";
 
 const capped = (max_tokens: number): Corruption =>

@@ -7,7 +7,7 @@ import {
   type Corruption,
   moves,
   repeats,
-} from "../../../checker/corruptions";
+} from "./corruptions";
 import type { Row } from "./row";
 
 const WANTS = {

@@ -1,6 +1,6 @@
 import type { DeltaItem } from "../../../src/protocol/events";
 import type { NumberedEvent } from "../../../checker";
-import { adds, all, changes, type Corruption, withAgentRules } from "../../../checker/corruptions";
+import { adds, all, changes, type Corruption, withAgentRules } from "./corruptions";
 import type { Row } from "./row";
 
 const START = 1_790_000_000_000;

@@ -1,5 +1,5 @@
 import { check, type NumberedEvent, type Outside } from "../../../checker";
-import type { Corruption } from "../../../checker/corruptions";
+import type { Corruption } from "./corruptions";
 import { play } from "../world/scripted-world";
 import { SCRIPTS } from "../world/scripts";
 

@@ -1,4 +1,4 @@
-import { changes, hides, type Corruption, moves } from "../../../checker/corruptions";
+import { changes, hides, type Corruption, moves } from "./corruptions";
 import type { Row } from "./row";
 
 /** Corruptions of whole turns, each with the coordination rule that it violates first. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { SessionEventSchema } from "../../../src/protocol/events";
 import type { NumberedEvent } from "../../../checker";
-import type { Corruption } from "../../../checker/corruptions";
+import type { Corruption } from "./corruptions";
 
 const Numbered = z.intersection(SessionEventSchema, z.object({ sequence_number: z.number() }));
 

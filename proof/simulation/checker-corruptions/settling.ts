@@ -1,5 +1,5 @@
 import type { EventOf } from "../../../src/protocol/events";
-import { adds, all, changes, delays, hides, moves, repeats } from "../../../checker/corruptions";
+import { adds, all, changes, delays, hides, moves, repeats } from "./corruptions";
 import type { Row } from "./row";
 
 const FAILING = "agent-failing";

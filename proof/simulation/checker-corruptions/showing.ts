@@ -8,7 +8,7 @@ import {
   moves,
   repeats,
   withRules,
-} from "../../../checker/corruptions";
+} from "./corruptions";
 import type { Row } from "./row";
 
 const IMPROVED = "improved-answer-with-injection";

@@ -9,7 +9,7 @@ import {
   withAgentRules,
   repeats,
   rewrites,
-} from "../../../checker/corruptions";
+} from "./corruptions";
 import { logOf, type Row } from "./row";
 
 const RESTART = "restart-attempt";

@@ -1,4 +1,4 @@
-import { adds, all, changes, hides, moves, repeats } from "../../../checker/corruptions";
+import { adds, all, changes, hides, moves, repeats } from "./corruptions";
 import type { Row } from "./row";
 
 const IMPROVED = "improved-answer-with-injection";

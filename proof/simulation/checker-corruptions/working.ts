@@ -10,7 +10,7 @@ import {
   repeats,
   rewrites,
   withRules,
-} from "../../../checker/corruptions";
+} from "./corruptions";
 import type { Row } from "./row";
 
 const TOOLS = "cut-off-tools";

@@ -1,5 +1,5 @@
-import { worksOnFiles } from "../simulated/providers/coding";
-import type { Script } from "../simulated/providers/reply";
+import { worksOnFiles } from "./coding";
+import type { Script } from "./reply";
 
 /** Models that work on files, for the tests in workerd. */
 export const CODING_MODELS: Readonly<Record<string, Script>> = {

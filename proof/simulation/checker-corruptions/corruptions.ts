@@ -1,6 +1,6 @@
-import type { EventOf, EventType, SessionEvent } from "../src/protocol/events";
-import type { AgentRules, TeamRules } from "../src/protocol/team";
-import type { NumberedEvent } from "./types";
+import type { EventOf, EventType, SessionEvent } from "../../../src/protocol/events";
+import type { AgentRules, TeamRules } from "../../../src/protocol/team";
+import type { NumberedEvent } from "../../../checker/types";
 
 /**
  * Small corruptions of a log, to test that the checker reports them. Each returns a new, correctly

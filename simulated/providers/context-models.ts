@@ -1,5 +1,5 @@
-import { worksOnFiles } from "../simulated/providers/coding";
-import type { Script } from "../simulated/providers/reply";
+import { worksOnFiles } from "./coding";
+import type { Script } from "./reply";
 
 export const PACE = { ttftMs: 60, tokensPerSecond: 200 };
 export const LONG =
