@@ -2,8 +2,7 @@ import { Visitor } from "rolldown/utils";
 import { lineAt, type Problem, type Source } from "./source";
 
 /** Where unknown data becomes typed, and where tests build invalid values. */
-const MAY_CAST =
-  /(\/schema\.ts$|^simulated\/disk\.ts$|\.test\.ts$|^(tests|proof\/simulation|proof\/wire-faults|proof\/samples|proof\/timing|proof\/conformance|proof\/golden|proof\/faults\/tests|simulated\/tool-servers)\/)/;
+const MAY_CAST = /(\/schema\.ts$|^simulated\/disk\.ts$|\.test\.ts$|^tests\/)/;
 
 /** Type assertions outside the schemas: parse values instead. `as const` is allowed. */
 export function castProblems(sources: Source[]): Problem[] {

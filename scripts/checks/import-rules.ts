@@ -44,7 +44,6 @@ export const LAYERS = [
   "src/protocol",
   "src/async",
   "cli",
-  "web",
   "client",
 ] as const;
 export type Layer = (typeof LAYERS)[number];
@@ -189,7 +188,6 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
     uses: ["client", "src/describe", "src/workspace", "src/outgoing", "src/protocol"],
     data: ["package.json"],
   },
-  web: { uses: ["client", "src/describe", "src/protocol"] },
 };
 
 /** Top folders around the service that hold code. Files of the root are configurations of tools. */

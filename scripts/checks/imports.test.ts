@@ -65,11 +65,6 @@ describe("import directions", () => {
       `import { decide } from "../src/coordination/attempt";`,
     ],
     [
-      "the page imports a type beyond the protocol",
-      "web/app.ts",
-      `import type { Team } from "../src/config/team";`,
-    ],
-    [
       "the client imports the command line",
       "client/follow.ts",
       `import { EXIT } from "../cli/exit-codes";`,
@@ -218,11 +213,10 @@ describe("import directions", () => {
       "cli/asking/watch.ts",
       `import { Client } from "../../client/index";`,
     ],
-    ["the page uses the client", "web/app.ts", `import { Client } from "../client/index";`],
     [
-      "the page describes events",
-      "web/app.ts",
-      `import { describeEvent } from "../src/describe/events";`,
+      "the command line describes events",
+      "cli/asking/watch.ts",
+      `import { describeEvent } from "../../src/describe/events";`,
     ],
     [
       "the client imports the service's types",

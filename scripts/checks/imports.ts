@@ -72,8 +72,7 @@ function wrongDirection(from: string, { specifier, typeOnly }: Import): string |
   const below =
     LAYERS.indexOf(wanted) > LAYERS.indexOf(layer) &&
     rule.packages === undefined &&
-    layer !== "cli" &&
-    layer !== "web";
+    layer !== "cli";
   if (typeOnly && below) return null;
   return `${layer} may not import ${typeOnly ? "types " : ""}from ${wanted}; it may use ${rule.uses.join(", ") || "nothing"}`;
 }

@@ -83,7 +83,7 @@ async function pass(
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   const headers = Object.entries(request.headers).flatMap(([name, value]) =>
-    typeof value === "string" ? [[name, value] as [string, string]] : [],
+    typeof value === "string" ? [[name, value] satisfies [string, string]] : [],
   );
   const url = `http://127.0.0.1${request.url ?? ""}`;
   const {

@@ -1,15 +1,15 @@
 import { formatUsd } from "../protocol/cost";
-import type { PriceRefusal, QuotaRefusal } from "../tenancy/quota";
 
-/** Why the session of a case was not started. */
+/** Why the session of a case was not started, with the fields that a result shows. */
 export type RefusedStart =
-  | QuotaRefusal
-  | PriceRefusal
+  | { code: "quota_exceeded"; limit: number }
+  | { code: "spend_exceeded"; limitUsd: number; reservedUsd: number }
+  | { code: "price_unknown"; agents: readonly string[] }
   | { code: "context_missing"; names: readonly string[] }
   | { code: PlainCode };
 
-/** Codes without fields that a result shows. */
 type PlainCode =
+  | "storage_exceeded"
   | "session_not_found"
   | "turn_not_found"
   | "turn_running"

@@ -6,7 +6,7 @@ import { DOCUMENTS } from "./documents";
 
 const ROOMS = [
   ...["src", "durable-objects", "d1", "r2-layout", "migrations", "client", "cli", "configs"],
-  ...["docs", "scripts", "tests", "proof", "checker", "simulated", "local"],
+  ...["docs", "scripts", "tests", "proof", "checker", "simulated", "local", "sandbox"],
 ];
 const NAMED = new RegExp(`(?<=[\`\\s(])((?:${ROOMS.join("|")})/[\\w./-]*[\\w/])`, "g");
 const QUOTED = new RegExp(`\`((?:${ROOMS.join("|")})/[\\w./-]*[\\w/])\``, "g");

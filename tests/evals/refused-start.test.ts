@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { holdReason, type RefusedStart, refusalReason } from "../../src/evals/refused-start";
 
-const quota = (limit: number): RefusedStart => ({
-  ...{ ok: false, code: "quota_exceeded", limit, running: limit },
-});
+const quota = (limit: number): RefusedStart => ({ code: "quota_exceeded", limit });
 const spend = (reservedUsd: number): RefusedStart => ({
-  ...{ ok: false, code: "spend_exceeded", limitUsd: 2, spentUsd: 1, reservedUsd },
+  code: "spend_exceeded",
+  limitUsd: 2,
+  reservedUsd,
 });
 
 it.each([
@@ -23,7 +23,7 @@ it.each([
 it.each<{ refusal: RefusedStart; reason: string }>([
   { refusal: spend(0), reason: "its tenant's daily budget ($2.00) is exhausted" },
   {
-    refusal: { ok: false, code: "price_unknown", agents: ["anna", "ben"] },
+    refusal: { code: "price_unknown", agents: ["anna", "ben"] },
     reason: "its tenant has a daily budget, and the price of anna, ben is unknown",
   },
   {

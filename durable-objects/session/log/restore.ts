@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { chargesOf, type LoggedEvent } from "../../../src/coordination/budget/turn-charges";
-import { emptySession, evolve, type SessionState } from "../../../src/coordination";
+import { chargesOf, emptySession, evolve, type LoggedEvent, type SessionState } from "../../../src/coordination";
 import type { OpenTurn, RestoredSession } from "../../../src/engine/ports";
 import { toCostFields } from "../../../src/protocol/cost";
 import type { SessionEvent } from "../../../src/protocol/events";

@@ -296,11 +296,8 @@ export const unhandled: OutsideCheck = ({ platform, log }) => [
 /** Every event matches the schema and loses nothing when parsed. */
 export const wellFormed: OutsideCheck = ({ log }) =>
   log.flatMap((event) => {
-    const {
-      sequence_number,
-      session_id: _,
-      ...bare
-    } = event as NumberedEvent & { session_id?: string };
+    const logged: NumberedEvent & { session_id?: string } = event;
+    const { sequence_number, session_id: _, ...bare } = logged;
     const parsed = SessionEventSchema.safeParse(bare);
     if (!parsed.success)
       return [`#${sequence_number} does not match the schema: ${parsed.error.message}`];
