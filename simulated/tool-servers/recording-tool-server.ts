@@ -64,7 +64,9 @@ async function pass(
   const left = new AbortController();
   response.on("close", () => left.abort());
   const sent = Object.entries(headers).flatMap(([name, value]) =>
-    typeof value === "string" && !NOT_PASSED.has(name) ? [[name, value] satisfies [string, string]] : [],
+    typeof value === "string" && !NOT_PASSED.has(name)
+      ? [[name, value] satisfies [string, string]]
+      : [],
   );
   try {
     const content = body === null ? {} : { body: JSON.stringify(body) };

@@ -1,15 +1,20 @@
-import { type FileBucket, SessionFiles, type SessionPlace } from "../../../r2-layout/session-files";
+import {
+  type FileBucket,
+  SessionFiles,
+  type SessionObjects,
+  type SessionPlace,
+} from "../../../r2-layout/session-files";
 import type { Team } from "../../../src/config/team";
+import { byteLength } from "../../../src/coordination/byte-length";
 import type { ContextPins } from "../../../src/uploads/context-index";
 import type { ContextReader } from "../../../src/uploads/context-reader";
 import { logError } from "../../../src/redaction/log";
 import { BlobStore } from "./blob-store";
 import { StorageQueue } from "./storage-queue";
-import { countedObjects } from "./counted-objects";
 import { ContextChanges } from "./context-changes";
 import { type FileJob, FileJobs, type ReleasePins } from "./file-jobs";
 import { Outbox } from "../log/outbox";
-import type { ObjectStorage } from "../object-storage";
+import type { ObjectStorage, Sql } from "../object-storage";
 import { RoundChanges } from "./round-changes";
 import type { SessionLog } from "../log/session-log";
 import { SessionContexts } from "./session-contexts";
@@ -98,4 +103,44 @@ export function sessionWorkspaces({
     settingsOf: (agent) => team.agents[agent]?.workspace,
     close: () => storageQueue.close(),
   });
+}
+
+/**
+ * A session's objects in R2, each with a row that holds its size. The row is written before the
+ * object and deleted after it, so that every object in R2 is counted.
+ */
+function countedObjects(objects: SessionObjects, sql: Sql): SessionObjects {
+  const count = (name: string, bytes: number) =>
+    sql.exec(
+      "INSERT INTO stored_objects (name, bytes) VALUES (?, ?) ON CONFLICT DO NOTHING",
+      name,
+      bytes,
+    );
+  return {
+    putBlob: (hash, bytes) => {
+      count(`blobs/${hash}`, bytes.byteLength);
+      return objects.putBlob(hash, bytes);
+    },
+    putPack: (hash, bytes) => {
+      count(`packs/${hash}`, bytes.byteLength);
+      return objects.putPack(hash, bytes);
+    },
+    putSnapshot: (name, manifest) => {
+      count(`snapshots/${name}`, byteLength(manifest));
+      return objects.putSnapshot(name, manifest);
+    },
+    putResult: (name, bytes) => {
+      count(`results/${name}`, bytes.byteLength);
+      return objects.putResult(name, bytes);
+    },
+    hasBlob: (hash) => objects.hasBlob(hash),
+    blob: (hash) => objects.blob(hash),
+    pack: (hash) => objects.pack(hash),
+    packed: (hash, offset, length) => objects.packed(hash, offset, length),
+    eraseBlobs: async (hashes) => {
+      await objects.eraseBlobs(hashes);
+      for (const hash of hashes)
+        sql.exec("DELETE FROM stored_objects WHERE name = ?", `blobs/${hash}`);
+    },
+  };
 }

@@ -1,12 +1,28 @@
-import { eventsOf, type Step } from "../../../src/coordination";
-import type { Commit, EffectPayload, OpenTurn, SessionStorage } from "../../../src/engine/ports";
+import { z } from "zod";
+import {
+  chargesOf,
+  emptySession,
+  eventsOf,
+  evolve,
+  type LoggedEvent,
+  type SessionState,
+  type Step,
+} from "../../../src/coordination";
+import type {
+  Commit,
+  EffectPayload,
+  OpenTurn,
+  RestoredSession,
+  SessionStorage,
+} from "../../../src/engine/ports";
+import { toCostFields } from "../../../src/protocol/cost";
 import type { DeltaItem, SessionEvent } from "../../../src/protocol/events";
 import type { TeamRules } from "../../../src/protocol/team";
+import { parseJson } from "../../../src/providers/json";
 import type { RoundRecords } from "../calls/round-records";
 import type { Workspaces } from "../files/workspaces";
-import { toRow } from "../streams/frames";
+import { type LogRow, toJson, toRow, toWire } from "../streams/frames";
 import type { Journal } from "./journal";
-import { brokenEnd, restore } from "./restore";
 import type { SessionLog } from "./session-log";
 
 type Options = {
@@ -34,7 +50,7 @@ export class SessionStore implements SessionStorage {
   /** The state from the log. */
   restore() {
     const { log, sessionId, rules } = this.#options;
-    return restore(log, sessionId, rules);
+    return restoredSession(log, sessionId, rules);
   }
 
   /**
@@ -84,5 +100,74 @@ export class SessionStore implements SessionStorage {
       events,
       commit: (when) => journal.commit({ events, rows, records: [], writeFiles }, when),
     };
+  }
+}
+
+/**
+ * The state from the log. Only an open turn is folded: of settled turns only the number matters. An
+ * open turn that cannot be folded, because another version of the service wrote it, is reported as
+ * broken so that the session can continue.
+ */
+function restoredSession(log: SessionLog, sessionId: string, rules: TeamRules): RestoredSession {
+  const latest = log.turns().at(-1);
+  if (!latest) return { state: emptySession, open: null, broken: null };
+  const state = { lastAt: log.lastAt(), rules, turns: latest.turn, turn: null };
+  if (latest.lastSeq !== null) return { state, open: null, broken: null };
+  try {
+    const folded = fold(
+      log,
+      sessionId,
+      { ...state, lastAt: 0 },
+      { after: latest.firstSeq - 1, upTo: log.head },
+    );
+    return { state: folded, open: latest, broken: null };
+  } catch (error) {
+    return { state, open: latest, broken: error };
+  }
+}
+
+type Range = { after: number; upTo: number };
+
+function fold(log: SessionLog, sessionId: string, from: SessionState, range: Range): SessionState {
+  let state = from;
+  for (const row of log.read({ ...range, deltas: false })) {
+    state = evolve(state, toWire(row, sessionId));
+  }
+  return state;
+}
+
+/**
+ * The events that end an open turn that cannot be folded: its calls in flight fail, and the turn
+ * fails. `at`: unix ms.
+ */
+function brokenEnd(log: SessionLog, { turn, firstSeq }: OpenTurn, at: number): SessionEvent[] {
+  const { usage, cost, settles } = chargesOf(
+    loggedEvents(log.read({ after: firstSeq - 1, upTo: log.head, deltas: false })),
+    at,
+  );
+  const message =
+    "The log of this turn was written by another version of the service and cannot be continued.";
+  return [
+    ...settles,
+    {
+      type: "turn.failed",
+      at,
+      turn,
+      code: "internal",
+      message,
+      agents: [],
+      usage,
+      ...toCostFields(cost),
+    },
+  ];
+}
+
+const LoggedEventSchema = z.looseObject({ type: z.string(), call: z.string().optional() });
+
+/** The events in the rows. Rows that cannot be parsed are skipped. */
+function* loggedEvents(rows: Iterable<LogRow>): Generator<LoggedEvent> {
+  for (const row of rows) {
+    const { data } = LoggedEventSchema.safeParse(parseJson(toJson(row, "")));
+    if (data) yield data;
   }
 }

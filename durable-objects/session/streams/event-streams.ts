@@ -1,6 +1,5 @@
 import type { StreamRequest } from "../../../src/protocol/stream-request";
-import { type FrameBatch, FrameCache, toBatch } from "./frame-cache";
-import { type LogRow, toFrame } from "./frames";
+import { type FrameBatch, FrameCache, type LogRow, toBatch, toFrame } from "./frames";
 import { RowBatcher } from "./row-batcher";
 import { STREAM } from "../../shared/object-limits";
 import { isTerminal } from "../../../src/protocol/events";
