@@ -82,6 +82,7 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
       "r2-layout",
       "src/async",
     ],
+    data: ["package.json"],
   },
   // Providers too: the object gives each call its fetch, its slot and its time limits.
   "durable-objects": {

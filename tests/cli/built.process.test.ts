@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { version } from "../../package.json";
 import { storeConsent } from "../../cli/asking/consent";
 import { buildCli, CLI_FILE } from "../../local/bundle/cli-bundle";
 import * as b from "../protocol/builders";
@@ -305,5 +306,5 @@ it("runs without other files", async () => {
     cwd: root,
     encoding: "utf8",
   });
-  expect([status, stdout]).toEqual([0, "0.1.0\n"]);
+  expect([status, stdout]).toEqual([0, `${version}\n`]);
 });

@@ -1,3 +1,4 @@
+import { version } from "../../../package.json";
 import { answerFilesPath, runLinks, configPath, SESSIONS_PATH } from "../../protocol/paths";
 
 /** Values the document shows; a test holds each against its schema. */
@@ -74,7 +75,7 @@ export const RUN_WARNED = { ...RUN, warnings: [WARNING] };
 export const CANCELLED = { session_id: ID, turn: 1, status: "cancelled" };
 export const HEALTH = {
   status: "ok",
-  version: "0.1.0",
+  version,
   deployment: "2f0c8f5e-6a3b-4b0e-9d54-1f6a4a0f2c11",
 };
 export const TEAM_YAML = YAML;
