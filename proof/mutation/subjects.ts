@@ -1,6 +1,6 @@
 /**
- * Code to mutate, and the tests that must notice. `tests`: glob patterns. `sessions`: default number
- * of simulated sessions.
+ * Code to mutate, and the tests that must notice. `tests`: glob patterns. `sessions`: default
+ * number of simulated sessions.
  */
 export type Subject = {
   name: "rules" | "checker";

@@ -62,8 +62,8 @@ export function judge(turn: TurnEnd, grader: Grader): CaseResult | null {
 }
 
 /**
- * The result of a case whose session was cancelled at the time limit. If the turn ended just before,
- * its own result counts. Its cost counts in any case.
+ * The result of a case whose session was cancelled at the time limit. If the turn ended just
+ * before, its own result counts. Its cost counts in any case.
  */
 export function judgeCancelled(turn: TurnEnd, grader: Grader, timeoutSeconds: number): CaseResult {
   const detail = `not completed within ${timeoutSeconds} seconds`;

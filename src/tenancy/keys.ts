@@ -63,8 +63,8 @@ export const MOST_DEAD_KEYS = 500;
 
 /**
  * Expiry of a new key in Unix ms; `null` for never. `requested`: the expiry in the request; `null`
- * if omitted. A key never outlives the key that creates it (`minterEnds`), which is also the default.
- * Returns `too_late` if the request is later.
+ * if omitted. A key never outlives the key that creates it (`minterEnds`), which is also the
+ * default. Returns `too_late` if the request is later.
  */
 export function endOfNewKey(
   requested: number | null,
