@@ -18,7 +18,7 @@ type KillFigure = {
   kills: number;
   /** To the first answer of a bare Worker, killed and restarted as often. */
   bareMs: Spread;
-  /** To the service's answer to `GET /healthz`. */
+  /** To the service's response to `GET /healthz`. */
   healthyMs: Spread;
   /** To a frame that the watcher did not have. */
   eventMs: Spread;
