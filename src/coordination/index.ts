@@ -15,7 +15,7 @@ export { isResearch, mayResearch } from "./budget/hosted-tools";
 export type { CallFailure, Input, InputBody, Reply, WorkspaceFacts } from "./inputs";
 export { BASE } from "./decision/answer";
 export { type CapTooSmall, capTooSmall } from "./budget/least-cap";
-export { chargesOf, type LoggedEvent } from "./budget/turn-charges";
+export { chargesOf, type CallEvent } from "./budget/turn-charges";
 export { LIMITS } from "./limits";
 export { isLongFinal } from "./attempt/long-final";
 export { offersOf, WORKFLOW_TOOLS, type WorkflowTool } from "./tool/offers";

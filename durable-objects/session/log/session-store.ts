@@ -1,10 +1,10 @@
 import { z } from "zod";
 import {
+  type CallEvent,
   chargesOf,
   emptySession,
   eventsOf,
   evolve,
-  type LoggedEvent,
   type SessionState,
   type Step,
 } from "../../../src/coordination";
@@ -142,7 +142,7 @@ function fold(log: SessionLog, sessionId: string, from: SessionState, range: Ran
  */
 function brokenEnd(log: SessionLog, { turn, firstSeq }: OpenTurn, at: number): SessionEvent[] {
   const { usage, cost, settles } = chargesOf(
-    loggedEvents(log.read({ after: firstSeq - 1, upTo: log.head, deltas: false })),
+    callEvents(log.read({ after: firstSeq - 1, upTo: log.head, deltas: false })),
     at,
   );
   const message =
@@ -162,12 +162,12 @@ function brokenEnd(log: SessionLog, { turn, firstSeq }: OpenTurn, at: number): S
   ];
 }
 
-const LoggedEventSchema = z.looseObject({ type: z.string(), call: z.string().optional() });
+const CallEventSchema = z.looseObject({ type: z.string(), call: z.string() });
 
-/** The events in the rows. Rows that cannot be parsed are skipped. */
-function* loggedEvents(rows: Iterable<LogRow>): Generator<LoggedEvent> {
+/** The events of calls in the rows. Rows that cannot be parsed are skipped. */
+function* callEvents(rows: Iterable<LogRow>): Generator<CallEvent> {
   for (const row of rows) {
-    const { data } = LoggedEventSchema.safeParse(parseJson(toJson(row, "")));
+    const { data } = CallEventSchema.safeParse(parseJson(toJson(row, "")));
     if (data) yield data;
   }
 }

@@ -13,27 +13,26 @@ import { addUsage, NO_USAGE } from "../../protocol/usage";
  */
 type TurnCharges = { usage: Usage; cost: Cost; settles: EventOf<"call.failed">[] };
 
-/** A logged event, maybe of another version of the service. It may have further fields. */
-export type LoggedEvent = { type: string; call?: string | undefined };
+/** A logged event of a call, maybe of another version of the service, with all its fields. */
+export type CallEvent = { type: string; call: string };
 
 const CALL_ENDS: ReadonlySet<string> = new Set(["call.completed", "call.failed"]);
 
 /**
  * The charges of a turn that cannot be folded: the charges of its settled calls, plus the
  * reservations of its calls in flight, because their outcome is unknown. Events of another version
- * and events without a call are not charged. `at`: the time when the calls in flight fail, unix ms.
+ * are not charged. `at`: the time when the calls in flight fail, unix ms.
  */
-export function chargesOf(events: Iterable<LoggedEvent>, at: number): TurnCharges {
+export function chargesOf(events: Iterable<CallEvent>, at: number): TurnCharges {
   const open = new Map<string, EventOf<"call.started">>();
   let [usage, cost] = [NO_USAGE, FREE];
   for (const logged of events) {
-    if (CALL_ENDS.has(logged.type)) open.delete(logged.call ?? "");
+    if (CALL_ENDS.has(logged.type)) open.delete(logged.call);
     const event = SessionEventSchema.safeParse(logged).data;
     if (event?.type === "call.started") open.set(event.call, event);
     if (!isCharged(event)) continue;
     cost = addCosts(cost, costOfFields(event));
-    const isReported = event.type === "call.failed" || !event.unreported;
-    if (event.usage && isReported) usage = addUsage(usage, event.usage);
+    if (event.usage && !("unreported" in event)) usage = addUsage(usage, event.usage);
   }
   const settles = [...open.values()].map((started) => interruptedCall(started, at));
   return {

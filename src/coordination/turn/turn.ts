@@ -35,7 +35,7 @@ export function turnRefusal(
 ): TurnRefusal | null {
   const running = runningTurn(state);
   if (running) return { ok: false, code: "turn_running", turn: running.number };
-  if (parentTurn !== null && parentTurn > state.turns) return { ok: false, code: "turn_not_found" };
+  if ((parentTurn ?? 0) > state.turns) return { ok: false, code: "turn_not_found" };
   const unpriced = budget.max_cost_usd === undefined ? [] : unpricedAgents(rules);
   return unpriced.length > 0 ? { ok: false, code: "price_unknown", agents: unpriced } : null;
 }
