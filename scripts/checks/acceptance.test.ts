@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import {
   ACCEPTANCE_ROWS,
@@ -62,4 +62,10 @@ it("requires each file that must cover a row", () => {
 it.each(Object.entries(SHOWN_IN))("row %s is in the list, and its files exist", (row, files) => {
   expect(ACCEPTANCE_ROWS).toContain(row);
   expect(files.filter((file) => !existsSync(file))).toEqual([]);
+});
+
+it("the page of bad inputs has a line for each row, in order", () => {
+  const page = readFileSync("docs/proof/acceptance.md", "utf8");
+  const listed = [...page.matchAll(/^\| ([A-F]\d+) \|/gm)].map(([, row]) => row);
+  expect(listed).toEqual(ACCEPTANCE_ROWS);
 });

@@ -1,6 +1,6 @@
 /**
- * Rows of the acceptance list of bad inputs, and the tests that cover them: a test covers row A3 if
- * its name, or that of an enclosing `describe`, starts with `A3 `.
+ * Rows of `docs/proof/acceptance.md`, the list of bad inputs, and the tests that cover them: a test
+ * covers row A3 if its name, or that of an enclosing `describe`, starts with `A3 `.
  */
 
 const upTo = (section: string, ...numbers: number[]): string[] =>
@@ -8,8 +8,7 @@ const upTo = (section: string, ...numbers: number[]): string[] =>
 
 /**
  * A and B: authentication and requests. C: configs. D: outgoing requests. E: files, archives and
- * model output; its rows before the ninth concern pages and terminals. F: agents' behaviour. The
- * list omits some numbers.
+ * model output. F: agents' behaviour. Some numbers are not used.
  */
 export const ACCEPTANCE_ROWS: readonly string[] = [
   ...upTo("A", 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16),
