@@ -20,7 +20,8 @@ const WARNING = {
   pointer: "/ui/display_type",
   line: 9,
   column: 3,
-  detail: "`display_type` has no effect here.",
+  detail:
+    "`display_type` is ignored: it configures a local terminal; follow a run with its event stream (GET /api/sessions/{id}/events).",
   code: "no_effect",
 };
 const REFUSAL = {
@@ -28,8 +29,9 @@ const REFUSAL = {
   line: 12,
   column: 3,
   detail:
-    "`context_paths` names folders of your machine, which this service cannot see. Put what matters into the question.",
+    "This team needs files of your machine (`~/site`): a hosted service cannot read paths on your machine, and no upload has this name. Upload them first. Run `massgen-edge push ~/site --name site` (then write `site` for it).",
   code: "not_served",
+  need: "host_context_path",
 };
 const VOTE = {
   agent: "critic",
