@@ -48,6 +48,12 @@ describe("a team printed in the documents", () => {
   });
 });
 
+it.each(
+  pages.flatMap(({ file, text }) => blocksOf(text, "json").map((block) => ({ file, block }))),
+)("JSON printed in $file is valid", ({ block }) => {
+  expect(() => JSON.parse(block)).not.toThrow();
+});
+
 /** What a document may name in capitals although nothing here reads it. */
 const OF_OTHERS = /^NO_COLOR$/;
 const PLACES = [".dev.vars.example", "wrangler.toml", "src/api/access.ts", "src/env.ts"];

@@ -52,4 +52,5 @@ it("every place names the same Node", () => {
   const [, oldest = ""] = /^>=([\d.]+)$/.exec(engines.node) ?? [];
   expect(readFileSync("README.md", "utf8")).toContain(`Node ${oldest} or newer on Linux`);
   expect(readFileSync("README.md", "utf8")).toContain("on macOS, Node 22.12 or newer");
+  expect(readFileSync(".github/workflows/ci.yml", "utf8")).toContain(`node: ["${oldest}", "24"]`);
 });

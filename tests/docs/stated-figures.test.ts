@@ -1,0 +1,56 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { COUNTS } from "../../proof/counts";
+import { MOST_LIVE_KEYS } from "../../src/tenancy/keys";
+import { DEFAULT_STORED_BYTES, deploymentQuota } from "../../src/tenancy/quota";
+
+/** Figures that documents state because a reader needs them there. Each equals its source. */
+
+const grouped = (figure: number): string =>
+  Number.isFinite(figure) ? figure.toLocaleString("en-US") : "all";
+
+/** Cells of the rows of tables in a document. */
+const rowsOf = (file: string): string[][] =>
+  readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line.startsWith("| "))
+    .map((line) =>
+      line
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+
+it("decision 0083 has the counts of the campaigns", () => {
+  const rows = rowsOf("docs/decisions/0083-slices-of-a-change.md").slice(1);
+  const counts = Object.entries(COUNTS);
+  const stated = rows.map(([name = ""]) => name.replaceAll("`", ""));
+  expect(stated.length).toBeGreaterThan(4);
+  expect(rows).toEqual(
+    stated.map((name) => {
+      const [, count] = counts.find(([each]) => each === name) ?? [];
+      return [`\`${name}\``, grouped(count?.change ?? 0), grouped(count?.nightly ?? 0)];
+    }),
+  );
+});
+
+it("the guide to keys and tenants has the limits of the code and of wrangler.toml", () => {
+  const stated = Object.fromEntries(rowsOf("docs/guides/keys-and-tenants.md"));
+  const settings = readFileSync("wrangler.toml", "utf8");
+  const perMinute = (binding: string): string => {
+    const [, limit] =
+      new RegExp(`name = "${binding}"\n.*\nsimple = \\{ limit = (\\d+), period = 60 \\}`).exec(
+        settings,
+      ) ?? [];
+    return `${grouped(Number(limit))} a minute`;
+  };
+  const { concurrentTurns, usdPerDay } = deploymentQuota({}, false);
+  expect(stated).toMatchObject({
+    "requests of one key": perMinute("RATE_LIMITER"),
+    "requests of all keys of a tenant": perMinute("TENANT_RATE_LIMITER"),
+    "live keys of a tenant": String(MOST_LIVE_KEYS),
+    "turns at a time": `${concurrentTurns}, unless set`,
+    "stored bytes": `${Number(DEFAULT_STORED_BYTES) / 1e9} GB, unless set`,
+  });
+  expect(usdPerDay).toBeNull();
+});
