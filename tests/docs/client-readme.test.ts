@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, it } from "vitest";
-import * as client from "../../client";
+import * as client from "../../client/index";
 import { blocksOf } from "./documents";
 
 /**
