@@ -7,6 +7,10 @@ import {
   votesManyTimes,
   votesWrongly,
 } from "../simulated/providers/abuse";
+import { CODING_MODELS } from "../simulated/providers/coding-models";
+import { CONTEXT_MODELS, LONG, PACE } from "../simulated/providers/context-models";
+import { startHostileHeaderProviders } from "../simulated/providers/hostile-header-providers";
+import { LONG_WORKERS } from "../simulated/providers/long-workers";
 import {
   alwaysFails,
   answersThenVotes,
@@ -18,11 +22,7 @@ import {
   reportsAttachments,
 } from "../simulated/providers/scripts";
 import { startSimulatedProviders } from "../simulated/providers/server";
-import { CODING_MODELS } from "../simulated/providers/coding-models";
-import { CONTEXT_MODELS, LONG, PACE } from "../simulated/providers/context-models";
-import { startHostileHeaderProviders } from "../simulated/providers/hostile-header-providers";
 
-import { LONG_WORKERS } from "./long-workers";
 /** Models for the tests in workerd, over real sockets. What they do is in their names. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const providers = await startSimulatedProviders({

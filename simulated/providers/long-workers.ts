@@ -1,10 +1,5 @@
-import {
-  outgrowsMidway,
-  refusesOver,
-  seemsFull,
-  worksAtLength,
-} from "../simulated/providers/long-work";
-import type { Script } from "../simulated/providers/reply";
+import { outgrowsMidway, refusesOver, seemsFull, worksAtLength } from "./long-work";
+import type { Script } from "./reply";
 
 /** Models whose conversations outgrow their window, for the tests in workerd. */
 export const LONG_WORKERS: Readonly<Record<string, Script>> = {
