@@ -7,7 +7,7 @@ import { describedAs } from "./descriptions";
 import { aim, type Figure, type Measurement, millis } from "./figure";
 import { post, startRun } from "./run-client";
 import type { Runtime } from "./runtime";
-import { runRequest, teamOf } from "./team";
+import { runRequest, teamOf } from "./simulated-team";
 
 /**
  * From the cancel request to the close of each of the team's connections, as the provider saw it;

@@ -6,7 +6,7 @@ import { LONGEST_RUN_MS, post, replayOf, startRun, statusOf, watchRun } from "./
 import type { Runtime } from "./runtime";
 import { describedAs } from "./descriptions";
 import { aim, type Figure, type Line, type Measurement, micros, ratio, times } from "./figure";
-import { idealCalls, type Load, runRequest, startTeam, TRIO } from "./team";
+import { idealCalls, type Load, runRequest, startTeam, TRIO } from "./simulated-team";
 
 /**
  * CPU time of the runtime's process per chunk that a provider streamed, in µs. Ratios are computed

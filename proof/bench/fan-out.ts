@@ -6,7 +6,7 @@ import { type Figure, type Line, type Measurement, millis, range, times, verdict
 import { Reader } from "./reader";
 import { endOf, post, startTurn, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
-import { runRequest, startTeam, teamOf } from "./team";
+import { runRequest, startTeam, teamOf } from "./simulated-team";
 
 /**
  * Latency of one busy session's events at many readers, compared with a relay of the same event

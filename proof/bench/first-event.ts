@@ -3,7 +3,7 @@ import { post, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
 import { describedAs } from "./descriptions";
 import { aim, type Figure, type Line, type Measurement, range, times } from "./figure";
-import { runRequest, startTeam } from "./team";
+import { runRequest, startTeam } from "./simulated-team";
 
 /** Milliseconds from the request to the awaited event. */
 export type Latency = Spread & { p95: number };

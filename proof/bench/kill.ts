@@ -8,7 +8,7 @@ import { describedAs } from "./descriptions";
 import { aim, type Figure, type Measurement, millis, times } from "./figure";
 import { Reader } from "./reader";
 import { endOf, startRun } from "./run-client";
-import { runRequest, startTeam, teamOf } from "./team";
+import { runRequest, startTeam, teamOf } from "./simulated-team";
 
 /**
  * Waiting times of a run's watcher after SIGKILL of the whole runtime and an immediate restart, in

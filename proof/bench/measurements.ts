@@ -11,8 +11,8 @@ import { ROWS } from "./rows";
 import { SESSIONS_AT_ONCE } from "./sessions";
 import { BUNDLE, COLD_START } from "./size";
 import { SNAPSHOTS } from "./snapshots/snapshots";
-import { SLOPE } from "./slope";
-import { AGENTS, TEAMS } from "./teams";
+import { SLOPE } from "./round-overhead";
+import { AGENTS, TEAMS } from "./team-overhead";
 import { WALL } from "./wall";
 
 /** All measurements, in the order in which they run and are shown. */

@@ -10,7 +10,7 @@ import { describedAs } from "./descriptions";
 import { type Figure, type Measurement, range, times } from "./figure";
 import { watchRun } from "./run-client";
 import { startRuntime } from "./runtime";
-import { idealCalls, runRequest, startTeam, teamOf } from "./team";
+import { idealCalls, runRequest, startTeam, teamOf } from "./simulated-team";
 
 /** The platform operations of one run, including the work after its end. */
 type Operations = typeof operations;

@@ -4,7 +4,7 @@ import { type Figure, type Measurement, verdict } from "./figure";
 import { Reader } from "./reader";
 import { startRun } from "./run-client";
 import type { Runtime } from "./runtime";
-import { runRequest, startTeam, teamOf } from "./team";
+import { runRequest, startTeam, teamOf } from "./simulated-team";
 
 /** Whether readers that disconnect and resume at random receive every frame once. */
 export type ResumeFigure = {

@@ -9,7 +9,7 @@ import { aim, type Figure, type Line, type Measurement, range } from "./figure";
 import { Reader } from "./reader";
 import { post, type StartedRun, startRun, statusOf } from "./run-client";
 import { type Runtime, startRuntime } from "./runtime";
-import { runRequest, startTeam, teamOf } from "./team";
+import { runRequest, startTeam, teamOf } from "./simulated-team";
 
 /**
  * SQLite rows that a session with three agents writes in five minutes of real time. All agents

@@ -4,7 +4,7 @@ import { describedAs } from "./descriptions";
 import { type Figure, type Measurement, range, ratio, times } from "./figure";
 import { post, replayOf, servedSince, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
-import { runRequest, startTeam, teamOf } from "./team";
+import { runRequest, startTeam, teamOf } from "./simulated-team";
 
 /**
  * The cost of concurrent sessions, the number of sessions that would fill a core, and measurements

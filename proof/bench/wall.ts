@@ -24,7 +24,7 @@ import {
   ratio,
   times,
 } from "./figure";
-import { idealCalls, runRequest, startTeam, TRIO } from "./team";
+import { idealCalls, runRequest, startTeam, TRIO } from "./simulated-team";
 
 /** Wall time over the providers' time, for the service and for two loops without a log. */
 type WallFigure = {

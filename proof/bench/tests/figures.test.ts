@@ -7,7 +7,7 @@ import { takeFit } from "../fit-runs";
 import { MEASUREMENTS } from "../measurements";
 import { times } from "../figure";
 import { judgeResume, type ResumeFigure } from "../resume";
-import { judgeGrowth } from "../slope";
+import { judgeGrowth } from "../round-overhead";
 import { spread } from "../arithmetic";
 
 describe("the figures of the benchmark", () => {

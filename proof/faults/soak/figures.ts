@@ -1,4 +1,4 @@
-import { type Slope, theilSen } from "./slope";
+import { type Slope, theilSen } from "./theil-sen";
 
 /**
  * A sample taken with active sessions, in bytes. `live`: on the service's heap after a garbage

@@ -8,7 +8,7 @@ import {
   shortcomings,
   MEANINGFUL_MINUTES,
 } from "./figures";
-import type { Slope } from "./slope";
+import type { Slope } from "./theil-sen";
 
 /** Failures, then the figures, and at the end why the soak failed, if it did. */
 export function toSoakReport(figures: SoakFigures): string {

@@ -7,7 +7,7 @@ import {
   shortcomings,
 } from "../soak/figures";
 import { toRestLine, toSampleLine, toSoakReport } from "../soak/report";
-import { theilSen } from "../soak/slope";
+import { theilSen } from "../soak/theil-sen";
 
 /** Alternates, so that neighbours show no trend. */
 const noise = (at: number): number => ((at * 7) % 11) / 11 - 0.5;

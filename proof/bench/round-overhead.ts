@@ -4,7 +4,7 @@ import { describedAs } from "./descriptions";
 import { type Figure, type Measurement, micros, millis, verdict } from "./figure";
 import { post, replayOf, servedSince, watchRun, watchTurn } from "./run-client";
 import type { Runtime } from "./runtime";
-import { idealCalls, runRequest, startTeam, teamOf } from "./team";
+import { idealCalls, runRequest, startTeam, teamOf } from "./simulated-team";
 
 /** Whether a round costs more the longer the session's log is. */
 type SlopeFigure = {

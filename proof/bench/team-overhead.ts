@@ -14,7 +14,7 @@ import {
 } from "./figure";
 import { post, replayOf, servedSince, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
-import { idealCalls, runRequest, startTeam, teamOf } from "./team";
+import { idealCalls, runRequest, startTeam, teamOf } from "./simulated-team";
 
 /** Wall time over the critical path for teams of various sizes and speeds, with their calls. */
 type TeamFigure = {
