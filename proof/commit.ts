@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import path from "node:path";
 
 /**
  * Which code a campaign ran on. Documents do not count: appending a result to `docs/` leaves the
@@ -29,6 +30,24 @@ export function commitOf(): Commit {
     };
   } catch {
     return { id: "unknown", changed: true, words: "unknown: not a git checkout", rotation: 0 };
+  }
+}
+
+/**
+ * The checked out commit, because a seed is reproducible only with the same code. `ignoredFile`: a
+ * file whose changes are ignored, wherever it is.
+ */
+export function checkedOutCommit(ignoredFile?: string): string {
+  try {
+    const commit = git("rev-parse", "--short=12", "HEAD");
+    const file =
+      ignoredFile === undefined
+        ? ".."
+        : path.relative(git("rev-parse", "--show-toplevel"), path.resolve(ignoredFile));
+    const others = file.startsWith("..") ? [] : ["--", ":(top)", `:(top,exclude,literal)${file}`];
+    return git("status", "--porcelain", ...others) === "" ? commit : `${commit}, with changes`;
+  } catch {
+    return "unknown: not a git checkout";
   }
 }
 

@@ -1,3 +1,5 @@
+import { appendFile, mkdir } from "node:fs/promises";
+import path from "node:path";
 import { parseArgs } from "node:util";
 import { nothingMatches, UsageError, wholeNumber } from "../../local/command-line";
 import { type Description, DESCRIPTIONS } from "./descriptions";
@@ -64,6 +66,23 @@ export function parseBenchArguments(argv: readonly string[]): BenchArguments | n
     isRecorded: values.record,
     json: values.json ?? JSON_FILE,
   };
+}
+
+/**
+ * The absolute path of `--json`. Tested before the measurements, so that minutes of work are not
+ * lost at the end. Throws `UsageError`.
+ */
+export async function writableFile(json: string): Promise<string> {
+  const file = path.resolve(json);
+  try {
+    await mkdir(path.dirname(file), { recursive: true });
+    await appendFile(file, "");
+    return file;
+  } catch (error) {
+    throw new UsageError(
+      `--json ${json} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
 }
 
 /** All measurements, or the named ones. Throws `UsageError` with the known names. */

@@ -1,7 +1,6 @@
 import { type } from "node:os";
 import { runCommand, UsageError } from "../../local/command-line";
-import { parseBenchArguments, USAGE } from "./arguments";
-import { writableFile } from "./json-file";
+import { parseBenchArguments, USAGE, writableFile } from "./arguments";
 
 /**
  * Exit code 1: an exact figure is wrong, or a figure could not be measured. Exit code 2: invalid

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { UsageError } from "../../../local/command-line";
-import { parseBenchArguments } from "../arguments";
+import { parseBenchArguments, writableFile } from "../arguments";
 import { DESCRIPTIONS } from "../descriptions";
-import { writableFile } from "../json-file";
 
 const NAMES = DESCRIPTIONS.map(({ name }) => name);
 const DEFAULTS = {

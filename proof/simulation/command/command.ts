@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { Coverage } from "../engine/coverage";
 import { judge, report, shrink, situationOf } from "../engine/judge";
 import { sha256 } from "../../../local/sha256";
+import { checkedOutCommit } from "../../commit";
 import { recordFigures } from "../../record-figures";
 import type { SeedsArguments } from "./arguments";
-import { commitText } from "./commit-text";
 import { coverageTable, idleFaults, minMeetings } from "./coverage-table";
 import { RangeCollector, Progress } from "./progress";
 import { inProcess, type LostSeed, type Range, type SeedReport } from "./worker";
@@ -159,7 +159,7 @@ async function explain(seed: number, { script, commit }: SeedsRun): Promise<void
  * Shows a seed's history. The history of a failing seed is shrunk, with the command to repeat it.
  */
 export async function showOne(seed: number): Promise<number> {
-  const commit = commitText();
+  const commit = checkedOutCommit();
   const situation = situationOf(seed);
   const verdict = await judge(situation);
   const [first] = verdict.breaches;
@@ -183,7 +183,7 @@ export async function showOne(seed: number): Promise<number> {
 export async function showAll(args: SeedsArguments, script: string): Promise<number> {
   const { from, seeds, jobs, progressFile: file, isRecorded } = args;
   const least = args.least ?? minMeetings(seeds);
-  const commit = commitText(file ?? undefined);
+  const commit = checkedOutCommit(file ?? undefined);
   const run = { ...args, least, script, commit };
   const identity = { commit, from, seeds, rangeSeeds: rangeSeedsOf(seeds, jobs) };
   const progress = file === null ? null : new Progress(file, identity);
