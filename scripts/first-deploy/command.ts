@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseEnv } from "node:util";
 import { unstable_readConfig } from "wrangler";
@@ -11,13 +10,12 @@ import { judgeAccess } from "../../cli/service/call-service";
 import { bundleSize, checkedSize } from "../../local/bundle/bundle-size";
 import { wranglerReply } from "../../local/bundle/wrangler";
 import { keysIn } from "../../local/provider-keys";
+import { chooseAccount, WHOAMI } from "./account";
 import type { FirstDeployArguments } from "./arguments";
 import { type Deployment, firstDeploy } from "./first-deploy";
 import { type KeyCheck, keyCheckOf } from "./key-check";
-import { withNames } from "./named-config";
+import { withNamedConfig } from "./named-config";
 import { firstDeployPlan, nextCommands, EMPTY_ACCOUNT, planInWords } from "./plan";
-import { DeployProblem, explainFailure, severalAccounts } from "./problems";
-import { accountsIn } from "./replies";
 import { readSavedSecrets, savedSecretsFile, writeSavedSecrets } from "./saved-secrets";
 import { targetOf } from "./target";
 
@@ -43,38 +41,21 @@ export async function firstDeployCommand(options: FirstDeployArguments): Promise
   const account = await accountOf(config, env);
   const file = savedSecretsFile(target.worker, account);
   say(checkedSize(await bundleSize(config)));
-  const named = path.join(path.dirname(config), ".first-deploy.toml");
-  try {
+  return withNamedConfig({ config, target, env }, async (writeNamedConfig) => {
     const deployed = await firstDeploy(goal, {
       ...portsOf({ options, account, file, devVars }),
-      writeNamedConfig: async () => {
-        await writeFile(named, withNames(await readFile(config, "utf8"), target, env));
-        return named;
-      },
+      writeNamedConfig,
     });
     const { MASTER_KEY } = await readSavedSecrets(file);
     outcome(deployed, MASTER_KEY === undefined ? null : file).forEach(say);
     return 0;
-  } finally {
-    await rm(named, { force: true });
-  }
+  });
 }
 
-/** The id of the account that is deployed to. */
 async function accountOf(config: string, env: string | null): Promise<string> {
-  const args = ["whoami", "--json"];
-  const reply = await wranglerReply(args);
-  if (reply.code !== 0) throw explainFailure(args, reply);
-  const accounts = accountsIn(reply);
   const { account_id } = unstable_readConfig({ config, ...(env === null ? {} : { env }) });
-  const chosen = account_id ?? process.env["CLOUDFLARE_ACCOUNT_ID"];
-  if (chosen) return chosen;
-  const [first, second] = accounts;
-  if (second) throw new DeployProblem(severalAccounts(accounts));
-  if (first) return first.id;
-  throw new DeployProblem(
-    "This login has no Cloudflare account. Run: npx wrangler login\nAllow the account there.",
-  );
+  const configured = account_id ?? process.env["CLOUDFLARE_ACCOUNT_ID"];
+  return chooseAccount(await wranglerReply(WHOAMI), configured);
 }
 
 type PortSettings = {

@@ -1,4 +1,31 @@
+import { readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
 import type { Target } from "./target";
+
+const FILE = ".first-deploy.toml";
+
+/** A wrangler configuration, what it deploys, and its environment; `env` is `null` for none. */
+export type ConfigSource = { config: string; target: Target; env: string | null };
+
+/**
+ * Runs `use`, which may write the configuration with names. The file is beside the original, so that
+ * relative paths stay valid, and is removed at the end. A killed run leaves its file: the next run
+ * replaces it before wrangler reads it, and removes it also if it does not need one.
+ */
+export async function withNamedConfig<Result>(
+  { config, target, env }: ConfigSource,
+  use: (write: () => Promise<string>) => Promise<Result>,
+): Promise<Result> {
+  const file = path.join(path.dirname(config), FILE);
+  try {
+    return await use(async () => {
+      await writeFile(file, withNames(await readFile(config, "utf8"), target, env));
+      return file;
+    });
+  } finally {
+    await rm(file, { force: true });
+  }
+}
 
 const HEADER = /^\[\[?\s*([\w.-]+)\s*\]\]?/;
 

@@ -1,0 +1,22 @@
+import { DeployProblem, explainFailure, severalAccounts } from "./problems";
+import { accountsIn, type Reply } from "./replies";
+
+/** The wrangler command that lists the accounts of a login. */
+export const WHOAMI: readonly string[] = ["whoami", "--json"];
+
+/**
+ * The id of the account to deploy to: the configured one, else the login's only account. Input: the
+ * reply to `WHOAMI`. Throws `DeployProblem` without a login, and if there is no account to choose or
+ * more than one.
+ */
+export function chooseAccount(reply: Reply, configured: string | undefined): string {
+  if (reply.code !== 0) throw explainFailure(WHOAMI, reply);
+  const accounts = accountsIn(reply);
+  if (configured) return configured;
+  const [first, second] = accounts;
+  if (second) throw new DeployProblem(severalAccounts(accounts));
+  if (first) return first.id;
+  throw new DeployProblem(
+    "This login has no Cloudflare account. Run: npx wrangler login\nAllow the account there.",
+  );
+}
