@@ -38,7 +38,8 @@ const AFTER = `
 Exit codes:
 ${exitCodeLines().join("\n")}
 
-The answer is written to stdout, everything else to stderr. Ctrl+C detaches from the run; a second Ctrl+C cancels it.
+The answer is written to stdout, everything else to stderr.
+Ctrl+C detaches from the run; a second Ctrl+C cancels it.
 `;
 
 /** The command line's grammar. Commander ends the program on help (0) and on mistakes (1). */

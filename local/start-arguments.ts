@@ -6,9 +6,12 @@ export const START_USAGE = `npm start [-- --port N] [--ip ADDRESS] [--env-file F
 Runs the service on this machine, for this machine only, until Ctrl+C.
 
   --port N             the port; 8787 if omitted
-  --ip ADDRESS         the loopback address: 127.0.0.1 if omitted, or another 127.x.x.x, ::1, localhost
-  --env-file FILE      variables and keys are read from this file instead of .dev.vars; may be repeated
-  --persist-to FOLDER  where sessions, contexts and keys are stored; .wrangler/state if omitted`;
+  --ip ADDRESS         the loopback address: 127.0.0.1 if omitted,
+                       or another 127.x.x.x, ::1, localhost
+  --env-file FILE      variables and keys are read from this file instead of
+                       .dev.vars; may be repeated
+  --persist-to FOLDER  where sessions, contexts and keys are stored;
+                       .wrangler/state if omitted`;
 
 export type StartOptions = {
   help: boolean;

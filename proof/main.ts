@@ -20,12 +20,15 @@ import { readCounts } from "./report";
  */
 const USAGE = `npm run proof -- --size change|nightly|release
 
-  --size SIZE   change: minutes, with every change; nightly: everything; release: hours
+  --size SIZE   change: minutes, with every change; nightly: everything;
+                release: hours
   --only TEXT   only the campaigns whose names contain this
   --fresh       play campaigns again that have passed on this commit
-  --list        print the campaigns with their counts, of the size change if none is named
+  --list        print the campaigns with their counts, of the size change if
+                none is named
 
-The sizes are in proof/counts.ts. Passed campaigns of nightly and release are appended to docs/proof/.`;
+The sizes are in proof/counts.ts. Passed campaigns of nightly and release are
+appended to docs/proof/.`;
 
 const OPTIONS = {
   size: { type: "string" },

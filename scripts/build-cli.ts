@@ -4,7 +4,8 @@ import { runPlain } from "../local/command-line";
 
 const USAGE = `npm run build:cli
 
-Makes the command line as one JavaScript file, ${CLI_FILE}, without any package beside it.`;
+Builds the command line as one JavaScript file, which needs no packages:
+${CLI_FILE}`;
 
 await runPlain(USAGE, async () => {
   const text = await buildCli();

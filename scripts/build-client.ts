@@ -3,7 +3,8 @@ import { runPlain } from "../local/command-line";
 
 const USAGE = `npm run build:client
 
-Makes the client as a package in ${CLIENT_FOLDER}. \`npm pack ./${CLIENT_FOLDER}\` packs it for others to install.`;
+Builds the client as a package in ${CLIENT_FOLDER}.
+\`npm pack ./${CLIENT_FOLDER}\` packs it for others to install.`;
 
 await runPlain(USAGE, async () => {
   await buildClient(CLIENT_FOLDER);

@@ -1,10 +1,13 @@
 import { ALLOWANCES } from "./checks/budget-allowances";
 import { budgetProblems, medianProblems, sizesIn } from "./checks/budgets";
 import { castProblems } from "./checks/casts";
+import { helpTextProblems } from "./checks/help-texts";
 import { report } from "./checks/report";
 import { readSources } from "./checks/source";
 
-/** `npm run check:budgets`: sizes of files and functions, and type assertions. */
+/**
+ * `npm run check:budgets`: sizes of files and functions, type assertions, widths of help texts.
+ */
 const sources = await readSources(".");
 const medians = ["src", "durable-objects", "cli"].flatMap((folder) => {
   const { median, max } = sizesIn(folder, sources);
@@ -15,4 +18,5 @@ report("budgets", sources.length, [
   ...medians,
   ...budgetProblems(sources, ALLOWANCES),
   ...castProblems(sources),
+  ...helpTextProblems(sources),
 ]);

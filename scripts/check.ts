@@ -4,7 +4,7 @@ import { runCommand } from "../local/command-line";
 
 const USAGE = `npm run check [-- --static]
 
-Everything that CI demands of a change, the tests last. Stops at the first that fails.
+Runs all static checks of CI, then the tests. Stops at the first failure.
 
   --static  all but the tests`;
 const STATIC = ["check:format", "lint", "types", "check:imports", "check:budgets", "check:diction"];

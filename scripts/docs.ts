@@ -4,8 +4,9 @@ import { runPlain } from "../local/command-line";
 
 const USAGE = `npm run docs
 
-Writes docs/reference/, the index of decisions, the picture of the demo, configs/team.schema.json, and the
-measured figures in documents, from docs/proof/data/. Running it again changes nothing.`;
+Writes docs/reference/, the index of decisions, the picture of the demo,
+configs/team.schema.json, and the measured figures in documents, from
+docs/proof/data/. Running it again changes nothing.`;
 
 await runPlain(USAGE, async () => {
   const { GENERATED } = await import("./reference/pages");

@@ -13,12 +13,16 @@ export type BridgeArguments = {
 export const USAGE = `npm run bridge -- team.yaml [--port 8765] [--host 127.0.0.1] [--token TOKEN]
                      [--url NAME=https://…]
 
-Starts the MCP servers of a config that are local programs, as Streamable HTTP servers.
-Forwards servers that already run on this machine or its network. Every server requires a token.
-Prints the config with the new addresses.
-  --port   port of the first server; the others use the following ports (default: 8765)
-  --host   address to listen on (default: 127.0.0.1); beyond loopback, set --token
-  --token  token that callers must send as X-API-Key (default: MCP_BRIDGE_TOKEN, else a random one)
+Starts the MCP servers of a config that are local programs, as Streamable HTTP
+servers. Forwards servers that already run on this machine or its network.
+Every server requires a token. Prints the config with the new addresses.
+
+  --port   port of the first server; the others use the following ports
+           (default: 8765)
+  --host   address to listen on (default: 127.0.0.1); beyond loopback,
+           set --token
+  --token  token that callers must send as X-API-Key
+           (default: MCP_BRIDGE_TOKEN, else a random one)
   --url    public address of a server, for example of a tunnel; repeatable`;
 
 /**

@@ -7,17 +7,21 @@ import { type Description, DESCRIPTIONS } from "./descriptions";
 /** Ignored by git. */
 const JSON_FILE = "node_modules/.cache/massgen-edge/bench.json";
 
-export const USAGE = `npm run bench -- [--only NAME,NAME] [--seed S] [--trials N] [--small] [--json FILE]
+export const USAGE = `npm run bench -- [--only NAME,NAME] [--seed S] [--trials N] [--small]
+                 [--json FILE] [--record]
 
-Measures the service's own cost in time, CPU and rows, with simulated models. Linux only. All figures take about 17 minutes
-on two idle cores.
+Measures the service's own cost in time, CPU and rows, with simulated models.
+Linux only. All figures take about 17 minutes on two idle cores.
 
   --only NAMES  measure only these figures; may be repeated
   --seed S      seed of all random draws (default: the clock)
   --trials N    number of tries of the figures with "--trials" below
-  --small       measure in the smallest size, to see that it works; the figures mean little
-  --json FILE   write all figures as JSON (${JSON_FILE})
-  --record      store the figures in docs/proof/data/bench.json, for the documents
+  --small       measure in the smallest size, to see that it works;
+                the figures mean little
+  --json FILE   write all figures as JSON
+                (${JSON_FILE})
+  --record      store the figures in docs/proof/data/bench.json,
+                for the documents
 
 ${tableOfAll()}
 

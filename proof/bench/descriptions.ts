@@ -21,7 +21,7 @@ export const CAPPED_RUNS = 1_000;
 const MEASURED = {
   "first-event": { about: "POST to first event" },
   wall: { about: "Wall time over the critical path, and the overhead of a call" },
-  teams: { about: "Teams of two to four, equally fast or each slower than the previous" },
+  teams: { about: "Teams of two to four, equally fast or each slower than the last" },
   agents: { about: "Teams of up to 32" },
   slope: { about: "Overhead of a call over 300 rounds of one session" },
   cpu: { about: "CPU per chunk" },
@@ -43,7 +43,7 @@ const MEASURED = {
   bundle: { about: "Size of the uploaded bundle" },
   "cold-start": { about: "Cold start, from process to first answer" },
   rows: {
-    about: "SQLite rows that a session with three agents writes in five minutes",
+    about: "SQLite rows that three agents write in five minutes",
     counts: true,
   },
   operations: { about: "Requests, alarms, and uses of D1 and R2 of one run", counts: true },

@@ -5,26 +5,36 @@ import { parseSoakArguments, SESSIONS } from "./soak/soak-arguments";
 
 export const USAGE = `npm run faults -- [what] [--seed S]
 
-  --kills N            kill the real runtime (SIGKILL) at N random moments and places, with clients connected (100)
+  --kills N            kill the real runtime (SIGKILL) at N random moments and
+                       places, with clients connected (100)
   --at-random N        at least N of them at random moments of a run (0)
   --points [N]         first kill at every named place, N times each (1)
-  --pairs N            then kill at N pairs of places, the second one during recovery
+  --pairs N            then kill at N pairs of places, the second one during
+                       recovery
   --lanes N            number of services that run side by side (2)
-  --runs A,B --at X,Y  one case: kills at places (commit.open/vote.cast:2) or after a time (350ms)
-                       Exit code 1: a promise was broken, a place or too many pairs were not reached, or it
-                       ended early, after 20 failed cases or because no run was active at the kills.
+  --runs A,B --at X,Y  one case: kills at places (commit.open/vote.cast:2) or
+                       after a time (350ms)
+                       Exit code 1: a promise was broken, a place or too many
+                       pairs were not reached, or it ended early, after 20
+                       failed cases or because no run was active at the kills.
 
-  --clients [N]        clients that vanish, connect at once, read slowly or send wrong ids; N histories of 20 clients on one session (10)
-  --agents N           agents that write the largest session for the slow readers (${LIMITS.agents}, the largest team)
-  --storage [N]        faults of storage, tenant, D1, alarms and clock, N times each (1)
+  --clients [N]        clients that vanish, connect at once, read slowly or send
+                       wrong ids; N histories of 20 clients on one session (10)
+  --agents N           agents that write the largest session for the slow readers
+                       (${LIMITS.agents}, the largest team)
+  --storage [N]        faults of storage, tenant, D1, alarms and clock,
+                       N times each (1)
   --only TEXT          only clients or faults whose name contains TEXT
 
-  --soak MINUTES       run one service under load without a restart, with a fault every ten seconds; memory and
-                       disk are measured every minute. Ctrl-C starts no more sessions, waits for the active ones (minutes, up to
-                       half an hour if the faults cannot be cleared), and prints the figures so far
+  --soak MINUTES       run one service under load without a restart, with a fault
+                       every ten seconds; memory and disk are measured every
+                       minute. Ctrl-C starts no more sessions, waits for the
+                       active ones (minutes, up to half an hour if the faults
+                       cannot be cleared), and prints the figures so far
   --sessions N         number of concurrent sessions (${SESSIONS})
 
-  --record             with --kills: store the figures in docs/proof/data/campaigns.json, for the documents
+  --record             with --kills: store the figures in
+                       docs/proof/data/campaigns.json, for the documents
 
 The exit code is 1 if anything was broken, and 2 if the arguments are invalid.`;
 

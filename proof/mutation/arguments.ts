@@ -6,15 +6,19 @@ import { type Subject, SUBJECTS } from "./subjects";
 export const USAGE = `npm run mutation-score [-- --sample N --seed S]
 
   --of WHAT     rules: src/coordination (default)
-                checker: the simulation's checker, with its own tests and the recorded sessions
-  --file TEXT   only mutants whose place contains TEXT, such as vote.ts or vote.ts:12:3
+                checker: the simulation's checker, with its own tests and the
+                recorded sessions
+  --file TEXT   only mutants whose place contains TEXT, such as vote.ts or
+                vote.ts:12:3
   --sample N    a random sample of N of these
   --seed S      seed of the sample (1)
-  --sessions N  number of simulated sessions in addition to the tests (150 for the rules, none for the checker)
+  --sessions N  number of simulated sessions in addition to the tests
+                (150 for the rules, none for the checker)
   --least N     fail below this score, in percent (85)
   --jobs N      number of worker processes (default: number of cores)
   --all         print every mutant, also the noticed ones
-  --record      store the figures in docs/proof/data/campaigns.json, for the documents`;
+  --record      store the figures in docs/proof/data/campaigns.json,
+                for the documents`;
 
 const TEXT = { type: "string" } as const;
 const OPTIONS = {

@@ -5,10 +5,13 @@ import { nameOf, PLANTED_BUGS, type PlantedBug } from "./planted-bugs";
 
 export const USAGE = `npm run planted-bugs [-- --only TEXT]
 
-  --only TEXT   plant only bugs whose "INVARIANT NAME" contains this text; may be repeated
-  --sessions N  simulate at most N sessions of the service per bug, and ten times as many of the rules (150)
+  --only TEXT   plant only bugs whose "INVARIANT NAME" contains this text;
+                may be repeated
+  --sessions N  simulate at most N sessions of the service per bug, and ten times
+                as many of the rules (150)
   --jobs N      parallel processes (number of cores)
-  --record      store the figures in docs/proof/data/campaigns.json, for the documents`;
+  --record      store the figures in docs/proof/data/campaigns.json,
+                for the documents`;
 
 const TEXT = { type: "string" } as const;
 const OPTIONS = {

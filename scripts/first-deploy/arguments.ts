@@ -4,12 +4,14 @@ import { isTenant, LOCAL_TENANT } from "../../src/tenancy/principal";
 
 export const FIRST_DEPLOY_USAGE = `npm run deploy -- --first [options]
 
-Creates what a new deployment needs: database, bucket, secrets, the first key. Then logs the command line in.
+Creates what a new deployment needs: database, bucket, secrets, the first key.
+Then logs the command line in.
 It can be repeated: what exists is not created again, and no secret is replaced.
 
   --dry-run           print the steps and the bundle's size; needs no network
   --tenant NAME       the tenant of the first key (main)
-  --no-provider-keys  do not copy the provider keys of .dev.vars to the deployment
+  --no-provider-keys  do not copy the provider keys of .dev.vars to the
+                      deployment
   --env NAME          an environment of the wrangler configuration
   --config FILE       another wrangler configuration, as TOML`;
 

@@ -105,10 +105,11 @@ describe("a command for developers", () => {
   });
 
   it.each(Object.keys(SCRIPTS).filter((name): name is Name => name in SCRIPTS))(
-    "%s lists its options with --help, and refuses others",
+    "%s lists its options with --help in 80 columns, and refuses others",
     async (name) => {
       const { code, output } = await typed(name, ["--help"]);
       expect(output).toMatch(new RegExp(`^(npm run ${name}( -- | \\[-- |\n)|Usage: ${name} )`));
+      expect(output.split("\n").filter((line) => line.length > 80)).toEqual([]);
       expect(code).toBe(0);
       const unknown = await typed(name, ["--sedes", "5"]);
       expect(unknown).toMatchObject({

@@ -9,10 +9,14 @@ export const USAGE = `npm run simulate -- [--seeds N] [--from S]
   --from S         first seed (1)
   --seed X         play only this seed and print its history
   --jobs N         parallel processes (number of cores)
-  --least N        report pairs of a transition and a fault that met less often as thin (a hundredth of the seeds, at most 100)
-  --patience S     seconds without progress after which a seed counts as hanging (120)
-  --progress FILE  store progress here; the same command continues from this file
-  --record         store the figures in docs/proof/data/campaigns.json, for the documents`;
+  --least N        report pairs of a transition and a fault that met less often
+                   as thin (a hundredth of the seeds, at most 100)
+  --patience S     seconds without progress after which a seed counts as hanging
+                   (120)
+  --progress FILE  store progress here; the same command continues from this
+                   file
+  --record         store the figures in docs/proof/data/campaigns.json,
+                   for the documents`;
 
 const TEXT = { type: "string" } as const;
 const OPTIONS = {
