@@ -39,33 +39,31 @@ describe("parameters of a wire format are", () => {
   it.each([
     {
       backend: "type: groq\nreasoning: {effort: low}",
-      detail: "no parameter of Groq: write `reasoning_effort`",
+      names: /`reasoning`.*Groq.*`reasoning_effort`/,
     },
-    {
-      backend: "type: openai\nstop: [x]",
-      detail:
-        "`stop` is no parameter of OpenAI Responses: leave it out: this API has no stop sequences.",
-    },
+    { backend: "type: openai\nstop: [x]", names: /`stop`.*OpenAI Responses/ },
     {
       backend: "type: openai\nthinking_level: low",
-      detail: "no parameter of OpenAI Responses. What a provider adds goes under extra_body",
+      names: /`thinking_level`.*OpenAI Responses.*\bextra_body\b/,
     },
-    { backend: "type: claude\nsafety_settings: []", detail: "no parameter of Anthropic Messages" },
+    {
+      backend: "type: claude\nsafety_settings: []",
+      names: /`safety_settings`.*Anthropic Messages/,
+    },
     {
       backend: "type: gemini\nstop_sequences: [x]",
-      detail: "no parameter of Google Gemini: say stop",
+      names: /`stop_sequences`.*Google Gemini.*\bstop\b/,
     },
-    { backend: "type: grok\nenable_x_search: true\nstop: [x]", detail: "no parameter of Grok" },
+    { backend: "type: grok\nenable_x_search: true\nstop: [x]", names: /`stop`.*Grok/ },
     {
       backend: "type: qwen\nenable_thinking: true",
-      detail:
-        "`enable_thinking` is no known key. A parameter of the provider's own goes under extra_body.",
+      names: /`enable_thinking`.*\bextra_body\b/,
     },
-    { backend: "type: openai\nagent_config: {}", detail: "no parameter of OpenAI Responses" },
+    { backend: "type: openai\nagent_config: {}", names: /`agent_config`.*OpenAI Responses/ },
   ])(
     "refused if they are of another format, with the correct name: $backend",
-    ({ backend, detail }) => {
-      expect(says(backend)).toContain(detail);
+    ({ backend, names }) => {
+      expect(says(backend)).toMatch(names);
       expect(errorsOf(teamWith(backend), FULL_CONTEXT)[0]).toContain(
         " unknown_key /agents/0/backend/",
       );
@@ -133,7 +131,7 @@ describe("parameters of a wire format are", () => {
     const source = teamWith(`type: openai\nextra_body: ${extra}`);
     expect(errorsOf(source, FULL_CONTEXT)).toEqual([at]);
     const [detail = ""] = detailsOf(parseTeam(source, FULL_CONTEXT));
-    expect(detail).toContain("A key belongs in the backend's `api_key`, where it is kept sealed");
+    expect(detail).toContain("`api_key`");
     expect(detail).not.toMatch(/mine|aB3/);
   });
 
@@ -155,6 +153,6 @@ describe("parameters of a wire format are", () => {
     },
   ])("refused if the model does not support them: $backend", ({ backend, at }) => {
     expect(errorsOf(teamWith(backend), FULL_CONTEXT)).toEqual([at]);
-    expect(says(backend)).toMatch(/^temperature: .*\.$/);
+    expect(says(backend)).toContain("temperature");
   });
 });

@@ -32,7 +32,7 @@ describe("massgen-edge config init", () => {
     const ran = await runAt({ cwd }, "config", "init", "--team", "pair", "--server", service.url);
     expect([ran.code, ran.stdout, await readConfig()]).toEqual([
       0,
-      "Wrote .massgen/config.yaml. Check it: npm run ask -- config validate\n",
+      expect.stringMatching(/\.massgen\/config\.yaml.* npm run ask -- config validate\n$/),
       COPY,
     ]);
   });
@@ -41,7 +41,7 @@ describe("massgen-edge config init", () => {
     await using service = await Service.start({ events: [], answers });
     const keys = [["models of my own", `${DOWN}\r`]] as const;
     const ran = await runAt({ cwd, keys }, "config", "init", "--server", service.url);
-    expect(ran.screen).toContain("demo (not available) (Three models)");
+    expect(ran.screen).toMatch(/demo .*not available.*Three models/);
     expect([ran.code, await readConfig()]).toEqual([0, COPY]);
   });
 
@@ -65,9 +65,7 @@ describe("massgen-edge config init", () => {
     });
     const keys = [["Separate them", "gpt-6.1-terra\r"]] as const;
     const ran = await runAt({ cwd, keys }, "config", "init", "--server", service.url);
-    expect(ran.screen).toContain(
-      `Cannot list the included teams of ${service.url}. Enter models instead.\n`,
-    );
+    expect(ran.screen).toContain(service.url);
     expect([ran.code, await readConfig()]).toEqual([
       0,
       expect.stringContaining("model: gpt-6.1-terra\n"),
@@ -82,7 +80,7 @@ describe("massgen-edge config init", () => {
       runAt({ cwd, keys: [] }, "config", "init", "--server", service.url),
     ).rejects.toMatchObject({
       exitCode: 1,
-      message: "Cannot write .massgen/config.yaml: it already exists; --force overwrites it.",
+      message: expect.stringMatching(/\.massgen\/config\.yaml.*--force/),
     });
     expect([await readConfig(), service.requests]).toEqual([before, []]);
     const forced = await runAt(
@@ -99,23 +97,23 @@ describe("massgen-edge config init", () => {
   });
 
   it.each([
-    { name: "an unknown team", args: ["--team", "nope"], message: "Check the id and the server." },
+    { name: "an unknown team", args: ["--team", "nope"], remedy: "Check" },
     {
       name: "a team and models at once",
       args: ["--team", "pair", "--model", "m"],
-      message: "Use either --team, or --model with --backend.",
+      remedy: "either --team, or --model",
     },
     {
       name: "neither a team nor models, without a terminal",
       args: [],
-      message: "Name models or an included team: ",
+      remedy: "config init --team <name>",
     },
-  ])("writes nothing for $name", async ({ args, message }) => {
+  ])("writes nothing for $name, and names the remedy", async ({ args, remedy }) => {
     await using service = await Service.start({ events: [], answers });
     const run = runAt({ cwd }, "config", "init", ...args, "--server", service.url);
     await expect(run).rejects.toMatchObject({
       exitCode: 1,
-      message: expect.stringContaining(message),
+      message: expect.stringContaining(remedy),
     });
     expect(await readConfig()).toBe(null);
   });

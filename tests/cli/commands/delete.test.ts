@@ -25,7 +25,7 @@ describe("massgen-edge delete", () => {
     const ran = await runAt({ cwd }, "delete", SESSION, "--yes", "--server", service.url);
     expect([ran.code, ran.stdout, methods(service)]).toEqual([
       0,
-      `Session ${SESSION} is erased.\n`,
+      expect.stringContaining(SESSION),
       [`DELETE ${PATH}`],
     ]);
   });
@@ -34,7 +34,7 @@ describe("massgen-edge delete", () => {
     await using service = await Service.start({ events: [], answers: known });
     await expect(runAt({ cwd }, "delete", SESSION, "--server", service.url)).rejects.toMatchObject({
       exitCode: 1,
-      message: "No terminal to confirm at. Add --yes to erase the session.",
+      message: expect.stringContaining("--yes"),
     });
     expect(service.requests).toEqual([]);
   });
@@ -48,9 +48,9 @@ describe("massgen-edge delete", () => {
       "--server",
       service.url,
     );
-    expect(ran.screen.replaceAll(/\n│\s+/g, "")).toContain(
-      `Erase ${SESSION} "Which database?", 2 turns, one of them running, permanently?`,
-    );
+    const shown = ran.screen.replaceAll(/\n│\s+/g, "");
+    for (const part of [SESSION, '"Which database?"', "2 turns", "running"])
+      expect(shown).toContain(part);
     expect([ran.code, methods(service)]).toEqual([0, [`GET ${PATH}`, `DELETE ${PATH}`]]);
   });
 
@@ -61,7 +61,7 @@ describe("massgen-edge delete", () => {
   ])("keeps the session after $name", async ({ press }) => {
     await using service = await Service.start({ events: [], answers: known });
     const run = runAt({ cwd, keys: [["No", press]] }, "delete", SESSION, "--server", service.url);
-    await expect(run).rejects.toMatchObject({ exitCode: 4, message: "Nothing was changed." });
+    await expect(run).rejects.toMatchObject({ exitCode: 4 });
     expect(methods(service)).toEqual([`GET ${PATH}`]);
   });
 
@@ -71,7 +71,7 @@ describe("massgen-edge delete", () => {
     const run = runAt({ cwd, keys: [] }, "delete", SESSION, "--server", service.url);
     await expect(run).rejects.toMatchObject({
       exitCode: 1,
-      message: expect.stringContaining("Check the id"),
+      message: expect.stringMatching(/\bid\b/),
     });
   });
 });

@@ -22,7 +22,7 @@ describe("secrets set", () => {
       "--server",
       service.url,
     );
-    expect(ran.stdout).toBe("ITEMS_KEY is set. It is sent to GET https://api.example.com/v1.\n");
+    expect(ran.stdout).toMatch(/ITEMS_KEY.* GET https:\/\/api\.example\.com\/v1\b/);
     expect(ran.screen).not.toContain("s3cret");
     const [request] = service.requests;
     expect(request?.method).toBe("PUT");
@@ -63,7 +63,7 @@ it("secrets delete without a terminal needs --yes", async () => {
   const run = runAt({ cwd: "." }, "secrets", "delete", "X", "--server", service.url);
   await expect(run).rejects.toMatchObject({
     exitCode: 1,
-    message: expect.stringContaining("Add --yes"),
+    message: expect.stringContaining("--yes"),
   });
   expect(service.requests).toEqual([]);
 });
