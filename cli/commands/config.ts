@@ -95,7 +95,7 @@ export function verdictLines(
     ...section("errors", errors),
     ...section("missing here", refusals.filter(isMissing)),
     ...section(
-      "not served here",
+      "not supported here",
       refusals.filter((fault) => !isMissing(fault)),
     ),
     ...section("warnings", warnings),

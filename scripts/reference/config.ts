@@ -30,7 +30,7 @@ const SECTIONS: readonly { title: string; path: string }[] = [
 ];
 
 const IGNORED = /^Ignored: /;
-const REFUSED = /^Not served: /;
+const REFUSED = /^Not supported: /;
 
 export function configPage(): string {
   const root: unknown = JSON.parse(JSON.stringify(teamSchema()));

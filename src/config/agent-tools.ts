@@ -67,7 +67,7 @@ function refuseTakenNames(
 ): void {
   const names = new Set(builtIn.map(({ name }) => name));
   for (const { name } of rules) {
-    const detail = `\`${name}\` is the name of a tool that the agent has already: give the tool another.`;
+    const detail = `The agent already has a built-in tool \`${name}\`: rename this tool.`;
     if (names.has(name)) findings.error("not_allowed", [...path, "custom_tools"], detail);
   }
 }

@@ -49,7 +49,7 @@ function agentSections(root: Section): Section[] {
     findings.error(
       "missing",
       path,
-      "agents is missing: a list with an id and a backend for each agent.",
+      "agents is missing: write a list with an id and a backend for each agent.",
     );
     return [];
   }
@@ -58,7 +58,7 @@ function agentSections(root: Section): Section[] {
     findings.error(
       "wrong_type",
       ["agents"],
-      "agents must be a list with one entry for each agent; for a single one write `agent`.",
+      "agents must be a list with one entry for each agent; for a single agent write `agent`.",
     );
     return [];
   }
@@ -66,7 +66,7 @@ function agentSections(root: Section): Section[] {
     findings.error(
       "out_of_range",
       ["agents"],
-      `A team has 1 to ${MAX_AGENTS} agents; this has ${many.length}.`,
+      `A team has 1 to ${MAX_AGENTS} agents; this team has ${many.length}.`,
     );
     return [];
   }
@@ -102,7 +102,7 @@ function backendOf({ path, values, findings }: Section): Section | null {
   findings.error(
     "missing",
     [...path, "backend"],
-    "backend is missing: what the agent runs on, a mapping with at least a type.",
+    "backend is missing: write a mapping with at least a type.",
   );
   return null;
 }
@@ -113,14 +113,14 @@ function readId(section: Section): string | null {
     section.findings.error(
       "missing",
       section.path,
-      "id is missing: the agent's name in logs and results.",
+      "id is missing: name the agent for logs and results.",
     );
     return null;
   }
   // Ids become keys of plain objects, so a name that every object inherits must be refused.
   if (typeof id === "string" && COUNTED.test(id)) {
     const detail =
-      "id is a whole number here, which would stand before all others in results: put a letter into it.";
+      "id must not be a whole number, because results would list it first: add a letter.";
     section.findings.error("out_of_range", [...section.path, "id"], detail);
     return null;
   }
@@ -146,7 +146,7 @@ function refuseRepeatedIds(sections: Section[]): void {
       findings.error(
         "duplicate",
         [...path, "id"],
-        `Another agent has the id \`${id.slice(0, MAX_ID_CHARS)}\` already.`,
+        `Another agent already has the id \`${id.slice(0, MAX_ID_CHARS)}\`.`,
       );
     seen.add(id);
   }

@@ -23,7 +23,7 @@ export function readApiKey(backend: Section, place: Place): Backend["key"] {
   if (name !== undefined) return namedKey(backend, name, place);
   if (isBareName(written)) return bareName(backend, written, place);
   if (isLiteralKey(written)) return literalKey(backend, written, place);
-  const detail = `api_key must be the key itself, or the name of one of the operator's as ${example(place.host)}, and nothing else.`;
+  const detail = `api_key must be the key itself, or the name of a key of the operator, such as ${example(place.host)}, and nothing else.`;
   backend.findings.error("wrong_type", [...backend.path, "api_key"], detail);
   return { from: "none" };
 }
@@ -48,11 +48,11 @@ function bareName({ path, findings }: Section, written: string, { host }: Place)
   const way =
     known === undefined
       ? "Write the key itself."
-      : `To use the operator's, write \`\${${known}}\`.`;
+      : `To use the operator's key, write \`\${${known}}\`.`;
   findings.error(
     "wrong_type",
     [...path, "api_key"],
-    `api_key is the bare name of a variable here, and no key. ${way}`,
+    `api_key is the name of a variable, not a key. ${way}`,
   );
   return { from: "none" };
 }
@@ -66,7 +66,7 @@ function literalKey(
   if (literalKeyProblem !== undefined) {
     const instead =
       host.keyNames.length > 0 ? ` Or name the operator's key: ${example(host)}.` : "";
-    const say = () => `The key written here cannot be kept safely: ${literalKeyProblem}${instead}`;
+    const say = () => `The service cannot store this key safely: ${literalKeyProblem}${instead}`;
     const place = { path: [...path, "api_key"], target: "value", subject: "api_key" } as const;
     findings.refuse({ need: "SEALING_KEYS", code: "key_not_kept", ...place, say });
   }
@@ -85,7 +85,7 @@ function keyOfHost(backend: Section, { host, baseUrl, context }: Place): Backend
       mayReceiveKey(name, baseUrl, context.variables),
     );
     const hint = own === undefined ? "" : `, such as \${${own}}`;
-    const detail = `Requests to ${new URL(baseUrl).host} are sent without a key. Write api_key if it wants one${hint}.`;
+    const detail = `Requests to ${new URL(baseUrl).host} are sent without a key. If the endpoint needs a key, write api_key${hint}.`;
     backend.findings.warn("no_key", [...backend.path, "base_url"], detail);
   } else {
     const binding =
@@ -120,15 +120,15 @@ function namedKey(
   const { origin } = new URL(baseUrl);
   if (!KEY_NAMES.includes(name)) {
     const known = host.keyNames[0];
-    const hint = known ? ` For ${origin} it is \${${known}}.` : "";
-    findings.error("key_unknown", at, `\${${name}} is no key of the operator's.${hint}`);
+    const hint = known ? ` The key for ${origin} is \${${known}}.` : "";
+    findings.error("key_unknown", at, `\${${name}} is not a key of the operator.${hint}`);
   } else if (!mayReceiveKey(name, baseUrl, context.variables)) {
     const origins =
-      keyOrigins(name, context.variables).join(", ") || "an endpoint the operator has not named";
+      keyOrigins(name, context.variables).join(", ") || "an endpoint that the operator has not set";
     findings.error(
       "key_bound_elsewhere",
       at,
-      `\${${name}} is sent to ${origins} only, never to ${origin}. Write your own key for it.`,
+      `\${${name}} may be sent only to ${origins}, not to ${origin}. Write your own key.`,
     );
   } else if (!context.storedKeys.includes(name)) {
     refuseUnset(

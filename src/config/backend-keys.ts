@@ -7,8 +7,8 @@ import { keysOf } from "./setting";
  * (`providers/format-params.ts`).
  */
 
-const NO_QUESTIONS = "a run asks no questions";
-const KNOWN_PROVIDER = "the provider is known from `base_url`";
+const NO_QUESTIONS = "a run never asks for permission";
+const KNOWN_PROVIDER = "the service derives the provider from `base_url`";
 
 /** Keys of a versioned endpoint, valid only for its own backend type. */
 export const VERSIONED_KEYS = [
@@ -38,16 +38,16 @@ export const BACKEND_KEYS: KeyRules = {
   ignored: {
     provider: KNOWN_PROVIDER,
     provider_name: KNOWN_PROVIDER,
-    instance_id: "every run is isolated already",
-    permission_mode: `${NO_QUESTIONS}; files are written in the agent's own workspace only`,
+    instance_id: "every run is isolated",
+    permission_mode: `${NO_QUESTIONS}; agents write only to their own workspaces`,
     copilot_permission_policy: NO_QUESTIONS,
     copilot_system_message_mode: "system messages are always complete",
-    use_default_prompt: "the system prompt is the coordination's own",
-    concurrent_tool_execution: "independent calls of one reply always run side by side",
-    media_max_file_size_mb: "what is uploaded has limits of its own",
-    disallowed_tools: "it names tools of a command line agent, which does not run here",
-    direct_mcp_servers: "the tools of all servers are called directly here",
-    max_mcp_message_history: "a conversation is kept whole as long as it fits the model's window",
+    use_default_prompt: "the service always uses its own system prompt",
+    concurrent_tool_execution: "independent calls of one reply always run in parallel",
+    media_max_file_size_mb: "uploads have their own limits",
+    disallowed_tools: "it names tools of a command-line agent, which the service does not run",
+    direct_mcp_servers: "agents call the tools of all servers directly",
+    max_mcp_message_history: "a conversation is kept in full while it fits the context window",
   },
   later: {
     tools_from_code: [
@@ -72,6 +72,6 @@ export const BACKEND_KEYS: KeyRules = {
     "command_line_docker_*": "command_line_execution_mode: docker",
   },
   byValue: ["upload_files", "hooks"],
-  elsewhere: "A parameter of the provider's own goes under extra_body.",
+  elsewhere: "Write other parameters of the provider under `extra_body`.",
   misplaced: { append_system_prompt: "write it into the agent's `system_message`" },
 };

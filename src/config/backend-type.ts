@@ -18,9 +18,9 @@ export function readType({
   const written = isMissing ? ofModel(values.get("model")) : type;
   if (typeof written !== "string") {
     const problem = isMissing
-      ? "type is missing and cannot be derived from the model's name: name a backend type"
-      : "type must name a backend type";
-    const detail = `${problem}; served here: ${SERVED_TYPES.join(", ")}.`;
+      ? "type is missing, and the model's name does not identify a backend type"
+      : "type must be the name of a backend type";
+    const detail = `${problem}. ${SUPPORTED}`;
     findings.error(isMissing ? "missing" : "wrong_type", isMissing ? [...path] : at, detail);
     return null;
   }
@@ -28,15 +28,17 @@ export function readType({
   if (facts?.served) return { name: written, facts };
   if (facts) {
     const say = () =>
-      `Backend type \`${written}\` (${facts.name}) is not served: ${facts.instead}.`;
+      `Backend type \`${written}\` (${facts.name}) is not supported: ${facts.instead}.`;
     findings.refuse({ need: needOf(facts.name), path: at, target: "value", subject: written, say });
     return null;
   }
   const meant = typeAt(written.toLowerCase()) ?? nearest(written, Object.keys(BACKEND_TYPES));
-  const help = meant ? `Did you mean \`${meant}\`?` : `Served here: ${SERVED_TYPES.join(", ")}.`;
-  findings.error("out_of_range", at, `No backend type has this name. ${help}`);
+  const help = meant ? `Did you mean \`${meant}\`?` : SUPPORTED;
+  findings.error("out_of_range", at, `Unknown backend type. ${help}`);
   return null;
 }
+
+const SUPPORTED = `Supported types: ${SERVED_TYPES.join(", ")}.`;
 
 const ofModel = (model: unknown): string | null =>
   typeof model === "string" ? typeOfModel(model.trim()) : null;

@@ -102,7 +102,7 @@ function readFormat(section: Section, { format, apis, name }: ServedType): Forma
       section.findings.error(
         "unknown_key",
         [...section.path, "api"],
-        `There is no choice of \`api\` for ${name}: remove it.`,
+        `${name} has only one API: remove \`api\`.`,
         "key",
       );
     return format;
@@ -124,7 +124,7 @@ function readModel(section: Section, { versions, model: usual }: ServedType): st
     section.findings.error(
       "missing",
       [...section.path],
-      "model is missing: name the model as the provider calls it.",
+      "model is missing: write the provider's name of the model.",
     );
   return model;
 }
@@ -166,7 +166,7 @@ function checkModelName(
   if (isListed(model)) return;
   const meant = meantBy(model, modelsOf(host.id));
   if (meant === null) return;
-  const detail = `${host.name} has no model ${model} that this service knows. Did you mean \`${meant}\`?`;
+  const detail = `${model} is not a known model of ${host.name}. Did you mean \`${meant}\`?`;
   findings.warn("model_unknown", [...path, "model"], detail);
 }
 

@@ -21,15 +21,18 @@ type BaseUrlResult =
  */
 export function checkBaseUrl(written: string, rules: AddressRules): BaseUrlResult {
   if (written.length > MAX_URL_CHARS || !URL.canParse(written))
-    return refused("is no complete URL, such as https://api.example.com/v1");
+    return refused("is not a complete URL, such as https://api.example.com/v1");
   const url = new URL(written);
-  const isPlain = /^https?:$/.test(url.protocol) && !url.username && !url.password;
-  if (isPlain && (url.search || url.hash)) return refused("may not hold a query or fragment");
+  const isHttp = /^https?:$/.test(url.protocol);
+  const isPlain = isHttp && !url.username && !url.password;
+  if (isHttp && !isPlain)
+    return refused("must not contain a user name or password; write the key under api_key");
+  if (isPlain && (url.search || url.hash)) return refused("must not contain a query or fragment");
   if (isPlain && IMPOSSIBLE.test(url.hostname))
-    return refused("names no host that can exist; nothing is filled into an address");
+    return refused("has an invalid host name; variables in an address are not replaced");
   const method = METHODS.exec(url.pathname)?.[0];
   if (isPlain && method !== undefined)
-    return refused(`is the address of one method: leave out \`${method}\``);
+    return refused(`contains the path of a method: remove \`${method}\``);
   const problem = addressProblem(url, rules);
   if (problem) return refused(problem, isPlain && isAllowable(url, rules) ? url.origin : null);
   return { ok: true, baseUrl: `${url.origin}${url.pathname}`.replace(/\/+$/, "") };

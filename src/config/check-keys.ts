@@ -121,9 +121,9 @@ function isOff(value: unknown): boolean {
 function unknownDetail(rules: KeyRules, { key, more }: KeyEntry): string | null {
   // Common in text copied from web pages: it looks like a space, but YAML treats it as a letter.
   if (key.startsWith("\u00a0"))
-    return `There is a non-breaking space before \`${cut(key)}\`: write plain spaces.`;
+    return `There is a non-breaking space before \`${cut(key)}\`: replace it with a plain space.`;
   const place = placeOfKey(key, rules);
-  if (place) return `\`${cut(key)}\` is no known key here: it belongs ${place}.`;
+  if (place) return `\`${cut(key)}\` is not a key of this section: move it ${place}.`;
   const words = [
     ...rules.served,
     ...more,
@@ -136,8 +136,8 @@ function unknownDetail(rules: KeyRules, { key, more }: KeyEntry): string | null 
     words.filter((word) => !word.endsWith("*")),
   );
   if (rules.grows && !meant) return null;
-  const known = rules.elsewhere ?? `Known here: ${[...rules.served].sort().join(", ")}.`;
-  return `\`${cut(key)}\` is no known key. ${meant ? `Did you mean \`${meant}\`?` : known}`;
+  const known = rules.elsewhere ?? `Known keys: ${[...rules.served].sort().join(", ")}.`;
+  return `Unknown key \`${cut(key)}\`. ${meant ? `Did you mean \`${meant}\`?` : known}`;
 }
 
 /** The section of each key, for suggestions; of two candidates the first is more likely. */
@@ -160,7 +160,7 @@ const SECTIONS: readonly KeyRules[] = [
 ];
 
 /**
- * Where a key that a section does not know belongs, as the end of "it belongs …"; `null` if no
+ * The section of a key that this section does not know, as the end of "move it …"; `null` if no
  * section knows it.
  */
 function placeOfKey(key: string, section: KeyRules): string | null {

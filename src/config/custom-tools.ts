@@ -45,7 +45,7 @@ export function readCustomTools(
     section.findings.error(
       "out_of_range",
       path,
-      `An agent has at most ${MAX_CUSTOM_TOOLS} such tools; these are ${entries.length}.`,
+      `An agent has at most ${MAX_CUSTOM_TOOLS} custom tools; this agent has ${entries.length}.`,
     );
   const excluded = read<string[], readonly string[]>(section, "exclude_custom_tools", texts, []);
   const tools: CustomTools = { http: [], registered: [], rules: [] };
@@ -91,12 +91,8 @@ function addRegistered({ name, section }: Entry, { tools }: Reading): void {
   const meant = nearest(name, names);
   const known = meant
     ? `Did you mean \`${meant}\`?`
-    : `There are: ${names.join(", ")}. A tool over HTTP has a \`url\`.`;
-  section.findings.error(
-    "unknown_key",
-    section.path,
-    `\`${cut(name)}\` is no tool of this service. ${known}`,
-  );
+    : `Available: ${names.join(", ")}. A tool over HTTP needs a \`url\`.`;
+  section.findings.error("unknown_key", section.path, `Unknown tool \`${cut(name)}\`. ${known}`);
 }
 
 /**
@@ -114,16 +110,16 @@ const OWN_NAMES = new Set<string>([
 function isFreeName({ name, section: { findings, path } }: Entry, { rules }: CustomTools): boolean {
   if (!TOOL_NAME.test(name)) {
     const detail =
-      "A tool's name is 1 to 64 letters, digits, underscores or dashes, beginning with a letter or an underscore.";
+      "The name of a tool must be 1 to 64 letters, digits, underscores or dashes, beginning with a letter or an underscore.";
     findings.error("out_of_range", path, detail);
   } else if (OWN_NAMES.has(name) || name.startsWith("mcp__")) {
     findings.error(
       "not_allowed",
       path,
-      `\`${name}\` is a name of the service's own: give the tool another.`,
+      `The service reserves the name \`${name}\`: rename the tool.`,
     );
   } else if (rules.some((rule) => rule.name === name)) {
-    findings.error("duplicate", path, `The agent has a tool \`${name}\` already.`);
+    findings.error("duplicate", path, `The agent already has a tool \`${name}\`.`);
   } else return true;
   return false;
 }

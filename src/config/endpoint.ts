@@ -51,7 +51,7 @@ function refusePrivate(
   origin: string,
 ): void {
   const say = (origins: readonly string[]) =>
-    `${source} names ${listed(origins)}, which the service cannot or must not reach; an operator can allow it with ALLOWED_ORIGINS=${origins.join(",")}.`;
+    `${source} is a private address (${listed(origins)}). An operator can allow it with ALLOWED_ORIGINS=${origins.join(",")}.`;
   findings.refuse({
     need: "local_inference",
     code: "base_url_refused",
@@ -71,7 +71,7 @@ function refuseVersionedKeys(
       findings.error(
         "unknown_key",
         [...path, key],
-        `\`${key}\` has no meaning for ${name}: remove it.`,
+        `\`${key}\` is not supported for ${name}: remove it.`,
         "key",
       );
   }

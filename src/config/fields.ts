@@ -36,14 +36,18 @@ const isOffWord = (value: unknown): boolean =>
 /** The likely intention of a scalar of another type, as the end of a sentence; "" if unknown. */
 export function slipOf(value: unknown, wanted: Kind<unknown>["type"]): string {
   if (wanted === "string" && (typeof value === "number" || typeof value === "boolean"))
-    return `; ${value} is a ${typeof value === "number" ? "number" : "switch"} here: put it in quotes`;
+    return `; ${value} is a ${typeof value}: put it in quotes`;
   if (typeof value !== "string") return "";
-  if (wanted === "boolean" && SWITCH_WORDS.test(value))
-    return `; \`${value}\` is text here${/^[tf]/i.test(value) ? ", as it is in quotes" : ""}`;
+  if (wanted === "boolean" && SWITCH_WORDS.test(value)) return textIn(value, /^[tf]/i.test(value));
   if (wanted === "number" && /^[-+]?[\d][\d_:.]*$/.test(value))
-    return `; \`${cut(value)}\` is text here${Number.isFinite(Number(value)) ? ", as it is in quotes" : ""}`;
+    return textIn(cut(value), Number.isFinite(Number(value)));
   return "";
 }
+
+const textIn = (value: string, isQuoted: boolean): string =>
+  isQuoted
+    ? `; in quotes, \`${value}\` is text: remove the quotes`
+    : `; in YAML, \`${value}\` is text`;
 
 /** Reports a word that means "off" but is text. Returns whether it is one. */
 export function refuseOffWord({ findings }: Section, path: Path, value: unknown): boolean {

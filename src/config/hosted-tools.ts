@@ -94,7 +94,7 @@ function areAlone(
 ): boolean {
   const other = params.hostedAlone?.(model) ?? null;
   if (other === null || !offersFunctions || !first) return false;
-  const detail = `\`${first.key}\`: ${model} runs it only in calls without functions, so each round of this agent begins with a research call, which is paid like any other; ${other} needs none.`;
+  const detail = `\`${first.key}\`: ${model} supports it only in calls without functions. Each round of this agent therefore begins with an additional research call, which costs money. ${other} needs none.`;
   section.findings.warn("research_calls", [...section.path, first.key], detail, "key");
   return true;
 }
@@ -103,7 +103,7 @@ function warnOfPrice({ path, findings }: Section, key: string, what: string): vo
   findings.warn(
     "price_unknown",
     [...path, key],
-    `The price of ${what} is not known: ${ONLY_TOKENS}.`,
+    `The price of ${what} is unknown: ${ONLY_TOKENS}.`,
     "key",
   );
 }
@@ -122,14 +122,14 @@ function warnOfLimit(
       "key",
     );
   if (asked.length === 0)
-    warn("has no effect: the agent has no tool that its provider runs, such as enable_web_search.");
+    warn("has no effect: the agent has no tool that the provider runs, such as enable_web_search.");
   const free = asked.filter(
     ({ name }) => !(host.hostedTools[name]?.limited ?? host.usesLimit !== undefined),
   );
   const tools = free.map(({ name }) => TOOL_LABELS[name]).join(" and ");
   if (free.length > 0)
     warn(
-      `is no limit for ${tools}, as ${host.name} takes none: it only says for how many uses a budget must have room.`,
+      `does not limit ${tools}, because ${host.name} supports no limit. It only sets how many uses a budget reserves.`,
     );
 }
 
@@ -137,9 +137,9 @@ function problemOf({ name }: AskedTool, { type, host, format }: HostedPlace): st
   const runs = host.hostedTools[name] !== undefined;
   const api = Object.entries(type.apis ?? {}).find(([, other]) => runsHostedTools(other))?.[0];
   if (runs && !runsHostedTools(format) && api !== undefined)
-    return `write \`api: ${api}\` to have ${TOOL_LABELS[name]} by ${host.name}.`;
+    return `for ${TOOL_LABELS[name]} by ${host.name}, write \`api: ${api}\`.`;
   if (!runs || !runsHostedTools(format)) {
-    return `${type.name} has no ${TOOL_LABELS[name]} here. Remove the key, or give the agent a backend that has it: ${typesWithTool(name).join(", ")}.`;
+    return `${type.name} does not support ${TOOL_LABELS[name]}. Remove the key, or use a backend type that supports it: ${typesWithTool(name).join(", ")}.`;
   }
   return null;
 }

@@ -40,7 +40,11 @@ export function readHttpTool(
   checkKeys(section, HTTP_TOOL_KEYS);
   const description = read(section, "description", HTTP_TOOL.description, null);
   if (description === null)
-    missing(section, "description", "description is missing: what the tool does, for the model.");
+    missing(
+      section,
+      "description",
+      "description is missing: describe for the model what the tool does.",
+    );
   const method = read(section, "method", HTTP_TOOL.method, "GET");
   const preset = readPreset(section);
   const parameters = readParameters(section, preset);
@@ -120,8 +124,7 @@ export function refuseUnfit(
   if (problem === null) return;
   const { pointer, keyword, detail } = problem;
   const path = ["parameters", ...asWritten(parameters, [...pointer.split("/").slice(1), keyword])];
-  const advice =
-    "leave it out and say it in the tool's description, or give the agent a backend of another type";
+  const advice = "remove it and write it into the tool's description, or use another backend type";
   section.findings.error(
     "not_allowed",
     [...section.path, ...path],
@@ -161,18 +164,20 @@ function readUrl(section: Section, context: ConfigContext): string | null {
 }
 
 function urlProblem(written: string, context: ConfigContext): string | null {
-  if (written.includes("${")) return "may not name a secret: secrets belong in `headers`";
+  if (written.includes("${")) return "must not contain a secret: secrets belong in `headers`";
   if (!/^https?:\/\/[^/?#{}\\]+(?:[/?]|$)/i.test(written))
-    return "must be a complete URL whose host is written out";
+    return "must be a complete URL with a fixed host";
   const filled = fillPlaceholders(written, () => "x");
-  if (/[{}]/.test(filled)) return "has a brace that belongs to no `{argument}`";
+  if (/[{}]/.test(filled)) return "contains a brace outside of an `{argument}`";
   if (!URL.canParse(filled))
-    return "is no complete URL, such as https://api.example.com/items/{id}";
+    return "is not a complete URL, such as https://api.example.com/items/{id}";
   const url = new URL(filled);
-  if (url.hash) return "may not hold a fragment";
+  if (url.hash) return "must not contain a fragment";
+  if (url.username || url.password)
+    return "must not contain a user name or password: credentials belong in `headers`, as ${NAME}";
   const credential = [...url.searchParams.keys()].find(isCredential);
   if (credential !== undefined)
-    return `may not hold \`${credential}\`: credentials belong in \`headers\`, as \${NAME}`;
+    return `must not contain \`${credential}\`: credentials belong in \`headers\`, as \${NAME}`;
   return addressProblem(url, toolAddressRules(context));
 }
 
@@ -185,7 +190,7 @@ function checkPlaceholders(
     (name) => !names.includes(name) && !Object.hasOwn(preset, name),
   );
   for (const name of stray) {
-    const detail = `\`{${name}}\` is no argument of the tool: describe it in \`parameters\`, or set it in \`preset_args\`.`;
+    const detail = `The tool has no argument \`${name}\`: describe it in \`parameters\`, or set it in \`preset_args\`.`;
     section.findings.error("unknown_key", [...section.path, "url"], detail);
   }
 }

@@ -21,7 +21,7 @@ import {
   UI_KEYS,
 } from "./known-keys";
 import { MAX_AGENTS, MAX_ID_CHARS, MAX_TEXT_CHARS } from "./config-limits";
-import { NEED_IDS, NEEDS } from "./needs";
+import { NEED_IDS, type NeedId, NEEDS } from "./needs";
 import { toKind } from "./params";
 import { BACKEND } from "./backend-settings";
 import type { Setting } from "./setting";
@@ -39,7 +39,7 @@ export function teamSchema(): JsonSchema {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "A massgen-edge team",
     description:
-      "A MassGen config as massgen-edge reads it. Keys it ignores are marked as deprecated, with the reason.",
+      "The format of team configs. Ignored keys are marked as deprecated, with the reason.",
     ...section(TOP_KEYS, {
       agents: {
         description: "The agents of the team.",
@@ -48,7 +48,10 @@ export function teamSchema(): JsonSchema {
         maxItems: MAX_AGENTS,
         items: ref("agent"),
       },
-      agent: { description: "The one agent of a team of one.", ...ref("agent") },
+      agent: {
+        description: "The agent of a team with a single agent, in place of `agents`.",
+        ...ref("agent"),
+      },
       orchestrator: {
         description: "Settings of the coordination and of the final answer.",
         ...section(ORCHESTRATOR_KEYS, {
@@ -96,7 +99,7 @@ const ref = (name: string): JsonSchema => ({ $ref: `#/$defs/${name}` });
 /** In agreement with `value-needs.ts`. */
 const MEMORY: JsonSchema = {
   description:
-    "The turns of a session are remembered anyway; memory that lasts longer is not served.",
+    "Agents always remember the turns of their session. Memory across sessions is not supported.",
   anyOf: [
     ref("off"),
     {
@@ -135,7 +138,7 @@ const ignoredKeys = ({ ignored }: KeyRules): Entry[] =>
 
 function refusedKeys({ later, only = {} }: KeyRules): Entry[] {
   return NEED_IDS.flatMap((need) => {
-    const description = `Not served: ${NEEDS[need].what}. ${NEEDS[need].way}`;
+    const description = notSupported(need);
     // A setting of a feature that can only be off may have any value.
     return (later[need] ?? []).map(
       (key): Entry => [
@@ -149,13 +152,19 @@ function refusedKeys({ later, only = {} }: KeyRules): Entry[] {
 function keysByValue({ byValue = [] }: KeyRules): Entry[] {
   return byValue.map((key) => {
     if (key === "memory") return [key, MEMORY];
-    const usual = USUAL.has(key) ? [{ enum: USUAL.get(key) }] : [];
-    return [
-      key,
-      { description: "Not served beyond what is here anyway.", anyOf: [...usual, ref("off")] },
-    ];
+    const usual = USUAL.get(key);
+    const only = usual?.map((value) => `\`${String(value)}\``).join(" and ");
+    const description = only ? `Supported: only ${only}.` : notSupported(NEED_OF[key] ?? OTHER);
+    return [key, { description, anyOf: [...(usual ? [{ enum: usual }] : []), ref("off")] }];
   });
 }
+
+/** The needs of keys that are refused by value and support no value. */
+const NEED_OF: Readonly<Record<string, NeedId>> = { hooks: "hooks", upload_files: "upload_files" };
+const OTHER = "other_coordination";
+
+const notSupported = (need: NeedId): string =>
+  `Not supported: ${NEEDS[need].what}. ${NEEDS[need].way}`;
 
 type AnySetting = Pick<Setting<unknown, unknown>, "key" | "fallback" | "about"> & {
   kind: { schema: JsonSchema };
@@ -184,20 +193,20 @@ const EVERY_OBJECTS = Object.getOwnPropertyNames(Object.prototype)
 const agent = (): JsonSchema => ({
   ...section(AGENT_KEYS, {
     id: {
-      description: "The agent's name in logs and results; its peers never see it.",
+      description: "Name of the agent in logs and results. Other agents do not see it.",
       type: "string",
       maxLength: MAX_ID_CHARS,
       pattern: "^[A-Za-z0-9][A-Za-z0-9_.-]*$",
       not: { anyOf: [{ enum: EVERY_OBJECTS }, { pattern: "^(0|[1-9][0-9]*)$" }] },
     },
-    backend: { description: "Which model the agent is, and how it is reached.", ...ref("backend") },
+    backend: { description: "Model of the agent, and its endpoint.", ...ref("backend") },
     system_message: {
-      description: "The agent's role.",
+      description: "Instructions for the agent, for example its role.",
       type: ["string", "null"],
       maxLength: MAX_TEXT_CHARS,
     },
     voting_sensitivity: {
-      description: "As of the team, for this agent.",
+      description: "Replaces the team's `voting_sensitivity` for this agent.",
       ...nullable(SENSITIVITIES.schema),
     },
   }),
@@ -220,16 +229,17 @@ function backend(): JsonSchema {
       context_paths: ref("contexts"),
       custom_tools: ref("custom-tools"),
       exclude_custom_tools: {
-        description: "Names of such tools that the agent does not get.",
+        description: "Names of tools in `custom_tools` that the agent does not get.",
         ...nullable(texts.schema),
       },
       mcp_servers: ref("mcp-servers"),
       allowed_tools: {
-        description: "Of the servers' tools only these, by bare or full name.",
+        description:
+          "Tools of MCP servers that the agent gets, by bare or full name. Omitted: all.",
         ...nullable(texts.schema),
       },
       exclude_tools: {
-        description: "Of the servers' tools not these, by bare or full name.",
+        description: "Tools of MCP servers that the agent does not get, by bare or full name.",
         ...nullable(texts.schema),
       },
       rate_limits: ref("rate-limits"),
@@ -305,10 +315,10 @@ const NAMES: Readonly<Record<string, string>> = FORMAT_NAMES;
 function paramsByFormat(): Record<string, JsonSchema> {
   const entries = Object.entries(FORMAT_PARAMS).map(([format, { kinds, outputCaps }]) => {
     const cap = {
-      description: "Most output tokens of one call.",
+      description: "Maximum output tokens of one call.",
       ...nullable(integer(1, 10_000_000).schema),
     };
-    const description = `A parameter of ${NAMES[format]}.`;
+    const description = `Parameter of ${NAMES[format]}.`;
     const params = Object.entries(kinds).map(
       ([key, kind]): Entry => [key, { description, ...nullable(toKind(kind).schema) }],
     );

@@ -33,17 +33,17 @@ export type KeyRules = {
 };
 
 export const TERMINAL =
-  "it is about a terminal on your own machine; here every run has event streams instead (GET /api/sessions/{id}/events)";
-const NO_EFFECT = "it has no effect, in MassGen neither";
-const NO_DOCKER = "there is no Docker here";
+  "it configures MassGen's terminal; read the event stream of a run instead (GET /api/sessions/{id}/events)";
+const NO_EFFECT = "no effect, also in MassGen";
+const NO_DOCKER = "the service has no Docker";
 
 const OLD_KEYWORDS = {
-  models: "write `agents`, a list with one entry per model, each with its own `backend`",
+  models: "write `agents`, a list with one entry per model, each with a `backend`",
   model_configs: "write the settings into the `backend` of each entry of `agents`",
   num_agents: "write one entry in `agents` for each agent",
   max_rounds: "write `orchestrator.max_new_answers_per_agent`",
   consensus_threshold:
-    "agents vote until all have voted; `orchestrator.voting_sensitivity` says how strictly they judge",
+    "agents vote until all have voted; `orchestrator.voting_sensitivity` sets how strictly they judge",
   voting_enabled:
     "agents always vote; `orchestrator.skip_coordination_rounds: true` lets the first agent answer alone",
   enable_voting:
@@ -54,7 +54,8 @@ export const TOP_KEYS: KeyRules = {
   served: ["agents", "agent", "orchestrator", "timeout_settings", "ui"],
   ignored: {
     display: NO_EFFECT,
-    session_id: "every run starts its own session; continue one with POST /api/sessions/{id}/turns",
+    session_id:
+      "every run starts its own session; to continue a session, use POST /api/sessions/{id}/turns",
   },
   later: {
     filesystem_memory: ["filesystem_memory"],
@@ -76,7 +77,7 @@ export const ORCHESTRATOR_KEYS: KeyRules = {
   ignored: {
     session_storage: NO_EFFECT,
     timeout: `${NO_EFFECT}; write \`timeout_settings.orchestrator_timeout_seconds\``,
-    debug_final_answer: "runs are looked into through their event log",
+    debug_final_answer: "use the event log",
     docker: NO_DOCKER,
     interactive_mode: TERMINAL,
     max_turns: TERMINAL,
@@ -111,7 +112,7 @@ export const COORDINATION_KEYS: KeyRules = {
   served: [...keysOf(COORDINATION), "persona_generator"],
   ignored: {
     use_two_tier_workspace: NO_EFFECT,
-    write_mode: "nothing is written to a host",
+    write_mode: "agents never write to the files of a host",
     web_review: TERMINAL,
   },
   later: {
@@ -203,6 +204,7 @@ export const MCP_SERVER_KEYS: KeyRules = {
   ),
   grows: true,
 };
+const OF_PROGRAMS = "it applies only to servers that are local programs";
 /** A server over HTTP. */
 export const HTTP_MCP_KEYS: KeyRules = {
   served: [
@@ -218,10 +220,10 @@ export const HTTP_MCP_KEYS: KeyRules = {
     "read_only",
   ],
   ignored: {
-    security: "every address passes the service's own rules, and nothing is started",
-    args: "it is about servers that are programs",
-    env: "it is about servers that are programs",
-    cwd: "it is about servers that are programs",
+    security: "the service checks every address itself and starts no programs",
+    args: OF_PROGRAMS,
+    env: OF_PROGRAMS,
+    cwd: OF_PROGRAMS,
   },
   later: { tool_search: ["defer_loading"], tools_from_code: ["allowed_callers"] },
 };
@@ -250,8 +252,9 @@ export const REGISTERED_TOOL_KEYS = known("name");
 export const RATE_KEYS = known("rpm", "tpm", "rpd", "tpd");
 export const FILE_KEYS = known("image_path", "audio_path", "video_path", "file_path");
 export const CONTEXT_PATH_KEYS = known("path", "permission", "protected_paths");
-const OF_CONVERSATIONS = "a conversation is summed up by itself when it nears its model's window";
-const OF_MEMORY = "it is about memory across conversations, which is off";
+const OF_CONVERSATIONS =
+  "conversations are summarized automatically before they exceed the context window";
+const OF_MEMORY = "it applies to memory across sessions, which is off";
 /** The turns of a session are its agents' memory. Longer-lived memory is refused. */
 export const MEMORY_KEYS: KeyRules = {
   served: ["enabled", "conversation_memory", "persistent_memory"],

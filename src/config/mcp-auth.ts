@@ -41,7 +41,7 @@ export function readMcpAuth(server: Section, url: string, context: ConfigContext
       section.findings.error(
         "missing",
         section.path,
-        "access_token or refresh_token is missing: what a person's consent has given.",
+        "access_token or refresh_token is missing: a person's consent gives these tokens.",
       );
     return { type, issuer, clientId, clientSecret, accessToken, refreshToken };
   }
@@ -58,9 +58,9 @@ export function readMcpAuth(server: Section, url: string, context: ConfigContext
 
 const ABOUT: Readonly<Record<string, string>> = {
   type: "`client_credentials` or `authorization_code`",
-  client_id: "by which the authorisation server knows this service",
-  issuer: "the authorisation server that gets the secrets, for the tool server must not choose it",
-  client_secret: "as ${NAME} of a secret",
+  client_id: "the id of this client at the authorization server",
+  issuer: "the authorization server, the only server that receives the secrets",
+  client_secret: "write ${NAME} of a secret",
 };
 
 function missing({ path, values, findings }: Section, key: string): void {
@@ -73,7 +73,7 @@ function readIssuer(section: Section, context: ConfigContext): string | null {
   if (written === null) return null;
   const problem = URL.canParse(written)
     ? addressProblem(new URL(written), toolAddressRules(context))
-    : "is no complete URL";
+    : "is not a complete URL";
   if (problem === null) return written; // unchanged, because issuers are compared exactly
   section.findings.error("base_url_refused", [...section.path, "issuer"], `issuer ${problem}.`);
   return null;
@@ -102,7 +102,7 @@ function readSecret(
     findings.error(
       "key_bound_elsewhere",
       at,
-      `\${${name}} is sent to ${describeBindings(known.bindings)} only, never to ${origin}: bind it to ${origin} too.`,
+      `\${${name}} may be sent only to ${describeBindings(known.bindings)}, not to ${origin}: bind it to ${origin} too.`,
     );
   else findings.error("key_unknown", at, unknownSecret(name, origin));
   return null;

@@ -41,7 +41,7 @@ export function readMcpTools(section: Section, context: ConfigContext): McpTools
     section.findings.error(
       "out_of_range",
       path,
-      `An agent has at most ${MAX_MCP_SERVERS} servers; these are ${entries.length}.`,
+      `An agent has at most ${MAX_MCP_SERVERS} servers; this agent has ${entries.length}.`,
     );
   const servers = entries
     .slice(0, MAX_MCP_SERVERS)
@@ -100,7 +100,7 @@ function readHttpServer({ name, section }: Entry, context: ConfigContext): McpSe
     section.findings.error(
       "not_allowed",
       [...section.path, "headers"],
-      "`auth` sends a token of its own: remove the Authorization header.",
+      "`auth` sends its own token: remove the Authorization header.",
     );
   return {
     ...{ name, url, headers, auth, ...filters },
@@ -112,7 +112,7 @@ function readHttpServer({ name, section }: Entry, context: ConfigContext): McpSe
 
 function checkName({ path, findings }: Section, name: string): void {
   if (MCP_NAME.test(name)) return;
-  const detail = `The name of a server has 1 to 100 letters, digits, dashes or underscores; \`${cut(name)}\` is not valid.`;
+  const detail = `The name of a server must be 1 to 100 letters, digits, dashes or underscores; \`${cut(name)}\` is not.`;
   findings.error("out_of_range", [...path, "name"], detail);
 }
 
@@ -123,8 +123,8 @@ function checkType({ path, values, findings }: Section): void {
   const type = values.get("type") ?? "streamable-http";
   if (typeof type === "string" && TYPES.includes(type)) return;
   const sse =
-    "The older transport over SSE is not served: most servers have an address for `streamable-http` too.";
-  const other = "type must be `streamable-http` where there is a `url`.";
+    "The older SSE transport is not supported. Use the server's `streamable-http` address; most servers have one.";
+  const other = "type must be `streamable-http` for a server with a `url`.";
   findings.error("wrong_type", [...path, "type"], type === "sse" ? sse : other);
 }
 
@@ -138,13 +138,15 @@ function readUrl(section: Section, context: ConfigContext): string | null {
 }
 
 function urlProblem(written: string, context: ConfigContext): string | null {
-  if (written.includes("${")) return "may not name a secret: secrets belong in `headers`";
-  if (!URL.canParse(written)) return "is no complete URL, such as https://mcp.example.com/mcp";
+  if (written.includes("${")) return "must not contain a secret: secrets belong in `headers`";
+  if (!URL.canParse(written)) return "is not a complete URL, such as https://mcp.example.com/mcp";
   const url = new URL(written);
-  if (url.hash) return "may not hold a fragment";
+  if (url.hash) return "must not contain a fragment";
+  if (url.username || url.password)
+    return "must not contain a user name or password: credentials belong in `headers`, as ${NAME}";
   const credential = [...url.searchParams.keys()].find(isCredential);
   if (credential !== undefined)
-    return `may not hold \`${credential}\`: credentials belong in \`headers\`, as \${NAME}`;
+    return `must not contain \`${credential}\`: credentials belong in \`headers\`, as \${NAME}`;
   return addressProblem(url, toolAddressRules(context));
 }
 
@@ -175,7 +177,7 @@ function refuseRepeatedNames(section: Section, entries: readonly Entry[]): void 
       section.findings.error(
         "duplicate",
         entry.path,
-        `Another server has the name ${quoted(name)} already.`,
+        `Another server already has the name ${quoted(name)}.`,
       );
     seen.add(name);
   }

@@ -6,7 +6,7 @@
 type NeedFacts = {
   /** Completes "This team needs …". */
   what: string;
-  /** Why it is not supported, as a clause. */
+  /** The reason, as a clause. */
   why: string;
   /** The alternative, as sentences. */
   way: string;
@@ -35,152 +35,148 @@ export const SERVED = {
 export type Feature = keyof typeof SERVED;
 export type Features = Readonly<Record<Feature, boolean>>;
 
-const NOT_YET = "this service does not have that yet";
-const REMOVE = "Remove the keys to run the team without.";
+const REMOVE = "To run the team without this feature, remove the keys.";
+const OWN_MEMORY = "Agents always remember the turns of their session.";
+const SENSITIVITY = "Remove the keys. `voting_sensitivity` sets how strictly agents judge.";
 
-const notYet = (what: string, way = REMOVE): NeedFacts => ({ what, why: NOT_YET, way });
+const unsupported = (what: string, way = REMOVE): NeedFacts => ({
+  what,
+  why: "not supported",
+  way,
+});
 
 export const NEEDS = {
-  workspace: notYet(
-    "workspaces with files for its agents",
-    "Remove the keys to run the team without files.",
-  ),
+  workspace: unsupported("workspaces for its agents"),
   host_context_path: {
-    what: "files of your machine",
-    why: "a path there means nothing to a hosted service, and nothing of that name is uploaded",
+    what: "files from your machine",
+    why: "the service cannot read paths of your machine, and no upload has this name",
     way: "Upload them first.",
   },
   upload_files: {
-    what: "files along with the question",
-    why: "a path there means nothing to a hosted service, and nothing of that name comes with the question; video is not taken yet",
-    way: "Ask with `massgen-edge`, which sends images, PDFs, sound and text files; or send the question in parts (`{type: file, name, data}`, the data in base64) with the path as `name`. What has an address with https it fetches itself, from your machine; the service fetches nothing.",
+    what: "files from your machine with the question",
+    why: "the service cannot read paths of your machine, and no attachment has this name; video is not supported",
+    way: "Ask with `massgen-edge`: it attaches images, PDFs, audio and text files, also those at https addresses. Or send each file as a part of the question (`{type: file, name, data}`, with `data` in base64 and the path as `name`).",
   },
-  media_generation: notYet("generated images, sound, video or files"),
-  media_tools: notYet(
-    "tools that look at or make images, sound and video",
-    "Remove these entries of `custom_tools`.",
+  media_generation: unsupported("generated images, audio, video or files"),
+  media_tools: unsupported(
+    "tools that read or generate images, audio and video",
+    "Remove these keys, or these entries of `custom_tools`.",
   ),
   computer_use: {
-    what: "a screen to work on",
-    why: "this service has no screen",
+    what: "computer use",
+    why: "the service has no screen",
     way: "Remove these entries of `custom_tools`, or run the team with MassGen on your machine.",
   },
   foreign_framework_tool: {
     what: "agents of a Python framework as tools",
-    why: "Python does not run here",
-    way: "Remove these entries of `custom_tools`, and make each model an agent of the team.",
+    why: "the service does not run Python",
+    way: "Remove these entries of `custom_tools`, and add each model as an agent of the team.",
   },
   python_custom_tool: {
     what: "tools written in Python",
-    why: "no code of yours runs inside the service",
-    way: "Have the code answer HTTP requests, and write its address as `url` in place of `path` and `function`; or remove these entries of `custom_tools`.",
+    why: "the service does not run your code",
+    way: "Serve each tool over HTTP, and write its `url` in place of `path` and `function`; or remove these entries of `custom_tools`.",
   },
-  http_tools: notYet("tools of its own"),
+  http_tools: unsupported("custom tools"),
   stdio_mcp: {
-    what: "MCP servers started as programs",
-    why: "no program of yours is started by a hosted service",
-    way: "Start them beside you with `npm run bridge -- team.yaml`, which prints the config with their addresses, or remove them from `mcp_servers`.",
+    what: "MCP servers that are local programs",
+    why: "the service starts no programs",
+    way: "Start them on your machine with `npm run bridge -- team.yaml`, which prints the config with their addresses; or remove them from `mcp_servers`.",
   },
   localhost_mcp: {
     what: "MCP servers on your machine",
-    why: "a hosted service cannot reach them",
-    way: "Hand them on with `npm run bridge -- team.yaml --url NAME=https://…`, with a token and the address of a tunnel; an operator can allow their own address with ALLOWED_TOOL_ORIGINS.",
+    why: "the service does not connect to private addresses",
+    way: "Open a tunnel, and run `npm run bridge -- team.yaml --url NAME=https://…` with its address: the bridge forwards the server and requires a token. An operator can also allow the address with ALLOWED_TOOL_ORIGINS.",
   },
-  http_mcp: notYet("MCP servers", "Remove them from `mcp_servers`."),
-  shell: notYet(
+  http_mcp: unsupported("MCP servers", "Remove them from `mcp_servers`."),
+  shell: unsupported(
     "a shell",
-    "Remove `enable_mcp_command_line`; `enable_code_execution` runs code at providers that offer it.",
+    "Remove `enable_mcp_command_line`. `enable_code_execution` runs code at providers that support it.",
   ),
   shell_docker: {
     what: "a shell in Docker",
-    why: "this service has no containers; an operator can bind some as SANDBOX",
-    way: "Write `command_line_execution_mode: local` for the shell that is here, which has no network and installs nothing; `enable_code_execution` runs code at providers that offer it.",
+    why: "this service has no containers; an operator can add them with the binding SANDBOX",
+    way: "Write `command_line_execution_mode: local` for the built-in shell, which has no network and installs nothing. `enable_code_execution` runs code at providers that support it.",
   },
   container_isolation: {
-    what: "containers that are closed off or limited more than these are",
-    why: "the operator says what containers may reach and use (SANDBOX_NETWORK, SANDBOX_MEMORY_MB, SANDBOX_CPUS), for all of them alike",
-    way: "Ask for no more than that, or have the operator limit them.",
+    what: "containers with stricter limits",
+    why: "the operator sets network, memory and CPUs for all containers (SANDBOX_NETWORK, SANDBOX_MEMORY_MB, SANDBOX_CPUS)",
+    way: "Remove the keys, or ask the operator for stricter limits.",
   },
   container_network: {
     what: "containers with a network",
-    why: "those here have none, as the operator says with SANDBOX_NETWORK",
-    way: "Remove the key to run the team without.",
+    why: "the operator's containers have no network (SANDBOX_NETWORK)",
+    way: "To run the team without a network, remove the key.",
   },
   container_settings: {
-    what: "containers of its own making",
-    why: "which image they run, as which user and with what, is the operator's to say",
+    what: "custom containers",
+    why: "the operator sets image, user and options for all containers",
     way: "Remove these keys.",
   },
-  skills: notYet("skills"),
-  persistent_memory: notYet(
-    "memory across conversations",
-    "Remove `memory`; the turns of one session are remembered anyway.",
-  ),
-  filesystem_memory: notYet(
-    "memory in files",
-    "Remove the keys; the turns of one session are remembered anyway.",
-  ),
-  task_planning_tools: notYet("task planning tools"),
-  task_plans: notYet(
-    "plans made for the whole task",
-    "Remove the keys; `enable_agent_task_planning` gives agents to-do lists.",
+  skills: unsupported("skills"),
+  persistent_memory: unsupported("memory across sessions", `Remove \`memory\`. ${OWN_MEMORY}`),
+  filesystem_memory: unsupported("memory in files", `Remove the keys. ${OWN_MEMORY}`),
+  task_planning_tools: unsupported("task planning tools"),
+  task_plans: unsupported(
+    "plans for the whole task",
+    "Remove the keys. `enable_agent_task_planning` gives agents to-do lists.",
   ),
   hooks: {
     what: "hooks",
-    why: "no code of yours runs inside the service",
-    way: "Remove `hooks`; every event of a run can be followed at its event stream.",
+    why: "the service does not run your code",
+    way: "Remove `hooks`. The event stream of a run shows every event.",
   },
-  permissions: notYet(
+  permissions: unsupported(
     "permission policies",
-    "Remove `permissions`; `allowed_tools` and `exclude_tools` choose among the tools of a server.",
+    "Remove `permissions`. `allowed_tools` and `exclude_tools` select the tools of MCP servers.",
   ),
-  subagents: notYet("sub-agents", "Remove the keys, or make them agents of the team."),
-  checkpoints: notYet("checkpoints"),
-  tool_search: notYet("tool search and strict tool use"),
-  tools_from_code: notYet("tools called from code"),
-  structured_output: notYet(
+  subagents: unsupported("sub-agents", "Remove the keys, or add the sub-agents to `agents`."),
+  checkpoints: unsupported("checkpoints"),
+  tool_search: unsupported("tool search and strict tool use"),
+  tools_from_code: unsupported("tools called from code"),
+  structured_output: unsupported(
     "structured output",
-    "Remove `output_schema`, and describe the form in the question.",
+    "Remove `output_schema`, and describe the format in the question.",
   ),
-  broadcasts: notYet(
+  broadcasts: unsupported(
     "messages between agents",
-    "Remove the keys; agents see one another's answers.",
+    "Remove the keys. Agents see each other's answers.",
   ),
-  compaction: notYet("a compaction of its own"),
-  evaluation_criteria: notYet(
-    "evaluation criteria",
-    "Remove the keys; `voting_sensitivity` says how strictly agents judge.",
+  compaction: unsupported(
+    "settings for summarizing conversations",
+    "Remove the keys. The service summarizes long conversations automatically.",
   ),
-  round_evaluation: notYet(
-    "evaluators between rounds",
-    "Remove the keys; `voting_sensitivity` says how strictly agents judge.",
-  ),
-  novelty: notYet(
+  evaluation_criteria: unsupported("evaluation criteria", SENSITIVITY),
+  round_evaluation: unsupported("evaluators between rounds", SENSITIVITY),
+  novelty: unsupported(
     "novelty injection",
-    "Remove the keys; `answer_novelty_requirement` refuses answers that repeat others.",
+    "Remove the keys. `answer_novelty_requirement` refuses answers that repeat others.",
   ),
-  prompt_improvement: notYet("improved prompts"),
-  early_voting: notYet("a vote before working together"),
-  change_documents: notYet("change documents"),
-  trace_analysis: notYet("trace analysis"),
-  fast_iteration: notYet("fast iteration"),
-  checklists: notYet("checklist voting", "Remove the keys; agents vote by `voting_sensitivity`."),
-  other_coordination: notYet(
-    "another way of coordinating",
-    "Remove the keys; agents answer, improve and vote, and the winner presents.",
+  prompt_improvement: unsupported("prompt improvement"),
+  early_voting: unsupported("a vote before agents collaborate"),
+  change_documents: unsupported("change documents"),
+  trace_analysis: unsupported("trace analysis"),
+  fast_iteration: unsupported("fast iteration"),
+  checklists: unsupported("checklist voting", SENSITIVITY),
+  other_coordination: unsupported(
+    "another coordination mode",
+    "Remove the keys. Agents answer, improve and vote, and the winner presents.",
   ),
   no_votes: {
     what: "a winner without a vote",
-    why: "among several answers nothing else says which is best",
-    way: "Remove the key. With `max_new_answers_per_agent: 1` and `defer_voting_until_all_answered: true` each agent answers once and votes once.",
+    why: "only votes select the best of several answers",
+    way: "Remove the key. With `max_new_answers_per_agent: 1` and `defer_voting_until_all_answered: true`, each agent answers once and votes once.",
   },
-  prompt_optimisation: notYet("prompt optimisation by DSPy"),
-  message_processing: notYet("message processing by NLIP"),
-  persona_backend: notYet(
-    "personas by another backend",
-    "Remove `backend`; the first agent's model writes them.",
+  prompt_optimisation: unsupported("prompt optimization by DSPy"),
+  message_processing: unsupported("message processing by NLIP"),
+  persona_backend: unsupported(
+    "a backend for personas",
+    "Remove `backend`. The first agent's model writes the personas.",
   ),
-  kept_personas: notYet("personas that stay", "Remove the key; each attempt writes its own."),
+  kept_personas: unsupported(
+    "personas that last for several turns",
+    "Remove the key. Each attempt writes its own personas.",
+  ),
 } as const satisfies Record<string, NeedFacts>;
 
 export type NeedId = keyof typeof NEEDS;

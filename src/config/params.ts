@@ -75,8 +75,10 @@ function refuseForeign(
     if (!values.has(key) || Object.hasOwn(params.kinds, key) || params.outputCaps.includes(key))
       continue;
     const advice = Object.hasOwn(params.foreign, key) ? params.foreign[key] : undefined;
-    const instead = advice ? `: ${advice}` : ". What a provider adds goes under extra_body";
-    const detail = `\`${key}\` is no parameter of ${name}${instead}.`;
+    const instead = advice
+      ? `: ${advice}`
+      : ". Write other parameters of the provider under `extra_body`";
+    const detail = `\`${key}\` is not supported by ${name}${instead}.`;
     findings.error("unknown_key", [...path, key], detail, "key");
   }
 }
@@ -87,7 +89,7 @@ function readExtraBody(backend: Section, { reserved, outputCaps }: FormatParams)
   const ours = new Set([...reserved, ...outputCaps, ...NEVER].map((name) => name.toLowerCase()));
   for (const key of extra?.keys() ?? []) {
     if (!ours.has(String(key).toLowerCase())) continue;
-    const detail = `\`${String(key)}\` is the service's own to set; extra_body may not change it.`;
+    const detail = `The service sets \`${String(key)}\` itself: remove it from \`extra_body\`.`;
     backend.findings.error(
       "not_allowed",
       [...backend.path, "extra_body", String(key)],

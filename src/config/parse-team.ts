@@ -71,7 +71,7 @@ export function checkTeam(source: unknown, context: ConfigContext): TeamCheck {
 function checkSize(team: Team, findings: Findings): void {
   const size = byteLength(JSON.stringify(team));
   if (size <= MAX_TEAM_BYTES) return;
-  const detail = `The team may take ${MAX_TEAM_BYTES} bytes, with what its aliases repeat; this takes ${size}. Shorten its texts.`;
+  const detail = `The team has ${size} bytes with expanded aliases; the limit is ${MAX_TEAM_BYTES}. Shorten its texts.`;
   findings.error("too_large", [], detail);
 }
 

@@ -12,7 +12,7 @@ type PricedModel = {
 };
 
 /** The consequence of an unknown price for a run. */
-export const ONLY_TOKENS = "only budget.max_tokens can cap a run";
+export const ONLY_TOKENS = "only budget.max_tokens can limit a run";
 
 /** The model's price; `null` if unknown. Warns if a cap in dollars cannot work. */
 export function priceOf(
@@ -23,7 +23,7 @@ export function priceOf(
   if (facts.price !== null && surcharge === null) return facts.price;
   const { key, what } =
     facts.price === null || surcharge === null ? { key: "model", what: "" } : surcharge;
-  const detail = `The price of ${model} at ${host.name}${what} is not known: ${ONLY_TOKENS}.`;
+  const detail = `The price of ${model} at ${host.name}${what} is unknown: ${ONLY_TOKENS}.`;
   section.findings.warn("price_unknown", [...section.path, key], detail);
   return null;
 }

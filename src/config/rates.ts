@@ -41,7 +41,7 @@ export function readRates(
   }
   const usual = isEnabled ? usualRates(place.host, place.model) : null;
   if (!usual && !written) {
-    const detail = `\`${key}\` has no effect: no usual limits of ${place.hostName} are known. Write \`rate_limits: {rpm: …, tpm: …}\`.`;
+    const detail = `\`${key}\` has no effect: the default limits of ${place.hostName} are unknown. Write \`rate_limits: {rpm: …, tpm: …}\`.`;
     findings.warn("no_effect", [...path, key], detail, "key");
     return null;
   }

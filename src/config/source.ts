@@ -41,7 +41,7 @@ function readYaml(written: string): SourceResult {
   if (written.length > MAX_CONFIG_CHARS)
     return refused(
       "too_large",
-      `A config may have ${MAX_CONFIG_CHARS} characters; this has ${written.length}.`,
+      `The config has ${written.length} characters; the limit is ${MAX_CONFIG_CHARS}.`,
     );
   // In YAML, a lone CR ends a line, as in old editors; the parser supports only the other two.
   const text = written.replaceAll(/\r(?!\n)/g, "\n");
@@ -69,7 +69,7 @@ function readYaml(written: string): SourceResult {
     if (!(error instanceof ReferenceError)) throw error;
     return refused(
       "syntax",
-      `At most ${MAX_ALIASES} aliases are resolved; this has more.`,
+      `The config has more than ${MAX_ALIASES} aliases.`,
       lastAlias(doc, lines),
     );
   }
@@ -119,7 +119,7 @@ function excessOf(text: string): Excess | null {
     if (++tokens > MAX_YAML_TOKENS)
       return {
         code: "too_large",
-        detail: `A config may have ${MAX_YAML_TOKENS} tokens of YAML; this has more.`,
+        detail: `The config has more than ${MAX_YAML_TOKENS} YAML tokens.`,
         line,
       };
     const breaks = token.split("\n").length - 1;

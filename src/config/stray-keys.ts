@@ -22,7 +22,7 @@ const NAMES = new Set([
 export const isCredential = (name: string): boolean =>
   NAMES.has(name.toLowerCase().replaceAll(/[-_]/g, "")) || holdsKey(name);
 
-const BELONGS = "A key belongs in the backend's `api_key`, where it is kept sealed";
+const MOVE = "Move it to the backend's `api_key`, which is stored encrypted";
 
 /**
  * Reports credentials anywhere in data that is passed on unchanged. Messages contain their names,
@@ -30,11 +30,7 @@ const BELONGS = "A key belongs in the backend's `api_key`, where it is kept seal
  */
 export function refuseStrayKeys(findings: Findings, path: Path, value: unknown): void {
   if (typeof value === "string" && holdsKey(value))
-    findings.error(
-      "not_allowed",
-      path,
-      `This looks like a key. ${BELONGS}: write it there, and remove it here.`,
-    );
+    findings.error("not_allowed", path, `This looks like a key. ${MOVE}.`);
   if (Array.isArray(value))
     for (const [nth, item] of value.entries()) refuseStrayKeys(findings, [...path, nth], item);
   if (!(value instanceof Map)) return;
@@ -44,7 +40,7 @@ export function refuseStrayKeys(findings: Findings, path: Path, value: unknown):
       findings.error(
         "not_allowed",
         at,
-        `\`${cut(name)}\` is a credential's name. ${BELONGS}: write it there, and remove it here.`,
+        `\`${cut(name)}\` is the name of a credential. ${MOVE}.`,
         "key",
       );
     else refuseStrayKeys(findings, at, item);

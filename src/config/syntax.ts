@@ -24,7 +24,7 @@ export function forbiddenCharacter(text: string): SyntaxProblem | null {
   const code = found[0].charCodeAt(0);
   const way = code === 0 ? ". If the file is UTF-16, save it as UTF-8." : ": remove it.";
   const name = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
-  return { offset: found.index, detail: `${name} may not stand in a config${way}` };
+  return { offset: found.index, detail: `${name} is not allowed in a config${way}` };
 }
 
 /** The parser's problems. Only if there are none: constructs that a config must not use. */
@@ -40,21 +40,20 @@ export function syntaxProblems(
   return found.length > 0 || !doc ? found : unwantedIn(doc);
 }
 
-const NO_PAIR =
-  "A key with a colon, a space and a value is wanted here: is the colon or the space missing?";
+const NO_PAIR = "Expected a key, a colon, a space and a value. Is the colon or the space missing?";
 const TWO_KEYS =
-  "A text with a colon and a space inside must be in quotes; if it is a key of its own, it needs its own line and the indentation of its neighbours.";
+  "Put text that contains a colon and a space in quotes. If it is a key, put it on its own line, with the indentation of its neighbours.";
 
 /** `rest` is the text from the error on. */
 function detailOf({ code, message }: YAMLError, rest: string): string {
-  if (rest.startsWith("```")) return "This is a fence of Markdown, no YAML: remove the line.";
+  if (rest.startsWith("```")) return "This is a Markdown fence, not YAML: remove the line.";
   switch (code) {
     case "TAB_AS_INDENT":
-      return "A tab indents this line: YAML takes spaces only.";
+      return "This line is indented with a tab: use spaces.";
     case "MULTIPLE_DOCS":
-      return "A second document begins here; a config is one: put each into a file of its own.";
+      return "A second document begins here. A config is one document: put each into its own file.";
     case "TAG_RESOLVE_FAILED":
-      return `\`${cut(/^\S*/.exec(rest)?.[0] ?? "")}\` is a tag, and no config needs one: write the value without it.`;
+      return `\`${cut(/^\S*/.exec(rest)?.[0] ?? "")}\` is a YAML tag, and configs do not support tags: write the value without it.`;
     case "MULTILINE_IMPLICIT_KEY":
       return NO_PAIR;
     case "BLOCK_AS_IMPLICIT_KEY":
@@ -68,7 +67,7 @@ function detailOf({ code, message }: YAMLError, rest: string): string {
     case "UNEXPECTED_TOKEN":
       return `${message}: a text with any of { } [ ] , in it must be in quotes.`;
     case "BAD_DQ_ESCAPE":
-      return `${cut(message)}: in single quotes a backslash is only itself.`;
+      return `${cut(message)}: use single quotes, in which a backslash is a plain character.`;
     case "MISSING_CHAR":
       return missing(message);
     default:
@@ -78,15 +77,14 @@ function detailOf({ code, message }: YAMLError, rest: string): string {
 
 function missing(message: string): string {
   const quote = /^Missing closing (.)quote$/.exec(message)?.[1];
-  if (quote !== undefined)
-    return `The text that ends here has no closing ${quote} to its opening one.`;
+  if (quote !== undefined) return `The quoted text that ends here has no closing ${quote}.`;
   return message.startsWith("Implicit map keys") ? NO_PAIR : `${message}.`;
 }
 
 const MERGE =
-  "Merge keys (`<<`) are not read here: write the shared keys out, or share a whole mapping, as in `backend: *name`.";
+  "Merge keys (`<<`) are not supported: repeat the shared keys, or share a whole mapping, as in `backend: *name`.";
 const HALF =
-  "Half of a surrogate pair is no character: write both halves, or the character itself.";
+  "Half of a surrogate pair is not a character: write both halves, or the character itself.";
 
 function unwantedIn(doc: Document.Parsed): SyntaxProblem[] {
   const problems: SyntaxProblem[] = [];

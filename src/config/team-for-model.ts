@@ -26,16 +26,16 @@ export function teamForModel(name: string, backendType?: string): ModelTeam {
   const rest = written.slice(OURS.length);
   if (rest.startsWith(MODEL)) return ofModel(rest.slice(MODEL.length), backendType);
   return rest === ""
-    ? unknown("A team's name follows `massgen/`, such as `massgen/demo`.")
+    ? unknown("Write the name of a team after `massgen/`, such as `massgen/demo`.")
     : { found: "team", name: rest };
 }
 
 function ofModel(model: string, backendType: string | undefined): ModelTeam {
-  if (model === "") return unknown("A model's name is missing.");
+  if (model === "") return unknown("The name of the model is missing.");
   const type = backendType ?? typeOfModel(model);
   if (type === null) {
     return unknown(
-      `The name of this model does not identify its provider: name a backend type too, one of ${SERVED_TYPES.join(", ")}.`,
+      `The name of the model does not identify its provider. Also give a backend type: ${SERVED_TYPES.join(", ")}.`,
     );
   }
   return { found: "config", config: { agent: { id: "agent", backend: { type, model } } } };

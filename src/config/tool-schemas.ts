@@ -35,7 +35,7 @@ function closed(properties: Record<string, JsonSchema>, ...required: string[]): 
 }
 
 const contexts = (): JsonSchema => ({
-  description: "What you uploaded (`massgen-edge push`) and the agents see.",
+  description: "Uploads (`massgen-edge push`) that the agents can read.",
   type: ["array", "null"],
   maxItems: MAX_CONTEXTS,
   items: {
@@ -44,12 +44,13 @@ const contexts = (): JsonSchema => ({
       closed(
         {
           path: {
-            description: "The name it was uploaded by.",
+            description: "Name of the upload.",
             type: "string",
             pattern: CONTEXT_NAME.source,
           },
           permission: {
-            description: "`write`: the presenter may change it; before, it is read-only.",
+            description:
+              "`write`: the presenter may change the upload. Until the presentation, it is read-only.",
             ...PERMISSION.schema,
             default: "read",
           },
@@ -67,7 +68,7 @@ const contexts = (): JsonSchema => ({
 });
 
 const customTools = (): JsonSchema => ({
-  description: "Tools over HTTP, and names of tools that this deployment has.",
+  description: "Tools over HTTP, and names of tools of this deployment.",
   anyOf: [
     { type: "array", maxItems: MAX_CUSTOM_TOOLS, items: customTool() },
     { enum: [null, false] },
@@ -88,21 +89,22 @@ const customTool = (): JsonSchema => ({
     ),
     closed(
       {
-        name: { description: "What the model calls it by.", ...NAME },
+        name: { description: "Name of the tool for the model.", ...NAME },
         description: {
-          description: "What it does, for the model.",
+          description: "Description of the tool for the model.",
           ...HTTP_TOOL.description.schema,
         },
         parameters: {
-          description: "Its arguments: a JSON Schema of type object, without references.",
+          description: "Arguments of the tool: a JSON Schema of type object, without references.",
           type: "object",
         },
         url: {
-          description: "`{argument}` in path and query is filled in.",
+          description:
+            "Address of the tool. `{argument}` in path and query is replaced by the argument.",
           ...HTTP_TOOL.url.schema,
         },
         method: {
-          description: "GET reads only; the others act on the outside.",
+          description: "GET only reads; the other methods act on the outside.",
           ...HTTP_TOOL.method.schema,
           default: "GET",
         },
@@ -115,7 +117,7 @@ const customTool = (): JsonSchema => ({
           type: "object",
         },
         timeout_seconds: {
-          description: "For a whole call.",
+          description: "Time limit of a call in seconds.",
           ...HTTP_TOOL.timeoutSeconds.schema,
           default: 60,
         },
@@ -129,7 +131,7 @@ const customTool = (): JsonSchema => ({
 
 const mcpServers = (): JsonSchema => ({
   description:
-    "MCP servers over HTTP, as a list or by name. Programs run beside you: `npm run bridge -- team.yaml`.",
+    "MCP servers over HTTP, as a list or by name. For local programs, run `npm run bridge -- team.yaml`.",
   anyOf: [
     { type: "array", maxItems: MAX_MCP_SERVERS, items: mcpServer("name") },
     // One server, or several by name.
@@ -187,7 +189,10 @@ const mcpServer = (...required: string[]): JsonSchema => ({
         description: "The transport. Default: streamable HTTP.",
         enum: ["streamable-http", "streamable_http", "http"],
       },
-      url: { description: "Public https, or what the operator allows.", ...MCP_SERVER.url.schema },
+      url: {
+        description: "Address of the server: public https, or an origin that the operator allows.",
+        ...MCP_SERVER.url.schema,
+      },
       headers: {
         description: `At most ${MAX_HEADERS}. \`\${NAME}\` is a secret, yours or the operator's, that is bound to the address.`,
         ...TEXTS,
@@ -198,22 +203,29 @@ const mcpServer = (...required: string[]): JsonSchema => ({
       },
       timeout: {
         description:
-          "Seconds for connecting; for a call too, without news of progress, unless http_read_timeout is set.",
+          "Seconds for connecting. Also the seconds of a call without a progress notification, unless `http_read_timeout` is set.",
         ...MCP_SERVER.timeout.schema,
       },
       http_read_timeout: {
-        description: "Seconds of a call without news of progress; no call lasts beyond 840 s.",
+        description:
+          "Seconds of a call without a progress notification. No call lasts longer than 840 s.",
         ...MCP_SERVER.readTimeout.schema,
       },
-      allowed_tools: { description: "Names of tools, bare or full.", ...texts.schema },
-      exclude_tools: { description: "Names of tools, bare or full.", ...texts.schema },
+      allowed_tools: {
+        description: "Tools that agents get, by bare or full name. Omitted: all.",
+        ...texts.schema,
+      },
+      exclude_tools: {
+        description: "Tools that agents do not get, by bare or full name.",
+        ...texts.schema,
+      },
       read_only: {
         description:
-          "Tools that only read, by bare or full name, with * at the end for any ending: they run in planning mode too. Nothing else follows.",
+          "Tools that only read, by bare or full name; `*` at the end matches any ending. They also run in planning mode. No other effect.",
         ...texts.schema,
       },
       security: {
-        description: "Ignored: every address passes the service's own rules.",
+        description: "Ignored: the service checks every address itself.",
         deprecated: true,
       },
     },
@@ -224,7 +236,7 @@ const mcpServer = (...required: string[]): JsonSchema => ({
 
 const rateLimits = (): JsonSchema => ({
   description:
-    "How much of the provider's quota all sessions of a tenant use together; calls wait for room.",
+    "Rate limits of all sessions of a tenant together. Calls wait until the limits permit them.",
   type: ["object", "null"],
   properties: Object.fromEntries(
     Object.entries(RATES).map(([key, { about, kind }]) => [

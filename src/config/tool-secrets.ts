@@ -68,15 +68,15 @@ export function bindingProblem(
   rules: AddressRules,
 ): string | null {
   if (!URL.canParse(origin))
-    return "An origin is scheme and host, such as https://api.example.com.";
+    return "An origin is a scheme and a host, such as https://api.example.com.";
   const url = new URL(origin);
   const problem = addressProblem(url, rules);
   if (problem !== null) return `This origin ${problem}.`;
   if (origin !== url.origin)
-    return `An origin has neither path nor query: write ${url.origin}, and paths in \`paths\`.`;
+    return `An origin has no path and no query: write ${url.origin}, and write paths in \`paths\`.`;
   const bad = paths.find((path) => new URL(path, origin).pathname !== path);
   if (bad === undefined) return null;
-  return `The path ${cut(bad)} is not as it is sent: write it without query, fragment and dots, and with its escapes.`;
+  return `Invalid path ${cut(bad)}: write it as a request sends it, percent-encoded and without query, fragment, \`.\` and \`..\`.`;
 }
 
 /** Headers that the HTTP client sets, which configs must not. */
@@ -116,7 +116,7 @@ export function readToolHeaders(
     section.findings.error(
       "out_of_range",
       path,
-      `A tool sends at most ${MAX_HEADERS} headers; these are ${written.size}.`,
+      `A tool has at most ${MAX_HEADERS} headers; this tool has ${written.size}.`,
     );
   const headers = [...written].slice(0, MAX_HEADERS).flatMap(([name, value]) => {
     const header = readHeader(section, {
@@ -138,12 +138,14 @@ function readHeader(
 ): Header | null {
   const lower = name.toLowerCase();
   if (!NAME.test(name) || RESERVED.has(lower)) {
-    const why = NAME.test(name) ? "is the service's own to set" : "is no name of a header";
-    findings.error("not_allowed", path, `\`${cut(name)}\` ${why}.`, "key");
+    const detail = NAME.test(name)
+      ? `The service sets \`${cut(name)}\` itself: remove it.`
+      : `\`${cut(name)}\` is not a valid header name.`;
+    findings.error("not_allowed", path, detail, "key");
     return null;
   }
   if (typeof value !== "string" || value.length > MAX_KEY_CHARS || !VALUE.test(value)) {
-    const detail = `${cut(name)} must be text of at most ${MAX_KEY_CHARS} plain characters; numbers belong in quotes.`;
+    const detail = `${cut(name)} must be text of at most ${MAX_KEY_CHARS} printable ASCII characters; put numbers in quotes.`;
     findings.error("wrong_type", path, detail);
     return null;
   }
@@ -160,7 +162,7 @@ function checkSecrets(
   const secrets = secretsIn(value);
   const { origin } = new URL(use.url);
   if (secrets.length === 0 && isCredential(name)) {
-    const detail = `A credential is not kept in clear: write \${NAME} of a secret that is bound to ${origin} (\`massgen-edge secrets set\`, or TOOL_SECRETS of the operator).`;
+    const detail = `The service stores no credential in clear: write \${NAME} of a secret that is bound to ${origin} (\`massgen-edge secrets set\`, or TOOL_SECRETS of the operator).`;
     findings.error("not_allowed", path, detail);
     return;
   }
@@ -171,7 +173,7 @@ function checkSecrets(
     else if (!(use.isOpen ? maySendBelow : maySend)(known.bindings, use)) {
       const isOrigin = known.bindings.some((binding) => binding.origin === origin);
       const target = isOrigin ? `${use.method} ${use.url}` : origin;
-      const detail = `\${${secret}} is sent to ${describeBindings(known.bindings)} only, never to ${target}.`;
+      const detail = `\${${secret}} may be sent only to ${describeBindings(known.bindings)}, not to ${target}.`;
       findings.error("key_bound_elsewhere", path, detail);
     }
   }
@@ -179,4 +181,4 @@ function checkSecrets(
 
 /** The remedy for an unknown secret. */
 export const unknownSecret = (name: string, origin: string): string =>
-  `\${${name}} is no secret for tools: set it with \`massgen-edge secrets set ${name} --origin ${origin}\`, or as the operator with \`npx wrangler secret put ${name}\` (locally in .dev.vars) and ${name}=${origin} in TOOL_SECRETS.`;
+  `\${${name}} is not a secret for tools: set it with \`massgen-edge secrets set ${name} --origin ${origin}\`, or as the operator with \`npx wrangler secret put ${name}\` (locally in .dev.vars) and ${name}=${origin} in TOOL_SECRETS.`;

@@ -73,7 +73,7 @@ function memoryNeeds(section: Section, value: unknown): ValueNeeds {
   const parts = ["conversation_memory", "persistent_memory"].map((key) => memory.values.get(key));
   if (parts[0] !== undefined && !isSwitchedOn(parts[0])) {
     const detail =
-      "`conversation_memory` cannot be switched off: the turns of one session are always remembered.";
+      "`conversation_memory` cannot be switched off: agents always remember the turns of their session.";
     section.findings.warn("no_effect", [...memory.path, "conversation_memory"], detail, "key");
   }
   const lasts = parts.every((part) => part === undefined) || isSwitchedOn(parts[1]);

@@ -83,7 +83,7 @@ export function readWorkspace(
   }
   if (noFileTools && !shell) {
     const detail =
-      "`exclude_file_operation_mcps` leaves the agent no way to its files: it needs `enable_mcp_command_line: true` too.";
+      "With `exclude_file_operation_mcps` the agent can reach its files only by the shell: also write `enable_mcp_command_line: true`.";
     backend.findings.error(
       "not_allowed",
       [...backend.path, BACKEND.noFileTools.key],
@@ -123,7 +123,7 @@ function warnOfIdle({ path, values, findings }: Section): void {
     findings.warn(
       "no_effect",
       [...path, key],
-      `\`${key}\` is ignored: the agent has no files (\`cwd\` gives it some).`,
+      `\`${key}\` is ignored: the agent has no workspace (\`cwd\` enables it).`,
       "key",
     );
   }
@@ -136,7 +136,7 @@ function switchesOn(section: Section, setting: Setting<string, null>): boolean {
   const path = [...section.path, key];
   if ((readSetting(section, setting) ?? "") === "") return false;
   findings.refuse({ need: "workspace", path, subject: `\`${key}\`` });
-  const detail = `\`${key}\` only switches workspaces on: each agent has its own here, and the path itself means nothing.`;
+  const detail = `\`${key}\` only enables workspaces: each agent has its own, and the path itself is ignored.`;
   if (findings.serves("workspace")) findings.warnOnce("no_effect", path, detail, "key");
   return true;
 }
@@ -153,7 +153,7 @@ function readContexts(section: Section, context: ConfigContext): ContextGrant[] 
     section.findings.error(
       "out_of_range",
       path,
-      `There may be ${MAX_CONTEXTS} contexts; these are ${entries.length}.`,
+      `At most ${MAX_CONTEXTS} contexts are possible; this list has ${entries.length}.`,
     );
   const grants: ContextGrant[] = [];
   for (const entry of entries.slice(0, MAX_CONTEXTS)) {
@@ -175,11 +175,7 @@ function readGrant(
   const protectedPaths = readProtected(entry);
   const isWord = entry.values.size === 0;
   if (!isWord && (entry.values.get("path") ?? null) === null) {
-    section.findings.error(
-      "missing",
-      entry.path,
-      "path is missing: the name of something that you uploaded.",
-    );
+    section.findings.error("missing", entry.path, "path is missing: write the name of an upload.");
     return null;
   }
   const name = isWord ? found : read(entry, "path", text(MAX_URL_CHARS), null);
@@ -198,7 +194,7 @@ function uploadFirst(names: readonly string[]): string {
   const commands = names.map((name) => {
     const isPath = !CONTEXT_NAME.test(name);
     const uploaded = contextNameFrom(name) ?? "project";
-    return `\`massgen-edge push ${isPath ? `${asArgument(name)} ` : ""}--name ${uploaded}\`${isPath ? ` (then write \`${uploaded}\` for it)` : ""}`;
+    return `\`massgen-edge push ${isPath ? `${asArgument(name)} ` : ""}--name ${uploaded}\`${isPath ? ` (then write \`${uploaded}\` in the config)` : ""}`;
   });
   return `${refusalOf("host_context_path", names.map(quoted))} Run ${listed(commands)}.`;
 }
@@ -219,12 +215,12 @@ function readProtected(entry: Section): string[] {
     findings.error(
       "out_of_range",
       path,
-      `There may be ${entries} protected paths; these are ${written.length}.`,
+      `At most ${entries} protected paths are possible; this list has ${written.length}.`,
     );
   return written.slice(0, entries).flatMap((item, nth) => {
     const problem = typeof item === "string" ? protectedPathProblem(item) : null;
     if (typeof item === "string" && problem === null) return [item];
-    const shown = typeof item === "string" ? `; \`${cut(item)}\` is none: ${problem}` : "";
+    const shown = typeof item === "string" ? `; \`${cut(item)}\` is not valid: ${problem}` : "";
     const detail = `A protected path is a path inside the context, or a pattern as in .gitignore${shown}.`;
     findings.error(
       typeof item === "string" ? "out_of_range" : "wrong_type",

@@ -17,9 +17,9 @@ export function cronProblem(text: string): string | null {
     return "must be five fields (minute, hour, day, month, weekday) with one number as the minute, so that a suite runs at most once an hour, and weekdays by name: `30 6 * * MON-FRI`";
   }
   if (fields["day"] !== "*" && fields["weekday"] !== "*")
-    return "must name days either by date or by weekday, not by both";
+    return "must select days either by date or by weekday, not by both";
   try {
-    return parse(text).nextRun() ? null : "names a time that never comes";
+    return parse(text).nextRun() ? null : "never matches a time";
   } catch (error) {
     return `is not a valid cron expression: ${error instanceof Error ? error.message.replace(/^CronPattern: /, "") : error}`;
   }

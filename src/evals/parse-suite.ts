@@ -37,7 +37,7 @@ function checkWhole(suite: Suite, findings: Findings): void {
       findings.error(
         "duplicate",
         ["cases", nth, "id"],
-        `Another case has the id \`${id}\` already.`,
+        `Another case already has the id \`${id}\`.`,
       );
     seen.add(id);
   }
@@ -46,7 +46,7 @@ function checkWhole(suite: Suite, findings: Findings): void {
   findings.error(
     "too_large",
     [],
-    `A suite may take ${MAX_SUITE_BYTES} bytes, with what its aliases repeat; this takes ${size}.`,
+    `The suite has ${size} bytes with expanded aliases; the limit is ${MAX_SUITE_BYTES}.`,
   );
 }
 
@@ -70,7 +70,7 @@ function report(issue: z.core.$ZodIssue, findings: Findings): void {
     findings.error(
       "not_served",
       path,
-      "type must be exact, contains, number or json. Patterns (regex) are not offered.",
+      "type must be exact, contains, number or json. Patterns (regex) are not supported.",
     );
   } else {
     const code =
@@ -83,5 +83,5 @@ function report(issue: z.core.$ZodIssue, findings: Findings): void {
 
 function unknownKey(key: string): string {
   const meant = nearest(key.slice(0, 60), SUITE_KEYS);
-  return `\`${key.slice(0, 60)}\` is no known key here.${meant && meant !== key ? ` Did you mean \`${meant}\`?` : ""}`;
+  return `Unknown key \`${key.slice(0, 60)}\`.${meant && meant !== key ? ` Did you mean \`${meant}\`?` : ""}`;
 }

@@ -37,7 +37,7 @@ const ContainsSchema = z
   })
   .refine(
     ({ all, any }) => (all === undefined) !== (any === undefined),
-    "takes either `all` or `any`",
+    "must have either `all` or `any`",
   );
 
 const NumberSchema = z.strictObject({
@@ -56,7 +56,7 @@ const NumberSchema = z.strictObject({
 
 const JsonSchema = z.strictObject({
   type: z.literal("json"),
-  value: z.unknown().refine(isJson, "is not what JSON can say"),
+  value: z.unknown().refine(isJson, "is not a JSON value"),
 });
 
 export const GraderSchema = z.discriminatedUnion("type", [
@@ -90,7 +90,7 @@ const BudgetSchema = z
   .refine(
     ({ max_cost_usd, max_tokens }) => max_cost_usd !== undefined || max_tokens !== undefined,
     {
-      error: "must cap max_cost_usd, max_tokens or both: a suite may run unattended",
+      error: "must set max_cost_usd, max_tokens or both, because a suite may run unattended",
     },
   );
 
@@ -99,10 +99,10 @@ export const SUITE_NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 export const SuiteSchema = z.strictObject({
   name: z.string().regex(SUITE_NAME, "must be 1 to 40 lower-case letters, digits or dashes"),
   description: z.string().min(1).max(MAX_DESCRIPTION_CHARS),
-  /** The name of an included team, or a team's config. */
+  /** The name of an included team, or a config. */
   team: z.union(
     [z.string().min(1).max(200), z.record(z.string(), z.unknown())],
-    "must be the name of a team, or its config",
+    "must be the name of a team, or a config",
   ),
   cron: z.string().max(MAX_CRON_CHARS).optional(),
   at_once: z.int().min(1).max(MAX_AT_ONCE).default(DEFAULT_AT_ONCE),

@@ -97,7 +97,7 @@ function acceptsAudio({ format, host, model }: ModelAtHost): boolean {
 
 /** Which models accept audio; shown to users. */
 export const AUDIO_MODELS_HINT =
-  "Sound is taken by Gemini (WAV, MP3, Ogg, FLAC) and, as WAV or MP3, by audio models such as gpt-audio through Chat Completions, at OpenRouter too.";
+  "Gemini models support audio as WAV, MP3, Ogg and FLAC. Audio models such as gpt-audio support WAV and MP3 through Chat Completions, also at OpenRouter.";
 
 /** Hosts that accept fewer kinds of images than their format can carry. */
 const HOST_IMAGES: Readonly<Record<string, readonly string[]>> = {

@@ -250,8 +250,8 @@ export function byStatus(status: number | undefined): readonly [FailureClass, st
 
 /** Remedies shown to users when the provider's text gives none. */
 export const HINTS: Readonly<Record<string, string>> = {
-  not_found: "Nothing answers at this address: check base_url and model.",
-  access_blocked: "The provider refuses requests from where this service runs.",
+  not_found: "The endpoint does not exist: check base_url and model.",
+  access_blocked: "The provider refuses requests from the location or network of this service.",
   redirect_refused:
     "The endpoint redirects, and redirects are not followed: give its final address as base_url.",
 };

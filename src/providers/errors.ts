@@ -78,7 +78,7 @@ export function toProviderError(error: unknown, secrets: readonly string[]): Pro
     return new ProviderError("interrupted", "interrupted", words);
   if (chain.some((one) => one instanceof SyntaxError)) {
     const message = toMessage(
-      `The provider sent an event that is not whole JSON (${content.replace(QUOTED_JSON, "")})`,
+      `The provider sent an event with invalid JSON (${content.replace(QUOTED_JSON, "")})`,
       secrets,
     );
     return new ProviderError("transient", "bad_response", message);

@@ -68,7 +68,7 @@ export async function wholeReply(
     throw new ProviderError(
       "transient",
       "bad_response",
-      "The provider sent something that is not JSON.",
+      "The provider sent a reply that is not JSON.",
     );
   if (isJsonObject(reply["error"]) || !(holds in reply))
     throw classify({ status: undefined, body: reply }, secrets);

@@ -22,7 +22,7 @@ export type FormatParams = {
   outputCaps: readonly string[];
   /** Top-level request fields that the service sets itself. `extra_body` must not contain them. */
   reserved: readonly string[];
-  /** Parameters of other formats, with their equivalent in this one. */
+  /** Parameters of other formats, with the remedy: the equivalent in this format, if any. */
   foreign: Readonly<Record<string, string>>;
   /** Checks combinations and model-specific restrictions. Pure. */
   check?(params: Readonly<Record<string, unknown>>, model: string): readonly ParamProblem[];
@@ -34,6 +34,9 @@ export type FormatParams = {
    */
   hostedAlone?(model: string): string | null;
 };
+
+/** The remedy for a parameter without an equivalent. */
+export const NO_EQUIVALENT = "remove it";
 
 /** `key` is the parameter to change; `detail` explains why and how. */
 export type ParamProblem = { key: string; detail: string };

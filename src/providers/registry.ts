@@ -57,9 +57,9 @@ type ChatType = Omit<ServedType, "served" | "format">;
 const chat = (type: ChatType): ServedType => ({ served: true, format: "openai-chat", ...type });
 
 const PROGRAM =
-  "it is a program on one's own machine, which no service can start. Use the API of its models: `type: claude`, `openai` or `gemini`";
+  "it is a local program, which the service cannot start. Use the API of its models: `type: claude`, `openai` or `gemini`";
 const FRAMEWORK =
-  "it is a Python framework, which does not run here. Name each model as an agent of its own";
+  "it is a Python framework, which the service does not run. Add each model as an agent of the team";
 
 const program = (name: string): BackendType => ({ served: false, name, instead: PROGRAM });
 const framework = (name: string): BackendType => ({ served: false, name, instead: FRAMEWORK });
@@ -228,7 +228,7 @@ export const BACKEND_TYPES: Readonly<Record<string, BackendType>> = {
     served: false,
     name: "UI-TARS",
     instead:
-      "it works on a screen, which this service does not have. Its model answers as `type: chatcompletion` with its `base_url`",
+      "it needs a screen, which the service does not have. Use its model as `type: chatcompletion` with its `base_url`",
   },
   claude_code: program("Claude Code"),
   codex: program("Codex"),

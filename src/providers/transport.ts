@@ -108,9 +108,6 @@ async function failureOf(response: Response, secrets: readonly string[]): Promis
 
 async function pageInstead(response: Response, secrets: readonly string[]): Promise<ProviderError> {
   const { words } = readError(await readAtMost(response.body, MAX_ERROR_BODY_BYTES));
-  const message = toMessage(
-    `Instead of a stream of events came ${words || "an empty page"}`,
-    secrets,
-  );
+  const message = toMessage(`Expected an event stream, got ${words || "an empty page"}`, secrets);
   return new ProviderError("transient", "bad_response", message, { status: response.status });
 }

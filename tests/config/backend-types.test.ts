@@ -117,7 +117,9 @@ describe("a backend with only a type", () => {
     (type) => {
       const source = teamWith(`type: ${type}`);
       expect(errorsOf(source, FULL_CONTEXT)).toEqual(["4:13 not_served /agents/0/backend/type"]);
-      expect(detailsOf(parseTeam(source, FULL_CONTEXT))[0]).toMatch(/not served: .*(type:|agent)/);
+      expect(detailsOf(parseTeam(source, FULL_CONTEXT))[0]).toMatch(
+        /not supported: .*(type:|agent)/,
+      );
     },
   );
 });

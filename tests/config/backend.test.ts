@@ -92,8 +92,11 @@ describe("an agent's key", () => {
   });
 
   it.each([
-    { lines: "api_key: OPENAI_API_KEY", hint: "To use the operator's, write `${OPENAI_API_KEY}`." },
-    { lines: "api_key: MY_OWN_KEY", hint: "To use the operator's, write `${OPENAI_API_KEY}`." },
+    {
+      lines: "api_key: OPENAI_API_KEY",
+      hint: "To use the operator's key, write `${OPENAI_API_KEY}`.",
+    },
+    { lines: "api_key: MY_OWN_KEY", hint: "To use the operator's key, write `${OPENAI_API_KEY}`." },
     {
       lines: "base_url: https://api.groq.com/openai/v1\napi_key: GROQ_API_KEY",
       hint: "write `${GROQ_API_KEY}`",
@@ -153,7 +156,7 @@ describe("an agent's key", () => {
     expect(parseTeam(teamWith(lines), FULL_CONTEXT).warnings).toMatchObject([
       {
         code: "no_key",
-        detail: expect.stringContaining("Write api_key if it wants one, such as ${ZAI_API_KEY}."),
+        detail: expect.stringContaining("write api_key, such as ${ZAI_API_KEY}."),
       },
     ]);
   });

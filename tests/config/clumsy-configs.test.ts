@@ -13,127 +13,123 @@ const orchestrator = (line: string) => `${ONE}\norchestrator:\n  ${line}\n`;
 const top = (line: string) => `${ONE}\n${line}\n`;
 const messagesOf = (source: unknown) => {
   const { errors, refusals } = checkTeam(source, FULL_CONTEXT);
-  return [...errors, ...refusals].map(({ line, column, detail }) => `${line}:${column} ${detail}`);
+  return [...errors, ...refusals].map(
+    ({ line, column, code, detail }) => `${line}:${column} ${code}: ${detail}`,
+  );
 };
+/** Requires exactly one problem with this place and code; its message contains the remedy. */
+function expectOne(source: unknown, problem: string, remedy: string): void {
+  const [message = "", ...others] = messagesOf(source);
+  expect(others).toEqual([]);
+  expect(message.startsWith(`${problem}: `), message).toBe(true);
+  expect(message).toContain(remedy);
+}
 
 describe("text that is not YAML, or not supported YAML, has an error for", () => {
   it.each([
-    ["a tab", "agents:\n\t- id: a\n", "2:1 A tab indents this line: YAML takes spaces only."],
+    ["a tab", "agents:\n\t- id: a\n", "2:1 syntax", "use spaces"],
     [
       "a key twice",
       backend("type: openai"),
-      "5:5 `type` is repeated in the same mapping: keep one of the two.",
+      "5:5 syntax",
+      "`type` is repeated in the same mapping: keep one of the two",
     ],
     [
       "a long key twice",
       `${"k".repeat(500)}: 1\n${"k".repeat(500)}: 2`,
-      `2:1 \`${"k".repeat(60)}…\` is repeated in the same mapping: keep one of the two.`,
+      "2:1 syntax",
+      `\`${"k".repeat(60)}…\` is repeated`,
     ],
-    [
-      "two documents",
-      `${ONE}\n---\n${ONE}`,
-      "2:1 A second document begins here; a config is one: put each into a file of its own.",
-    ],
+    ["two documents", `${ONE}\n---\n${ONE}`, "2:1 syntax", "put each into its own file"],
     [
       "a tag for bytes",
       backend("model: !!binary aGk="),
-      "5:12 `!!binary` is a tag, and no config needs one: write the value without it.",
+      "5:12 syntax",
+      "`!!binary` is a YAML tag, and configs do not support tags: write the value without it",
     ],
     [
       "a tag of their own",
       backend("model: !secret x"),
-      "5:12 `!secret` is a tag, and no config needs one: write the value without it.",
+      "5:12 syntax",
+      "write the value without it",
     ],
     [
       "no space after a colon",
       "agent:\n  id:a\n  backend: {type: claude}",
-      "2:3 A key with a colon, a space and a value is wanted here: is the colon or the space missing?",
+      "2:3 syntax",
+      "Is the colon or the space missing?",
     ],
-    [
-      "no colon",
-      "agent\n  id: a\n",
-      "1:1 A key with a colon, a space and a value is wanted here: is the colon or the space missing?",
-    ],
-    [
-      "a value that begins with @",
-      agent("system_message: @a"),
-      "3:19 A value that begins with @ must be in quotes.",
-    ],
-    [
-      "a value that begins with %",
-      agent("system_message: %a"),
-      "3:19 A value that begins with % must be in quotes.",
-    ],
+    ["no colon", "agent\n  id: a\n", "1:1 syntax", "Is the colon or the space missing?"],
+    ["a value that begins with @", agent("system_message: @a"), "3:19 syntax", "must be in quotes"],
+    ["a value that begins with %", agent("system_message: %a"), "3:19 syntax", "must be in quotes"],
     [
       "a colon inside a text",
       agent("system_message: You are: a helper"),
-      "3:19 A text with a colon and a space inside must be in quotes; if it is a key of its own, it needs its own line and the indentation of its neighbours.",
+      "3:19 syntax",
+      "in quotes. If it is a key, put it on its own line",
     ],
     [
       "a key too far to the right",
       "agent:\n  id: a\n   backend:\n    type: claude\n",
-      "2:7 A text with a colon and a space inside must be in quotes; if it is a key of its own, it needs its own line and the indentation of its neighbours.",
+      "2:7 syntax",
+      "in quotes. If it is a key, put it on its own line",
     ],
     [
       "keys that do not begin in one column",
       "agent:\n    id: a\n  backend: {type: claude}\n",
-      "3:1 All keys of one mapping must begin in the same column.",
+      "3:1 syntax",
+      "must begin in the same column",
     ],
+    ["quotes that stay open", 'agent:\n  id: "a\n', "3:1 syntax", 'no closing "'],
+    ["a backslash in quotes", agent('system_message: "C:\\d"'), "3:22 syntax", "use single quotes"],
     [
-      "quotes that stay open",
-      'agent:\n  id: "a\n',
-      '3:1 The text that ends here has no closing " to its opening one.',
+      "an alias of nothing",
+      "agent: *x",
+      "1:8 syntax",
+      "No anchor `&x` is defined before the alias `*x`",
     ],
-    [
-      "a backslash in quotes",
-      agent('system_message: "C:\\d"'),
-      "3:22 Invalid escape sequence \\d: in single quotes a backslash is only itself.",
-    ],
-    ["an alias of nothing", "agent: *x", "1:8 No anchor `&x` is defined before the alias `*x`."],
     [
       "a merge of mappings",
       "agents:\n  - &a {id: a, backend: {type: claude}}\n  - {<<: *a, id: b}",
-      "3:6 Merge keys (`<<`) are not read here: write the shared keys out, or share a whole mapping, as in `backend: *name`.",
+      "3:6 syntax",
+      "as in `backend: *name`",
     ],
     [
       "a file in UTF-16",
       [...ONE].map((letter) => `${letter}\0`).join(""),
-      "1:2 U+0000 may not stand in a config. If the file is UTF-16, save it as UTF-8.",
+      "1:2 syntax",
+      "U+0000 is not allowed in a config. If the file is UTF-16, save it as UTF-8",
     ],
-    [
-      "a name in braces",
-      backend("model: {X}y"),
-      "5:15 Unexpected scalar at node end: a text with any of { } [ ] , in it must be in quotes.",
-    ],
-    [
-      "a bracket that stays open",
-      "agents: [",
-      "1:10 Flow sequence in block collection must be sufficiently indented and end with a ].",
-    ],
+    ["a name in braces", backend("model: {X}y"), "5:15 syntax", "must be in quotes"],
+    ["a bracket that stays open", "agents: [", "1:10 syntax", "end with a ]"],
     [
       "an invisible character",
       agent("system_message: a\u0007b"),
-      "3:20 U+0007 may not stand in a config: remove it.",
+      "3:20 syntax",
+      "U+0007 is not allowed in a config: remove it",
     ],
     [
       "half a character",
       agent("system_message: a\ud800b"),
-      "3:20 U+D800 may not stand in a config: remove it.",
+      "3:20 syntax",
+      "U+D800 is not allowed in a config: remove it",
     ],
     [
       "half a character, escaped",
       agent('system_message: "a\\ud800b"'),
-      "3:19 Half of a surrogate pair is no character: write both halves, or the character itself.",
+      "3:19 syntax",
+      "write both halves, or the character itself",
     ],
-  ])("%s", (_, source, message) => expect(messagesOf(source)).toEqual([message]));
+  ])("%s", (_, source, problem, remedy) => expectOne(source, problem, remedy));
 
   it("spaces of a web page, which YAML treats as letters", () => {
-    const message = "2:1 There is a non-breaking space before `id`: write plain spaces.";
+    const message =
+      "2:1 unknown_key: There is a non-breaking space before `id`: replace it with a plain space.";
     expect(messagesOf("agent:\n\u00a0\u00a0id: a")).toContain(message);
   });
 
   it("a fence of Markdown, at both its lines", () => {
-    const message = "This is a fence of Markdown, no YAML: remove the line.";
+    const message = "syntax: This is a Markdown fence, not YAML: remove the line.";
     expect(messagesOf(`\`\`\`yaml\n${ONE}\n\`\`\``)).toEqual([`1:1 ${message}`, `3:1 ${message}`]);
   });
 
@@ -150,65 +146,77 @@ describe("a value of the wrong type has an error with the correct form for", () 
     [
       "yes for true",
       orchestrator("fairness_enabled: yes"),
-      "3:21 fairness_enabled must be true or false; `yes` is text here.",
+      "3:21 wrong_type",
+      "must be true or false; in YAML, `yes` is text",
     ],
     [
       "Off for false",
       backend("enable_web_search: Off"),
-      "5:24 enable_web_search must be true or false; `Off` is text here.",
+      "5:24 wrong_type",
+      "must be true or false; in YAML, `Off` is text",
     ],
     [
       "no for a feature that is not supported",
       backend("enable_mcp_command_line: no"),
-      "5:30 enable_mcp_command_line must be true or false; `no` is text here.",
+      "5:30 wrong_type",
+      "must be true or false; in YAML, `no` is text",
     ],
     [
       "off for another",
       orchestrator("coordination: {use_skills: off}"),
-      "3:30 use_skills must be true or false; `off` is text here.",
+      "3:30 wrong_type",
+      "must be true or false; in YAML, `off` is text",
     ],
     [
       "true in quotes",
       orchestrator('fairness_enabled: "true"'),
-      "3:21 fairness_enabled must be true or false; `true` is text here, as it is in quotes.",
+      "3:21 wrong_type",
+      "`true` is text: remove the quotes",
     ],
     [
       "a number in quotes",
       orchestrator('max_new_answers_per_agent: "3"'),
-      "3:30 max_new_answers_per_agent must be a whole number from 1 to 1000; `3` is text here, as it is in quotes.",
+      "3:30 wrong_type",
+      "`3` is text: remove the quotes",
     ],
     [
       "a number with an underscore",
       orchestrator("max_new_answers_per_agent: 1_0"),
-      "3:30 max_new_answers_per_agent must be a whole number from 1 to 1000; `1_0` is text here.",
+      "3:30 wrong_type",
+      "a whole number from 1 to 1000; in YAML, `1_0` is text",
     ],
     [
       "minutes and seconds",
       top("timeout_settings: {orchestrator_timeout_seconds: 30:00}"),
-      "2:50 orchestrator_timeout_seconds must be a whole number from 1 to 86400; `30:00` is text here.",
+      "2:50 wrong_type",
+      "a whole number from 1 to 86400; in YAML, `30:00` is text",
     ],
     [
       "a number for a text",
       agent("system_message: 42"),
-      "3:19 system_message must be text of at most 65536 characters; 42 is a number here: put it in quotes.",
+      "3:19 wrong_type",
+      "42 is a number: put it in quotes",
     ],
     [
       "a number for an id",
       "agent: {id: 1, backend: {type: claude}}",
-      "1:13 id must be text; 1 is a number here: put it in quotes.",
+      "1:13 wrong_type",
+      "1 is a number: put it in quotes",
     ],
     [
       "a switch for an id",
       "agent: {id: true, backend: {type: claude}}",
-      "1:13 id must be text; true is a switch here: put it in quotes.",
+      "1:13 wrong_type",
+      "true is a boolean: put it in quotes",
     ],
-    ["a number for a key", top("7: x"), "2:1 A key must be text; 7 is not."],
+    ["a number for a key", top("7: x"), "2:1 wrong_type", "A key must be text; 7 is not"],
     [
       "a mapping for a key",
       top("? {a: b}\n: c"),
-      "1:1 A key must be text; a list or a mapping is not.",
+      "1:1 wrong_type",
+      "A key must be text; a list or a mapping is not",
     ],
-  ])("%s", (_, source, message) => expect(messagesOf(source)).toEqual([message]));
+  ])("%s", (_, source, problem, remedy) => expectOne(source, problem, remedy));
 
   it("a key that is a long list, without repeating it", () => {
     expect(messagesOf(top(`? [${"x, ".repeat(20_000)}]\n: c`)).join().length).toBeLessThan(100);
@@ -220,59 +228,70 @@ describe("a key at the wrong place has an error with its correct place for", () 
     [
       "a model beside the backend",
       agent("model: claude-opus-4-1"),
-      "3:3 `model` is no known key here: it belongs into an agent's `backend`.",
+      "3:3 unknown_key",
+      "move it into an agent's `backend`",
     ],
     [
       "a parameter beside the backend",
       agent("temperature: 1"),
-      "3:3 `temperature` is no known key here: it belongs into an agent's `backend`.",
+      "3:3 unknown_key",
+      "move it into an agent's `backend`",
     ],
     [
       "a message inside the backend",
       backend("system_message: x"),
-      "5:5 `system_message` is no known key here: it belongs into an entry of `agents`.",
+      "5:5 unknown_key",
+      "move it into an entry of `agents`",
     ],
     [
       "a rule at the top",
       top("max_new_answers_per_agent: 3"),
-      "2:1 `max_new_answers_per_agent` is no known key here: it belongs into `orchestrator`.",
+      "2:1 unknown_key",
+      "move it into `orchestrator`",
     ],
     [
       "a rule one level too deep",
       orchestrator("coordination: {max_new_answers_per_agent: 1}"),
-      "3:18 `max_new_answers_per_agent` is no known key here: it belongs into `orchestrator`.",
+      "3:18 unknown_key",
+      "move it into `orchestrator`",
     ],
     [
       "a rule one level too high",
       orchestrator("max_orchestration_restarts: 1"),
-      "3:3 `max_orchestration_restarts` is no known key here: it belongs into `orchestrator.coordination`.",
+      "3:3 unknown_key",
+      "move it into `orchestrator.coordination`",
     ],
     [
       "a time limit at the top",
       top("orchestrator_timeout_seconds: 9"),
-      "2:1 `orchestrator_timeout_seconds` is no known key here: it belongs into `timeout_settings`.",
+      "2:1 unknown_key",
+      "move it into `timeout_settings`",
     ],
     [
       "an unsupported setting at the top",
       top("use_skills: true"),
-      "2:1 `use_skills` is no known key here: it belongs into `orchestrator.coordination`.",
+      "2:1 unknown_key",
+      "move it into `orchestrator.coordination`",
     ],
     [
       "a provider's name for a type",
       "agent: {id: a, backend: {type: anthropic}}",
-      "1:32 No backend type has this name. Did you mean `claude`?",
+      "1:32 out_of_range",
+      "Did you mean `claude`?",
     ],
     [
       "another provider's name",
       "agent: {id: a, backend: {type: Google}}",
-      "1:32 No backend type has this name. Did you mean `gemini`?",
+      "1:32 out_of_range",
+      "Did you mean `gemini`?",
     ],
     [
       "a line break in a key",
       top('"a\\nb": 1'),
-      "2:1 `a b` is no known key. Known here: agent, agents, orchestrator, timeout_settings, ui.",
+      "2:1 unknown_key",
+      "Unknown key `a b`. Known keys: agent, agents, orchestrator, timeout_settings, ui.",
     ],
-  ])("%s", (_, source, message) => expect(messagesOf(source)).toEqual([message]));
+  ])("%s", (_, source, problem, remedy) => expectOne(source, problem, remedy));
 });
 
 describe("inside a refused setting, an unknown key is reported too:", () => {
@@ -280,14 +299,18 @@ describe("inside a refused setting, an unknown key is reported too:", () => {
     [
       "a tool",
       backend("custom_tools: [{nme: [x], path: y, function: z}]"),
-      "5:21 `nme` is no known key. Did you mean `name`?",
+      "5:21 unknown_key",
+      "Unknown key `nme`. Did you mean `name`?",
     ],
     [
       "a file",
       backend("upload_files: [{image_pth: x}]"),
-      "5:21 `image_pth` is no known key. Did you mean `image_path`?",
+      "5:21 unknown_key",
+      "Unknown key `image_pth`. Did you mean `image_path`?",
     ],
-  ])("%s", (_, source, message) => expect(messagesOf(source)).toContain(message));
+  ])("%s", (_, source, problem, remedy) =>
+    expect(messagesOf(source)).toContain(`${problem}: ${remedy}`),
+  );
 
   it.each([
     [

@@ -108,27 +108,27 @@ describe("a tool over HTTP", () => {
     {
       name: "a secret in its address",
       lines: "url: 'https://x.net/?k=${WEATHER_KEY}'",
-      says: "may not name a secret",
+      says: "secrets belong in `headers`",
     },
     {
       name: "a host from an argument",
       lines: "url: 'https://{host}/x'",
-      says: "whose host is written out",
+      says: "with a fixed host",
     },
     {
       name: "a user from an argument",
       lines: "url: 'https://{u}@x.net/x'",
-      says: "whose host is written out",
+      says: "with a fixed host",
     },
     {
       name: "a port from an argument",
       lines: "url: 'https://x.net:{p}/x'",
-      says: "whose host is written out",
+      says: "with a fixed host",
     },
     {
       name: "a backslash before its path",
       lines: "url: 'https://x.net\\{h}/x'",
-      says: "whose host is written out",
+      says: "with a fixed host",
     },
     {
       name: "a private address",
@@ -139,7 +139,7 @@ describe("a tool over HTTP", () => {
     {
       name: "a credential in its query",
       lines: "url: 'https://x.net/?api_key=abcdef'",
-      says: "may not hold `api_key`",
+      says: "must not contain `api_key`",
     },
     {
       name: "an argument without a description",
@@ -149,7 +149,7 @@ describe("a tool over HTTP", () => {
     {
       name: "half a placeholder",
       lines: "url: 'https://x.net/{id'",
-      says: "a brace that belongs to no",
+      says: "a brace outside of an",
     },
     {
       name: "an unknown method",
@@ -170,7 +170,7 @@ describe("a tool over HTTP", () => {
     {
       name: "a header that the service sets",
       lines: "url: 'https://x.net', headers: {Host: y}",
-      says: "`Host` is the service's own",
+      says: "The service sets `Host` itself",
     },
     {
       name: "a header with a line break",
@@ -190,12 +190,12 @@ describe("a tool over HTTP", () => {
     {
       name: "a secret bound to another origin",
       lines: "url: 'https://evil.net', headers: {X: '${WEATHER_KEY}'}",
-      says: "key_bound_elsewhere /agent/backend/custom_tools/0/headers/X: ${WEATHER_KEY} is sent to https://api.weather.net only",
+      says: "key_bound_elsewhere /agent/backend/custom_tools/0/headers/X: ${WEATHER_KEY} may be sent only to https://api.weather.net",
     },
     {
       name: "a provider's key",
       lines: "url: 'https://evil.net', headers: {X: '${OPENAI_API_KEY}'}",
-      says: "key_unknown /agent/backend/custom_tools/0/headers/X: ${OPENAI_API_KEY} is no secret for tools",
+      says: "key_unknown /agent/backend/custom_tools/0/headers/X: ${OPENAI_API_KEY} is not a secret for tools",
     },
     {
       name: "a credential among its presets",
@@ -270,7 +270,7 @@ describe("a tool whose schema a wire format cannot express", () => {
       },
     ]);
     expect(problems(source("gemini", lines))[0]?.detail).toContain(
-      "say it in the tool's description",
+      "write it into the tool's description",
     );
     expect(problems(source("claude", lines))).toEqual([]);
   });
@@ -298,10 +298,10 @@ describe("a tool whose schema a wire format cannot express", () => {
 
 describe("a tool's name", () => {
   it.each([
-    ["vote", "is a name of the service's own"],
-    ["read_file", "is a name of the service's own"],
-    [runCommandTool(justBashRunner(() => 0)).spec.name, "is a name of the service's own"],
-    ["mcp__x__y", "is a name of the service's own"],
+    ["vote", "rename the tool"],
+    ["read_file", "rename the tool"],
+    [runCommandTool(justBashRunner(() => 0)).spec.name, "rename the tool"],
+    ["mcp__x__y", "rename the tool"],
     ["'a b'", "1 to 64 letters"],
     ["'<script>'", "1 to 64 letters"],
   ])("cannot be %s", (name, says) => {
@@ -326,17 +326,17 @@ describe("a tool of the deployment", () => {
 
   it("that is unknown has an error with the nearest name", () => {
     expect(problemText("curent_time")).toContain(
-      "`curent_time` is no tool of this service. Did you mean `current_time`?",
+      "Unknown tool `curent_time`. Did you mean `current_time`?",
     );
     expect(problemText("two_num_tool")).toContain(
-      "There are: current_time. A tool over HTTP has a `url`.",
+      "Available: current_time. A tool over HTTP needs a `url`.",
     );
   });
 });
 
 it("a tool in Python is refused with a remedy", () => {
   expect(problemText("{name: [add], path: add.py, function: [add]}")).toContain(
-    "write its address as `url` in place of `path`",
+    "write its `url` in place of `path`",
   );
 });
 

@@ -143,7 +143,7 @@ describe("an endpoint is refused", () => {
   it("if that of the operator is not an address, with the name of the variable", () => {
     const context = { ...FULL_CONTEXT, variables: { AZURE_OPENAI_ENDPOINT: "ours" } };
     expect(detailsOf(parseTeam(azure(""), context))[0]).toContain(
-      "The operator's AZURE_OPENAI_ENDPOINT is no complete URL",
+      "The operator's AZURE_OPENAI_ENDPOINT is not a complete URL",
     );
   });
 });

@@ -57,15 +57,15 @@ describe("a tool that the provider runs", () => {
     { backend: "type: claude\nenable_web_search: true", says: [] },
     {
       backend: "type: claude\nenable_code_execution: true",
-      says: ["is no limit for code execution, as Anthropic takes none"],
+      says: ["does not limit code execution, because Anthropic supports no limit"],
     },
     {
       backend: "type: gemini\nenable_web_search: true",
-      says: ["is no limit for web search, as Google Gemini takes none"],
+      says: ["does not limit web search, because Google Gemini supports no limit"],
     },
     {
       backend: "type: grok",
-      says: ["has no effect: the agent has no tool that its provider runs"],
+      says: ["has no effect: the agent has no tool that the provider runs"],
     },
   ])("has a warning if the limit cannot be enforced: $backend", ({ backend, says }) => {
     const at = "no_effect /agents/0/backend/hosted_tool_max_uses: `hosted_tool_max_uses` ";
@@ -89,9 +89,12 @@ describe("a tool is refused", () => {
     { backend: "type: groq\nenable_web_search: true", says: "Groq has no web search here" },
     {
       backend: "type: groq\nenable_web_search: true",
-      says: "a backend that has it: openai, claude, gemini, grok.",
+      says: "a backend type that supports it: openai, claude, gemini, grok.",
     },
-    { backend: "type: openai\nenable_x_search: true", says: "a backend that has it: grok." },
+    {
+      backend: "type: openai\nenable_x_search: true",
+      says: "a backend type that supports it: grok.",
+    },
     {
       backend: "type: chatcompletion\nmodel: gpt-5\nenable_web_search: true",
       says: "Chat Completions has no web search here",
@@ -138,7 +141,7 @@ describe("a model that runs hosted tools only without functions", () => {
     });
     const warnings = warningsOf(source).filter((warning) => warning.startsWith("research_calls"));
     expect(warnings).toEqual([
-      expect.stringContaining("gemini-2.5-flash runs it only in calls without functions"),
+      expect.stringContaining("gemini-2.5-flash supports it only in calls without functions"),
     ]);
     expect(warnings[0]).toContain("gemini-3.8-flash needs none");
   });

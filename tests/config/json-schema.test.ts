@@ -106,7 +106,7 @@ describe("the JSON Schema refuses", () => {
     ["agents and agent", "agent: {id: a, backend: {type: claude}}\nagents: []"],
     ["a misspelt key", "agent: {id: a, backend: {type: claude}}\norchestrater: {}"],
     ["a key of the first version", "agent: {id: a, backend: {type: claude}}\nnum_agents: 3"],
-    ["a type that is not served", "agent: {id: a, backend: {type: claude_code}}"],
+    ["a type that is not supported", "agent: {id: a, backend: {type: claude_code}}"],
     ["another format's parameter", "agent: {id: a, backend: {type: claude, seed: 7}}"],
     [
       "a parameter of the API that is not chosen",

@@ -23,7 +23,7 @@ describe("a caller's key that cannot be stored", () => {
           line: 2,
           column: 68,
           detail:
-            "The key written here cannot be kept safely: SEALING_KEYS is not set. Set it. Or name the operator's key: ${OPENAI_API_KEY}.",
+            "The service cannot store this key safely: SEALING_KEYS is not set. Set it. Or name the operator's key: ${OPENAI_API_KEY}.",
         },
       ],
       warnings: [],

@@ -99,21 +99,21 @@ describe("a tool server over HTTP", () => {
   });
 
   it.each([
-    { entry: "type: sse", said: /wrong_type: The older transport over SSE/ },
+    { entry: "type: sse", said: /wrong_type: The older SSE transport/ },
     {
       entry: "headers: {Authorization: Bearer abc}",
-      said: /not_allowed: A credential is not kept in clear/,
+      said: /not_allowed: The service stores no credential in clear/,
     },
-    { entry: "headers: {X-Key: '${OTHER}'}", said: /key_unknown: \$\{OTHER\} is no secret/ },
+    { entry: "headers: {X-Key: '${OTHER}'}", said: /key_unknown: \$\{OTHER\} is not a secret/ },
     {
       entry: "headers: {X-Key: '${OAUTH_SECRET}'}",
-      said: /key_bound_elsewhere: \$\{OAUTH_SECRET\} is sent to https:\/\/auth.example.com only/,
+      said: /key_bound_elsewhere: \$\{OAUTH_SECRET\} may be sent only to https:\/\/auth.example.com/,
     },
     { entry: "timeout: 0", said: /out_of_range: timeout must be a whole number from 1 to 300/ },
     { entry: "allowed_tools: look", said: /wrong_type: allowed_tools must be a list of texts/ },
     {
       entry: "header: {}",
-      said: /unknown_key: `header` is no known key. Did you mean `headers`\?/,
+      said: /unknown_key: Unknown key `header`. Did you mean `headers`\?/,
     },
     { entry: "defer_loading: true", said: /not_served: This team needs tool search/ },
   ])("has an error for `$entry`", ({ entry, said }) => {
@@ -123,10 +123,10 @@ describe("a tool server over HTTP", () => {
   it.each([
     { url: "http://box.example.com/mcp", said: /must begin with https/ },
     { url: "https://u:p@box.example.com/mcp", said: /user name or password/ },
-    { url: "https://box.example.com/mcp?api_key=1", said: /may not hold `api_key`/ },
-    { url: "https://box.example.com/${BOX_KEY}", said: /may not name a secret/ },
+    { url: "https://box.example.com/mcp?api_key=1", said: /must not contain `api_key`/ },
+    { url: "https://box.example.com/${BOX_KEY}", said: /secrets belong in `headers`/ },
     { url: "ftp://box.example.com/mcp", said: /must begin with https/ },
-    { url: "box", said: /no complete URL/ },
+    { url: "box", said: /not a complete URL/ },
   ])("cannot have the address $url", ({ url, said }) => {
     expect(problemsOf(withServers(`[{name: box, url: '${url}'}]`))).toEqual([
       expect.stringMatching(said),
@@ -201,7 +201,7 @@ describe("auth of a tool server", () => {
     },
     {
       auth: `type: client_credentials, ${OURS}, client_secret: '\${BOX_KEY}'`,
-      said: /key_bound_elsewhere: .*never to https:\/\/auth.example.com/,
+      said: /key_bound_elsewhere: .*not to https:\/\/auth.example.com/,
     },
     {
       auth: `type: authorization_code, ${OURS}`,

@@ -10,31 +10,31 @@ describe("the name of a model (A1)", () => {
   it.each([
     {
       backend: "model: gpt-6-lunna",
-      says: "OpenAI has no model gpt-6-lunna that this service knows. Did you mean `gpt-6-luna`?",
+      says: "gpt-6-lunna is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
     },
     {
       backend: "type: openai\nmodel: GPT-6-Luna",
-      says: "OpenAI has no model GPT-6-Luna that this service knows. Did you mean `gpt-6-luna`?",
+      says: "GPT-6-Luna is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
     },
     {
       backend: "type: claude\nmodel: claude-sonet-5-5",
-      says: "Anthropic has no model claude-sonet-5-5 that this service knows. Did you mean `claude-sonnet-5-5`?",
+      says: "claude-sonet-5-5 is not a known model of Anthropic. Did you mean `claude-sonnet-5-5`?",
     },
     {
       backend: "type: openai\nmodel: openai/gpt-6-luna",
-      says: "OpenAI has no model openai/gpt-6-luna that this service knows. Did you mean `gpt-6-luna`?",
+      says: "openai/gpt-6-luna is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
     },
     {
       backend: "type: openai\nmodel: openai/gpt-6-lunna",
-      says: "OpenAI has no model openai/gpt-6-lunna that this service knows. Did you mean `gpt-6-luna`?",
+      says: "openai/gpt-6-lunna is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
     },
     {
       backend: "type: claude\nmodel: opus-5-5",
-      says: "Anthropic has no model opus-5-5 that this service knows. Did you mean `claude-opus-5-5`?",
+      says: "opus-5-5 is not a known model of Anthropic. Did you mean `claude-opus-5-5`?",
     },
     {
       backend: "type: openai\nmodel: gpt-6-lunna-2026-01-01",
-      says: "OpenAI has no model gpt-6-lunna-2026-01-01 that this service knows. Did you mean `gpt-6-luna`?",
+      says: "gpt-6-lunna-2026-01-01 is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
     },
   ])("$backend has a warning if the models of its provider are known", ({ backend, says }) => {
     expect(about(backend)).toEqual([`model_unknown /agents/0/backend/model: ${says}`]);

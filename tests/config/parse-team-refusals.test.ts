@@ -222,7 +222,7 @@ describe("an error", () => {
     [
       "names the feature that is missing",
       yamlWith({ backend: "enable_image_generation: true" }),
-      "This team needs generated images, sound, video or files (`enable_image_generation`)",
+      "This team needs generated images, audio, video or files (`enable_image_generation`)",
     ],
     [
       "names the key of Chat Completions for a key of another format",
@@ -238,7 +238,7 @@ describe("an error", () => {
     [
       "names the supported types",
       "agents: [{id: a, backend: {model: m}}]",
-      "served here: openai, claude, gemini",
+      "Supported types: openai, claude, gemini",
     ],
     [
       "names the remedy for an unsupported type",

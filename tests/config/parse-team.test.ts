@@ -240,7 +240,7 @@ describe("a team of 32 agents that share one text by an alias", () => {
 
   it("has an error with its size and the limit", () => {
     expect(detailsOf(parseTeam(sharing("x".repeat(60_000)), CONTEXT))[0]).toMatch(
-      /1500000 bytes.*this takes 19\d{5}/,
+      /has 19\d{5} bytes.*limit is 1500000/,
     );
   });
 });

@@ -55,7 +55,7 @@ describe("a warning or error reports", () => {
   it("that no default limits are known", () => {
     expect(warningsOf(teamWith("type: openai\nenable_rate_limit: true"))).toEqual([
       expect.stringContaining(
-        "`enable_rate_limit` has no effect: no usual limits of OpenAI are known. Write `rate_limits:",
+        "`enable_rate_limit` has no effect: the default limits of OpenAI are unknown. Write `rate_limits:",
       ),
     ]);
   });

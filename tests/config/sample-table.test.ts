@@ -24,10 +24,10 @@ it("the table lists files that run, then those that run after a step of the user
     "  site.yaml             runs once its files are pushed",
     "  weather-of-site.yaml  runs with `npm run bridge` and once its files are pushed",
     "  weather.yaml          runs with `npm run bridge`",
-    "  site-and-memory.yaml  refused: persistent_memory (this service does not have that yet); else it runs once its files are pushed",
+    "  site-and-memory.yaml  refused: persistent_memory (not supported); else it runs once its files are pushed",
     "  tools/program.yaml    refused: claude_code (no backend that runs in a service); else it runs where the operator allows its models' address",
-    "  tools/shell.yaml      refused: shell_docker (this service has no containers; an operator can bind some as SANDBOX), skills (this service does not have that yet)",
-    "  video.yaml            refused: upload_files (video is not taken yet, and what has an address without https must be downloaded first)",
+    "  tools/shell.yaml      refused: shell_docker (this service has no containers; an operator can add them with the binding SANDBOX), skills (not supported)",
+    "  video.yaml            refused: upload_files (video is not supported; download files at addresses without https first)",
   ]);
 });
 
@@ -41,6 +41,6 @@ it("the table has the same words as a document", () => {
   expect(page.trim().split("\n").slice(-3)).toEqual([
     "| `one.yaml` | runs |",
     "| `weather.yaml` | runs with `npm run bridge` |",
-    "| `shell.yaml` | refused: shell_docker (this service has no containers; an operator can bind some as SANDBOX) |",
+    "| `shell.yaml` | refused: shell_docker (this service has no containers; an operator can add them with the binding SANDBOX) |",
   ]);
 });

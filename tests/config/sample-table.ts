@@ -45,9 +45,9 @@ export function documentSamples(samples: readonly Sample[]): string {
   const rows = sorted.map((sample) => `| \`${sample.file}\` | ${standingOf(sample)} |`);
   return `# MassGen's sample configs
 
-Which configs of MassGen run here, what the others need that this service does not have, and what you must do first for some.
+Which configs of MassGen run here, which unsupported features the others need, and what some need before a run.
 ${countOf(sorted)}, for an operator who has a key for every provider and allows no address on a private network.
-The text before a bracket is the code of the missing feature. \`massgen-edge config validate\` shows it with line and column.
+The text before a bracket is the code of the unsupported feature. \`massgen-edge config validate\` shows it with line and column.
 
 \`proof/samples/samples.proof.test.ts\` runs each config that runs up to its answer, unchanged except for keys, addresses and names of
 pushed files. It uses simulated models, one server for all tool servers, and small files for those that configs name.
@@ -94,7 +94,7 @@ const REASONS = new Map([
   // Files that can be sent have been sent by then.
   [
     "upload_files",
-    "video is not taken yet, and what has an address without https must be downloaded first",
+    "video is not supported; download files at addresses without https first",
   ] as const,
 ]);
 

@@ -43,7 +43,7 @@ it.each(["", "enabled: true, "])(
   (before) => {
     const memory = `memory: {${before}conversation_memory: {enabled: false}}`;
     const said =
-      "`conversation_memory` cannot be switched off: the turns of one session are always remembered.";
+      "`conversation_memory` cannot be switched off: agents always remember the turns of their session.";
     expect(warningsOf(team("", 1, memory))).toEqual([
       `no_effect /memory/conversation_memory: ${said}`,
     ]);

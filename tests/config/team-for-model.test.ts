@@ -46,8 +46,8 @@ describe("a name of a team or a model", () => {
   });
 
   it.each([
-    { name: "gpt-oss-120b", says: "name a backend type too, one of openai, claude" },
-    { name: "llama-3.3-70b", says: "name a backend type too" },
+    { name: "gpt-oss-120b", says: "Also give a backend type: openai, claude" },
+    { name: "llama-3.3-70b", says: "Also give a backend type" },
     { name: "massgen/", says: "such as `massgen/demo`" },
     { name: "massgen/model:", says: "missing" },
     { name: "  ", says: "missing" },

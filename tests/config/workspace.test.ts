@@ -164,17 +164,17 @@ describe("a warning or error reports", () => {
     {
       name: "how to upload files of a machine",
       lines: { orchestrator: "context_paths: [{path: src/app, permission: write}]" },
-      says: "host_context_path /orchestrator/context_paths: This team needs files of your machine (`src/app`): a path there means nothing to a hosted service, and nothing of that name is uploaded. Upload them first. Run `massgen-edge push src/app --name app` (then write `app` for it).",
+      says: "host_context_path /orchestrator/context_paths: This team needs files from your machine (`src/app`): the service cannot read paths of your machine, and no upload has this name. Upload them first. Run `massgen-edge push src/app --name app` (then write `app` in the config).",
     },
     {
       name: "a command that runs nothing else",
       lines: { orchestrator: `context_paths: ["-x", "it's $(reboot)"]` },
-      says: "Run `massgen-edge push ./-x --name x` (then write `x` for it), `massgen-edge push 'it'\\''s $(reboot)' --name it-s-reboot` (then",
+      says: "Run `massgen-edge push ./-x --name x` (then write `x` in the config), `massgen-edge push 'it'\\''s $(reboot)' --name it-s-reboot` (then",
     },
     {
       name: "the command for each path, in the form of any system",
       lines: { orchestrator: "context_paths: ['C:\\My Files\\Web', '~', docs]" },
-      says: "Run `massgen-edge push 'C:\\My Files\\Web' --name web` (then write `web` for it), `massgen-edge push ~ --name project` (then write `project` for it).",
+      says: "Run `massgen-edge push 'C:\\My Files\\Web' --name web` (then write `web` in the config), `massgen-edge push ~ --name project` (then write `project` in the config).",
     },
     {
       name: "a context without a name",
@@ -199,17 +199,17 @@ describe("a warning or error reports", () => {
     ...["'~/x'", "'C:\\x'", "'*/*/*/*/*.pem'", "' '", "'a\\..\\b'", '"a\\nb"'].map((entry) => ({
       name: `an invalid protected path ${entry}`,
       lines: { a: `context_paths: [{path: s, protected_paths: [${entry}]}]` },
-      says: "is none: it ",
+      says: "is not valid: it ",
     })),
     {
       name: "that an agent needs file tools or a shell",
       lines: { a: "cwd: w, exclude_file_operation_mcps: true" },
-      says: "it needs `enable_mcp_command_line: true` too",
+      says: "also write `enable_mcp_command_line: true`",
     },
     {
       name: "that there is no Docker, and which shell there is",
       lines: { a: "enable_mcp_command_line: true, command_line_execution_mode: docker" },
-      says: "Write `command_line_execution_mode: local` for the shell that is here",
+      says: "Write `command_line_execution_mode: local` for the built-in shell",
     },
   ])("$name", ({ lines, says }) => expect(problems(lines).join("\n")).toContain(says));
 

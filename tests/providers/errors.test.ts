@@ -224,7 +224,7 @@ describe("classify", () => {
       name: "to check the address if there is no such route",
       status: 404,
       body: "404 page not found",
-      gives: "Nothing answers at this address: check base_url and model. (404 page not found)",
+      gives: "The endpoint does not exist: check base_url and model. (404 page not found)",
     },
     {
       name: "to use the final address of a redirect",

@@ -68,7 +68,7 @@ describe("toProviderError", () => {
     {
       name: "broken JSON",
       given: new SyntaxError("Unexpected end of JSON input"),
-      says: "The provider sent an event that is not whole JSON (Unexpected end of JSON input)",
+      says: "The provider sent an event with invalid JSON (Unexpected end of JSON input)",
     },
     {
       name: "a broken connection, each of its causes once, without full stops between them",
@@ -93,7 +93,7 @@ describe("toProviderError", () => {
     const { code, message } = toProviderError(thrown, []);
     expect([code, message]).toEqual([
       "bad_response",
-      expect.stringMatching(/^The provider sent an event that is not whole JSON/),
+      expect.stringMatching(/^The provider sent an event with invalid JSON/),
     ]);
     expect(message).not.toMatch(/canary|own|key|sk-/);
   });

@@ -27,7 +27,7 @@ describe("a web page with a success status", () => {
     await expect(asked(new Response(page, { headers: HTML }))).rejects.toMatchObject({
       failureClass: "transient",
       code: "bad_response",
-      message: `Instead of a stream of events came ${says}`,
+      message: `Expected an event stream, got ${says}`,
     });
   });
 });

@@ -10,7 +10,15 @@ import { code, grouped, table, usd } from "../markdown";
 /** Known models: context window, output limit, and dated prices. */
 export function modelsTable(): string {
   const prices = ["Input", "Cached", "Cache write", "Output"];
-  const head = ["At", "Model", "Window", "Most output", ...prices, "Longer prompts", "Prices of"];
+  const head = [
+    "Provider",
+    "Model",
+    "Context window",
+    "Maximum output",
+    ...prices,
+    "Long prompts",
+    "Date of prices",
+  ];
   return table(head, MODEL_GROUPS.flatMap(groupRows));
 }
 
@@ -27,7 +35,7 @@ function facts(
   sound: number | undefined,
 ): string[] {
   const cacheWriteUsd = cacheWrite == null ? "" : usd(cacheWrite);
-  const read = sound === undefined ? usd(input) : `${usd(input)}, sound ${usd(sound)}`;
+  const read = sound === undefined ? usd(input) : `${usd(input)}, audio ${usd(sound)}`;
   return [
     grouped(window),
     grouped(mostOutput),

@@ -7,7 +7,7 @@ import { hostedTable, originsTable, refusedTable, typesTable } from "./types";
 const INTRO = `Every backend type, model, price, parameter and hosted tool, from the tables that the service uses.
 How to choose a model and give it a key: [the guide](../guides/team.md).`;
 
-const MODELS_NOTE = `US dollars per million tokens. A model that is not listed runs too, with a window of \
+const MODELS_NOTE = `US dollars per million tokens. A model that is not listed also runs, with a context window of \
 ${grouped(UNKNOWN_MODEL.contextWindow)} tokens, at most ${grouped(UNKNOWN_MODEL.maxOutputTokens)} output tokens, and no known price.`;
 
 /** All of `docs/reference/providers.md`. */
@@ -24,7 +24,7 @@ function sections(): string[] {
     ["## Where a stored key may go", originsTable()],
     [
       "## Parameters",
-      "A dash: refused, because the format has no such parameter. “no”: refused, with the alternative.",
+      "A dash: not supported. A cell that begins with “use” or “remove”: not supported, with the remedy.",
       paramsTable(),
       reservedTable(),
     ],

@@ -1,5 +1,9 @@
 import { ALL_PARAMS, FORMAT_NAMES, FORMAT_PARAMS } from "../../../src/providers/format-params";
-import type { FormatParams, ParamKind } from "../../../src/providers/param-types";
+import {
+  type FormatParams,
+  NO_EQUIVALENT,
+  type ParamKind,
+} from "../../../src/providers/param-types";
 import { code, codes, grouped, table } from "../markdown";
 
 const FORMATS = ["openai-chat", "openai-responses", "anthropic", "gemini"] as const;
@@ -18,7 +22,7 @@ function cell(name: string, { kinds, outputCaps, foreign }: FormatParams): strin
   if (kind) return inWords(kind);
   if (outputCaps.includes(name)) return "cap on output tokens";
   const advice = Object.hasOwn(foreign, name) ? foreign[name] : undefined;
-  return advice === undefined ? "" : `no: ${advice}`;
+  return advice === undefined || advice === NO_EQUIVALENT ? "" : advice;
 }
 
 function inWords(kind: ParamKind): string {
@@ -50,5 +54,5 @@ export function reservedTable(): string {
     const { reserved, outputCaps } = FORMAT_PARAMS[format];
     return [HEADS[place] ?? format, codes([...new Set([...reserved, ...outputCaps])])];
   });
-  return table(["Format", "`extra_body` may not hold"], rows);
+  return table(["Format", "`extra_body` must not contain"], rows);
 }

@@ -24,15 +24,15 @@ describe("the page about providers", () => {
     },
     {
       name: "a type whose address the operator sets",
-      row: "| `azure_openai` | Azure OpenAI | Chat Completions; with `api: responses` Responses API | `AZURE_OPENAI_ENDPOINT` | `AZURE_OPENAI_API_KEY` | must be written | code execution | – |",
+      row: "| `azure_openai` | Azure OpenAI | Chat Completions; with `api: responses` Responses API | `AZURE_OPENAI_ENDPOINT` | `AZURE_OPENAI_API_KEY` | required | code execution | – |",
     },
     {
       name: "a local server, which may need no key",
-      row: "| `vllm` | vLLM | Chat Completions | `VLLM_BASE_URL`, else `http://localhost:8000/v1` | `VLLM_API_KEY`, if it wants one | must be written | – | – |",
+      row: "| `vllm` | vLLM | Chat Completions | `VLLM_BASE_URL`, else `http://localhost:8000/v1` | `VLLM_API_KEY`, if it needs one | required | – | – |",
     },
     {
       name: "a hosted tool without a known price",
-      row: "| `enable_code_execution` | `azure_openai` | not known | 8,000 tokens |",
+      row: "| `enable_code_execution` | `azure_openai` | unknown | 8,000 tokens |",
     },
     {
       name: "a model with higher prices for long prompts, with the day of its prices",
@@ -40,7 +40,7 @@ describe("the page about providers", () => {
     },
     {
       name: "a parameter that only some formats support, and the alternative",
-      row: "| `stop_sequences` | no: write `stop` | no: leave it out: this API has no stop sequences | list of texts | no: say stop |",
+      row: "| `stop_sequences` | use `stop` | – | list of texts | use `stop` |",
     },
   ])("show $name", ({ row }) => {
     expect(page.split("\n")).toContain(row);

@@ -9,7 +9,7 @@ import {
   type ServedType,
   typesWithTool,
 } from "../../../src/providers/registry";
-import { code, codes, grouped, table, usd } from "../markdown";
+import { code, codes, grouped, sentence, table, usd } from "../markdown";
 
 const HOSTED_TOOLS = HostedToolNameSchema.options;
 
@@ -24,11 +24,11 @@ const HOSTED_KEYS: Readonly<Record<HostedToolName, string>> = {
 export function typesTable(): string {
   const head = [
     "`type`",
-    "Who",
-    "Speaks",
-    "`base_url` if none is written",
+    "Provider",
+    "Wire format",
+    "Default `base_url`",
     "Key",
-    "Model if none is written",
+    "Default model",
     "Hosted tools",
   ];
   const rows = Object.entries(BACKEND_TYPES).flatMap(([type, facts]) =>
@@ -45,8 +45,8 @@ function typeRow(type: string, facts: ServedType): string[] {
     facts.name,
     spoken(facts),
     address(facts),
-    host ? keys(host) : "that of the address",
-    facts.model === null ? "must be written" : code(facts.model),
+    host ? keys(host) : "key of the address",
+    facts.model === null ? "required" : code(facts.model),
     hosted.map((tool) => tool.replaceAll("_", " ")).join(", "),
     host?.background ? "with `BACKGROUND_REPLIES`" : "",
   ];
@@ -72,7 +72,7 @@ function keys({ keyNames, keyOptional, origins }: Host): string {
   const names = codes(keyNames, " or ");
   if (!keyOptional) return names;
   return origins.length === 0
-    ? `${names}, if it wants one`
+    ? `${names}, if it needs one`
     : `${names}, at ${origins.join(", ")} only`;
 }
 
@@ -81,7 +81,7 @@ export function hostedTable(): string {
   const rows = HOSTED_TOOLS.flatMap((tool) =>
     typesWithTool(tool).flatMap((type) => hostedRows(type, tool)),
   );
-  return table(["Key", "`type`", "A use costs", "Reserved for its results"], rows);
+  return table(["Key", "`type`", "Price of a use", "Tokens reserved for results"], rows);
 }
 
 function hostedRows(type: string, tool: HostedToolName): string[][] {
@@ -100,7 +100,7 @@ function hostedRows(type: string, tool: HostedToolName): string[][] {
 }
 
 function priceOf({ usdPerUse, surcharge }: HostedToolFacts, host: string): string {
-  if (usdPerUse === null) return "not known";
+  if (usdPerUse === null) return "unknown";
   if (!surcharge) return usd(usdPerUse);
   const models = MODEL_GROUPS.flatMap((group) =>
     group.host === host ? Object.keys(group.rows) : [],
@@ -112,9 +112,9 @@ function priceOf({ usdPerUse, surcharge }: HostedToolFacts, host: string): strin
 /** MassGen types that this service refuses, with alternatives. */
 export function refusedTable(): string {
   const rows = Object.entries(BACKEND_TYPES).flatMap(([type, facts]) =>
-    facts.served ? [] : [[code(type), facts.name, facts.instead]],
+    facts.served ? [] : [[code(type), facts.name, sentence(facts.instead)]],
   );
-  return table(["`type`", "What", "Refused because"], rows);
+  return table(["`type`", "Name", "Reason and alternative"], rows);
 }
 
 /** Where each stored key may be sent. */
@@ -123,10 +123,10 @@ export function originsTable(): string {
     ({ keyNames, origins, endpointVariable, keyPath }) => [
       codes(keyNames),
       [
-        ...origins.map((origin) => code(origin) + (keyPath ? ", path of its models only" : "")),
+        ...origins.map((origin) => code(origin) + (keyPath ? ", paths of models only" : "")),
         ...(endpointVariable === undefined ? [] : [`the origin of ${code(endpointVariable)}`]),
       ].join(", "),
     ],
   );
-  return table(["Key", "Goes to"], rows);
+  return table(["Key", "Sent only to"], rows);
 }

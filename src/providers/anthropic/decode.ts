@@ -133,7 +133,7 @@ class ReplyDecoder implements Decoder {
     this.#container = textOf(fieldsOf(fields["container"])["id"]) || this.#container;
     const reason = textOf(fields["stop_reason"]);
     if (reason !== "" && !this.#content.isWhole())
-      throw cut("It said why it stopped in the middle of a block.");
+      throw cut("The stop reason arrived in the middle of a block.");
     this.#message.stopReason = reason || this.#message.stopReason;
   }
 

@@ -120,7 +120,7 @@ async function* wholeReply(
     throw new ProviderError(
       "transient",
       "bad_response",
-      "The provider sent something that is not JSON.",
+      "The provider sent a reply that is not JSON.",
     );
   if (!Array.isArray(message["content"]))
     throw classify({ status: undefined, body: message }, secrets);

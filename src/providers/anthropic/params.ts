@@ -1,4 +1,4 @@
-import type { FormatParams, ParamProblem } from "../param-types";
+import { type FormatParams, NO_EQUIVALENT, type ParamProblem } from "../param-types";
 import { refusesThinking, thinks, traitsOf } from "./thinking";
 
 type Params = Readonly<Record<string, unknown>>;
@@ -45,16 +45,16 @@ export const PARAMS: FormatParams = {
     "mcp_servers",
   ],
   foreign: {
-    max_output_tokens: "write `max_tokens`",
-    max_completion_tokens: "write `max_tokens`",
-    model_reasoning_effort: "write `reasoning_effort`",
-    verbosity: "remove it: the format has none",
-    text: "remove it: the format has none",
-    seed: "remove it: the format has none",
-    presence_penalty: "remove it: the format has none",
-    frequency_penalty: "remove it: the format has none",
-    parallel_tool_calls: "remove it: calls always run side by side where they can",
-    safety_settings: "remove it: the format has none",
+    max_output_tokens: "use `max_tokens`",
+    max_completion_tokens: "use `max_tokens`",
+    model_reasoning_effort: "use `reasoning_effort`",
+    verbosity: NO_EQUIVALENT,
+    text: NO_EQUIVALENT,
+    seed: NO_EQUIVALENT,
+    presence_penalty: NO_EQUIVALENT,
+    frequency_penalty: NO_EQUIVALENT,
+    parallel_tool_calls: "remove it: independent calls always run in parallel",
+    safety_settings: NO_EQUIVALENT,
   },
   check: (params, model) => [
     ...samplingProblems(params, model),
@@ -68,13 +68,13 @@ function samplingProblems(params: Params, model: string): ParamProblem[] {
   const { sampling, oneSampling } = traitsOf(model);
   const given = SAMPLING.filter((key) => params[key] !== undefined);
   if (!sampling)
-    return given.map((key) => ({ key, detail: `${model} takes no \`${key}\`: remove it` }));
+    return given.map((key) => ({ key, detail: `${model} does not support \`${key}\`: remove it` }));
   if (thinks(params, model)) return given.flatMap((key) => whileThinking(key, params[key]));
   if (!oneSampling || !given.includes("temperature") || !given.includes("top_p")) return [];
   return [
     {
       key: "top_p",
-      detail: `${model} takes either \`temperature\` or \`top_p\`: remove one of them`,
+      detail: `${model} supports either \`temperature\` or \`top_p\`: remove one of them`,
     },
   ];
 }
@@ -86,7 +86,7 @@ function whileThinking(key: string, value: unknown): ParamProblem[] {
   return [
     {
       key,
-      detail: `a model that thinks does not take this \`${key}\`: ${change}, or switch thinking off`,
+      detail: `with thinking, the model does not support this \`${key}\`: ${change}, or switch thinking off`,
     },
   ];
 }
@@ -97,7 +97,7 @@ function thinkingProblems(params: Params, model: string): ParamProblem[] {
   return [
     {
       key,
-      detail: `${model} always thinks: remove it, or ask for little with \`reasoning_effort: low\``,
+      detail: `${model} always thinks: remove it, or write \`reasoning_effort: low\``,
     },
   ];
 }
@@ -110,7 +110,7 @@ function listProblems(params: Params): ParamProblem[] {
     {
       key: "betas",
       fits: isBeta,
-      detail: "each entry must be the name of a beta, as `files-api-2025-04-14`",
+      detail: "each entry must be the name of a beta, such as `files-api-2025-04-14`",
     },
     { key: "stop", fits: isText, detail: "each entry must be a text that is not blank" },
     { key: "stop_sequences", fits: isText, detail: "each entry must be a text that is not blank" },

@@ -133,7 +133,7 @@ function toStopReason(finishReason: string, blockReason: string, hasCalls: boole
     throw new ProviderError(
       "transient",
       "stream_cut",
-      "The stream ended before the provider said that the reply is complete.",
+      "The stream ended before the reply was complete.",
     );
   }
   if (BROKEN_OFF.has(finishReason)) {

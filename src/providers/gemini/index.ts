@@ -80,11 +80,7 @@ async function* wholeReply(reply: Response, secrets: readonly string[]): AsyncGe
   const value = parseJson(await reply.text());
   const chunks = (Array.isArray(value) ? value : [value]).filter(isJsonObject);
   if (chunks.length === 0)
-    throw new ProviderError(
-      "transient",
-      "bad_response",
-      "The provider sent something that is no reply.",
-    );
+    throw new ProviderError("transient", "bad_response", "The provider sent no valid reply.");
   for (const chunk of chunks) {
     throwIfError(chunk, secrets);
     yield chunk;

@@ -1,5 +1,5 @@
 import { isJsonObject } from "../json";
-import type { FormatParams } from "../param-types";
+import { type FormatParams, NO_EQUIVALENT } from "../param-types";
 import {
   canCombineHosted,
   EFFORTS,
@@ -9,9 +9,8 @@ import {
 } from "./thinking";
 import { safetyProblems } from "./safety";
 
-const inGenerationConfig = (name: string) =>
-  `say it as extra_body: {generationConfig: {${name}: …}}`;
-const NEITHER = "no parameter of this provider means it";
+const inGenerationConfig = (name: string) => `use \`extra_body: {generationConfig: {${name}: …}}\``;
+const THINKING = "use `thinking_level` or `thinking_budget`";
 
 /** Fields of `generationConfig` that the service sets itself, in any spelling. */
 export const RESERVED_GENERATION = ["maxOutputTokens", "candidateCount", "thinkingConfig"] as const;
@@ -45,21 +44,21 @@ export const PARAMS: FormatParams = {
     ...["cachedContent", "cached_content", "continuationToken", "continuation_token"],
   ],
   foreign: {
-    max_completion_tokens: "say max_output_tokens",
-    stop_sequences: "say stop",
-    thinking: "say thinking_level or thinking_budget",
-    thinking_config: "say thinking_level or thinking_budget",
+    max_completion_tokens: "use `max_output_tokens`",
+    stop_sequences: "use `stop`",
+    thinking: THINKING,
+    thinking_config: THINKING,
     presence_penalty: inGenerationConfig("presencePenalty"),
     frequency_penalty: inGenerationConfig("frequencyPenalty"),
     response_mime_type: inGenerationConfig("responseMimeType"),
     response_schema: inGenerationConfig("responseJsonSchema"),
     response_format: inGenerationConfig("responseMimeType"),
-    logit_bias: NEITHER,
-    min_p: NEITHER,
-    repetition_penalty: NEITHER,
-    parallel_tool_calls: NEITHER,
-    verbosity: NEITHER,
-    text: NEITHER,
+    logit_bias: NO_EQUIVALENT,
+    min_p: NO_EQUIVALENT,
+    repetition_penalty: NO_EQUIVALENT,
+    parallel_tool_calls: NO_EQUIVALENT,
+    verbosity: NO_EQUIVALENT,
+    text: NO_EQUIVALENT,
   },
   hostedAlone: (model) => (canCombineHosted(model) ? null : "gemini-3.8-flash"),
   check: (params, model) => [
@@ -70,11 +69,11 @@ export const PARAMS: FormatParams = {
   ],
 };
 
-/** The alternative for each reserved field. */
+/** The alternative or the reason for each reserved field. */
 const INSTEAD: Readonly<Record<(typeof RESERVED_GENERATION)[number], string>> = {
-  maxOutputTokens: "say max_output_tokens beside it",
-  candidateCount: "a call gives one reply",
-  thinkingConfig: "say thinking_level or thinking_budget beside it",
+  maxOutputTokens: "use `max_output_tokens`",
+  candidateCount: "each call returns one reply",
+  thinkingConfig: THINKING,
 };
 
 function extraProblems(extra: unknown) {
@@ -82,7 +81,7 @@ function extraProblems(extra: unknown) {
   const generations = [extra["generationConfig"], extra["generation_config"]].filter(isJsonObject);
   const names = new Set(generations.flatMap(Object.keys).map(toCamel));
   return RESERVED_GENERATION.filter((name) => names.has(name)).map((name) => {
-    const detail = `\`generationConfig.${name}\` is the service's own to set: ${INSTEAD[name]}.`;
+    const detail = `the service sets \`generationConfig.${name}\` itself: ${INSTEAD[name]}.`;
     return { key: "extra_body", detail };
   });
 }
@@ -99,5 +98,10 @@ function stopProblems(stop: unknown) {
     stop.length <= MOST_STOPS && stop.every((one) => typeof one === "string" && one !== "");
   return fits
     ? []
-    : [{ key: "stop", detail: `\`stop\` is a list of at most ${MOST_STOPS} texts.` }];
+    : [
+        {
+          key: "stop",
+          detail: `must be a list of at most ${MOST_STOPS} texts, none of them empty.`,
+        },
+      ];
 }

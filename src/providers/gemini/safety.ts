@@ -45,21 +45,23 @@ export function toSafety(value: unknown): Safety[] {
 export function safetyProblems(value: unknown): ParamProblem[] {
   if (value === undefined) return [];
   if (!Array.isArray(value) && !isJsonObject(value))
-    return [problem("is a list of {category, threshold}, or a mapping of them")];
+    return [
+      problem("must be a list of {category, threshold}, or a mapping of categories to thresholds"),
+    ];
   const seen = new Set<string>();
   return entriesOf(value).flatMap(({ category, threshold }) => {
     const known = findCategory(category);
     if (!known)
-      return [problem(`has no category ${shown(category)}: it is one of ${CATEGORIES.join(", ")}`)];
-    if (seen.has(known)) return [problem(`says ${known} twice`)];
+      return [problem(`no category ${shown(category)}; categories: ${CATEGORIES.join(", ")}`)];
+    if (seen.has(known)) return [problem(`the category ${known} is repeated`)];
     seen.add(known);
     return findThreshold(threshold)
       ? []
-      : [problem(`has no threshold ${shown(threshold)}: it is one of ${THRESHOLDS.join(", ")}`)];
+      : [problem(`no threshold ${shown(threshold)}; thresholds: ${THRESHOLDS.join(", ")}`)];
   });
 }
 
-const problem = (detail: string): ParamProblem => ({ key: KEY, detail: `\`${KEY}\` ${detail}.` });
+const problem = (detail: string): ParamProblem => ({ key: KEY, detail: `${detail}.` });
 
 const shown = (value: unknown): string =>
   typeof value === "string" ? `\`${value}\`` : "of that type";

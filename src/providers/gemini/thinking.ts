@@ -96,13 +96,13 @@ export function thinkingProblems(params: Params, model: string): ParamProblem[] 
     return [
       {
         key: second,
-        detail: `\`${first}\` already says how much the model thinks: keep one of the two.`,
+        detail: `\`${first}\` already sets how much the model thinks: keep only one of the two.`,
       },
     ];
   }
   if (thinkingOf(model) === "none")
     return [
-      { key: first, detail: `\`${model}\` does not think: remove it, or name a newer model.` },
+      { key: first, detail: `\`${model}\` does not think: remove it, or use a newer model.` },
     ];
   return reasoningProblems(params);
 }
@@ -114,13 +114,13 @@ function reasoningProblems(params: Params): ParamProblem[] {
   const problems: string[] = [];
   for (const key of Object.keys(reasoning)) {
     if (!["effort", "budget_tokens", "type", "summary"].includes(key))
-      problems.push(`\`${key}\` is not known in it.`);
+      problems.push(`unknown key \`${key}\`.`);
   }
   if (effort !== undefined && !isEffort(effort))
-    problems.push(`\`effort\` is one of ${EFFORTS.join(", ")}.`);
+    problems.push(`\`effort\` must be one of ${EFFORTS.join(", ")}.`);
   if (budget_tokens !== undefined && !isBudget(budget_tokens)) {
     problems.push(
-      `\`budget_tokens\` is a whole number from -1 (the model decides) to ${MAX_BUDGET}.`,
+      `\`budget_tokens\` must be a whole number from -1 (the model decides) to ${MAX_BUDGET}.`,
     );
   }
   return problems.map((detail) => ({ key: "reasoning", detail }));

@@ -92,7 +92,7 @@ export function toStopReason(
     throw new ProviderError(
       "transient",
       "stream_cut",
-      "The stream ended before the provider said that the reply is complete.",
+      "The stream ended before the reply was complete.",
     );
   }
   if (BROKEN_OFF.has(name)) {

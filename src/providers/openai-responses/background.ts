@@ -77,6 +77,6 @@ const statusOf = (error: unknown, { apiKey }: ProviderOptions): number | undefin
 function lostOr(error: unknown, options: ProviderOptions): unknown {
   const status = statusOf(error, options);
   if (status !== 400 && status !== 404) return error;
-  const message = "The provider no longer gives the reply that was to be taken up again.";
+  const message = "The provider no longer has the background reply.";
   return new ProviderError("transient", "resume_lost", message, { status });
 }

@@ -81,7 +81,7 @@ export function createDecoder({ takenIds, secrets, points, from }: DecoderOption
         throw new ProviderError(
           "transient",
           "stream_cut",
-          "The stream ended before the provider said that the reply is complete.",
+          "The stream ended before the reply was complete.",
         );
       }
       return toStop(state, state.final, takenIds);

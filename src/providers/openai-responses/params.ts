@@ -1,4 +1,4 @@
-import type { FormatParams, ParamProblem } from "../param-types";
+import { type FormatParams, NO_EQUIVALENT, type ParamProblem } from "../param-types";
 
 const EFFORT = {
   type: "words",
@@ -7,8 +7,6 @@ const EFFORT = {
 const TEXT = { type: "text" } as const;
 const FLAG = { type: "flag" } as const;
 const MAPPING = { type: "mapping" } as const;
-const NO_STOP = "leave it out: this API has no stop sequences";
-const NOT_HERE = "leave it out: this API does not take it";
 
 /** Request fields that the service sets itself. Values in a config are ignored. */
 export const RESERVED = [
@@ -54,15 +52,15 @@ export const PARAMS: FormatParams = {
   outputCaps: OUTPUT_CAPS,
   reserved: RESERVED,
   foreign: {
-    max_thinking_tokens: "write `reasoning_effort`",
-    thinking: "write `reasoning_effort`",
-    response_format: "write `text.format`",
-    stop: NO_STOP,
-    stop_sequences: NO_STOP,
-    seed: NOT_HERE,
-    top_k: NOT_HERE,
-    presence_penalty: NOT_HERE,
-    frequency_penalty: NOT_HERE,
+    max_thinking_tokens: "use `reasoning_effort`",
+    thinking: "use `reasoning_effort`",
+    response_format: "use `text.format`",
+    stop: NO_EQUIVALENT,
+    stop_sequences: NO_EQUIVALENT,
+    seed: NO_EQUIVALENT,
+    top_k: NO_EQUIVALENT,
+    presence_penalty: NO_EQUIVALENT,
+    frequency_penalty: NO_EQUIVALENT,
   },
   check: refusedSampling,
 };
@@ -78,6 +76,6 @@ function refusedSampling(params: Readonly<Record<string, unknown>>, model: strin
     .filter((key) => params[key] !== undefined)
     .map((key) => ({
       key,
-      detail: `${model} does not take it: leave it out, or choose a model that does not reason`,
+      detail: `${model} does not support it: remove it, or use a model that does not reason`,
     }));
 }

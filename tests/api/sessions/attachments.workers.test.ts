@@ -261,7 +261,7 @@ describe("a file that a config names in upload_files", () => {
       "config_invalid",
       "upload_files",
     ]);
-    expect(problem.detail).toContain("send the question in parts");
+    expect(problem.detail).toContain("as a part of the question");
   });
 
   it.each([
@@ -317,7 +317,7 @@ describe("an attachment that a team cannot read is refused before the run", () =
         `agent "${id}" (gemini-looker) does not support "a.wav" (audio/wav)`,
       );
     expect(body.detail).not.toContain('"chat"');
-    expect(body.detail).toContain("Sound is taken by Gemini (WAV, MP3, Ogg, FLAC)");
+    expect(body.detail).toContain("Gemini models support audio as WAV, MP3, Ogg and FLAC");
   });
 
   it("but text files are accepted for every model", async () => {

@@ -12,7 +12,7 @@ const NO_KEY = {
 };
 const SLIP = {
   pointer: "/agents/0/backend",
-  detail: "No backend type has this name.",
+  detail: "Unknown backend type.",
   code: "unknown_key",
 };
 const team = (name: string, more: object) => ({

@@ -274,7 +274,7 @@ describe("a config that is checked", () => {
       "missing here",
       "  t.yaml:1:1  /agents/0/backend  OpenAI needs a key.",
       "  t.yaml:1:1  /agents/0/backend  Nothing of that name is uploaded.",
-      "not served here",
+      "not supported here",
       "  t.yaml:1:1  /agents/0/backend  No images are made here.",
     ]);
   });

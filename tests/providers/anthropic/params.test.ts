@@ -85,7 +85,7 @@ describe("the config check", () => {
     expect(PARAMS.check?.({ temperature: 0.5 }, "claude-opus-5")).toEqual([
       {
         key: "temperature",
-        detail: expect.stringMatching(/claude-opus-5 takes no `temperature`: remove it/),
+        detail: expect.stringMatching(/claude-opus-5 does not support `temperature`: remove it/),
       },
     ]);
   });

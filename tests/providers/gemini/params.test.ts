@@ -131,12 +131,12 @@ describe("the check", () => {
     [
       "an unknown effort",
       { reasoning: { effort: "extreme" } },
-      /^reasoning: `effort` is one of none, minimal/,
+      /^reasoning: `effort` must be one of none, minimal/,
     ],
     [
       "a budget that is no number",
       { reasoning: { budget_tokens: "many" } },
-      /^reasoning: `budget_tokens` is a whole number/,
+      /^reasoning: `budget_tokens` must be a whole number/,
     ],
     ["an unknown key", { reasoning: { efort: "low" } }, /^reasoning: `efort` is not known/],
     [
@@ -153,12 +153,12 @@ describe("the check", () => {
     [
       "a category twice",
       { safety_settings: { harassment: "OFF", HARM_CATEGORY_HARASSMENT: "OFF" } },
-      /twice/,
+      /repeated/,
     ],
     [
       "a cap among what is added",
       { extra_body: { generationConfig: { maxOutputTokens: 1 } } },
-      /^extra_body: .*say max_output_tokens/,
+      /^extra_body: .*use `max_output_tokens`/,
     ],
     [
       "thinking among what is added",

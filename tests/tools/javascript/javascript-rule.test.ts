@@ -53,7 +53,7 @@ describe("run_javascript", () => {
     const backend =
       "type: claude\ncustom_tools: [{name: run_javascript, url: https://api.example.com, description: x}]";
     const [detail] = detailsOf(parseTeam(teamWith(backend), FULL_CONTEXT));
-    expect(detail).toContain("`run_javascript` is a name of the service's own");
+    expect(detail).toContain("The service reserves the name `run_javascript`");
   });
 
   it("stays in the offer after it is disabled, with an error that says so", async () => {
