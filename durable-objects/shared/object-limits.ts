@@ -1,8 +1,12 @@
-/** Limits of an agent's files, and the largest contents in a row. Sizes in bytes. */
+/** Limits of an agent's files. Sizes in bytes. */
 export const FILES = {
+  /** Larger contents are stored in R2, not in a row of the object. */
   rowBytes: 1_000_000,
+  /** Size of a file. */
   fileBytes: 16 * 1024 * 1024,
+  /** Files of an agent. */
   files: 5_000,
+  /** Size of all files of an agent together. */
   treeBytes: 128 * 1024 * 1024,
 } as const;
 
@@ -32,30 +36,32 @@ export const STORE = {
 
 /** Limits of event streams. Sizes in bytes, times in ms. */
 export const STREAM = {
+  /** Delay before a client reconnects, which each stream sends as `retry`. */
   retryMs: 2_000,
+  /** A stream without an event for this long gets a heartbeat. */
   heartbeatMs: 15_000,
   /** Interval of the check for idle readers. */
   tickMs: 1_000,
+  /** Size after which a page of events ends. */
   pageBytes: 256 * 1024,
   /** Latest frames kept in memory, so that live readers need no query. */
   tailBytes: 1024 * 1024,
-  /** A reader further behind is disconnected; it can resume. */
+  /** A reader with more unread bytes is disconnected; it can resume. */
   behindBytes: 1024 * 1024,
-  /**
-   * The longest time that rows are collected for one write, and how many readers add one ms to that
-   * time.
-   */
+  /** Longest time in which rows are collected for one write to all readers. */
   gatherMs: 100,
-  readersPerGatherMs: 10,
-  /** How long a session's stream stays open after a turn, and how long any connection lasts. */
+  /** Readers that add one ms to that time. */
+  readersPerExtraMs: 10,
+  /** A session's stream ends this long after its latest turn. */
   lingerMs: 300_000,
+  /** Longest duration of a connection. */
   connectionMs: 14 * 60_000,
 } as const;
 
 /** Readers of one session, unless the operator sets another number. */
 export const DEFAULT_READERS = 2_000;
 
-/** Interval of the check of open streams' keys: a stream outlives its key by less than a minute. */
+/** Interval of the check of the keys of open streams, so that a stream soon ends after its key. */
 export const KEY_CHECK_MS = 30_000;
 
 /**

@@ -3,7 +3,20 @@
  * the meaning of a limit is written once, beside the code.
  */
 
-const COMMENT = /\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*(?:export const )?([A-Za-z_]\w*)\b/g;
+/** A blank line between a comment and a name separates them: the comment is that of the file. */
+const COMMENT = /\/\*\*((?:[^*]|\*(?!\/))*)\*\/ *\n? *(?:export const )?([A-Za-z_]\w*)\b/g;
+
+/**
+ * The members of a constant or type as source text; the whole source if it is `null`. Comments of
+ * other declarations with the same names are thus excluded.
+ */
+export function declarationOf(source: string, name: string | null): string {
+  if (name === null) return source;
+  const [text = ""] =
+    new RegExp(`^export (?:const|type) ${name}\\b[\\s\\S]*?^\\}`, "m").exec(source) ?? [];
+  if (text === "") throw new Error(`The source has no declaration ${name}.`);
+  return text;
+}
 
 /** The comment in front of each name. A name with two comments has the first. */
 export function commentsOf(source: string): ReadonlyMap<string, string> {

@@ -3,12 +3,12 @@ import { code, page, sentence, table } from "./markdown";
 import { type Shape, ShapeSchema } from "./schema";
 import { typeText } from "./shape-text";
 
-const INTRO = `Every key of a team file, from the schema that the service checks configs with. Editors read the same as
+const INTRO = `Every key of a team file, from the tables that the service uses to check configs. Editors can use the same data as
 [configs/team.schema.json](../../configs/team.schema.json). How to write a team: [the guide](../guides/team.md).
-Parameters of models (\`temperature\`, \`max_tokens\` …) differ by wire format; [providers](providers.md#parameters) has them.
+Parameters of models (\`temperature\`, \`max_tokens\` …) differ by wire format: [providers](providers.md#parameters).
 
 A key in none of these tables is an error, with line and column. Keys under "Ignored" are accepted and have no effect.
-Keys under "Not supported" are refused unless their value switches the feature off.`;
+Keys under "Not supported" are refused unless their value switches the feature off ([values](#off)).`;
 
 /** Sections of the config by their place; `orchestrator.coordination` is one. */
 const SECTIONS: readonly { title: string; path: string }[] = [
@@ -27,7 +27,25 @@ const SECTIONS: readonly { title: string; path: string }[] = [
   { title: "timeout_settings", path: "properties.timeout_settings" },
   { title: "ui", path: "properties.ui" },
   { title: "rate_limits", path: "$defs.rate-limits" },
+  { title: "context_paths", path: "$defs.contexts.items.anyOf.1" },
+  { title: "custom_tools", path: "$defs.custom-tools.anyOf.0.items.anyOf.2" },
+  { title: "mcp_servers", path: "$defs.mcp-servers.anyOf.0.items" },
+  { title: "mcp_servers.auth", path: "$defs.mcp-servers.anyOf.0.items.properties.auth" },
 ];
+
+/** The section that explains a type, by the name of its definition. */
+const TYPE_SECTIONS: Readonly<Record<string, string>> = {
+  agent: "agents",
+  backend: "agentsbackend",
+  "rate-limits": "rate_limits",
+  contexts: "context_paths",
+  "custom-tools": "custom_tools",
+  "mcp-servers": "mcp_servers",
+  off: "off",
+};
+
+const OFF = `The value of a key of type \`off\` switches a feature off: \`false\`, \`null\`, an empty list, an empty mapping, or a
+mapping with \`enabled: false\`.`;
 
 const IGNORED = /^Ignored: /;
 const REFUSED = /^Not supported: /;
@@ -41,6 +59,8 @@ export function configPage(): string {
       `## ${path === "" ? title : code(title)}`,
       ...sectionBlocks(ShapeSchema.parse(at(root, path)), ShapeSchema.parse(root)),
     ]),
+    "## `off`",
+    OFF,
   );
 }
 
@@ -67,16 +87,22 @@ function sectionBlocks({ properties = {} }: Shape, { $defs = {} }: Shape): strin
     table(["Key", "Type", "Default", "Meaning"], obeyed.map(row)),
     ...(ignored.length === 0
       ? []
-      : ["Ignored:", table(["Key", "Why"], ignored.map(without(IGNORED)))]),
+      : ["Ignored:", table(["Key", "Reason"], ignored.map(without(IGNORED)))]),
     ...(refused.length === 0
       ? []
-      : ["Not supported:", table(["Key", "Feature"], refused.map(without(REFUSED)))]),
+      : ["Not supported:", table(["Key", "Feature and remedy"], refused.map(without(REFUSED)))]),
   ];
+}
+
+function linked(name: string): string {
+  const section = TYPE_SECTIONS[name];
+  if (section === undefined) throw new Error(`The page about configs does not explain ${name}.`);
+  return `[${code(name)}](#${section})`;
 }
 
 const row = ([key, shape]: [string, Shape]): string[] => [
   code(key),
-  typeText(shape, (name) => code(name)),
+  typeText(shape, linked),
   shape.default === undefined ? "" : code(JSON.stringify(shape.default)),
   sentence(shape.description ?? ""),
 ];

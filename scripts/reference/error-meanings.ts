@@ -7,7 +7,7 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   too_large: "The config is longer than the limit.",
   too_deep: "The config is nested deeper than the limit.",
   unknown_key: "No such key. The message suggests the nearest one.",
-  old_keyword: "A key of MassGen's first version. The message has the present form.",
+  old_keyword: "A key of MassGen's first version. The message has the current form.",
   not_served:
     "The config is valid, but this service does not support the feature; `need` names it.",
   missing: "A required key is missing.",
@@ -20,19 +20,21 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   key_not_set: "The provider's key is not set.",
   key_unknown: "`${NAME}` names no key of the operator.",
   key_bound_elsewhere: "The key may not be sent to this address.",
-  key_not_kept: "The config brings a key, and the service has no `SEALING_KEYS` to seal it.",
+  key_not_kept:
+    "The config contains a key, and the service cannot encrypt it without `SEALING_KEYS`.",
   no_effect: "A warning: the key has no effect here.",
   no_key: "A warning: requests to this address carry no key.",
   price_unknown: "The model's price is unknown, so only `max_tokens` can limit a run.",
   research_calls:
-    "A warning: the model searches in calls of its own, because it cannot mix hosted tools and functions.",
+    "A warning: the model uses hosted tools in separate calls, because it cannot combine them with functions.",
 };
 
 /** What follows a failed call of each class. */
 export const FAILURE_MEANINGS: Readonly<Record<FailureClass, string>> = {
   transient: "429, 5xx, a cut stream or a timeout. Retried with back-off, at most 5 tries.",
   interrupted: "The service restarted. Retried; the try does not count.",
-  quota: "The provider's quota is used up, or it asks to wait more than 60 s. The round fails.",
+  quota:
+    "The provider's quota is exhausted, or it requests a wait of more than 60 s. The round fails.",
   context_too_long:
     "The conversation is too long for the model. Summarized once, then the round fails.",
   bad_credentials: "The provider rejects the key. The agent fails.",

@@ -17,15 +17,15 @@ export function errorsPage(): string {
       httpCodes().map((name) => [`${statusOf(name)}`, code(name), sentence(CODE_MEANINGS[name])]),
     ),
     "## Configs",
-    "A 422 `config_invalid` lists problems in `errors`, each with one of these codes, line and column.",
+    "The `errors` of a 422 `config_invalid` list the problems, each with one of these codes, a line and a column.",
     meanings("Code", PROBLEM_MEANINGS),
     "## Features that are not supported",
-    "A problem with the code `not_served` names the feature in `need`.",
+    "A problem with the code `not_served` has the name of the feature in `need`.",
     table(
-      ["Need", "Feature", "Instead"],
+      ["Need", "Feature", "Remedy"],
       NEED_IDS.filter((need) => !isServed(need)).map((need) => [
         code(need),
-        capitalized(sentence(NEEDS[need].what)),
+        sentence(NEEDS[need].what),
         NEEDS[need].way,
       ]),
     ),
@@ -41,8 +41,6 @@ export function errorsPage(): string {
 /** A need can also be a feature that a deployment may lack; sessions of this service have it. */
 const isServed = (need: NeedId): boolean =>
   Object.entries(SERVED).some(([feature, served]) => feature === need && served);
-
-const capitalized = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 const meanings = (head: string, of: Readonly<Record<string, string>>): string =>
   table(

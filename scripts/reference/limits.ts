@@ -13,36 +13,84 @@ import * as mcp from "../../src/tools/mcp/server-limits";
 import { SHELL_LIMITS } from "../../src/tools/shell/shell-limits";
 import { PATH_LIMITS } from "../../src/workspace/paths";
 import { FILES, KEY_CHECK_MS, STREAM } from "../../durable-objects/shared/object-limits";
-import { commentsOf } from "./comments";
+import { commentsOf, declarationOf } from "./comments";
 import { code, grouped, page, sentence, table } from "./markdown";
 
-const INTRO = `Every limit, with the value in the code. Names are those of the source file. Limits that a team or an operator can
-change are in [config](config.md) and [settings](settings.md).`;
+const INTRO = `Every limit, with its value and its name in the code. Limits that a team or an
+operator can change are in [config](config.md) and [settings](settings.md).`;
 
-type Group = { title: string; file: string; values: Readonly<Record<string, unknown>> };
+/** `commented`: the declaration with the comments of the values; omitted: the whole file. */
+type Group = {
+  title: string;
+  file: string;
+  values: Readonly<Record<string, unknown>>;
+  commented?: string;
+};
 
 const GROUPS: readonly Group[] = [
-  { title: "Coordination", file: "src/coordination/limits.ts", values: LIMITS },
+  {
+    title: "Coordination",
+    file: "src/coordination/limits.ts",
+    values: LIMITS,
+    commented: "LIMITS",
+  },
   { title: "Configs", file: "src/config/config-limits.ts", values: config },
   {
     title: "Files with a question",
     file: "src/protocol/attachments.ts",
     values: ATTACHMENT_LIMITS,
+    commented: "ATTACHMENT_LIMITS",
   },
-  { title: "Contexts", file: "src/protocol/api/contexts.ts", values: CONTEXT_LIMITS },
-  { title: "Workspaces", file: "durable-objects/shared/object-limits.ts", values: FILES },
-  { title: "Paths", file: "src/workspace/paths.ts", values: PATH_LIMITS },
-  { title: "File tools", file: "src/tools/files/file-limits.ts", values: FILE_TOOL_LIMITS },
-  { title: "Shell", file: "src/tools/shell/shell-limits.ts", values: SHELL_LIMITS },
-  { title: "JavaScript", file: "src/tools/javascript/script-limits.ts", values: JAVASCRIPT_LIMITS },
+  {
+    title: "Contexts",
+    file: "src/protocol/context-limits.ts",
+    values: CONTEXT_LIMITS,
+    commented: "CONTEXT_LIMITS",
+  },
+  {
+    title: "Workspaces",
+    file: "durable-objects/shared/object-limits.ts",
+    values: FILES,
+    commented: "FILES",
+  },
+  { title: "Paths", file: "src/workspace/paths.ts", values: PATH_LIMITS, commented: "PATH_LIMITS" },
+  {
+    title: "File tools",
+    file: "src/tools/files/file-limits.ts",
+    values: FILE_TOOL_LIMITS,
+    commented: "FileToolLimits",
+  },
+  {
+    title: "Shell",
+    file: "src/tools/shell/shell-limits.ts",
+    values: SHELL_LIMITS,
+    commented: "ShellLimits",
+  },
+  {
+    title: "JavaScript",
+    file: "src/tools/javascript/script-limits.ts",
+    values: JAVASCRIPT_LIMITS,
+    commented: "JavascriptLimits",
+  },
   { title: "Tool servers", file: "src/tools/mcp/server-limits.ts", values: mcp },
   { title: "Model calls", file: "src/providers/call-limits.ts", values: providers },
   {
     title: "Event streams",
     file: "durable-objects/shared/object-limits.ts",
-    values: { ...STREAM, KEY_CHECK_MS },
+    values: STREAM,
+    commented: "STREAM",
   },
-  { title: "Secrets", file: "src/protocol/api/secrets.ts", values: SECRET_LIMITS },
+  {
+    title: "Keys of open streams",
+    file: "durable-objects/shared/object-limits.ts",
+    values: { KEY_CHECK_MS },
+  },
+  {
+    title: "Secrets",
+    file: "src/protocol/api/secrets.ts",
+    values: SECRET_LIMITS,
+    commented: "SECRET_LIMITS",
+  },
   { title: "Keys", file: "src/tenancy/keys.ts", values: { MOST_LIVE_KEYS } },
   { title: "Evaluations", file: "src/evals/suite-limits.ts", values: evaluations },
 ];
@@ -51,14 +99,17 @@ export function limitsPage(): string {
   return page("# Limits", INTRO, ...GROUPS.flatMap(groupBlocks));
 }
 
-function groupBlocks({ title, file, values }: Group): string[] {
+function groupBlocks({ title, file, values, commented }: Group): string[] {
   const source = readFileSync(file, "utf8");
-  const comments = commentsOf(source);
   const placeOf = (name: string) => source.search(new RegExp(`\\b${name}\\b\\s*[=:,]`));
   // module loaders differ in the order of a module's exports
   const inOrder = Object.entries(values).sort(([a], [b]) => placeOf(a) - placeOf(b));
   const rows = inOrder.flatMap(([name, value]) =>
-    limitRows(name, value, comments.get(name) ?? inWords(name)),
+    typeof value === "number"
+      ? [limitRow({ source, of: commented ?? null, name, value })]
+      : innerLimits(value).map(([inner, number]) =>
+          limitRow({ source, of: name, name: inner, value: number, label: `${name}.${inner}` }),
+        ),
   );
   return [
     `## ${title}`,
@@ -67,32 +118,25 @@ function groupBlocks({ title, file, values }: Group): string[] {
   ];
 }
 
-/** A group of limits under one name has a row for each. */
-function limitRows(name: string, value: unknown, meaning: string): string[][] {
-  if (typeof value === "number") return [[code(name), valueText(name, value), sentence(meaning)]];
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([inner, number]) =>
-    typeof number === "number"
-      ? [
-          [
-            code(`${name}.${inner}`),
-            valueText(inner, number),
-            sentence(`${meaning.replace(/\.$/, "")}: ${inWords(inner)}`),
-          ],
-        ]
-      : [],
-  );
+/** The limits of an exported object. Other exports have none. */
+const innerLimits = (value: unknown): [string, number][] =>
+  typeof value === "object" && value !== null
+    ? Object.entries(value).filter(([, inner]) => typeof inner === "number")
+    : [];
+
+/** `of`: the declaration that contains the name; `null` for a constant of the module. */
+type Limit = { source: string; of: string | null; name: string; value: number; label?: string };
+
+/** Throws if the limit has no doc comment of its own. */
+export function limitRow({ source, of, name, value, label = name }: Limit): string[] {
+  const meaning = commentsOf(declarationOf(source, of)).get(name);
+  if (meaning === undefined)
+    throw new Error(`The limit ${name} needs a doc comment of its own, for the page of limits.`);
+  return [code(label), valueText(name, value), sentence(meaning)];
 }
 
-/** `roundsPerAgent`, `MAX_NAME_CHARS` as words, for a limit without a comment. */
-const inWords = (name: string): string =>
-  name
-    .replaceAll(/([a-z])([A-Z])/g, "$1 $2")
-    .replaceAll("_", " ")
-    .toLowerCase()
-    .replace(/ (ms|chars)$/, "");
-
 const UNITS: readonly { name: RegExp; text: (value: number) => string }[] = [
+  { name: /Per[A-Z]/, text: grouped },
   { name: /(ms|_MS)$|Ms$/, text: milliseconds },
   { name: /share/i, text: (value) => `${grouped(value * 100)} %` },
   { name: /bytes/i, text: bytes },
@@ -104,7 +148,10 @@ const UNITS: readonly { name: RegExp; text: (value: number) => string }[] = [
 const valueText = (name: string, value: number): string =>
   (UNITS.find((unit) => unit.name.test(name))?.text ?? grouped)(value);
 
+const DAY_MS = 86_400_000;
+
 function milliseconds(value: number): string {
+  if (value >= DAY_MS) return `${(value / DAY_MS).toFixed(1)} days`;
   if (value >= 120_000 && value % 60_000 === 0) return `${grouped(value / 60_000)} min`;
   return value >= 1_000 ? `${grouped(value / 1_000)} s` : `${value} ms`;
 }

@@ -20,11 +20,14 @@ export const grouped = (number: number): string =>
 /** US dollars with all digits. */
 export const usd = (number: number): string => `$${grouped(number)}`;
 
+/** A word at the start of a sentence, unless it is the name of the program. */
+const FIRST_WORD = /^(?!massgen-edge\b)[a-z]+(?=[ ,:;.!?-]|$)/;
+
 /** A sentence: it starts with a capital letter and ends with a full stop. */
 export function sentence(text: string): string {
   const flat = text.replaceAll(/\s+/g, " ").trim();
   if (flat === "") return "";
-  const first = /^[a-z]+[ ,:;]/.test(flat) ? flat.slice(0, 1).toUpperCase() + flat.slice(1) : flat;
+  const first = FIRST_WORD.test(flat) ? flat.slice(0, 1).toUpperCase() + flat.slice(1) : flat;
   return /[.!?]$/.test(first) ? first : `${first}.`;
 }
 

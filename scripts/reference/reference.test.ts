@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "../../src/providers/registry";
 import { commentsOf } from "./comments";
 import { fieldRows } from "./field-rows";
+import { limitRow } from "./limits";
 import { sentence, table } from "./markdown";
 import { GENERATED } from "./pages";
 import { PROVIDER_MEANINGS } from "./settings-table";
@@ -22,6 +23,9 @@ describe("the generated files", () => {
 
 describe("comments of sources", () => {
   const SOURCE = `
+/** Limits of a test. */
+
+export const UNEXPLAINED = 1;
 /** Most agents. */
 export const AGENTS = 3;
 export const LIMITS = {
@@ -32,6 +36,16 @@ export const LIMITS = {
   idleMs: 90_000,
   other: 1, /* no doc comment */
 };`;
+
+  it("are the meanings of limits, each of which needs its own", () => {
+    const rowOf = (of: string | null, name: string, value: number) =>
+      limitRow({ source: `${SOURCE}\n`, of, name, value });
+    expect(rowOf(null, "AGENTS", 3)).toEqual(["`AGENTS`", "3", "Most agents."]);
+    expect(rowOf("LIMITS", "idleMs", 90_000)[1]).toBe("90 s");
+    expect(() => rowOf(null, "UNEXPLAINED", 1)).toThrow("UNEXPLAINED needs a doc comment");
+    expect(() => rowOf("LIMITS", "AGENTS", 3)).toThrow("AGENTS needs a doc comment");
+    expect(() => rowOf("LIMITS", "other", 1)).toThrow("other needs a doc comment");
+  });
 
   it("are found by the name they precede, on one line", () => {
     expect([...commentsOf(SOURCE)]).toEqual([
@@ -77,6 +91,9 @@ it("in a table, text never breaks a row, and an empty cell has a mark", () => {
 
 it.each([
   ["the text", "The text."],
+  ["skills", "Skills."],
+  ["sub-agents. Remove them", "Sub-agents. Remove them."],
+  ["massgen-edge runs", "massgen-edge runs."],
   ["`code` first", "`code` first."],
   ["ends well.", "Ends well."],
   ["has a bracket (here)", "Has a bracket (here)."],

@@ -101,7 +101,7 @@ function problems(codes: readonly ErrorCode[]): Record<number, OperationResponse
         code: first,
         request_id: EXAMPLE_REQUEST,
       };
-      const description = own.map((code) => `\`${code}\`: ${CODE_MEANINGS[code]}`).join("; ");
+      const description = own.map((code) => `\`${code}\`: ${CODE_MEANINGS[code]}`).join(". ");
       const content = { "application/problem+json": { schema: ProblemSchema, example } };
       return [
         status,

@@ -1,6 +1,7 @@
 import { flag, integer, type Kind, mapping, number, oneOf, text, texts } from "./fields";
 import { MAX_KEY_CHARS, MAX_NAME_CHARS, MAX_URL_CHARS } from "./config-limits";
 import { setting } from "./setting";
+import { RESULT_LIMITS } from "../tools/large-results";
 
 const NAME = text(MAX_NAME_CHARS);
 
@@ -160,18 +161,24 @@ export const BACKEND = {
     null,
     "Whether calls wait for the provider's rate limits. `rate_limits` sets the limits.",
   ),
-  resultTokens: setting(
-    "tool_result_max_tokens",
-    integer(1_000, 200_000),
-    null,
-    "Tool results with more tokens are stored in a file. The conversation gets a preview and a reference.",
-  ),
-  previewTokens: setting(
-    "tool_result_preview_tokens",
-    integer(100, 20_000),
-    null,
-    "Tokens of that preview; at most `tool_result_max_tokens`.",
-  ),
+  resultTokens: {
+    ...setting(
+      "tool_result_max_tokens",
+      integer(1_000, 200_000),
+      null,
+      "Tool results with more tokens are stored in a file. The conversation gets a preview and a reference.",
+    ),
+    usual: RESULT_LIMITS.inlineTokens,
+  },
+  previewTokens: {
+    ...setting(
+      "tool_result_preview_tokens",
+      integer(100, 20_000),
+      null,
+      "Tokens of that preview; at most `tool_result_max_tokens`.",
+    ),
+    usual: RESULT_LIMITS.previewTokens,
+  },
   apiVersion: setting(
     "api_version",
     NAME,

@@ -86,11 +86,16 @@ export function teamSchema(): JsonSchema {
 
 /** Values that switch off an unsupported feature. */
 const OFF: JsonSchema = {
+  description: "Values that switch a feature off.",
   anyOf: [
     { enum: [false, null] },
     { type: "array", maxItems: 0 },
     { type: "object", maxProperties: 0 },
-    { type: "object", properties: { enabled: { const: false } }, required: ["enabled"] },
+    {
+      type: "object",
+      properties: { enabled: { description: "`false`: the feature is off.", const: false } },
+      required: ["enabled"],
+    },
   ],
 };
 
@@ -166,14 +171,15 @@ const OTHER = "other_coordination";
 const notSupported = (need: NeedId): string =>
   `Not supported: ${NEEDS[need].what}. ${NEEDS[need].way}`;
 
-type AnySetting = Pick<Setting<unknown, unknown>, "key" | "fallback" | "about"> & {
+type AnySetting = Pick<Setting<unknown, unknown>, "key" | "fallback" | "about" | "usual"> & {
   kind: { schema: JsonSchema };
 };
 
 function settings(table: Readonly<Record<string, AnySetting>>): Record<string, JsonSchema> {
-  const entries = Object.values(table).map(({ key, kind, fallback, about }): Entry => {
-    const usual = fallback === null ? {} : { default: fallback };
-    return [key, { description: about, ...nullable(kind.schema), ...usual }];
+  const entries = Object.values(table).map(({ key, kind, fallback, about, usual }): Entry => {
+    const shown = fallback ?? usual ?? null;
+    const byDefault = shown === null ? {} : { default: shown };
+    return [key, { description: about, ...nullable(kind.schema), ...byDefault }];
   });
   return Object.fromEntries(entries);
 }

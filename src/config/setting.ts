@@ -5,7 +5,14 @@ import { type Kind, read, type Section } from "./fields";
  * rows.
  */
 
-export type Setting<T, F = T> = { key: string; kind: Kind<T>; fallback: F; about: string };
+export type Setting<T, F = T> = {
+  key: string;
+  kind: Kind<T>;
+  fallback: F;
+  about: string;
+  /** The effective default if it applies outside of the config; then `fallback` is `null`. */
+  usual?: T;
+};
 
 export const setting = <T, const F>(
   key: string,

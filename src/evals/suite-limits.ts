@@ -1,32 +1,45 @@
 /** Limits of suites, and of stored results. */
 
+/** Cases of a suite. */
 export const MAX_CASES = 200;
+/** Cases that run at the same time. */
 export const MAX_AT_ONCE = 8;
+/** Default of `at_once`. */
 export const DEFAULT_AT_ONCE = 2;
+/** Characters of a suite's description. */
 export const MAX_DESCRIPTION_CHARS = 1_000;
-/** Each text that a grader looks for. */
+/** Characters of each text that a grader looks for. */
 export const MAX_EXPECTED_CHARS = 10_000;
-/** Texts of one `contains`. */
+/** Texts in each list of a `contains` grader. */
 export const MAX_TEXTS = 20;
-/** Doubles represent integers exactly up to about here. */
+/** Largest number of a grader. Doubles represent integers exactly up to about here. */
 export const MAX_NUMBER = 1e15;
+/** Characters of a cron expression. */
 export const MAX_CRON_CHARS = 100;
-/** A suite with expanded aliases: a run stores it in one row, and a row is limited to 2 MB. */
+/** Size of a suite with expanded aliases. A run stores it in one row, which is limited to 2 MB. */
 export const MAX_SUITE_BYTES = 1_000_000;
-/** Per case, in US dollars and tokens. */
+/** Largest `max_cost_usd` of a case. */
 export const MAX_CASE_USD = 1_000;
+/** Largest `max_tokens` of a case. */
 export const MAX_CASE_TOKENS = 1_000_000_000;
+/** Default of `timeout_seconds`, per case. */
 export const DEFAULT_TIMEOUT_SECONDS = 300;
+/** Largest `timeout_seconds`, per case. */
 export const MAX_CASE_TIMEOUT_SECONDS = 3_600;
 
-/**
- * Extra time beyond a case's limit, at its start and end, before it is stopped and counts as an
- * error.
- */
+/** Time beyond a case's limit before the case is stopped and counts as an error. */
 export const GRACE_MS = 60_000;
-/** Polling interval for sessions: short after a change, then increasing. */
-export const ASK = { soonestMs: 1_000, latestMs: 15_000, latestWhenOverMs: 3_600_000 } as const;
+/** Polling interval of a running session: short after a change, then increasing. */
+export const ASK = {
+  /** Shortest polling interval. */
+  soonestMs: 1_000,
+  /** Longest polling interval while cases run. */
+  latestMs: 15_000,
+  /** Longest polling interval after the run, until all sessions have ended. */
+  latestWhenOverMs: 3_600_000,
+} as const;
 
-/** Stored part of an answer and of a grade's text. Grading uses the whole answer. */
+/** Characters of an answer that a result stores. Grading uses the whole answer. */
 export const MAX_KEPT_ANSWER_CHARS = 20_000;
+/** Characters of the reason of a grade or an error. */
 export const MAX_DETAIL_CHARS = 500;

@@ -8,6 +8,7 @@ import { INVISIBLE } from "./invisible";
 
 /** Limits of one question. Sizes are those of the decoded bytes, not of base64. */
 export const ATTACHMENT_LIMITS = {
+  /** Attachments of a question. */
   count: 16,
   /**
    * Limit of all attachments together. Every call of a turn sends all of them, and several calls
@@ -17,6 +18,7 @@ export const ATTACHMENT_LIMITS = {
   bytes: 3_000_000,
   /** Limit of all text files together: they become part of the prompt. */
   textBytes: 400_000,
+  /** Characters of the name of an attachment. */
   nameChars: 200,
 } as const;
 

@@ -56,7 +56,7 @@ export const isLive = (
   now: number,
 ): boolean => revoked_at === null && (expires_at === null || expires_at > now);
 
-/** Valid keys per tenant. */
+/** Valid keys of a tenant. */
 export const MOST_LIVE_KEYS = 50;
 /** Revoked and expired keys per tenant that stay listed, the newest first. */
 export const MOST_DEAD_KEYS = 500;

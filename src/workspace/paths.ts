@@ -14,7 +14,7 @@ export const PATH_LIMITS = {
   pathBytes: 1_024,
   /** Names in a path relative to its mount. */
   levels: 40,
-  /** UTF-16 units of the input, before `..` is resolved. */
+  /** UTF-16 code units of a path as the model writes it, before `..` is resolved. */
   typed: 8_192,
 } as const;
 

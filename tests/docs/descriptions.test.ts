@@ -13,30 +13,62 @@ const isKind = (name: string, property: Record<string, unknown>): boolean =>
   name === "type" &&
   (property.const !== undefined || (Array.isArray(property.enum) && property.enum.length === 1));
 
-/** Paths of all properties in a JSON Schema without a description. References are not followed. */
-function undescribed(schema: unknown, path = ""): string[] {
+const isText = (value: unknown): boolean => typeof value === "string" && value.trim() !== "";
+const propertiesOf = (node: Record<string, unknown>): Record<string, unknown> =>
+  Node.catch({}).parse(node.properties ?? {});
+
+/** Definitions for references; names that an enclosing schema of the same object describes. */
+type Known = {
+  definitions: Record<string, unknown>;
+  described: ReadonlySet<string>;
+};
+
+const DATA = ["example", "examples", "default", "enum"];
+/** Keywords whose schemas apply to the same object. They may restrict a described property. */
+const IN_PLACE = ["if", "then", "else", "allOf", "anyOf", "oneOf", "not"];
+
+/** Paths of all properties in a JSON Schema without a description, their own or the reference's. */
+function undescribed(
+  schema: unknown,
+  path = "",
+  known: Known = { definitions: {}, described: new Set() },
+): string[] {
   if (Array.isArray(schema))
-    return schema.flatMap((one, nth) => undescribed(one, `${path}/${nth}`));
+    return schema.flatMap((one, nth) => undescribed(one, `${path}/${nth}`, known));
   const node = Node.safeParse(schema);
   if (!node.success) return [];
-  const properties = Node.catch({}).parse(node.data.properties ?? {});
-  const own = Object.entries(properties).flatMap(([name, property]) => {
-    const { description, ...rest } = Node.parse(property);
-    const isDescribed = typeof description === "string" && description.trim() !== "";
-    return isDescribed || isKind(name, rest) ? [] : [`${path}/${name}`];
-  });
-  const inner = Object.entries(node.data).flatMap(([key, value]) =>
-    ["example", "examples", "default", "enum"].includes(key)
-      ? []
-      : undescribed(value, key === "properties" ? path : `${path}/${key}`),
+  const hasDescription = ({ description, $ref }: Record<string, unknown>): boolean => {
+    const target = known.definitions[String($ref).split("/").at(-1) ?? ""];
+    return isText(description) || isText(Node.catch({}).parse(target).description);
+  };
+  const properties = Object.entries(propertiesOf(node.data)).map(
+    ([name, property]) => [name, Node.parse(property)] as const,
   );
+  const described = new Set(
+    properties.flatMap(([name, property]) => (hasDescription(property) ? [name] : [])),
+  );
+  const own = properties.flatMap(([name, property]) =>
+    described.has(name) || known.described.has(name) || isKind(name, property)
+      ? []
+      : [`${path}/${name}`],
+  );
+  const inner = Object.entries(node.data).flatMap(([key, value]) => {
+    if (DATA.includes(key)) return [];
+    if (key === "properties")
+      return properties.flatMap(([name, property]) =>
+        undescribed(property, `${path}/${name}`, { ...known, described: new Set() }),
+      );
+    const names = IN_PLACE.includes(key) ? [...known.described, ...described] : [];
+    return undescribed(value, `${path}/${key}`, { ...known, described: new Set(names) });
+  });
   return [...own, ...inner];
 }
 
 describe("every property has a description", () => {
   const { components = {}, paths } = JSON.parse(JSON.stringify(openApiDocument(createApp())));
-  const { $defs = {} } = teamSchema();
+  const { $defs = {}, ...team } = teamSchema();
   const definitions = Node.parse($defs);
+  const known = { definitions, described: new Set<string>() };
 
   it.each(Object.keys(components.schemas))("of the schema %s of the HTTP API", (name) => {
     expect(undescribed(components.schemas[name])).toEqual([]);
@@ -46,16 +78,26 @@ describe("every property has a description", () => {
     expect(undescribed(paths)).toEqual([]);
   });
 
-  it.each(["contexts", "custom-tools", "mcp-servers", "rate-limits"])(
-    "of `%s` of the config",
-    (name) => {
-      expect(undescribed(definitions[name])).toEqual([]);
-    },
-  );
+  it.each(Object.keys(definitions))("of `%s` of the config", (name) => {
+    expect(undescribed(definitions[name], "", known)).toEqual([]);
+  });
+
+  it("of the top level of the config", () => {
+    expect(undescribed(team, "", known)).toEqual([]);
+  });
 
   it("and the check detects one without", () => {
     const schema = { properties: { a: { description: "A" }, b: { properties: { c: {} } } } };
     expect(undescribed(schema)).toEqual(["/b", "/b/c"]);
+  });
+
+  it("and a restriction of a described property needs none", () => {
+    const schema = {
+      properties: { a: { description: "A" } },
+      if: { properties: { a: { const: 1 }, b: {} } },
+      items: { properties: { a: {} } },
+    };
+    expect(undescribed(schema)).toEqual(["/if/b", "/items/a"]);
   });
 });
 

@@ -29,7 +29,7 @@ export class RowBatcher {
     this.#rows.push(...rows);
     const wait = Math.min(
       STREAM.gatherMs,
-      Math.floor(this.#options.readers() / STREAM.readersPerGatherMs),
+      Math.floor(this.#options.readers() / STREAM.readersPerExtraMs),
     );
     // Also limits the delay if the clock was set back.
     const due = Math.min(wait, Math.max(0, this.#sentAt + wait - Date.now()));

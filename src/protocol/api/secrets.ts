@@ -6,13 +6,19 @@ import { listOf } from "./listing";
 
 export const SECRETS_PATH = "/api/secrets";
 
-/** Limits per tenant. */
+/** Limits of secrets. */
 export const SECRET_LIMITS = {
+  /** Secrets of a tenant. */
   secrets: 100,
+  /** Bindings of a secret. */
   bindings: 16,
+  /** Paths of a binding. */
   paths: 16,
+  /** Characters of a path. */
   pathChars: 1_024,
+  /** Characters of a value. */
   valueChars: 4_096,
+  /** Characters of a name. */
   nameChars: 100,
 } as const;
 

@@ -6,8 +6,8 @@ import type { ToolContext } from "../tool";
  */
 export type FileToolLimits = {
   /**
-   * UTF-8 bytes of content in a result. Below the size of a large result, so that paging through a
-   * file creates no new files.
+   * UTF-8 bytes of content in a result. It is below the size of a large result, so that reading a
+   * file in pages creates no new files.
    */
   resultBytes: number;
   /** Entries of a listing, or matches of a search. */
@@ -16,7 +16,7 @@ export type FileToolLimits = {
   searchedFiles: number;
   /** Bytes read by a search. */
   searchedBytes: number;
-  /** UTF-16 units of a line in search results. */
+  /** UTF-16 code units of a line in search results. */
   shownLine: number;
 };
 

@@ -4,12 +4,13 @@ const KIB = 1024;
 export type JavascriptLimits = {
   /** Maximum and default timeout. */
   timeoutMs: number;
-  /** UTF-16 units of code. */
+  /** Length of the code in UTF-16 code units. */
   codeChars: number;
-  /** Number of input files, and UTF-8 bytes of all their texts. */
+  /** Input files. */
   files: number;
+  /** UTF-8 bytes of the texts of all input files together. */
   fileBytes: number;
-  /** UTF-8 bytes of the log, and of the returned value. */
+  /** UTF-8 bytes of the log, and the same for the returned value. */
   outputBytes: number;
   /**
    * Loop iterations and function calls together. On the edge, the clock does not advance while code

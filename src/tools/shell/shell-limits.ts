@@ -14,6 +14,7 @@ export type ShellLimits = {
   waitMs: number;
   /** Script steps, about 10 microseconds each. */
   steps: number;
+  /** Total bytes read from files. */
   readBytes: number;
   /** Total bytes written. The agent's files limit how many may be stored at a time. */
   writtenBytes: number;
