@@ -7,9 +7,9 @@ import { type Shape, ShapeSchema } from "./schema";
 import { typeText } from "./shape-text";
 
 const INTRO = `Every event of a session's log. The event stream (\`GET /api/sessions/{id}/events\`) and the pages of the
-same route carry exactly these. On the wire each event also has \`sequence_number\` (from 1, without gaps; it is the SSE id)
-and \`session_id\`. Clients must ignore fields and types that they do not know: both are added over time, and neither is
-renamed or removed.`;
+same route return exactly these events. On the wire each event also has \`sequence_number\` (from 1, without gaps; it is the SSE id)
+and \`session_id\`. Clients must ignore fields and types that they do not know: later versions add fields and types,
+and rename or remove none.`;
 
 export function eventsPage(): string {
   const root = shapeOf(SessionEventSchema);

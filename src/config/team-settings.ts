@@ -64,7 +64,7 @@ export const ORCHESTRATOR = {
     "fairness_enabled",
     flag,
     true,
-    "Whether the lead of an agent over agents that still work is limited.",
+    "Whether `fairness_lead_cap_answers` limits the lead of an agent over agents that still work.",
   ),
   lead: setting(
     "fairness_lead_cap_answers",
@@ -133,7 +133,7 @@ export const COORDINATION = {
     "enable_planning_mode",
     flag,
     false,
-    "Whether agents only plan calls of tools that act on the outside; the presenter executes them.",
+    "Whether agents only plan calls of tools that act on the outside while they coordinate. The presenter can execute them.",
   ),
   tasks: setting(
     "enable_agent_task_planning",

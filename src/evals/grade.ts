@@ -21,7 +21,7 @@ type Of<T extends Grader["type"]> = Extract<Grader, { type: T }>;
 function gradeExact(answer: string, { value, ignore_case }: Of<"exact">): Grade {
   const [found, wanted] = [folded(answer, ignore_case).trim(), folded(value, ignore_case).trim()];
   return found === wanted
-    ? { pass: true, detail: "is the text" }
+    ? { pass: true, detail: "equals the expected text" }
     : { pass: false, detail: `is not "${glimpse(value.trim())}"` };
 }
 
@@ -36,7 +36,7 @@ function gradeContains(answer: string, { all, any, ignore_case }: Of<"contains">
   }
   const missing = (all ?? []).filter((part) => !isIn(part));
   return missing.length > 0
-    ? { pass: false, detail: `lacks ${quoted(missing)}` }
+    ? { pass: false, detail: `does not contain ${quoted(missing)}` }
     : { pass: true, detail: `contains ${quoted(all ?? [])}` };
 }
 
@@ -79,7 +79,7 @@ function gradeNumber(
 ): Grade {
   const numbers = numbersIn(answer);
   const found = which === "first" ? numbers[0] : numbers.at(-1);
-  if (found === undefined) return { pass: false, detail: "has no number" };
+  if (found === undefined) return { pass: false, detail: "contains no number" };
   if (!Number.isFinite(found)) return { pass: false, detail: `its ${which} number is too large` };
   const allowed = Math.max(tolerance?.absolute ?? 0, (tolerance?.relative ?? 0) * Math.abs(value));
   const slack = allowed > 0 ? ROUNDING * Math.max(Math.abs(found), Math.abs(value)) : 0;
@@ -109,10 +109,13 @@ function gradeJson(answer: string, expected: unknown): Grade {
     .map(parse)
     .find((parsed) => parsed !== null);
   if (!found)
-    return { pass: false, detail: "has no JSON, neither as the whole text nor in a fenced block" };
+    return {
+      pass: false,
+      detail: "contains no JSON, neither as the whole text nor in a fenced block",
+    };
   const place = firstDifference(found.value, expected, "");
   return place === null
-    ? { pass: true, detail: "is the JSON" }
+    ? { pass: true, detail: "equals the expected JSON" }
     : { pass: false, detail: `its JSON differs at ${place || "its root"}` };
 }
 

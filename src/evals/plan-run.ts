@@ -36,7 +36,7 @@ export function planRun(suite: Suite, { teams, config }: Offer): PlanResult {
   }
   const unpriced = suite.budget.max_cost_usd === undefined ? [] : unpricedAgents(parsed.team.rules);
   if (unpriced.length === 0) return { ok: true, plan: { suite, team: parsed.team } };
-  const detail = `The price of ${unpriced.join(", ")} is not known, so a cost limit is not possible. Limit the cases with max_tokens.`;
+  const detail = `The price of ${unpriced.join(", ")} is unknown, so max_cost_usd cannot limit the cases. Use max_tokens.`;
   return { ok: false, code: "price_unknown", detail, errors: [] };
 }
 

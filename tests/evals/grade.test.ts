@@ -64,7 +64,7 @@ describe("contains", () => {
 
   it("names the missing texts", () => {
     expect(grade("red", toGrader({ type: "contains", all: ["red", "blue"] })).detail).toBe(
-      'lacks "blue"',
+      'does not contain "blue"',
     );
   });
 });
