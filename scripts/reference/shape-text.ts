@@ -9,7 +9,8 @@ export function typeText(shape: Shape, link: Link): string {
   if (shape.$ref !== undefined) return link(shape.$ref.split("/").at(-1) ?? "");
   if (shape.const !== undefined) return code(JSON.stringify(shape.const));
   if (shape.enum) return shape.enum.map((value) => code(JSON.stringify(value))).join(" or ");
-  const parts = shape.oneOf ?? shape.anyOf;
+  // Beside a type, alternatives only restrict the value.
+  const parts = shape.type === undefined ? (shape.oneOf ?? shape.anyOf) : undefined;
   if (parts) return [...new Set(parts.map((part) => typeText(part, link)))].join(" or ");
   if (shape.allOf) return shape.allOf.map((part) => typeText(part, link)).join(" and ");
   const types = [shape.type ?? "any"].flat();

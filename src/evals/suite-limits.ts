@@ -35,7 +35,7 @@ export const ASK = {
   soonestMs: 1_000,
   /** Longest polling interval while cases run. */
   latestMs: 15_000,
-  /** Longest polling interval after the run, until all sessions have ended. */
+  /** Longest interval of attempts to store the results after the run. */
   latestWhenOverMs: 3_600_000,
 } as const;
 
