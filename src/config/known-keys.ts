@@ -33,7 +33,7 @@ export type KeyRules = {
 };
 
 export const TERMINAL =
-  "it configures MassGen's terminal; read the event stream of a run instead (GET /api/sessions/{id}/events)";
+  "it configures MassGen's terminal; use the event streams of runs instead (GET /api/sessions/{id}/events)";
 const NO_EFFECT = "no effect, also in MassGen";
 const NO_DOCKER = "the service has no Docker";
 

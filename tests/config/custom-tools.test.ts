@@ -144,7 +144,7 @@ describe("a tool over HTTP", () => {
     {
       name: "an argument without a description",
       lines: "url: 'https://x.net/{id}'",
-      says: "`{id}` is no argument",
+      says: "The tool has no argument `id`",
     },
     {
       name: "half a placeholder",
@@ -175,7 +175,7 @@ describe("a tool over HTTP", () => {
     {
       name: "a header with a line break",
       lines: 'url: "https://x.net", headers: {X: "a\\nb"}',
-      says: "plain characters",
+      says: "printable ASCII characters",
     },
     {
       name: "a credential in clear",
@@ -200,7 +200,7 @@ describe("a tool over HTTP", () => {
     {
       name: "a credential among its presets",
       lines: "url: 'https://x.net', preset_args: {token: abc}",
-      says: "credential's name",
+      says: "name of a credential",
     },
     {
       name: "a preset that an alternative of the schema requires",

@@ -86,7 +86,7 @@ describe("a tool that the provider runs", () => {
 
 describe("a tool is refused", () => {
   it.each([
-    { backend: "type: groq\nenable_web_search: true", says: "Groq has no web search here" },
+    { backend: "type: groq\nenable_web_search: true", says: "Groq does not support web search" },
     {
       backend: "type: groq\nenable_web_search: true",
       says: "a backend type that supports it: openai, claude, gemini, grok.",
@@ -97,7 +97,7 @@ describe("a tool is refused", () => {
     },
     {
       backend: "type: chatcompletion\nmodel: gpt-5\nenable_web_search: true",
-      says: "Chat Completions has no web search here",
+      says: "Chat Completions does not support web search",
     },
     {
       backend: "type: azure_openai\nmodel: m\nenable_code_execution: true",
@@ -105,7 +105,7 @@ describe("a tool is refused", () => {
     },
     {
       backend: "type: azure_openai\nmodel: m\napi: responses\nenable_web_search: true",
-      says: "Azure OpenAI has no web search",
+      says: "Azure OpenAI does not support web search",
     },
   ])("with a remedy: $says", ({ backend, says }) => {
     expect(refusal(backend)).toContain(says);

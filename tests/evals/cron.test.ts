@@ -25,7 +25,7 @@ describe("a cron", () => {
     { cron: "* * * * *", why: "at most once an hour" },
     { cron: "*/5 * * * *", why: "at most once an hour" },
     { cron: "0,30 * * * *", why: "at most once an hour" },
-    { cron: "0 0 31 2 *", why: "never comes" },
+    { cron: "0 0 31 2 *", why: "never matches" },
     { cron: "0 0 1 * MON", why: "not by both" },
     { cron: "0 0 * * 1", why: "weekdays by name" },
     { cron: "0 25 * * *", why: "is not a valid cron expression" },

@@ -66,7 +66,7 @@ describe("a suite", () => {
       code: "out_of_range",
       pointer: "/budget",
       line: 4,
-      says: "must cap",
+      says: "must set max_cost_usd, max_tokens or both",
     },
     {
       name: "too many at once",
@@ -189,7 +189,7 @@ describe("a suite", () => {
       code: "not_served",
       pointer: "/cases/0/grader/type",
       line: 8,
-      says: "Patterns (regex) are not offered",
+      says: "Patterns (regex) are not supported",
     },
     {
       name: "a grader without type",
@@ -297,7 +297,7 @@ describe("a suite", () => {
       expect.objectContaining({
         code: "not_served",
         line: 8,
-        detail: expect.stringContaining("Patterns (regex) are not offered"),
+        detail: expect.stringContaining("Patterns (regex) are not supported"),
       }),
     );
   });

@@ -138,7 +138,7 @@ describe("the check", () => {
       { reasoning: { budget_tokens: "many" } },
       /^reasoning: `budget_tokens` must be a whole number/,
     ],
-    ["an unknown key", { reasoning: { efort: "low" } }, /^reasoning: `efort` is not known/],
+    ["an unknown key", { reasoning: { efort: "low" } }, /^reasoning: unknown key `efort`/],
     [
       "an unknown category",
       { safety_settings: { RUDENESS: "BLOCK_NONE" } },
