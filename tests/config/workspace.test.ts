@@ -137,18 +137,14 @@ describe("a warning or error reports", () => {
   it("once for each path that it has no effect", () => {
     const warnings = warningsOf(yaml({ a: "cwd: w", orchestrator: "snapshot_storage: s" }));
     expect(warnings).toEqual([
-      expect.stringMatching(
-        /^no_effect \/agents\/0\/backend\/cwd: `cwd` only enables workspaces/,
-      ),
+      expect.stringMatching(/^no_effect \/agents\/0\/backend\/cwd: `cwd` only enables workspaces/),
       expect.stringMatching(/^no_effect \/orchestrator\/snapshot_storage: /),
     ]);
   });
 
   it("once for all agents with the same path", () => {
     expect(warningsOf(yaml({ a: "cwd: w", b: "cwd: v" }))).toEqual([
-      expect.stringMatching(
-        /^no_effect \/agents\/0\/backend\/cwd: `cwd` only enables workspaces/,
-      ),
+      expect.stringMatching(/^no_effect \/agents\/0\/backend\/cwd: `cwd` only enables workspaces/),
     ]);
   });
 
