@@ -18,7 +18,7 @@ const propertiesOf = (node: Record<string, unknown>): Record<string, unknown> =>
   Node.catch({}).parse(node.properties ?? {});
 
 /** Definitions for references; names that an enclosing schema of the same object describes. */
-type Known = {
+type SchemaContext = {
   definitions: Record<string, unknown>;
   described: ReadonlySet<string>;
 };
@@ -31,7 +31,7 @@ const IN_PLACE = ["if", "then", "else", "allOf", "anyOf", "oneOf", "not"];
 function undescribed(
   schema: unknown,
   path = "",
-  known: Known = { definitions: {}, described: new Set() },
+  known: SchemaContext = { definitions: {}, described: new Set() },
 ): string[] {
   if (Array.isArray(schema))
     return schema.flatMap((one, nth) => undescribed(one, `${path}/${nth}`, known));
