@@ -20,15 +20,15 @@ export const USAGE = `npm run faults -- [what] [--seed S]
 
   --clients [N]        clients that vanish, connect at once, read slowly or send
                        wrong ids; N histories of 20 clients on one session (10)
-  --agents N           agents that write the largest session for the slow readers
-                       (${LIMITS.agents}, the largest team)
+  --agents N           agents that write the largest session for the slow
+                       readers (${LIMITS.agents}, the largest team)
   --storage [N]        faults of storage, tenant, D1, alarms and clock,
                        N times each (1)
   --only TEXT          only clients or faults whose name contains TEXT
 
-  --soak MINUTES       run one service under load without a restart, with a fault
-                       every ten seconds; memory and disk are measured every
-                       minute. Ctrl-C starts no more sessions, waits for the
+  --soak MINUTES       run one service under load without a restart, with a
+                       fault every ten seconds; memory and disk are measured
+                       every minute. Ctrl-C starts no more sessions, waits for the
                        active ones (minutes, up to half an hour if the faults
                        cannot be cleared), and prints the figures so far
   --sessions N         number of concurrent sessions (${SESSIONS})
