@@ -28,9 +28,9 @@ export const USAGE = `npm run faults -- [what] [--seed S]
 
   --soak MINUTES       run one service under load without a restart, with a
                        fault every ten seconds; memory and disk are measured
-                       every minute. Ctrl-C starts no more sessions, waits for the
-                       active ones (minutes, up to half an hour if the faults
-                       cannot be cleared), and prints the figures so far
+                       every minute. Ctrl-C starts no more sessions, waits for
+                       the active ones (minutes, up to half an hour if the
+                       faults cannot be cleared), and prints the figures so far
   --sessions N         number of concurrent sessions (${SESSIONS})
 
   --record             with --kills: store the figures in

@@ -6,8 +6,8 @@ export const WHOAMI: readonly string[] = ["whoami", "--json"];
 
 /**
  * The id of the account to deploy to: the configured one, else the login's only account. Input: the
- * reply to `WHOAMI`. Throws `DeployProblem` without a login, and if there is no account to choose or
- * more than one.
+ * reply to `WHOAMI`. Throws `DeployProblem` without a login, and if there is no account to choose
+ * or more than one.
  */
 export function chooseAccount(reply: Reply, configured: string | undefined): string {
   if (reply.code !== 0) throw explainFailure(WHOAMI, reply);

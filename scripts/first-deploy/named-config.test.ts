@@ -51,14 +51,14 @@ describe("the file of the configuration with names", () => {
   it.each([
     { name: "of another Worker", left: 'name = "another"\n'.repeat(1_000) },
     { name: "cut in the middle", left: NAMED.slice(0, NAMED.length / 2) },
-  ])("replaces the one that a killed run left: $name", async ({ left }) => {
+  ])("replaces the file of a killed run: $name", async ({ left }) => {
     await writeFile(await namedPath(), left);
     const written = await withNamedConfig(source, async (write) => readFile(await write(), "utf8"));
     expect(written).toBe(NAMED);
     expect(await readdir(dir)).toEqual(["wrangler.toml"]);
   });
 
-  it("that a killed run left is removed by a run that needs none", async () => {
+  it("of a killed run is removed by a run that needs no such file", async () => {
     await writeFile(await namedPath(), "left");
     expect(await withNamedConfig(source, async () => "deployed")).toBe("deployed");
     expect(await readdir(dir)).toEqual(["wrangler.toml"]);

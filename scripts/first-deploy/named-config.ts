@@ -8,9 +8,9 @@ const FILE = ".first-deploy.toml";
 export type ConfigSource = { config: string; target: Target; env: string | null };
 
 /**
- * Runs `use`, which may write the configuration with names. The file is beside the original, so that
- * relative paths stay valid, and is removed at the end. A killed run does not remove its file: the
- * next run replaces the file before wrangler reads it, and always removes it.
+ * Runs `use`, which may write the configuration with names. The file is beside the original, so
+ * that relative paths stay valid, and is removed at the end. A killed run does not remove its file:
+ * the next run replaces the file before wrangler reads it, and always removes it.
  */
 export async function withNamedConfig<Result>(
   { config, target, env }: ConfigSource,
