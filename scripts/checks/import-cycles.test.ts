@@ -1,65 +1,65 @@
 import { describe, expect, it } from "vitest";
-import { circleProblems } from "./circles";
+import { importCycleProblems } from "./import-cycles";
 import { parseSource } from "./source";
 
-/** Files of one folder with their contents. */
+/** The problems of a folder with these files: name → contents. */
 const problemsOf = (files: Readonly<Record<string, string>>) =>
-  circleProblems(
+  importCycleProblems(
     Object.entries(files).map(([name, text]) => parseSource(`src/rules/${name}.ts`, text)),
   );
 
-describe("circles of imports", () => {
+describe("the check for import cycles", () => {
   it.each([
-    ["two files need each other", { a: `import { b } from "./b";`, b: `import { a } from "./a";` }],
-    ["a circle takes three steps", { a: `import "./b";`, b: `import "./c";`, c: `import "./a";` }],
+    ["two files that import each other", { a: `import { b } from "./b";`, b: `import { a } from "./a";` }],
+    ["a cycle of three files", { a: `import "./b";`, b: `import "./c";`, c: `import "./a";` }],
     [
-      "one direction is types only",
+      "a cycle in which one import is of types only",
       { a: `import { b } from "./b";`, b: `import type { A } from "./a";` },
     ],
     [
-      "both directions are types only",
+      "a cycle of type imports only",
       { a: `import type { B } from "./b";`, b: `import type { A } from "./a";` },
     ],
     [
-      "one direction is an inline type",
+      "a cycle through an inline type import",
       { a: `import { b } from "./b";`, b: `type A = import("./a").A;` },
     ],
     [
-      "one direction is a re-export",
+      "a cycle through a re-export",
       { index: `export * from "./a";`, a: `import { b } from "./index";` },
     ],
     [
-      "one direction is a dynamic import",
+      "a cycle through a dynamic import",
       { a: `import { b } from "./b";`, b: `const a = await import("./a");` },
     ],
     [
-      "a folder is named for its index",
+      "a cycle through the index file of a folder",
       { index: `export { a } from "./a";`, a: `import { b } from "../rules";` },
     ],
-    ["a file imports itself", { a: `import { other } from "./a";` }],
-  ])("refuses that %s", (_, files) => {
+    ["a file that imports itself", { a: `import { other } from "./a";` }],
+  ])("refuses %s", (_, files) => {
     expect(problemsOf(files)).toHaveLength(1);
   });
 
   it.each([
     [
-      "arrows meet again further down",
+      "two files that import the same third file",
       { a: `import "./b"; import "./c";`, b: `import "./d";`, c: `import "./d";`, d: "" },
     ],
-    ["a package has a file's name", { a: `import { b } from "b";`, b: `import { a } from "./a";` }],
+    ["a package with the name of a file", { a: `import { b } from "b";`, b: `import { a } from "./a";` }],
     [
-      "a neighbour folder has a file of the same name",
+      "a file of the same name in another folder",
       { a: `import { b } from "../other/b";`, b: `import { a } from "./a";` },
     ],
     [
-      "the other import is a comment",
+      "an import in a comment",
       { a: `import { b } from "./b";`, b: `// import { a } from "./a";` },
     ],
-  ])("allows that %s", (_, files) => {
+  ])("allows %s", (_, files) => {
     expect(problemsOf(files)).toEqual([]);
   });
 
-  it("names every file of the cycle, and the line of its first import", () => {
+  it("reports all files of a cycle, and the line of its first import", () => {
     const files = {
       a: `export const a = 1;\nimport { b } from "./b";`,
       b: `import "./c";`,
@@ -70,20 +70,20 @@ describe("circles of imports", () => {
         path: "src/rules/a.ts",
         line: 2,
         message:
-          "imports in a circle: src/rules/a.ts → src/rules/b.ts → src/rules/c.ts → src/rules/a.ts",
+          "import cycle: src/rules/a.ts → src/rules/b.ts → src/rules/c.ts → src/rules/a.ts",
       },
     ]);
   });
 
-  it("does not report a file that only leads to a cycle", () => {
+  it("does not report a file that imports a file of a cycle but is not part of it", () => {
     const files = { a: `import "./b";`, b: `import "./c";`, c: `import "./b";` };
     expect(problemsOf(files).map(({ path }) => path)).toEqual(["src/rules/b.ts"]);
   });
 
-  it("reports the shortest of two cycles that share a file, and separate cycles each", () => {
-    const long = { a: `import "./b";`, b: `import "./c";`, c: `import "./a";\nimport "./b";` };
-    const apart = { y: `import "./z";`, z: `import "./y";` };
-    expect(problemsOf({ ...long, ...apart }).map(({ path }) => path)).toEqual([
+  it("reports each cycle, but only the shortest of those that share a file", () => {
+    const sharing = { a: `import "./b";`, b: `import "./c";`, c: `import "./a";\nimport "./b";` };
+    const separate = { y: `import "./z";`, z: `import "./y";` };
+    expect(problemsOf({ ...sharing, ...separate }).map(({ path }) => path)).toEqual([
       "src/rules/b.ts",
       "src/rules/y.ts",
     ]);
