@@ -10,7 +10,10 @@ const problemsOf = (files: Readonly<Record<string, string>>) =>
 
 describe("the check for import cycles", () => {
   it.each([
-    ["two files that import each other", { a: `import { b } from "./b";`, b: `import { a } from "./a";` }],
+    [
+      "two files that import each other",
+      { a: `import { b } from "./b";`, b: `import { a } from "./a";` },
+    ],
     ["a cycle of three files", { a: `import "./b";`, b: `import "./c";`, c: `import "./a";` }],
     [
       "a cycle in which one import is of types only",
@@ -46,15 +49,15 @@ describe("the check for import cycles", () => {
       "two files that import the same third file",
       { a: `import "./b"; import "./c";`, b: `import "./d";`, c: `import "./d";`, d: "" },
     ],
-    ["a package with the name of a file", { a: `import { b } from "b";`, b: `import { a } from "./a";` }],
+    [
+      "a package with the name of a file",
+      { a: `import { b } from "b";`, b: `import { a } from "./a";` },
+    ],
     [
       "a file of the same name in another folder",
       { a: `import { b } from "../other/b";`, b: `import { a } from "./a";` },
     ],
-    [
-      "an import in a comment",
-      { a: `import { b } from "./b";`, b: `// import { a } from "./a";` },
-    ],
+    ["an import in a comment", { a: `import { b } from "./b";`, b: `// import { a } from "./a";` }],
   ])("allows %s", (_, files) => {
     expect(problemsOf(files)).toEqual([]);
   });
@@ -69,8 +72,7 @@ describe("the check for import cycles", () => {
       {
         path: "src/rules/a.ts",
         line: 2,
-        message:
-          "import cycle: src/rules/a.ts → src/rules/b.ts → src/rules/c.ts → src/rules/a.ts",
+        message: "import cycle: src/rules/a.ts → src/rules/b.ts → src/rules/c.ts → src/rules/a.ts",
       },
     ]);
   });
