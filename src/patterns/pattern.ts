@@ -112,7 +112,10 @@ export class Pattern {
 
   #match(text: string, where: Search, budget: WorkBudget): number[] | null {
     const { allowance } = budget;
-    const input = new MeteredInput(text, { workPerStep: this.#workPerStep(text, where), allowance });
+    const input = new MeteredInput(text, {
+      workPerStep: this.#workPerStep(text, where),
+      allowance,
+    });
     if (where.slots === 0) this.#limitAutomaton();
     try {
       const found: number[] | null = this.#compiled
