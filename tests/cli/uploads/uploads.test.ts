@@ -96,20 +96,20 @@ describe("the attachments of a question", () => {
       name: "a missing file",
       files: {},
       path: "a.png",
-      told: /Cannot attach a\.png to .* no such file/,
+      message: /Cannot attach a\.png to .* no such file/,
     },
-    { name: "a folder", files: {}, path: ".", told: /it is a folder/ },
-    { name: "an empty file", files: { "a.txt": "" }, path: "a.txt", told: /it is empty/ },
+    { name: "a folder", files: {}, path: ".", message: /it is a folder/ },
+    { name: "an empty file", files: { "a.txt": "" }, path: "a.txt", message: /it is empty/ },
     {
       name: "files above the size limit",
       files: { "a.bin": Buffer.alloc(3_000_001) },
       path: "a.bin",
-      told: /3000000 bytes is the limit/,
+      message: /3000000 bytes is the limit/,
     },
-  ])("cannot include $name", async ({ files, path: named, told }) => {
+  ])("cannot include $name", async ({ files, path: named, message }) => {
     await expect(
       readUploads([{ name: named, isNamedByUser: true }], folder(files)),
-    ).rejects.toThrow(told);
+    ).rejects.toThrow(message);
   });
 });
 
