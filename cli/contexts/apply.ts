@@ -4,7 +4,7 @@ import { CliError, EXIT } from "../exit-codes";
 import { reasonOf } from "../local-files";
 import { toLine } from "../terminal/sanitize";
 import type { ContentFetcher } from "./context-client";
-import { inspect, isOneFile } from "./directory";
+import { inspect, isSameFile } from "./directory";
 import type { LocalEntry, Side, Step } from "./three-way";
 import { renameInCase, writeWhole } from "./write-files";
 
@@ -28,7 +28,7 @@ export async function applySteps(
       done.deleted += 1;
     }
     if (step.action === "rename") {
-      if (!(await isOneFile(directory, step.was, step.path))) throw changedMeanwhile(step.was);
+      if (!(await isSameFile(directory, step.was, step.path))) throw changedMeanwhile(step.was);
       await renameInCase(directory, step.was, step.path);
       done.renamed += 1;
     }

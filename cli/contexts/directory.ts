@@ -118,8 +118,8 @@ async function contentsOf(directory: string, folder: string): Promise<BlockingEn
   return { files, folders };
 }
 
-/** Whether two paths that differ only in case are one file, as on a case-insensitive disk. */
-export async function isOneFile(directory: string, one: string, other: string): Promise<boolean> {
+/** Whether two paths that differ only in case are the same file on this machine's disk. */
+export async function isSameFile(directory: string, one: string, other: string): Promise<boolean> {
   const [ones, others] = [one.split("/"), other.split("/")];
   for (let depth = 1; depth <= ones.length; depth += 1) {
     const [here, there] = await Promise.all([

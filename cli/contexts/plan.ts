@@ -1,34 +1,38 @@
-import { inspect, isOneFile, refusalOf } from "./directory";
+import { inspect, isSameFile, refusalOf } from "./directory";
 import { IgnoreFiles } from "./ignore-files";
-import { choosesPackages, Includes, type Exclusion, exclusionReason } from "./exclusions";
+import { setsPackageSource, Includes, type Exclusion, exclusionReason } from "./exclusions";
 import { type Change, isChange, planSteps, type Step, type Triple } from "./three-way";
 
-/** `without`: paths of the changed files that are excluded. */
-export type Plan = { steps: Step[]; leftOut: Exclusion[]; without: string[] };
+/**
+ * The steps of a pull, and what it excludes. `exclusions`: the excluded files and folders, with
+ * reasons. `excludedPaths`: the changed files that one of these exclusions applies to.
+ */
+export type Plan = { steps: Step[]; exclusions: Exclusion[]; excludedPaths: string[] };
 
-/** The steps that apply these changes to a directory. */
+/** Plans the steps that apply these changes to a directory, without the excluded files. */
 export async function planOf(
   directory: string,
   changes: readonly Change[],
   filter: PullFilter,
 ): Promise<Plan> {
-  const plan: Pick<Plan, "leftOut" | "without"> = { leftOut: [], without: [] };
+  const sameFiles = await sameFileVariants(directory, caseVariantsIn(changes));
+  const merged = mergeCaseVariants(changes, sameFiles).filter(isChange);
+  const exclusions: Exclusion[] = [];
+  const excludedPaths: string[] = [];
   const included: Triple[] = [];
-  for (const change of mergeCaseVariants(
-    changes,
-    await sameFileVariants(directory, caseVariantsIn(changes)),
-  ).filter(isChange)) {
+  for (const change of merged) {
     const triple = { ...change, here: await inspect(directory, change.path) };
-    const isStep = planSteps([triple]).length > 0;
-    const exclusion =
-      isStep && refusalOf(change.path) === null ? await filter.exclusionOf(change.path) : null;
+    const hasStep = planSteps([triple]).length > 0;
+    // A refused path has no exclusion: its step is a conflict with the reason of the refusal.
+    const mayBeExcluded = hasStep && refusalOf(change.path) === null;
+    const exclusion = mayBeExcluded ? await filter.exclusionOf(change.path) : null;
     if (exclusion === null) included.push(triple);
     else {
-      plan.leftOut.push(exclusion);
-      plan.without.push(change.path);
+      exclusions.push(exclusion);
+      excludedPaths.push(change.path);
     }
   }
-  return { ...plan, steps: planSteps(included) };
+  return { steps: planSteps(included), exclusions, excludedPaths };
 }
 
 async function sameFileVariants(
@@ -38,41 +42,41 @@ async function sameFileVariants(
   const found: CaseVariants[] = [];
   for (const { deleted, kept } of variants) {
     const mayExist = refusalOf(deleted) === null && refusalOf(kept) === null;
-    if (mayExist && (await isOneFile(directory, deleted, kept))) found.push({ deleted, kept });
+    if (mayExist && (await isSameFile(directory, deleted, kept))) found.push({ deleted, kept });
   }
   return found;
 }
 
 /**
- * Two paths that differ only in case. The service deleted `deleted` and has `kept`. On a
- * case-insensitive disk, both are one file.
+ * Two paths that differ only in case: `deleted` was deleted at the service, `kept` still exists
+ * there. On a case-insensitive disk, both paths are the same file.
  */
 export type CaseVariants = { deleted: string; kept: string };
 
 /**
- * The form in which case-insensitive disks compare names. Upper case comes first, because several
- * lower-case letters can share one capital.
+ * Folds case as a case-insensitive disk does when it compares names. Converts to upper case first:
+ * several lower-case letters can have the same upper-case letter.
  */
-const folded = (path: string): string => path.toUpperCase().toLowerCase();
+const foldCase = (path: string): string => path.toUpperCase().toLowerCase();
 
-/** Pairs of a deleted and an existing path that may be one file on this machine. */
+/** Pairs of a deleted and an existing path that may be the same file on this machine. */
 export function caseVariantsIn(changes: readonly Change[]): CaseVariants[] {
   const existing = new Map<string, string[]>();
   for (const { path, theirs } of changes) {
     if (theirs === null) continue;
-    const key = folded(path);
+    const key = foldCase(path);
     existing.set(key, [...(existing.get(key) ?? []), path]);
   }
   const removals = changes.filter(({ base, theirs }) => base !== null && theirs === null);
   return removals.flatMap(({ path: deleted }) =>
-    (existing.get(folded(deleted)) ?? []).map((kept) => ({ deleted, kept })),
+    (existing.get(foldCase(deleted)) ?? []).map((kept) => ({ deleted, kept })),
   );
 }
 
 /**
- * The changes if each pair is one file on this machine, which must not be deleted. If the base
- * version has only the old name, the file is renamed and compared under its new name. If the base
- * version has both names, the file keeps its name.
+ * Merges the two changes of each pair into one, because both paths of a pair are the same file on
+ * this machine: to delete one path would delete the other. If only `deleted` is in the base
+ * version, the file is renamed to `kept`. If both are, the local file keeps its name.
  */
 export function mergeCaseVariants(
   changes: readonly Change[],
@@ -89,8 +93,8 @@ export function mergeCaseVariants(
 }
 
 /**
- * Decides which files a pull excludes unless `--include` names them: the files that a push
- * excludes, and settings that choose package sources. Programs read such files automatically.
+ * Decides which files a pull excludes: all files that a push excludes, and settings files that set
+ * a package source, because programs read them automatically. `--include` overrides an exclusion.
  */
 export class PullFilter {
   readonly #ignored: IgnoreFiles;
@@ -103,8 +107,8 @@ export class PullFilter {
   }
 
   /**
-   * The exclusion that applies to a file: its own or that of a folder above it; `null` if the file
-   * is pulled. Requires a path without a refusal (`refusalOf`).
+   * The exclusion of a file or of a folder that contains it; `null` if the file is pulled. Do not
+   * call with a path that `refusalOf` refuses.
    */
   async exclusionOf(file: string): Promise<Exclusion | null> {
     const names = file.split("/");
@@ -113,7 +117,7 @@ export class PullFilter {
       const reason = exclusionReason(folder, await this.#ignored.for(folder), this.#includes);
       if (reason !== null && !this.#includes.reachInto(folder)) return { path: folder, reason };
     }
-    if (choosesPackages(file) && !this.#includes.hasItself(file))
+    if (setsPackageSource(file) && !this.#includes.matchesDirectly(file))
       return { path: file, reason: "sets a package source" };
     const reason = exclusionReason(file, await this.#ignored.for(file), this.#includes);
     return reason && { path: file, reason };

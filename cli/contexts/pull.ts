@@ -37,10 +37,11 @@ export async function pull(
   if (incoming.note !== null) world.stderr.write(`${incoming.note}\n`);
   const filter = new PullFilter(directory, options.include ?? []);
   if (options.patch) return printPatch(incoming, filter, world);
-  const { steps, leftOut, without } = await planOf(directory, incoming.changes, filter);
+  const plan = await planOf(directory, incoming.changes, filter);
+  const { steps, exclusions, excludedPaths } = plan;
   const conflicts = steps.filter((step) => step.action === "conflict");
   printSteps(steps, world);
-  printPullExclusions(leftOut, world);
+  printPullExclusions(exclusions, world);
   if (options.apply && conflicts.length > 0 && !options.skipConflicts)
     throw new CliError(EXIT.config, CONFLICTS);
   // before the first write, so that an interrupted pull has printed the warning
@@ -56,7 +57,8 @@ export async function pull(
   const done = await applySteps(directory, steps, incoming.theirs);
   if (incoming.resultingVersion && conflicts.length === 0) {
     const link = { server: connection.server, ...incoming.resultingVersion };
-    await writeLink(directory, without.length > 0 ? { ...link, without } : link);
+    const without = excludedPaths.length > 0 ? { without: excludedPaths } : {};
+    await writeLink(directory, { ...link, ...without });
   }
   world.stderr.write(
     `${incoming.what}: ${done.written} written, ${done.renamed > 0 ? `${done.renamed} renamed, ` : ""}${done.deleted} deleted, ${plural(conflicts.length, "conflict")}.\n`,

@@ -32,8 +32,8 @@ export async function push(
     link?.server === connection.server && (options.name ?? link.name) === link.name ? link : null;
   const name = options.name ?? link?.name ?? nameOf(directory);
   const found = await scan(directory, options.include ?? []);
-  printExclusions(found.leftOut, world);
-  if (found.leftOut.some(({ reason }) => reason === "may hold secrets"))
+  printExclusions(found.exclusions, world);
+  if (found.exclusions.some(({ reason }) => reason === "may hold secrets"))
     world.stderr.write("To send such files, add --include <pattern>.\n");
   if (options.dryRun) {
     for (const { path: file } of found.files) world.stdout.write(`${toLine(file)}\n`);

@@ -26,7 +26,7 @@ export type LocalFile = {
   size: number;
   executable: boolean;
 };
-export type Scan = { files: LocalFile[]; leftOut: Exclusion[] };
+export type Scan = { files: LocalFile[]; exclusions: Exclusion[] };
 
 /** SHA-256 in lower-case hex. */
 export const hashOf = (bytes: Uint8Array): string =>
@@ -47,7 +47,7 @@ export async function scan(directory: string, includes: readonly string[]): Prom
     const message = `${directory} is too large: ${found}; a context has ${files} files and ${most / 1_000_000} MB at most. Leave out more in .gitignore, or push a folder inside it.`;
     throw new CliError(EXIT.config, message);
   }
-  return { files: walk.files, leftOut: walk.leftOut };
+  return { files: walk.files, exclusions: walk.exclusions };
 }
 
 /**
@@ -66,7 +66,7 @@ export function isAcceptedPath(here: string): boolean {
 
 class Walk {
   readonly files: LocalFile[] = [];
-  readonly leftOut: Exclusion[] = [];
+  readonly exclusions: Exclusion[] = [];
 
   constructor(
     private readonly root: string,
@@ -96,7 +96,7 @@ class Walk {
     const here = at + entry.name + (isDirectory ? "/" : "");
     const reason = await this.#reason(here, entry);
     if (reason !== null && !(isDirectory && this.includes.reachInto(here)))
-      this.leftOut.push({ path: here, reason });
+      this.exclusions.push({ path: here, reason });
     else if (isDirectory) await this.#directory(here);
     else await this.#file(here);
   }
@@ -111,10 +111,10 @@ class Walk {
   async #file(here: string): Promise<void> {
     const file = path.join(this.root, here);
     const read = await readPlainFile(file);
-    if (read === null) this.leftOut.push({ path: here, reason: "a link" });
-    else if (read.bytes === null) this.leftOut.push({ path: here, reason: "too large" });
-    else if (holdsToken(here, read.bytes) && !this.includes.hasItself(here))
-      this.leftOut.push({ path: here, reason: "may hold secrets" });
+    if (read === null) this.exclusions.push({ path: here, reason: "a link" });
+    else if (read.bytes === null) this.exclusions.push({ path: here, reason: "too large" });
+    else if (holdsToken(here, read.bytes) && !this.includes.matchesDirectly(here))
+      this.exclusions.push({ path: here, reason: "may hold secrets" });
     else {
       const { bytes, executable } = read;
       this.files.push({

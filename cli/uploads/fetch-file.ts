@@ -48,7 +48,7 @@ export async function fetchFile(address: string, mostBytes: number, get: Fetcher
     const response = await follow(new URL(address), get, signal);
     if (response.status < 200 || response.status > 299) {
       await response.close();
-      throw new Error(`the response is ${response.status}`);
+      throw new Error(`the server responded with status ${response.status}`);
     }
     return await readAtMost(response, mostBytes);
   } catch (cause) {
@@ -61,7 +61,8 @@ export async function fetchFile(address: string, mostBytes: number, get: Fetcher
 async function follow(address: URL, get: Fetcher, signal: AbortSignal): Promise<FileResponse> {
   let at = address;
   for (let steps = 0; steps <= MOST_REDIRECTS; steps += 1) {
-    if (at.protocol !== "https:") throw new Error("it redirects to an address without https");
+    if (at.protocol !== "https:")
+      throw new Error("it redirects to an address that does not use https");
     const response = await get(at, signal);
     if (!REDIRECTS.has(response.status) || response.location === null) return response;
     await response.close();
@@ -77,7 +78,9 @@ async function readAtMost({ body }: FileResponse, mostBytes: number): Promise<Bu
   for await (const chunk of body) {
     size += chunk.byteLength;
     if (size > mostBytes)
-      throw new Error(`it has more than ${mostBytes} bytes, the remaining limit of the question`);
+      throw new Error(
+        `it is larger than ${mostBytes} bytes, the limit that is left for the files of this question`,
+      );
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

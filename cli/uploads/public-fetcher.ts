@@ -8,12 +8,13 @@ import { VERSION } from "../invocation";
 import type { Fetcher, FileResponse } from "./fetch-file";
 
 /**
- * Requests from this machine to addresses that a config names. A config must not reach servers that
- * only this machine or its network can reach. So only public https addresses with the default port
- * are allowed, and names must resolve to public addresses.
+ * Requests from this machine to the https addresses in a config. Another person may have written
+ * the config, so it must not reach servers that only this machine or its network can reach. Only
+ * public https addresses with the default port are allowed, and host names must resolve to public
+ * IP addresses.
  */
 
-/** A config named an address that is not public. The message is part of a sentence. */
+/** An address in a config is not allowed. The message is part of a sentence. */
 export class NotPublicError extends Error {}
 
 type RequestFunction = (
@@ -49,12 +50,13 @@ export const fetchPublic =
   };
 
 /**
- * Why the URL alone forbids a request; `null` if it does not. The name must still be resolved.
+ * Why the URL itself is not allowed; `null` if it is. The host name must still be resolved and its
+ * addresses checked.
  */
 function notPublic({ protocol, username, password, port, hostname }: URL): string | null {
-  if (protocol !== "https:") return "a config may name only https addresses";
+  if (protocol !== "https:") return "a config may contain only https addresses";
   if (username !== "" || password !== "") return "it contains a user name or a password";
-  if (port !== "") return `it names the port ${port}`;
+  if (port !== "") return `it contains port ${port}, and only the default port is allowed`;
   return isPrivateHost(hostname) ? `${hostname} is not a public address` : null;
 }
 
@@ -67,10 +69,12 @@ export const publicLookup =
   (name, options, done) =>
     resolve(name, { ...options, all: true }, (error, found) => {
       if (error) return done(error, []);
-      const inside = found.find(({ address }) => isPrivateAddress(address));
-      if (inside)
+      const privateOne = found.find(({ address }) => isPrivateAddress(address));
+      if (privateOne)
         return done(
-          new NotPublicError(`${name} leads to ${inside.address}, which is not a public address`),
+          new NotPublicError(
+            `${name} resolves to ${privateOne.address}, which is not a public address`,
+          ),
           [],
         );
       const [first] = found;

@@ -137,22 +137,22 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "a usage without a known price costs nothing",
     file: "src/protocol/cost.ts",
-    find: "isWhole ? { cost_usd: usd }",
-    replace: "isWhole || usd === 0 ? { cost_usd: usd }",
+    find: "isComplete ? { cost_usd: usd }",
+    replace: "isComplete || usd === 0 ? { cost_usd: usd }",
     invariant: "I11",
   },
   {
     name: "the presentation may not use its own reserve",
     file: "src/coordination/budget/budget.ts",
-    find: "const kept = isCoordinating(purpose) ? presentationReserve(turn) : { tokens: 0, usd: 0 };",
-    replace: "const kept = presentationReserve(turn);",
+    find: "const forPresentation = isCoordinating(purpose) ? presentationReserve(turn) : { tokens: 0, usd: 0 };",
+    replace: "const forPresentation = presentationReserve(turn);",
     invariant: "deferrals",
   },
   {
     name: "nothing is reserved for the presentation",
     file: "src/coordination/budget/budget.ts",
-    find: "const kept = isCoordinating(purpose) ? presentationReserve(turn) : { tokens: 0, usd: 0 };",
-    replace: "const kept = { tokens: 0, usd: 0 };",
+    find: "const forPresentation = isCoordinating(purpose) ? presentationReserve(turn) : { tokens: 0, usd: 0 };",
+    replace: "const forPresentation = { tokens: 0, usd: 0 };",
     invariant: "deferrals",
   },
   {

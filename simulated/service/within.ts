@@ -8,5 +8,5 @@ export const within = <T>(ms: number, what: string, work: Promise<T>): Promise<T
   withTimeout(
     ms,
     () => work,
-    () => new Error(`Waited ${ms} ms in vain for ${what}.`),
+    () => new Error(`Timed out after ${ms} ms: waited for ${what}.`),
   );

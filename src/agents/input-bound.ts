@@ -5,11 +5,14 @@ import type { CallRecord } from "./records";
 
 /**
  * Upper bound of a call's input tokens. The common prefix with an earlier request is bounded by the
- * provider's count; each byte of the rest is at most one token. The ratio of tokens to bytes is an
+ * provider's count. The rest has at most one token per byte. The ratio of tokens to bytes is an
  * estimate, never a bound.
  */
 
-/** Providers add instructions about forced tool calls, whose length may differ by this. */
+/**
+ * Providers add instructions if a tool call is forced. The counted request and this one may differ
+ * by up to this many tokens of them.
+ */
 const TOOL_CHOICE_TOKENS = 128;
 /**
  * Number of counted requests with the same head to compare, latest first. After a compaction, none
@@ -17,7 +20,7 @@ const TOOL_CHOICE_TOKENS = 128;
  */
 const MOST_COMPARED = 4;
 
-/** Upper bound for any tokenizer with at most one token per byte. `records` is the round so far. */
+/** Holds for any tokenizer whose tokens have at least one byte. `records` is the round so far. */
 export function inputBound(request: ModelRequest, records: readonly CallRecord[]): number {
   const whole = inputTokenBound(request);
   const prefix = longestCounted(request, records);

@@ -5,8 +5,8 @@ export class Mutex {
   #last: Promise<void> = Promise.resolve();
 
   /**
-   * Resolves to the release of the lock once all earlier holders have released it. Releasing again
-   * has no effect.
+   * Resolves once all earlier holders have released the lock. The result is a function that
+   * releases it; calling that again has no effect.
    */
   async acquire(): Promise<Release> {
     const before = this.#last;
@@ -18,35 +18,35 @@ export class Mutex {
 }
 
 /**
- * One holder of a mutex. It acquires the lock once, however often that is requested, and releases
- * it for good, also while it waits.
+ * One holder of a mutex. Acquires the lock at most once, also if `acquire` is called several times.
+ * After `release` it never holds the lock again, even if it was still waiting for it.
  */
 export class MutexLease {
   readonly #mutex: Mutex;
   #acquired: Promise<void> | null = null;
   #release: Release | null = null;
-  #isOver = false;
+  #isReleased = false;
 
   constructor(mutex: Mutex) {
     this.#mutex = mutex;
   }
 
   get isHeld(): boolean {
-    return this.#release !== null && !this.#isOver;
+    return this.#release !== null && !this.#isReleased;
   }
 
   /**
-   * Resolves when the lock is held. After a release while waiting, resolves when the lock would
-   * have been held.
+   * Resolves when the lock is held. If `release` was called meanwhile, resolves at the same time
+   * without the lock.
    */
   acquire(): Promise<void> {
     this.#acquired ??= this.#acquire();
     return this.#acquired;
   }
 
-  /** Releasing again has no effect. */
+  /** Releases the lock, or gives up waiting for it. Calling it again has no effect. */
   readonly release = (): void => {
-    this.#isOver = true;
+    this.#isReleased = true;
     this.#release?.();
   };
 
@@ -54,7 +54,7 @@ export class MutexLease {
    * Releases the lock when `subscribe` reports the end of the work, or after `maxMs`. Releases at
    * once if `subscribe` is undefined or the lock is not held.
    */
-  releaseWhen(subscribe: ((onEnd: () => void) => void) | undefined, maxMs: number): void {
+  releaseOnEnd(subscribe: ((onEnd: () => void) => void) | undefined, maxMs: number): void {
     if (!this.isHeld || !subscribe) return this.release();
     const timer = setTimeout(this.release, maxMs);
     subscribe(() => {
@@ -65,7 +65,7 @@ export class MutexLease {
 
   async #acquire(): Promise<void> {
     const release = await this.#mutex.acquire();
-    if (this.#isOver) release();
+    if (this.#isReleased) release();
     else this.#release = release;
   }
 }

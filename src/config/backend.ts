@@ -48,19 +48,19 @@ export function readBackend(
   if (!type) return null;
   const asked = readAskedTools(section);
   const format = readFormat(section, type.facts);
-  const spoken = {
+  const wire = {
     params: FORMAT_PARAMS[format],
     name: format === type.facts.format ? type.facts.name : FORMAT_NAMES[format],
   };
-  const params = readParams(section, spoken, PARAM_KEYS);
-  const cap = readOutputCap(section, spoken);
+  const params = readParams(section, wire, PARAM_KEYS);
+  const cap = readOutputCap(section, wire);
   const model = readModel(section, type.facts);
   const endpoint = readEndpoint(section, type.facts, context);
   if (model === null || !endpoint) return null;
 
-  checkParams(section, spoken, { params, model });
+  checkParams(section, wire, { params, model });
   const host = type.facts.host === null ? findHost(endpoint.baseUrl) : hostById(type.facts.host);
-  const place = { type: type.facts, host, format, params: spoken.params, model, offersFunctions };
+  const place = { type: type.facts, host, format, params: wire.params, model, offersFunctions };
   const hosted = readHostedTools(section, asked, place);
   const key = readApiKey(section, { host, baseUrl: endpoint.baseUrl, context });
   const seller = sellerOf(host, endpoint.baseUrl);
@@ -88,7 +88,7 @@ export function readBackend(
       context_window: facts.contextWindow,
       max_output_tokens: outputBound(facts, cap),
       price,
-      forces_tools: host.forcesTools && (spoken.params.forcesTools?.(params, model) ?? true),
+      forces_tools: host.forcesTools && (wire.params.forcesTools?.(params, model) ?? true),
       ...(hosted.rules.length > 0 && { hosted_tools: hosted.rules }),
       ...(hosted.alone && { hosted_alone: true }),
     },

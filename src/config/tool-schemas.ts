@@ -146,8 +146,8 @@ const mcpServers = (): JsonSchema => ({
   ],
 });
 
-const secret = (what: string): JsonSchema => ({
-  description: `${what}: \`\${NAME}\` of a secret.`,
+const secretBoundTo = (origin: string): JsonSchema => ({
+  description: `\`\${NAME}\` of a secret that is bound to ${origin}.`,
   type: "string",
   pattern: "^\\$\\{[A-Za-z_]\\w*\\}$",
 });
@@ -164,9 +164,9 @@ const authorization = (): JsonSchema =>
         description: "The id of the client at the authorization server.",
         ...MCP_AUTH.clientId.schema,
       },
-      client_secret: secret("Bound to the issuer's origin"),
-      access_token: secret("Bound to the server's origin"),
-      refresh_token: secret("Bound to the issuer's origin"),
+      client_secret: secretBoundTo("the issuer's origin"),
+      access_token: secretBoundTo("the server's origin"),
+      refresh_token: secretBoundTo("the issuer's origin"),
       scope: {
         description: "The requested scopes, separated by spaces. Omitted: the server's default.",
         ...MCP_AUTH.scope.schema,

@@ -121,8 +121,11 @@ export const MIN_OUTPUT_TOKENS = 256;
 export const COMPACTION_OUTPUT_TOKENS = 8_192;
 /** Upper bound of the tokens of a limit notice (`prompts/limits.ts`). */
 export const LIMIT_NOTICE_TOKENS = 512;
-/** Output of a call if several due calls share the budget. */
-export const FAIR_OUTPUT_TOKENS = 1_024;
+/**
+ * Useful output of one call. If several due calls share the budget, a call may exceed its share up
+ * to this output.
+ */
+export const USEFUL_OUTPUT_TOKENS = 1_024;
 /** Output reserved for the final presentation while agents coordinate. */
 export const PRESENTATION_OUTPUT_TOKENS = 2_048;
 /** Upper bound of the tokens of a presentation's system prompt, tool schemas and framing. */

@@ -297,11 +297,11 @@ export const reservedCost = ({
   unpriced?: true;
 }): Cost => ({
   usd: reservedUsd,
-  isWhole: unpriced === undefined,
+  isComplete: unpriced === undefined,
 });
 
 /** What the turn's calls were charged so far, in US dollars. */
 export const spentCost = ({ spentUsd, unpriced }: TurnState): Cost => ({
   usd: spentUsd,
-  isWhole: unpriced === undefined,
+  isComplete: unpriced === undefined,
 });

@@ -1,31 +1,37 @@
 /**
- * A text as the engine of `re2js` reads it, which counts what is read. The engine asks for each
- * character at each position once (its backtracker once for each visited instruction), so the count
- * is exact where a match ends early or late.
+ * Input text for the engine of `re2js`. Counts the work of a match and ends the match when its
+ * allowance is used up. Has the interface of the engine's own `MachineUTF16Input`, which determines
+ * the names of its members.
+ *
+ * The engine calls `step` once per character, and its backtracker once per instruction at a
+ * character. So the count is exact, also if a match ends before the end of the text.
  */
 export class MeteredInput {
   readonly charSequence: string;
   readonly start = 0;
   readonly end: number;
-  /** Work that is left; negative once it is used up. */
-  left: number;
-  readonly #price: number;
+  /** Units of work that the match may still do; negative if it tried to do more. */
+  remainingWork: number;
+  readonly #workPerStep: number;
 
-  /** `price`: the work that one character costs. */
-  constructor(text: string, { price, allowance }: { price: number; allowance: number }) {
+  /** `workPerStep`: units of work of one call of `step`. `allowance`: of the whole match. */
+  constructor(
+    text: string,
+    { workPerStep, allowance }: { workPerStep: number; allowance: number },
+  ) {
     this.charSequence = text;
     this.end = text.length;
-    this.left = allowance;
-    this.#price = price;
+    this.remainingWork = allowance;
+    this.#workPerStep = workPerStep;
   }
 
   /**
-   * The code point at a position and its width, packed as `code point << 3 | width`; EOF at the
-   * end.
+   * The code point at a position and its width in UTF-16 units, as `code point << 3 | width`.
+   * Returns `EOF` at the end of the text.
    */
   step(pos: number): number {
-    this.left -= this.#price;
-    if (this.left < 0) throw OUT_OF_WORK;
+    this.remainingWork -= this.#workPerStep;
+    if (this.remainingWork < 0) throw OUT_OF_WORK;
     if (pos >= this.end) return EOF;
     const first = this.charSequence.charCodeAt(pos);
     if ((first & 0xfc00) !== 0xd800 || pos + 1 >= this.end) return (first << 3) | 1;
@@ -55,15 +61,15 @@ export class MeteredInput {
   }
 
   /**
-   * Where the literal beginning of a pattern comes next, from `pos` on and counted from there; -1
-   * if nowhere.
+   * The distance from `pos` to the next occurrence of the pattern's literal prefix; -1 if there is
+   * none.
    */
   index({ prefix }: { prefix: string }, pos: number): number {
     const at = this.#indexOf(prefix, pos);
     return at < 0 ? -1 : at - pos;
   }
 
-  /** The context of a position, for `^`, `$` and `\b`, as the engine's own flags. */
+  /** The engine's flags for a position. It evaluates `^`, `$` and `\b` with them. */
   context(pos: number): number {
     const before = pos > 0 && pos <= this.end ? this.charSequence.charCodeAt(pos - 1) : -1;
     const after = pos < this.end ? this.charSequence.charCodeAt(pos) : -1;
@@ -77,25 +83,25 @@ export class MeteredInput {
   #indexOf(wanted: string, pos: number): number {
     const found = this.charSequence.indexOf(wanted, pos);
     const at = found > this.end - wanted.length ? -1 : found;
-    this.#charge(((at < 0 ? this.end : at) - pos) / NATIVE_SPEED + 1);
+    this.#charge(((at < 0 ? this.end : at) - pos) / CHARS_PER_WORK + 1);
     return at;
   }
 
   #charge(work: number): void {
-    this.left -= work;
-    if (this.left < 0) throw OUT_OF_WORK;
+    this.remainingWork -= work;
+    if (this.remainingWork < 0) throw OUT_OF_WORK;
   }
 }
 
 /**
- * Thrown through the engine when the work is used up. One for all, because making an error costs
- * more than most matches.
+ * Thrown when the allowance of a match is used up; the engine passes it on to the caller. All
+ * matches throw the same object, because creating an error takes longer than most matches.
  */
 export const OUT_OF_WORK = new Error("out of work");
 
 const EOF = -8;
-/** Characters that the runtime's own `indexOf` passes in the time of one unit of work. */
-const NATIVE_SPEED = 32;
+/** Number of characters that the native `indexOf` searches in the time of one unit of work. */
+const CHARS_PER_WORK = 32;
 
 const BEGIN_LINE = 1;
 const END_LINE = 2;

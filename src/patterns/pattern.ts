@@ -11,39 +11,44 @@ export type PatternOptions = {
   dotAll?: boolean;
 };
 
-/** Where a match must begin and end. The engine's own numbers. */
+/** The engine's numbers for where a match must begin and end. */
 const ANYWHERE = 0;
 const AT_START = 1;
 const WHOLE = 2;
 type Anchor = typeof ANYWHERE | typeof AT_START | typeof WHOLE;
 
 /**
- * Programs up to this size have their groups found by backtracking, in texts up to `BACKTRACKED`
- * instructions × characters.
+ * The engine finds groups by backtracking if the program has at most this many instructions, and
+ * instructions × characters are at most `BACKTRACKED_SIZE`.
  */
 const BACKTRACKED_PROGRAM = 500;
-const BACKTRACKED = 262_144;
-/** Of the backtracker: work for one character that an instruction looks at. */
-const BACKTRACKED_PRICE = 3;
-/** What any match costs, however short its text. */
-const LEAST = 32;
-/** Copying this many positions of groups takes as long as an instruction. */
-const SLOTS_AT_ONCE = 32;
+const BACKTRACKED_SIZE = 262_144;
+/** Units of work of the backtracker per instruction and character. */
+const BACKTRACKED_WORK = 3;
+/** Minimum units of work of a match, for texts of any length. */
+const MIN_WORK = 32;
+/** The engine copies the positions of groups. This many take as long as one instruction. */
+const SLOTS_PER_WORK = 32;
 /**
- * Bytes of the deterministic automaton of one pattern. Building its states is what costs; a
- * thousand patterns may be alive.
+ * Maximum memory of one pattern's deterministic automaton, in bytes. Limits the time to build its
+ * states, and the memory of a thousand patterns in use.
  */
 const AUTOMATON_BYTES = 512 * 1024;
-/** Larger programs have too many states for an automaton to pay. */
+/** A larger program needs so many states that the automaton is slower than the other engines. */
 const AUTOMATON_PROGRAM = 500;
 
 /**
- * A compiled pattern in RE2's grammar (no look-around, no back-references). The only way to match a
- * pattern from outside, a user's or a model's, against a text: each match is charged to a budget
- * and throws `PatternError` `pattern_too_costly` when the budget does not cover it. Matching itself
- * never pauses; a loop over many texts does: const budget = new WorkBudget(); // one for all
- * patterns of a call const pattern = compilePattern(expression, budget); for (const line of lines)
- * { if (pattern.test(line, budget)) … if (budget.isPauseDue) await budget.pause(signal); }
+ * A compiled pattern in RE2's grammar (no look-around, no back-references). Patterns of users and
+ * models may be matched only with this class. Each match is charged to a budget; it throws
+ * `PatternError` `pattern_too_costly` if the budget does not cover it. A match never pauses, so a
+ * loop over many texts must:
+ *
+ *     const budget = new WorkBudget(); // one for all patterns of a call
+ *     const pattern = compilePattern(expression, budget);
+ *     for (const line of lines) {
+ *       if (pattern.test(line, budget)) found.push(line);
+ *       if (budget.isPauseDue) await budget.pause(signal);
+ *     }
  */
 export class Pattern {
   readonly source: string;
@@ -56,58 +61,61 @@ export class Pattern {
     this.#compiled = compiled;
   }
 
-  /** Instructions of its program: what one character may cost. */
+  /** Number of instructions of the program: the maximum work per character. */
   get programSize(): number {
     return this.#compiled.programSize();
   }
 
-  /** Groups it captures. */
+  /** Number of capturing groups. */
   get groupCount(): number {
     return this.#compiled.groupCount();
   }
 
-  /** Numbers of its named groups. */
+  /** Named groups: name → number of the group. */
   get namedGroups(): Readonly<Record<string, number>> {
     return this.#compiled.namedGroups();
   }
 
-  /** Whether it matches anywhere in the text. */
+  /** Whether the pattern matches anywhere in the text. */
   test(text: string, budget: WorkBudget): boolean {
     return this.#match(text, { at: 0, anchor: ANYWHERE, slots: 0 }, budget) !== null;
   }
 
-  /** Whether it matches from the start of the text; the match may end anywhere. */
+  /** Whether the pattern matches at the start of the text; the match may end anywhere. */
   testStart(text: string, budget: WorkBudget): boolean {
     return this.#match(text, { at: 0, anchor: AT_START, slots: 0 }, budget) !== null;
   }
 
-  /** Whether it matches the whole text. */
+  /** Whether the pattern matches the whole text. */
   testWhole(text: string, budget: WorkBudget): boolean {
     return this.#match(text, { at: 0, anchor: WHOLE, slots: 0 }, budget) !== null;
   }
 
   /**
-   * Start and end of the first match that begins at `from` or later, in UTF-16 units; null if there
-   * is none.
+   * Start and end of the first match that begins at `from` or later, in UTF-16 units; `null` if
+   * there is none.
    */
   find(text: string, budget: WorkBudget, from = 0): readonly number[] | null {
     return this.#match(text, { at: from, anchor: ANYWHERE, slots: 2 }, budget);
   }
 
   /**
-   * Start and end of the match and of each group of it, in pairs, -1 for groups without a part; of
-   * a match that `find` found.
+   * The groups of a match that `find` returned: start and end of the match, then start and end of
+   * each group. Both are -1 for a group that matched nothing.
    */
   groupsOf(text: string, match: readonly number[], budget: WorkBudget): readonly number[] {
     const slots = 2 * (this.groupCount + 1);
-    // The whole text stays in sight: whether `$` or a longer alternative matches may depend on what
-    // follows the match.
+    // Searches the whole text again, not only the match: the text after the match decides whether
+    // `$` or a longer alternative matches.
     return this.#match(text, { at: match[0] ?? 0, anchor: ANYWHERE, slots }, budget) ?? match;
   }
 
   #match(text: string, where: Search, budget: WorkBudget): number[] | null {
     const { allowance } = budget;
-    const input = new MeteredInput(text, { price: this.#price(text, where), allowance });
+    const input = new MeteredInput(text, {
+      workPerStep: this.#workPerStep(text, where),
+      allowance,
+    });
     if (where.slots === 0) this.#limitAutomaton();
     try {
       const found: number[] | null = this.#compiled
@@ -118,18 +126,18 @@ export class Pattern {
       if (error !== OUT_OF_WORK) throw error;
       return null;
     } finally {
-      budget.spend(Math.max(LEAST, Math.ceil(allowance - input.left)));
+      budget.spend(Math.max(MIN_WORK, Math.ceil(allowance - input.remainingWork)));
     }
   }
 
-  #price(text: string, { slots }: Search): number {
+  #workPerStep(text: string, { slots }: Search): number {
     const program = this.programSize;
     const isBacktracked =
-      slots > 0 && program <= BACKTRACKED_PROGRAM && program * text.length <= BACKTRACKED;
-    return (isBacktracked ? BACKTRACKED_PRICE : program) * (1 + slots / SLOTS_AT_ONCE);
+      slots > 0 && program <= BACKTRACKED_PROGRAM && program * text.length <= BACKTRACKED_SIZE;
+    return (isBacktracked ? BACKTRACKED_WORK : program) * (1 + slots / SLOTS_PER_WORK);
   }
 
-  /** The engine's own bounds allow each automaton 8 MiB, and time in proportion. */
+  /** By default, the engine allows each automaton 8 MiB, and takes the time to fill them. */
   #limitAutomaton(): void {
     if (this.#isAutomatonLimited) return;
     this.#isAutomatonLimited = true;
@@ -141,14 +149,15 @@ export class Pattern {
 }
 
 /**
- * `slots`: positions wanted, two for the match and for each group; 0 if only whether it matches.
+ * One search. `slots`: number of positions to return, two for the match and two for each group; 0
+ * to find only whether the pattern matches.
  */
 type Search = { at: number; anchor: Anchor; slots: number };
 
 /**
- * Compiles a pattern in RE2's grammar. Throws `PatternError`: `pattern_invalid` with what is wrong
- * with it, `pattern_too_costly` if it is longer than `MAX_PATTERN_CHARS`, its program larger than
- * `MAX_PROGRAM`, or compiling it exceeds the budget.
+ * Compiles a pattern in RE2's grammar. Throws `PatternError`: `pattern_invalid` with the
+ * engine's reason, or `pattern_too_costly` if the pattern is longer than `MAX_PATTERN_CHARS`, its
+ * program is larger than `MAX_PROGRAM`, or compiling it exceeds the budget.
  */
 export function compilePattern(
   source: string,
@@ -186,7 +195,7 @@ function compiledOf(source: string, { ignoreCase, multiline, dotAll }: PatternOp
   }
 }
 
-/** Ranges of all classes of a program: what its automaton is built from. */
+/** Number of ranges in all character classes of a program. The automaton is built from them. */
 const rangesOf = (instructions: readonly { runes: readonly number[] }[]): number =>
   instructions.reduce((sum, { runes }) => sum + runes.length, 0);
 
@@ -196,5 +205,5 @@ const tooCostly = (reason: string): PatternError =>
 /** A pattern that matches exactly this text. */
 export const quotePattern = (text: string): string => RE2JS.quote(text);
 
-/** A pattern of JavaScript's grammar in RE2's: `\cA`, `\u00e9`, `(?<name>`. */
+/** Translates JavaScript's grammar to RE2's: `\cA`, `\u00e9`, `(?<name>`. */
 export const translatePattern = (source: string): string => RE2JS.translateRegExp(source);

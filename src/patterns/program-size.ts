@@ -1,7 +1,7 @@
 /**
- * How large the compiled program of a pattern can become, from its text alone: `((a{10}){10}){10}`
- * is short and its program is not, and compiling it is the first cost. Never less than the real
- * size of a valid pattern; of an invalid pattern any number.
+ * Upper bound of the size of a pattern's program, computed from its text. It must be known before
+ * the pattern is compiled: `((a{10}){10}){10}` is short, but its program is large and takes long to
+ * compile. The result for an invalid pattern has no meaning.
  */
 export function largestProgram(pattern: string): number {
   const open: Group[] = [{ before: 0, last: 0 }];
@@ -15,14 +15,14 @@ export function largestProgram(pattern: string): number {
       add(open.at(-1) ?? group, sizeOf(group) + GROUP);
     } else if (repeat) group.last = repeated(group.last, repeat);
     else add(group, 1);
-    if (sizeOf(group) > ENOUGH) return ENOUGH;
+    if (sizeOf(group) > LARGEST) return LARGEST;
   }
   return open.reduce((sum, group) => sum + sizeOf(group), ENDS);
 }
 
 /**
- * Instructions of a group: of what comes before its last part, and of its last part, which a repeat
- * would multiply.
+ * Number of instructions of a group. `last`: of its last part, which a repeat multiplies; `before`:
+ * of all parts before it.
  */
 type Group = { before: number; last: number };
 
@@ -32,12 +32,12 @@ type Group = { before: number; last: number };
  */
 const TOKENS =
   /\\[pP]\{[^}]*\}|\\x\{[^}]*\}|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|\[:[^\]]*:\]|[^\]\\])*\]|\((?:\?P?<[^>]*>|\?[a-zA-Z-]*:)?|\{\d+(?:,\d*)?\}|[\s\S]/gu;
-/** Start and end of a capture. */
+/** Instructions for the start and the end of a capture. */
 const GROUP = 2;
-/** Start and end of every program. */
+/** Instructions for the start and the end of every program. */
 const ENDS = 4;
-/** Beyond this the exact size does not matter. */
-const ENOUGH = 10_000_000;
+/** Larger sizes are not computed exactly. */
+const LARGEST = 10_000_000;
 
 type Repeat = { least: number; most: number };
 
@@ -50,9 +50,9 @@ function repeatOf(token: string): Repeat | null {
   return { least, most: Math.max(least, most) };
 }
 
-/** Each copy that may be left out takes a branch of its own. */
+/** Each optional copy of the repeated part needs a branch instruction. */
 const repeated = (size: number, { least, most }: Repeat): number =>
-  Math.min(ENOUGH, Math.max(1, most) * size + Math.max(1, most - least));
+  Math.min(LARGEST, Math.max(1, most) * size + Math.max(1, most - least));
 
 function add(group: Group, size: number): void {
   group.before += group.last;
@@ -61,14 +61,14 @@ function add(group: Group, size: number): void {
 
 const sizeOf = ({ before, last }: Group): number => before + last;
 
-/** Classes with many characters, and ranges beyond ASCII: each takes long to compile. */
+/** Character classes that take long to compile: Unicode properties, and ranges beyond ASCII. */
 const UNICODE_CLASS = /\\[pP]|-(?:[^\0-\x7f]|\\x\{)/gu;
 const BRANCHES = /[(|]/g;
 const FOLDED = /\(\?[a-zA-Z]*i/;
 const NEGATED = /\[\^/g;
 const WORK = { perChar: 30, perBranch: 500, perUnicodeClass: 50_000, perFoldedClass: 250_000 };
 
-/** The work of compiling a pattern, in units of matching; measured, and rounded up. */
+/** The work of compiling a pattern, in units of `WorkBudget`. Measured, and rounded up. */
 export function compileWork(
   pattern: string,
   { program, ignoreCase }: { program: number; ignoreCase: boolean },

@@ -1,10 +1,10 @@
 import { nextMacrotask } from "../async/sleep";
 
 /**
- * The work that one call may do with patterns and schemas. Everything a call matches shares one
- * budget, so that many cheap matches count as much as one expensive match. `spend` throws
- * `PatternError` `pattern_too_costly`, and so does every later `spend`: a caller that swallows the
- * error gets no further.
+ * The work that one call may do with patterns and schemas. All matches of a call share one budget,
+ * because many cheap matches take as long as one expensive match. Once `spend` has thrown
+ * `PatternError` `pattern_too_costly`, every later `spend` throws it too: a caller that ignores the
+ * error cannot continue.
  */
 export class WorkBudget {
   readonly #limits: WorkLimits;
@@ -14,15 +14,15 @@ export class WorkBudget {
   #exceeded: PatternError | null = null;
 
   /**
-   * `onExceeded` is called once, before the first error is thrown, for callers whose errors may be
-   * swallowed.
+   * `onExceeded` is called once, before the first error is thrown. Use it if code in between may
+   * catch the error.
    */
   constructor(limits: WorkLimits = PATTERN_WORK, onExceeded?: (error: PatternError) => void) {
     this.#limits = limits;
     this.#onExceeded = onExceeded;
   }
 
-  /** Work that may still be done before the next pause. */
+  /** Units of work that the call may still do before its next pause. */
   get allowance(): number {
     if (this.#exceeded) return 0;
     return Math.min(this.#limits.step - this.#sincePause, this.#limits.call - this.#spent);
@@ -33,12 +33,12 @@ export class WorkBudget {
     return this.#sincePause >= PAUSE_AFTER;
   }
 
-  /** Why work was refused; null if none was. */
+  /** The error of the first refused work; `null` if no work was refused. */
   get exceeded(): PatternError | null {
     return this.#exceeded;
   }
 
-  /** Charges work before it is done, or right after it. */
+  /** Charges work. Call it before the work, or directly after it. */
   spend(work: number): void {
     if (this.#exceeded) throw this.#exceeded;
     this.#spent += work;
@@ -50,8 +50,8 @@ export class WorkBudget {
   }
 
   /**
-   * Lets other requests run, then starts a new step. Loops over lines, files or names call it when
-   * `isPauseDue`. Throws the signal's reason if it was aborted.
+   * Lets other requests run, then starts a new step. Loops call it whenever `isPauseDue`. Throws
+   * the reason of `signal` if that is aborted.
    */
   async pause(signal?: AbortSignal): Promise<void> {
     await nextMacrotask();
@@ -71,7 +71,7 @@ export class WorkBudget {
   }
 }
 
-/** Why a pattern is refused. Codes are stable. */
+/** Codes of `PatternError`. They are stable. */
 export type PatternErrorCode = "pattern_invalid" | "pattern_too_costly";
 
 /**
@@ -89,34 +89,34 @@ export class PatternError extends Error {
 }
 
 /**
- * Limits of work whose cost is a product of two things that users choose. One unit is one
+ * Limits of work whose cost is a product of two sizes that users choose. One unit is one
  * instruction of a compiled pattern at one character of a text, or one node of a schema at one node
- * of a value: 10 to 60 ns on a machine of 2024.
+ * of a value. A unit takes 10 to 60 ns on a machine of 2024.
  */
 export type WorkLimits = {
-  /** Most work without a pause: other requests wait for so long. */
+  /** Maximum work without a pause. Other requests wait until it is done. */
   step: number;
-  /** Most work of one call, with pauses in between. */
+  /** Maximum work of one call, with pauses in between. */
   call: number;
 };
 
-/** Of patterns: program size × characters. */
+/** Limits for patterns. Unit: program size × characters. */
 export const PATTERN_WORK: WorkLimits = { step: 4_000_000, call: 50_000_000 };
 
-/** Of JSON Schemas: nodes of the schema × nodes of the value. */
+/** Limits for JSON Schemas. Unit: nodes of the schema × nodes of the value. */
 export const SCHEMA_WORK: WorkLimits = { step: 1_000_000, call: 50_000_000 };
 
 /**
- * Work after which a loop pauses although it could continue: well below a step, so that the next
- * operation has room.
+ * Work after which a loop should pause. Well below a step, so that the next operation still fits
+ * into the step.
  */
 const PAUSE_AFTER = 1_000_000;
 
 /**
- * Instructions of the largest program. A larger one would reach the limit of a step within a line
- * of text.
+ * Maximum number of instructions of a program. A larger program would reach the limit of a step
+ * within one line of text.
  */
 export const MAX_PROGRAM = 4_000;
 
-/** UTF-16 units of the longest pattern: the time to compile it grows with its length. */
+/** Maximum length of a pattern in UTF-16 units. Its compile time grows with its length. */
 export const MAX_PATTERN_CHARS = 8_192;

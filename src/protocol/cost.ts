@@ -19,18 +19,18 @@ export const COST_FIELDS = {
 };
 export type CostFields = { cost_usd: number | null; cost_usd_known?: number | undefined };
 
-/** `usd`: sum of the parts with a known price. `isWhole`: no part has an unknown price. */
-export type Cost = { usd: number; isWhole: boolean };
+/** `usd`: sum of all parts with a known price. `isComplete`: no part has an unknown price. */
+export type Cost = { usd: number; isComplete: boolean };
 
-export const FREE: Cost = { usd: 0, isWhole: true };
+export const FREE: Cost = { usd: 0, isComplete: true };
 
 export const addCosts = (a: Cost, b: Cost): Cost => ({
   usd: a.usd + b.usd,
-  isWhole: a.isWhole && b.isWhole,
+  isComplete: a.isComplete && b.isComplete,
 });
 
-export const toCostFields = ({ usd, isWhole }: Cost): CostFields =>
-  isWhole ? { cost_usd: usd } : { cost_usd: null, cost_usd_known: usd };
+export const toCostFields = ({ usd, isComplete }: Cost): CostFields =>
+  isComplete ? { cost_usd: usd } : { cost_usd: null, cost_usd_known: usd };
 
 /** The part of an event's cost that has a known price, in US dollars. */
 export const knownUsd = ({ cost_usd, cost_usd_known }: CostFields): number =>
@@ -38,7 +38,7 @@ export const knownUsd = ({ cost_usd, cost_usd_known }: CostFields): number =>
 
 export const costOfFields = (fields: CostFields): Cost => ({
   usd: knownUsd(fields),
-  isWhole: fields.cost_usd !== null,
+  isComplete: fields.cost_usd !== null,
 });
 
 /** An amount for people. Below one dollar with four decimals: calls cost fractions of a cent. */
@@ -46,7 +46,7 @@ export const formatUsd = (usd: number): string => `$${usd.toFixed(usd < 1 ? 4 : 
 
 /**
  * Cost charged for a call. Older logs recorded 0 for an unknown price, so the price in
- * `session.created` decides whether the cost is whole.
+ * `session.created` decides whether the cost is complete.
  */
 export function chargedCost(
   agent: AgentRules | undefined,
@@ -54,7 +54,7 @@ export function chargedCost(
 ): Cost {
   const cost = costOfFields(charge);
   return agent && charge.tokens > 0 && !isPriced(agent, charge.usage)
-    ? { ...cost, isWhole: false }
+    ? { ...cost, isComplete: false }
     : cost;
 }
 

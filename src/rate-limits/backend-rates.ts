@@ -1,20 +1,20 @@
 import type { RateLimits } from "../providers/rate-limits";
 
 /**
- * Usage of an endpoint's quota, and when there is room for another call. Windows slide and are
- * counted in buckets, so that memory does not grow with the number of calls. A bucket counts until
- * all of it has left the window: at most 1 s late for a minute and 5 min for a day. Pure; times are
- * Unix ms.
+ * The part of an endpoint's rate limits that calls have used, and when the next call may start.
+ * Windows slide. Calls are counted in buckets of 1 s (minute) and 5 min (day), so that the size
+ * does not grow with the number of calls. A bucket counts until all of it has left the window, so a
+ * call may wait longer than necessary by the length of one bucket. Pure; times are Unix ms.
  *
- * If the clock is set back, calls recorded in its future count as made at the first look. So no
- * call starts too early, and none waits longer than a window. After a clock that was ahead, the
- * windows look empty: each such jump admits one more limit at most.
+ * If the clock is set back, entries in the future count as made at the first read. So no call
+ * starts too early, and none waits longer than a window. If the clock is set forward, the windows
+ * look empty: each time, calls may exceed a limit by at most its full amount.
  */
 export type Spending = { readonly minute: readonly Bucket[]; readonly day: readonly Bucket[] };
 /** Oldest first; `start` ascends. */
 type Bucket = { readonly start: number; readonly requests: number; readonly tokens: number };
 
-export const NOTHING_SPENT: Spending = { minute: [], day: [] };
+export const NO_SPENDING: Spending = { minute: [], day: [] };
 
 const WINDOWS = {
   minute: { spanMs: 60_000, bucketMs: 1_000 },
@@ -30,9 +30,9 @@ const RULES = [
 ] as const;
 
 /**
- * The earliest time from `now` on at which a call with these tokens is within all limits, if
- * nothing else is spent before. A call larger than a limit waits until nothing else counts, and the
- * provider decides.
+ * The earliest time from `now` on at which a call with these tokens is within all limits, if no
+ * other call starts before. A call larger than a limit waits until no other call counts; the
+ * provider then accepts or rejects it.
  */
 export function earliestStart(
   spent: Spending,
@@ -43,27 +43,27 @@ export function earliestStart(
   const times = RULES.map(({ limit: name, window, counts }) => {
     const limit = limits[name];
     if (limit === undefined) return now;
-    const wanted = Math.min(counts === "requests" ? 1 : tokens, limit);
-    return roomAt(alive(spent, window, now), { room: limit - wanted, window, counts, now });
+    const needed = Math.min(counts === "requests" ? 1 : tokens, limit);
+    return roomAt(alive(spent, window, now), { room: limit - needed, window, counts, now });
   });
   return Math.max(now, ...times);
 }
 
 type Room = { room: number; window: WindowName; counts: "requests" | "tokens"; now: number };
 
-/** When enough of the oldest buckets have expired. */
+/** The time at which enough of the oldest buckets have expired that at most `room` is used. */
 function roomAt(buckets: readonly Bucket[], { room, window, counts, now }: Room): number {
-  let left = buckets.reduce((sum, bucket) => sum + bucket[counts], 0);
+  let used = buckets.reduce((sum, bucket) => sum + bucket[counts], 0);
   let at = now;
   for (const bucket of buckets) {
-    if (left <= room) return at;
-    left -= bucket[counts];
+    if (used <= room) return at;
+    used -= bucket[counts];
     at = endOf(bucket, window);
   }
   return at;
 }
 
-/** Records the start of a call with its expected tokens. */
+/** Records the start of a call with its estimated tokens. */
 export const spend = (spent: Spending, tokens: number, now: number): Spending => ({
   minute: added(alive(spent, "minute", now), {
     start: startOf("minute", now),
@@ -74,24 +74,24 @@ export const spend = (spent: Spending, tokens: number, now: number): Spending =>
 });
 
 /**
- * The usage at `now`. Future entries are moved to `now`, so that a stored result does not wait for
- * them again.
+ * The spending at `now`. Entries in the future of the clock are moved to `now`. Store the result:
+ * otherwise they would be moved again at the next read and count longer.
  */
-export const asOf = (spent: Spending, now: number): Spending => ({
+export const spendingAt = (spent: Spending, now: number): Spending => ({
   minute: alive(spent, "minute", now),
   day: alive(spent, "day", now),
 });
 
 /**
- * Corrects the usage of a call that started at `at` by the difference to its estimate. Expired
- * entries are unchanged.
+ * Corrects the spending of a call that started at `at` from its estimate to its actual usage. Does
+ * not change expired entries.
  */
 export const correct = (spent: Spending, correction: Correction): Spending => ({
   minute: corrected(spent.minute, "minute", correction),
   day: corrected(spent.day, "day", correction),
 });
 
-/** When all usage has expired; 0 if there is none. */
+/** The time at which all spending has expired; 0 if there is none. */
 export const countsUntil = ({ minute, day }: Spending): number =>
   Math.max(
     0,
@@ -99,7 +99,7 @@ export const countsUntil = ({ minute, day }: Spending): number =>
     ...day.map((bucket) => endOf(bucket, "day")),
   );
 
-/** Whether some usage is in the future of a clock at `now`. */
+/** Whether an entry is in the future of a clock at `now`. */
 export const isAhead = ({ minute, day }: Spending, now: number): boolean =>
   [...minute, ...day].some(({ start }) => start > now);
 
@@ -130,22 +130,22 @@ function added(buckets: readonly Bucket[], { start, requests, tokens }: Bucket):
   ];
 }
 
-/** `requestsMore` omitted: 0. */
-type Correction = { at: number; tokensMore: number; requestsMore?: number };
+/** Actual usage minus estimated usage. `requestsDelta` omitted: 0. */
+type Correction = { at: number; tokensDelta: number; requestsDelta?: number };
 
 function corrected(
   buckets: readonly Bucket[],
   window: WindowName,
   correction: Correction,
 ): Bucket[] {
-  const { at, tokensMore, requestsMore = 0 } = correction;
+  const { at, tokensDelta, requestsDelta = 0 } = correction;
   const { bucketMs } = WINDOWS[window];
   return buckets.map(({ start, requests, tokens }) =>
     at >= start && at < start + bucketMs
       ? {
           start,
-          requests: Math.max(0, requests + requestsMore),
-          tokens: Math.max(0, tokens + tokensMore),
+          requests: Math.max(0, requests + requestsDelta),
+          tokens: Math.max(0, tokens + tokensDelta),
         }
       : { start, requests, tokens },
   );

@@ -1,10 +1,10 @@
 import type { RateLimits } from "../providers/rate-limits";
 import {
-  asOf,
+  spendingAt,
   correct,
   countsUntil,
   earliestStart,
-  NOTHING_SPENT,
+  NO_SPENDING,
   type Spending,
   spend,
 } from "./backend-rates";
@@ -29,7 +29,7 @@ type Grant = { readonly id: string; readonly at: number; readonly tokens: number
  */
 export type Asker = { readonly id: string; readonly limits: RateLimits; readonly tokens: number };
 
-export const EMPTY_QUEUE: RateQueue = { spent: NOTHING_SPENT, waiting: [], granted: [] };
+export const EMPTY_QUEUE: RateQueue = { spent: NO_SPENDING, waiting: [], granted: [] };
 
 /** A waiting call that has not asked for this long is dropped. */
 const FORGOTTEN_MS = 30_000;
@@ -89,8 +89,8 @@ function ended(queue: RateQueue, id: string, took: { requests: 0 | 1; tokens: nu
   const granted = queue.granted.filter((one) => one !== call);
   const correction = {
     at: call.at,
-    tokensMore: took.tokens - call.tokens,
-    requestsMore: took.requests - 1,
+    tokensDelta: took.tokens - call.tokens,
+    requestsDelta: took.requests - 1,
   };
   return { ...queue, granted, spent: correct(queue.spent, correction) };
 }
@@ -106,7 +106,7 @@ const started = (queue: RateQueue, { id, tokens }: Asker, now: number): RateQueu
  * corrections find their entries.
  */
 const tidied = (queue: RateQueue, now: number): RateQueue => ({
-  spent: asOf(queue.spent, now),
+  spent: spendingAt(queue.spent, now),
   waiting: queue.waiting
     .filter(({ seen }) => seen + FORGOTTEN_MS > now)
     .map((one) => ({ ...one, seen: Math.min(one.seen, now) })),

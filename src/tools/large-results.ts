@@ -239,10 +239,13 @@ function written(character: string): string {
 
 const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, "0");
 
-/** Larger replies are received one at a time per session: the next after this one is stored. */
+/**
+ * A session receives one reply larger than this at a time: the next one is received after this one
+ * has been stored.
+ */
 export const LARGE_BYTES = 1024 * 1024;
 /**
- * Maximum time to store a large result before the next is admitted: storing may wait for other work
- * on the agent's files.
+ * Maximum wait until a large result is stored; then the next one is received anyway. Storing may
+ * wait for other work on the agent's files.
  */
-export const FILING_MS = 120_000;
+export const MAX_STORING_MS = 120_000;

@@ -31,10 +31,10 @@ export type ToolContext = {
    */
   onHeaders?: (() => void) | undefined;
   /**
-   * Called once with a function that releases resources, even if the call fails. They stay reserved
-   * until the result is stored. Omitted: release when `run` ends.
+   * Registers a function that is called once the result has been stored, even if the call fails. A
+   * tool releases the memory of a large result there. Omitted: release when `run` ends.
    */
-  untilFiled?: ((release: () => void) => void) | undefined;
+  onResultStored?: ((release: () => void) => void) | undefined;
   /**
    * UTF-8 bytes that a result may have in the conversation. A tool that can return a part and say
    * where the rest is returns no more. Omitted: the usual limit.

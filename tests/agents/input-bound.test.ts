@@ -41,12 +41,12 @@ const note = (text: string): CallRecord => ({ kind: "note", text });
 describe("the upper bound of a call's input tokens", () => {
   const first = requestOf([start]);
   const second = [start, replied(first, 90, said("hm")), note("Go on.")];
-  const closer = 90 + 128 + 16 + 16 + 2 + 16 + 6;
+  const tighter = 90 + 128 + 16 + 16 + 2 + 16 + 6;
 
   it("is the provider's count of the longest request that it continues, plus one token for each further byte", () => {
-    expect(inputBound(requestOf(second), second)).toBe(closer);
+    expect(inputBound(requestOf(second), second)).toBe(tighter);
     const third = [...second, replied(requestOf(second), 95, said("hm")), note("Go on.")];
-    expect(inputBound(requestOf(third), third)).toBe(95 + closer - 90);
+    expect(inputBound(requestOf(third), third)).toBe(95 + tighter - 90);
   });
 
   it("is one token for each byte without such a count, and never more", () => {
@@ -57,7 +57,7 @@ describe("the upper bound of a call's input tokens", () => {
 
   it("is the same for records that were stored and read again", () => {
     const stored: CallRecord[] = JSON.parse(JSON.stringify(second));
-    expect(inputBound(requestOf(stored), stored)).toBe(closer);
+    expect(inputBound(requestOf(stored), stored)).toBe(tighter);
   });
 
   it.each<{ name: string; change: Partial<ModelRequest> }>([
@@ -154,7 +154,7 @@ describe.each([OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI])(
   "in the format of $name, the bound",
   (wire) => {
     it("is never below what a tokenizer with at most one token per byte counts", async () => {
-      let closer = 0;
+      let tighter = 0;
       await fc.assert(
         fc.asyncProperty(
           fc.array(step, { minLength: 1, maxLength: 6 }),
@@ -167,7 +167,7 @@ describe.each([OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI])(
               const tokens = countOf(await bodyOf(wire, request), seed);
               const bound = inputBound(request, records);
               expect(tokens).toBeLessThanOrEqual(bound);
-              if (bound < inputTokenBound(request)) closer += 1;
+              if (bound < inputTokenBound(request)) tighter += 1;
               const call = {
                 type: "tool_call",
                 id: `call_${nth}`,
@@ -200,7 +200,7 @@ describe.each([OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI])(
         ),
         { numRuns: 60 },
       );
-      expect(closer).toBeGreaterThan(20);
+      expect(tighter).toBeGreaterThan(20);
     });
   },
 );

@@ -10,7 +10,7 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const first = await makeKey("first", { scopes: "admin" });
 const second = await makeKey("second", { scopes: "admin" });
 
-// its log holds no address that anyone asked in vain
+// A tenant without refused requests: its audit log has none of their addresses.
 const third = await makeKey("third", { scopes: "admin" });
 
 const body = { question: "What is six times seven?", config: teamOf(["quick", "plain"]) };

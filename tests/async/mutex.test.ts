@@ -5,60 +5,57 @@ describe("a mutex", () => {
   it("admits one holder at a time, in order", async () => {
     const mutex = new Mutex();
     const order: number[] = [];
-    const holders = [1, 2, 3].map(async (nth) => {
+    const releases = [1, 2, 3].map(async (holder) => {
       const release = await mutex.acquire();
-      order.push(nth);
+      order.push(holder);
       return release;
     });
-    const first = await holders[0];
+    const releaseFirst = await releases[0];
     expect(order).toEqual([1]);
-    first?.();
-    first?.(); // a second release admits no other waiter
-    await holders[1];
+    releaseFirst?.();
+    releaseFirst?.(); // the second call does not admit holder 3
+    await releases[1];
     expect(order).toEqual([1, 2]);
   });
 });
 
-describe("a lease", () => {
+describe("a lease of a mutex", () => {
   afterEach(() => void vi.useRealTimers());
 
-  it("ends after its longest time, also if the end is not reported", async () => {
+  it("is released after its maximum time if the end of the work is not reported", async () => {
     vi.useFakeTimers();
     const mutex = new Mutex();
     const first = new MutexLease(mutex);
     await first.acquire();
     const releases: (() => void)[] = [];
-    first.releaseWhen((release) => void releases.push(release), 1_000);
+    first.releaseOnEnd((release) => void releases.push(release), 1_000);
     const second = new MutexLease(mutex);
-    let isIn = false;
-    void second.acquire().then(() => {
-      isIn = true;
-    });
+    void second.acquire();
     await vi.advanceTimersByTimeAsync(999);
-    expect([isIn, releases.length]).toEqual([false, 1]);
+    expect([second.isHeld, releases.length]).toEqual([false, 1]);
     await vi.advanceTimersByTimeAsync(1);
-    expect(isIn).toBe(true);
-    releases[0]?.(); // too late, without effect
+    expect(second.isHeld).toBe(true);
+    releases[0]?.(); // the end of the work is reported too late and has no effect
     expect([first.isHeld, second.isHeld]).toEqual([false, true]);
   });
 
-  it("that is released while it waits admits the next one", async () => {
+  it("does not block the next holder if it is released while it waits", async () => {
     const mutex = new Mutex();
     const release = await mutex.acquire();
-    const left = new MutexLease(mutex);
-    const entered = left.acquire();
-    left.release();
+    const waiting = new MutexLease(mutex);
+    const acquired = waiting.acquire();
+    waiting.release();
     release();
-    await entered;
-    expect(left.isHeld).toBe(false);
+    await acquired;
+    expect(waiting.isHeld).toBe(false);
     expect(await mutex.acquire()).toBeTypeOf("function");
   });
 
-  it("leaves no timer behind", async () => {
+  it("has no timer after its release", async () => {
     vi.useFakeTimers();
     const lease = new MutexLease(new Mutex());
     await lease.acquire();
-    lease.releaseWhen((release) => release(), 1_000);
+    lease.releaseOnEnd((release) => release(), 1_000);
     expect([lease.isHeld, vi.getTimerCount()]).toEqual([false, 0]);
   });
 });

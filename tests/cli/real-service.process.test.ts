@@ -272,7 +272,7 @@ describe("the built file, with the service itself", () => {
     ).toBe(0o600);
     expect(await run(["sessions"])).toEqual([0, "", "No sessions yet.\n"]);
 
-    const [, key, told] = await run([
+    const [, key, notice] = await run([
       "keys",
       "create",
       "reader",
@@ -282,7 +282,7 @@ describe("the built file, with the service itself", () => {
       "7",
     ]);
     const id = key.split("_")[1] ?? "";
-    expect([key, told]).toEqual([
+    expect([key, notice]).toEqual([
       expect.stringMatching(/^mge_\w{26}_\S{43}\n$/),
       expect.stringContaining(id),
     ]);

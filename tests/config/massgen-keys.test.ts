@@ -233,6 +233,6 @@ it("no warning promises a missing page, and each mentions event streams (A9)", (
   const details = warnings.filter(({ code }) => code === "no_effect").map(({ detail }) => detail);
   expect(details).toHaveLength(3);
   expect(
-    details.filter((detail) => /\bpage\b/.test(detail) || !detail.includes("event streams")),
+    details.filter((detail) => /\bpage\b/.test(detail) || !detail.includes("event stream")),
   ).toEqual([]);
 });

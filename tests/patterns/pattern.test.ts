@@ -12,7 +12,7 @@ import { largestProgram } from "../../src/patterns/program-size";
 
 const compiled = (source: string) => compilePattern(source, new WorkBudget());
 
-/** What a call throws; null if it returns. */
+/** The error that a call throws; `null` if it returns. */
 function thrownBy(work: () => unknown): PatternError | null {
   try {
     work();
@@ -58,7 +58,7 @@ const texts = fc.string({
 });
 
 describe("a pattern", () => {
-  it("matches as the engine itself does, anywhere, from the start and as a whole", () => {
+  it("gives the engine's own results: anywhere, at the start, and for the whole text", () => {
     fc.assert(
       fc.property(patterns, texts, (source, text) => {
         fc.pre(largestProgram(source) <= MAX_PROGRAM);
@@ -76,7 +76,7 @@ describe("a pattern", () => {
     );
   });
 
-  it("has a program in proportion to its text", () => {
+  it("has a program no larger than the bound computed from its text", () => {
     fc.assert(
       fc.property(patterns, (source) => {
         expect(RE2JS.compile(source).programSize()).toBeLessThanOrEqual(largestProgram(source));
@@ -133,7 +133,7 @@ describe("the budget of a call", () => {
   const ab = (length: number): string =>
     Array.from({ length }, (_, at) => ((at * at) % 7 > 3 ? "a" : "b")).join("");
 
-  it("allows a step of program size x characters, and no larger one", () => {
+  it("allows a step up to its limit of program size x characters", () => {
     const fits = Math.floor(PATTERN_WORK.step / heavy.programSize) - 2;
     expect(thrownBy(() => heavy.test(ab(fits), new WorkBudget()))).toBeNull();
     expect(thrownBy(() => heavy.test(ab(fits + 10), new WorkBudget()))?.code).toBe(
@@ -149,7 +149,7 @@ describe("the budget of a call", () => {
     expect(performance.now() - began).toBeLessThan(1_000);
   });
 
-  it("adds many small matches up to a call, with pauses or without", async () => {
+  it("adds up the small matches of a call, with and without pauses", async () => {
     const line = ab(500);
     const budget = new WorkBudget();
     let matches = 0;
@@ -164,14 +164,14 @@ describe("the budget of a call", () => {
     expect((await until(true))?.code).toBe("pattern_too_costly");
     expect(matches * line.length * heavy.programSize).toBeGreaterThan(PATTERN_WORK.call * 0.9);
     expect(matches * line.length * heavy.programSize).toBeLessThanOrEqual(PATTERN_WORK.call);
-    const [paused] = [matches];
+    const matchesWithPauses = matches;
     matches = 0;
     const unpaused = new WorkBudget();
     while (thrownBy(() => heavy.test(line, unpaused)) === null) matches++;
-    expect(matches).toBeLessThan(paused / 10);
+    expect(matches).toBeLessThan(matchesWithPauses / 10);
   });
 
-  it("stays used up for a caller that swallows its error, and says so once", () => {
+  it("stays used up if the caller ignores the error, and reports it once", () => {
     const said: string[] = [];
     const budget = new WorkBudget(PATTERN_WORK, ({ code }) => said.push(code));
     thrownBy(() => heavy.test(ab(400_000), budget));
@@ -179,7 +179,7 @@ describe("the budget of a call", () => {
     expect(said).toEqual(["pattern_too_costly"]);
   });
 
-  it("lets other timers run while it pauses, and ends at an abort", async () => {
+  it("lets timers run during a pause, and throws if the signal is aborted", async () => {
     const budget = new WorkBudget();
     let ran = false;
     setTimeout(() => {
@@ -205,7 +205,7 @@ describe("the budget of a call", () => {
     expect(budget.allowance).toBeGreaterThan(PATTERN_WORK.step / 2);
   });
 
-  it("charges a search that looks to the end of the text for each match", () => {
+  it("charges each search that reads to the end of the text", () => {
     const pattern = compiled("(?:a[^z]*z)|a");
     const budget = new WorkBudget();
     const text = "a".repeat(20_000);
@@ -219,7 +219,7 @@ describe("the budget of a call", () => {
     expect(thrownBy(all)?.code).toBe("pattern_too_costly");
   });
 
-  it("is of the version of the engine whose inner interface it reads", async () => {
+  it("uses the version of the engine whose internal interface it was written for", async () => {
     const { version } = (
       await import("../../node_modules/re2js/package.json", { with: { type: "json" } })
     ).default;

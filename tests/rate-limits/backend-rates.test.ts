@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  asOf,
+  spendingAt,
   correct,
   earliestStart,
-  NOTHING_SPENT,
+  NO_SPENDING,
   type Spending,
   spend,
 } from "../../src/rate-limits/backend-rates";
@@ -13,9 +13,11 @@ const SECOND = 1_000;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+/** Spending is counted in buckets of this length, so a call may wait that much longer. */
+const [MINUTE_BUCKET, DAY_BUCKET] = [SECOND, 5 * MINUTE];
 type Call = readonly [at: number, tokens: number];
 const spentBy = (...calls: Call[]): Spending =>
-  calls.reduce((spent, [at, tokens]) => spend(spent, tokens, at), NOTHING_SPENT);
+  calls.reduce((spent, [at, tokens]) => spend(spent, tokens, at), NO_SPENDING);
 
 describe("a call may start", () => {
   it.each<{
@@ -24,31 +26,31 @@ describe("a call may start", () => {
     limits: object;
     tokens?: number;
     now?: number;
-    at: number;
+    startsAt: number;
   }>([
-    { name: "at once without usage", limits: { requestsPerMinute: 1 }, at: 0 },
-    { name: "at once without a limit", spent: [[0, 1e9]], limits: {}, at: 0 },
+    { name: "at once if no call was made", limits: { requestsPerMinute: 1 }, startsAt: 0 },
+    { name: "at once if there is no limit", spent: [[0, 1e9]], limits: {}, startsAt: 0 },
     {
-      name: "as the last of its minute",
+      name: "at once if it is the last one that its minute allows",
       spent: [
         [0, 1],
         [0, 1],
       ],
       limits: { requestsPerMinute: 3 },
-      at: 0,
+      startsAt: 0,
     },
     {
-      name: "when the first call of a full minute is a minute old",
+      name: "when the oldest call is a minute old, if the minute is full",
       spent: [
         [0, 1],
         [5 * SECOND, 1],
       ],
       limits: { requestsPerMinute: 2 },
       now: 6 * SECOND,
-      at: 61 * SECOND,
+      startsAt: MINUTE + MINUTE_BUCKET,
     },
     {
-      name: "when enough tokens are a minute old",
+      name: "when enough tokens are a minute old, here those of two calls",
       spent: [
         [0, 60],
         [10 * SECOND, 40],
@@ -56,10 +58,10 @@ describe("a call may start", () => {
       limits: { tokensPerMinute: 100 },
       tokens: 70,
       now: 20 * SECOND,
-      at: 71 * SECOND,
+      startsAt: 10 * SECOND + MINUTE + MINUTE_BUCKET,
     },
     {
-      name: "when the first tokens are, if that is enough",
+      name: "when enough tokens are a minute old, here those of the oldest call",
       spent: [
         [0, 60],
         [10 * SECOND, 40],
@@ -67,7 +69,7 @@ describe("a call may start", () => {
       limits: { tokensPerMinute: 100 },
       tokens: 60,
       now: 20 * SECOND,
-      at: 61 * SECOND,
+      startsAt: MINUTE + MINUTE_BUCKET,
     },
     {
       name: "when the daily limit allows it",
@@ -77,10 +79,10 @@ describe("a call may start", () => {
       ],
       limits: { requestsPerDay: 2 },
       now: 2 * HOUR,
-      at: DAY + 300 * SECOND,
+      startsAt: DAY + DAY_BUCKET,
     },
     {
-      name: "when both its minute and its day allow it",
+      name: "when both the limit per minute and the limit per day allow it",
       spent: [
         [0, 10],
         [HOUR, 10],
@@ -88,93 +90,93 @@ describe("a call may start", () => {
       limits: { requestsPerMinute: 1, tokensPerDay: 25 },
       tokens: 10,
       now: HOUR,
-      at: DAY + 300 * SECOND,
+      startsAt: DAY + DAY_BUCKET,
     },
     {
-      name: "alone, if it is larger than a whole limit",
+      name: "when no other call counts, if it is larger than the limit",
       spent: [[0, 5]],
       limits: { tokensPerMinute: 100 },
       tokens: 500,
-      at: 61 * SECOND,
+      startsAt: MINUTE + MINUTE_BUCKET,
     },
     {
-      name: "at once, if it is larger and alone",
+      name: "at once if it is larger than the limit and no other call counts",
       limits: { tokensPerMinute: 100 },
       tokens: 500,
-      at: 0,
+      startsAt: 0,
     },
     {
-      name: "a minute after the clock was set back by an hour",
+      name: "a minute later if the clock was set back by an hour",
       spent: [[HOUR, 1]],
       limits: { requestsPerMinute: 1 },
       now: 0,
-      at: 61 * SECOND,
+      startsAt: MINUTE + MINUTE_BUCKET,
     },
     {
-      name: "a day after it, if the daily limit applies",
+      name: "a day later if the clock was set back and the limit is per day",
       spent: [[HOUR, 1]],
       limits: { requestsPerDay: 1 },
       now: 0,
-      at: DAY + 300 * SECOND,
+      startsAt: DAY + DAY_BUCKET,
     },
     {
-      name: "when the usage before and after the clock change allows it",
+      name: "when the calls before and after a clock change allow it",
       spent: [
         [HOUR, 1],
         [20 * SECOND, 1],
       ],
       limits: { requestsPerMinute: 2 },
       now: 30 * SECOND,
-      at: 81 * SECOND,
+      startsAt: 20 * SECOND + MINUTE + MINUTE_BUCKET,
     },
     {
-      name: "at once after the clock was set forward by an hour",
+      name: "at once if the clock was set forward by an hour",
       spent: [[0, 1]],
       limits: { requestsPerMinute: 1 },
       now: HOUR,
-      at: HOUR,
+      startsAt: HOUR,
     },
-  ])("$name", ({ spent = [], limits, tokens = 1, now = 0, at }) => {
-    expect(earliestStart(spentBy(...spent), limits, tokens, now)).toBe(at);
+  ])("$name", ({ spent = [], limits, tokens = 1, now = 0, startsAt }) => {
+    expect(earliestStart(spentBy(...spent), limits, tokens, now)).toBe(startsAt);
   });
 
-  it("earlier, when a call's actual usage is smaller", () => {
+  it("earlier if the actual usage of an earlier call was smaller than its estimate", () => {
     const limits = { tokensPerMinute: 100 };
     const spent = spentBy([0, 90], [SECOND, 10]);
     expect(earliestStart(spent, limits, 50, SECOND)).toBe(61 * SECOND);
-    expect(earliestStart(correct(spent, { at: 0, tokensMore: -80 }), limits, 50, SECOND)).toBe(
+    expect(earliestStart(correct(spent, { at: 0, tokensDelta: -80 }), limits, 50, SECOND)).toBe(
       SECOND,
     );
     expect(
-      earliestStart(correct(spent, { at: 5 * HOUR, tokensMore: -80 }), limits, 50, SECOND),
+      earliestStart(correct(spent, { at: 5 * HOUR, tokensDelta: -80 }), limits, 50, SECOND),
     ).toBe(61 * SECOND);
   });
 });
 
-describe("usage ahead of a clock that was set back", () => {
+describe("spending in the future, because the clock was set back", () => {
   const hourAhead = spentBy([HOUR, 30], [HOUR + 2 * SECOND, 30], [HOUR + MINUTE, 30]);
 
-  it("counts from now on, however often it is read", () => {
-    const spent = asOf(hourAhead, 0);
+  it("moves to the time of the first read, and stays there", () => {
+    const spent = spendingAt(hourAhead, 0);
     expect(spent.minute).toEqual([{ start: 0, requests: 3, tokens: 90 }]);
-    expect(asOf(spent, 5 * SECOND)).toEqual(spent);
+    expect(spendingAt(spent, 5 * SECOND)).toEqual(spent);
   });
 
-  it("is corrected once", () => {
-    const spent = correct(asOf(hourAhead, 0), { at: 0, tokensMore: -20, requestsMore: -1 });
+  it("is corrected in each window", () => {
+    const spent = correct(spendingAt(hourAhead, 0), { at: 0, tokensDelta: -20, requestsDelta: -1 });
     expect(spent.minute).toEqual([{ start: 0, requests: 2, tokens: 70 }]);
     expect(spent.day).toEqual([{ start: 0, requests: 2, tokens: 70 }]);
   });
 });
 
-it("stays small in storage, for any number of calls", () => {
-  let spent = NOTHING_SPENT;
+it("the stored spending does not grow with the number of calls", () => {
+  let spent = NO_SPENDING;
   for (let at = 0; at < 2 * DAY; at += 20 * SECOND) spent = spend(spent, 10, at);
   expect(spent.minute.length).toBeLessThanOrEqual(62);
   expect(spent.day.length).toBeLessThanOrEqual(290);
 });
 
-it("calls that start when allowed never exceed a limit in any minute, and wait at most a second too long", () => {
+it("calls that start at the computed times exceed no limit, and wait at most one bucket too long", () => {
   const call = fc.record({
     gap: fc.integer({ min: 0, max: 20_000 }),
     tokens: fc.integer({ min: 1, max: 100 }),
@@ -182,15 +184,17 @@ it("calls that start when allowed never exceed a limit in any minute, and wait a
   fc.assert(
     fc.property(fc.array(call, { maxLength: 60 }), (calls) => {
       const limits = { requestsPerMinute: 5, tokensPerMinute: 200 };
-      const made: { at: number; tokens: number }[] = [];
-      let [spent, now] = [NOTHING_SPENT, 0];
+      const earlier: { at: number; tokens: number }[] = [];
+      let [spent, now] = [NO_SPENDING, 0];
       for (const { gap, tokens } of calls) {
-        const asked = now + gap;
-        now = earliestStart(spent, limits, tokens, asked);
-        expect(now).toBeLessThanOrEqual(exactStart(made, { tokens, asked }) + SECOND);
+        const requestedAt = now + gap;
+        now = earliestStart(spent, limits, tokens, requestedAt);
+        expect(now).toBeLessThanOrEqual(
+          exactStart(earlier, { tokens, requestedAt }) + MINUTE_BUCKET,
+        );
         spent = spend(spent, tokens, now);
-        made.push({ at: now, tokens });
-        const minute = made.filter(({ at }) => at > now - MINUTE);
+        earlier.push({ at: now, tokens });
+        const minute = earlier.filter(({ at }) => at > now - MINUTE);
         expect(minute.length).toBeLessThanOrEqual(5);
         expect(minute.reduce((sum, one) => sum + one.tokens, 0)).toBeLessThanOrEqual(200);
       }
@@ -198,18 +202,21 @@ it("calls that start when allowed never exceed a limit in any minute, and wait a
   );
 });
 
-/** Tries each moment at which a call leaves the minute: an independent result. */
+/**
+ * The exact earliest start, found independently: tries the requested time and each time at which an
+ * earlier call is a minute old.
+ */
 function exactStart(
-  made: { at: number; tokens: number }[],
-  { tokens, asked }: { tokens: number; asked: number },
+  earlier: { at: number; tokens: number }[],
+  { tokens, requestedAt }: { tokens: number; requestedAt: number },
 ): number {
   const fits = (when: number) => {
-    const minute = made.filter(({ at }) => at > when - MINUTE);
+    const minute = earlier.filter(({ at }) => at > when - MINUTE);
     return minute.length < 5 && minute.reduce((sum, one) => sum + one.tokens, tokens) <= 200;
   };
   return (
-    [asked, ...made.map(({ at }) => at + MINUTE)]
-      .filter((when) => when >= asked && fits(when))
-      .sort((a, b) => a - b)[0] ?? asked
+    [requestedAt, ...earlier.map(({ at }) => at + MINUTE)]
+      .filter((when) => when >= requestedAt && fits(when))
+      .sort((a, b) => a - b)[0] ?? requestedAt
   );
 }

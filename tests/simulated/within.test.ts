@@ -10,6 +10,8 @@ it("gives what the work gives, also what it throws", async () => {
   );
 });
 
-it("says what it waited for in vain", async () => {
-  await expect(within(5, "a word", never)).rejects.toThrow("Waited 5 ms in vain for a word.");
+it("names what it waited for if it times out", async () => {
+  await expect(within(5, "a word", never)).rejects.toThrow(
+    "Timed out after 5 ms: waited for a word.",
+  );
 });

@@ -230,7 +230,7 @@ export class AgentTools {
       fetch,
       signal,
       onHeaders,
-      untilFiled: (release) => releases.add(release),
+      onResultStored: (release) => releases.add(release),
       idempotencyKey: `${sessionId}_${effect.id}`,
       now,
       notify: (news) => this.#notify(effect, news),

@@ -112,7 +112,7 @@ const asker = worksOnFiles({
   ],
   answer: "At 100 °C, for all that the desk would not say.",
 });
-/** These two wait in vain: one for a tool over HTTP, one for a tool server. */
+/** Two agents that wait for a reply that never comes: one of an HTTP tool, one of a tool server. */
 const NOTHING_CAME = "At 100 °C, though nothing came.";
 const waiter = worksOnFiles({
   first: [["await_delivery", { text: "a pot" }]],

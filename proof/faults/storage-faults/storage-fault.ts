@@ -119,7 +119,8 @@ async function strike(
 async function until(withinMs: number, what: string, holds: () => boolean): Promise<void> {
   const giveUpAt = performance.now() + withinMs;
   while (!holds()) {
-    if (performance.now() > giveUpAt) throw new Error(`waited ${withinMs} ms in vain for ${what}`);
+    if (performance.now() > giveUpAt)
+      throw new Error(`timed out after ${withinMs} ms: waited for ${what}`);
     await sleep(5);
   }
 }

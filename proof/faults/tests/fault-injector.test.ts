@@ -18,8 +18,7 @@ describe("late orders", () => {
     const order = async (orders: Orders) => {
       count += 1;
       received.push(orders);
-      if (answers[count - 1] === "late")
-        throw new Error("Waited in vain for an order to be applied.");
+      if (answers[count - 1] === "late") throw new Error("Timed out: no order was applied.");
       return NO_OBSERVATIONS;
     };
     const nothing = async () => "";
@@ -87,7 +86,7 @@ describe("late orders", () => {
       "received",
       ...Array.from({ length: 99 }, () => "late" as const),
     ]);
-    await expect(striking).rejects.toThrow("in vain");
+    await expect(striking).rejects.toThrow("no order was applied");
     expect(injector.quietSince).toBeNull();
   }, 20_000);
 });

@@ -278,7 +278,7 @@ export class Providers {
     const { agent, call, body } = reached;
     const chance = new Chance(situation.seed ^ hash(`pace ${call}`));
     const said = speak(asked, { seed: situation.seed, call, agent, habits: situation.habits });
-    const { write } = DIALECTS[formats[agent] ?? "openai-chat"];
+    const { encode } = DIALECTS[formats[agent] ?? "openai-chat"];
     const cap = Math.min(asked.asked.outputCap ?? Number.POSITIVE_INFINITY, outputCaps[agent] ?? 0);
     const length =
       said.text.length + said.calls.reduce((sum, one) => sum + one.arguments.length, 0);
@@ -304,7 +304,7 @@ export class Providers {
     };
     const usage = faults.strikes("no_usage") ? null : counted;
     const id = call.replace("call_", "").replaceAll("_", "x");
-    const { frames, given } = write({
+    const { frames, items } = encode({
       id,
       model: asked.model,
       ...sent,
@@ -312,7 +312,7 @@ export class Providers {
       finish: reached.finish,
       usage,
     });
-    this.#memories[agent]?.keep(given);
+    this.#memories[agent]?.keep(items);
     const isSlow = faults.strikes("slow_reply", 60_000);
     const afterMs = isSlow ? chance.latency(2_000, 110_000) : chance.latency(20, 4_000);
     const gapMs = isSlow ? chance.latency(50, 20_000) : chance.latency(1, 300);

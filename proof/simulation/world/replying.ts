@@ -28,13 +28,13 @@ export function drawReply(
   };
   const isWithheld = has("withheld_replies") && chance.is(0.15);
   // Half of the withheld replies contain content that would count otherwise.
-  const reply = isWithheld && chance.is(0.5) ? base : spoken(drawing, base);
+  const reply = isWithheld && chance.is(0.5) ? base : replyFor(drawing, base);
   return isWithheld
     ? { ...reply, stopReason: chance.pick(["content_filter", "refusal"] as const) }
     : reply;
 }
 
-function spoken(drawing: Drawing, base: Reply): Reply {
+function replyFor(drawing: Drawing, base: Reply): Reply {
   const { chance } = drawing.sources;
   switch (drawing.effect.purpose) {
     case "coordination":

@@ -43,7 +43,7 @@ function typeRow(type: string, facts: ServedType): string[] {
   return [
     code(type),
     facts.name,
-    spoken(facts),
+    formats(facts),
     address(facts),
     host ? keys(host) : "key of the address",
     facts.model === null ? "required" : code(facts.model),
@@ -54,7 +54,7 @@ function typeRow(type: string, facts: ServedType): string[] {
 
 const formatName = (format: Format): string => FORMAT_NAMES[format].replace(/^the /, "");
 
-function spoken({ format, apis = {} }: ServedType): string {
+function formats({ format, apis = {} }: ServedType): string {
   const others = Object.entries(apis).filter(([, other]) => other !== format);
   return [
     formatName(format),

@@ -2,7 +2,7 @@ import type { Purpose, Usage } from "../../protocol/events";
 import { isPriced, type Cost } from "../../protocol/cost";
 import type { AgentRules, HostedToolRule, Price } from "../../protocol/team";
 import {
-  FAIR_OUTPUT_TOKENS,
+  USEFUL_OUTPUT_TOKENS,
   MIN_OUTPUT_TOKENS,
   PRESENTATION_OUTPUT_TOKENS,
   PRESENTATION_OVERHEAD_TOKENS,
@@ -11,12 +11,10 @@ import {
 import { type HostedGrant, type HostedUses, fittingUses } from "./hosted-tools";
 import { candidates, type TurnState, isLive } from "../state";
 
-/**
- * What a turn may still spend. Before a call is sent it reserves its input bound, its granted uses
- * of hosted tools and its output cap. Charges plus reservations therefore never exceed the cap.
- */
+/** An amount of a turn's budget. */
 type Amount = { tokens: number; usd: number };
 
+/** What a call reserves. `tokens`: input, results of hosted tools and output together. */
 type Reservation = {
   maxOutputTokens: number;
   hostedTools: HostedGrant[];
@@ -34,18 +32,18 @@ export function costOf(agent: AgentRules, usage: Usage): Cost {
   const hosted = hosted_tools.map(
     ({ name, usd_per_use }) => (usage.hosted_uses?.[name] ?? 0) * (usd_per_use ?? 0),
   );
-  const usd = hosted.reduce((sum, one) => sum + one, price ? costOfTokens(price, usage) : 0);
-  return { usd, isWhole: isPriced(agent, usage) };
+  const usd = hosted.reduce((sum, cost) => sum + cost, price ? costOfTokens(price, usage) : 0);
+  return { usd, isComplete: isPriced(agent, usage) };
 }
 
 function costOfTokens(price: Price, usage: Usage): number {
   const rates = ratesFor(price, usage.input_tokens);
-  const written = usage.cache_write_tokens ?? 0;
-  const fresh = Math.max(0, usage.input_tokens - usage.cached_tokens - written);
+  const cacheWrites = usage.cache_write_tokens ?? 0;
+  const uncached = Math.max(0, usage.input_tokens - usage.cached_tokens - cacheWrites);
   const input =
-    fresh * rates.input +
+    uncached * rates.input +
     usage.cached_tokens * rates.cached_input +
-    written * (rates.cache_write ?? rates.input);
+    cacheWrites * (rates.cache_write ?? rates.input);
   return (input + usage.output_tokens * rates.output) / PER_MILLION;
 }
 
@@ -68,8 +66,8 @@ function remaining(turn: TurnState): Amount {
 }
 
 /**
- * `usable`: hosted tools that the call may be granted. `dueCalls`: number of due calls that share
- * the budget, including this one.
+ * `usable`: hosted tools that the call may use. `dueCalls`: number of calls that are due now and
+ * share the budget, including this one.
  */
 type ReservationRequest = {
   agent: AgentRules;
@@ -80,10 +78,12 @@ type ReservationRequest = {
 };
 
 /**
- * What a call reserves; uses of hosted tools, then the output cap, are lowered to fit. `null` if
- * not even a short reply fits, or if money is capped and the price is unknown.
+ * Computes what a call reserves before it is sent: its input bound, its uses of hosted tools and
+ * its output cap. Charges plus reservations therefore never exceed the turn's budget. To fit, the
+ * uses of hosted tools are lowered first, then the output cap. Returns `null` if not even a short
+ * reply fits, or if the budget has a limit in US dollars and the agent's price is unknown.
  *
- * While `dueCalls` calls are due, a call gets more than its share only if its share is too small
+ * The due calls share the budget equally. A call exceeds its share only if the share is too small
  * for useful output.
  */
 export function reserve(
@@ -91,26 +91,31 @@ export function reserve(
   { agent, purpose, usable, inputTokens, dueCalls }: ReservationRequest,
 ): Reservation | null {
   if (agent.price === null && turn.budget.max_cost_usd !== undefined) return null;
-  const left = remaining(turn);
-  const kept = isCoordinating(purpose) ? presentationReserve(turn) : { tokens: 0, usd: 0 };
-  const free = { tokens: left.tokens - kept.tokens, usd: left.usd - kept.usd };
-  const share = { tokens: free.tokens / dueCalls, usd: free.usd / dueCalls };
-  const useful = Math.min(FAIR_OUTPUT_TOKENS, agent.max_output_tokens);
+  const unspent = remaining(turn);
+  const forPresentation = isCoordinating(purpose)
+    ? presentationReserve(turn)
+    : { tokens: 0, usd: 0 };
+  const available = {
+    tokens: unspent.tokens - forPresentation.tokens,
+    usd: unspent.usd - forPresentation.usd,
+  };
+  const share = { tokens: available.tokens / dueCalls, usd: available.usd / dueCalls };
+  const usefulOutput = Math.min(USEFUL_OUTPUT_TOKENS, agent.max_output_tokens);
   const uses = fittingUses(
     usable,
-    (each) => outputThatFits(share, agent, intakeOf(inputTokens, each)) >= useful,
+    (each) => outputThatFits(share, agent, inputUsageOf(inputTokens, each)) >= usefulOutput,
   );
-  const intake = intakeOf(inputTokens, uses);
-  const fair = outputThatFits(share, agent, intake);
+  const input = inputUsageOf(inputTokens, uses);
+  const outputOfShare = outputThatFits(share, agent, input);
   const output =
-    fair >= FAIR_OUTPUT_TOKENS
-      ? fair
-      : Math.min(outputThatFits(free, agent, intake), FAIR_OUTPUT_TOKENS);
+    outputOfShare >= USEFUL_OUTPUT_TOKENS
+      ? outputOfShare
+      : Math.min(outputThatFits(available, agent, input), USEFUL_OUTPUT_TOKENS);
   if (output < Math.min(MIN_OUTPUT_TOKENS, agent.max_output_tokens)) return null;
   const hostedTools = uses.map(({ tool, count }) => ({ name: tool.name, max_uses: count }));
-  const isWhole = agent.price !== null && uses.every(({ tool }) => tool.usd_per_use !== null);
-  const cost = { usd: maxCost(agent.price, intake, output), isWhole };
-  return { maxOutputTokens: output, hostedTools, tokens: intake.tokens + output, cost };
+  const isComplete = agent.price !== null && uses.every(({ tool }) => tool.usd_per_use !== null);
+  const cost = { usd: maxCost(agent.price, input, output), isComplete };
+  return { maxOutputTokens: output, hostedTools, tokens: input.tokens + output, cost };
 }
 
 /**
@@ -122,7 +127,7 @@ export function reserve(
 export function minCallUsd(agents: readonly AgentRules[], questionTokens: number): number {
   const tokens = PRESENTATION_OVERHEAD_TOKENS + questionTokens;
   const costs = agents.map(({ price, max_output_tokens }) =>
-    maxCost(price, { tokens, usesUsd: 0 }, Math.min(MIN_OUTPUT_TOKENS, max_output_tokens)),
+    maxCost(price, { tokens, toolsUsd: 0 }, Math.min(MIN_OUTPUT_TOKENS, max_output_tokens)),
   );
   return Math.min(...costs);
 }
@@ -130,43 +135,50 @@ export function minCallUsd(agents: readonly AgentRules[], questionTokens: number
 const isCoordinating = (purpose: Purpose): boolean =>
   purpose === "coordination" || purpose === "personas";
 
-/** Tokens and cost of a call without its output: the input, and each use of a hosted tool. */
-type Intake = { tokens: number; usesUsd: number };
+/**
+ * Upper bound of a call's usage without its output. `tokens`: the input with the results of hosted
+ * tools. `toolsUsd`: the price of all uses of hosted tools.
+ */
+type InputUsage = { tokens: number; toolsUsd: number };
 
 /**
- * Some providers cap the uses of all tools together. So each use counts as a use of the most
- * expensive tool and of the tool with the most tokens.
+ * Some providers have one cap for the uses of all tools, so a call may spend all its uses on one
+ * tool. Each use therefore counts with the highest price and the most tokens of any tool.
  */
-function intakeOf(inputTokens: number, uses: readonly HostedUses[]): Intake {
+function inputUsageOf(inputTokens: number, uses: readonly HostedUses[]): InputUsage {
   const all = uses.reduce((sum, { count }) => sum + count, 0);
   return {
     tokens: inputTokens + all * Math.max(0, ...uses.map(({ tool }) => tool.tokens_per_use)),
-    usesUsd: all * Math.max(0, ...uses.map(({ tool }) => tool.usd_per_use ?? 0)),
+    toolsUsd: all * Math.max(0, ...uses.map(({ tool }) => tool.usd_per_use ?? 0)),
   };
 }
 
-function outputThatFits(amount: Amount, agent: AgentRules, intake: Intake): number {
-  const byTokens = amount.tokens - intake.tokens;
-  const byCost = outputForCost(agent.price, amount.usd, intake);
+function outputThatFits(amount: Amount, agent: AgentRules, input: InputUsage): number {
+  const byTokens = amount.tokens - input.tokens;
+  const byCost = outputForCost(agent.price, amount.usd, input);
   return Math.floor(Math.min(agent.max_output_tokens, byTokens, byCost));
 }
 
-function outputForCost(price: Price | null, usd: number, intake: Intake): number {
-  const forOutput = usd - maxCost(price, intake, 0);
+function outputForCost(price: Price | null, usd: number, input: InputUsage): number {
+  const forOutput = usd - maxCost(price, input, 0);
   if (forOutput < 0) return 0;
-  const rate = price ? ratesFor(price, intake.tokens).output : 0;
+  const rate = price ? ratesFor(price, input.tokens).output : 0;
   if (rate === 0) return Number.POSITIVE_INFINITY;
   const output = Math.floor((forOutput * PER_MILLION) / rate);
   // The division may round up by one token, and the cap must hold exactly.
-  return maxCost(price, intake, output) > usd ? output - 1 : output;
+  return maxCost(price, input, output) > usd ? output - 1 : output;
 }
 
-/** Upper bound of the cost of any usage within these tokens and uses. */
-function maxCost(price: Price | null, { tokens, usesUsd }: Intake, outputTokens: number): number {
-  if (!price) return usesUsd;
+/** Upper bound of the cost of a call with at most this input usage and output. */
+function maxCost(
+  price: Price | null,
+  { tokens, toolsUsd }: InputUsage,
+  outputTokens: number,
+): number {
+  if (!price) return toolsUsd;
   const rates = ratesFor(price, tokens);
   const highestRate = Math.max(rates.input, rates.cached_input, rates.cache_write ?? 0);
-  return (tokens * highestRate + outputTokens * rates.output) / PER_MILLION + usesUsd;
+  return (tokens * highestRate + outputTokens * rates.output) / PER_MILLION + toolsUsd;
 }
 
 /** Upper bound of an agent's call with these tokens and without hosted tools, in US dollars. */
@@ -174,40 +186,41 @@ export const maxCallUsd = (
   { price }: AgentRules,
   inputTokens: number,
   outputTokens: number,
-): number => maxCost(price, { tokens: inputTokens, usesUsd: 0 }, outputTokens);
+): number => maxCost(price, { tokens: inputTokens, toolsUsd: 0 }, outputTokens);
 
 /**
- * What the most expensive candidate's presentation may cost; 0 without candidates. Uses of hosted
- * tools are not reserved: the presenter gets what is left.
+ * The part of the budget that is reserved for the presentation: enough for the most expensive agent
+ * that has a candidate; 0 without candidates. Contains no uses of hosted tools.
  */
 function presentationReserve(turn: TurnState): Amount {
   const answers = candidates(turn.attempt);
   if (answers.length === 0) return { tokens: 0, usd: 0 };
-  const texts = answers.reduce(
+  const textBytes = answers.reduce(
     (sum, { bytes }) => sum + bytes,
     turn.questionBytes + (turn.attached?.tokens ?? 0),
   );
-  const reasons = turn.attempt.agents.reduce(
+  const reasonBytes = turn.attempt.agents.reduce(
     (sum, { vote }) => sum + (vote?.reason.length ?? 0) * BYTES_PER_UNIT,
     0,
   );
-  const input = PRESENTATION_OVERHEAD_TOKENS + texts + reasons;
+  const inputTokens = PRESENTATION_OVERHEAD_TOKENS + textBytes + reasonBytes;
   const costs = answers.map((answer) => {
     const agent = turn.rules.agents[answer.agent];
     return agent
       ? maxCost(
           agent.price,
-          { tokens: input, usesUsd: 0 },
+          { tokens: inputTokens, toolsUsd: 0 },
           Math.min(agent.max_output_tokens, PRESENTATION_OUTPUT_TOKENS),
         )
       : 0;
   });
-  return { tokens: input + PRESENTATION_OUTPUT_TOKENS, usd: Math.max(...costs) };
+  return { tokens: inputTokens + PRESENTATION_OUTPUT_TOKENS, usd: Math.max(...costs) };
 }
 
 /**
- * Calls and tools that a turn may start before its presentation. The last ones are reserved for
- * decisions: no tool runs on them, and a call that uses them asks only for a decision.
+ * Maximum number of effects (calls and tools) that a turn starts before its presentation. The last
+ * ones are reserved for decisions: when only they are left, no tool runs, and each call asks only
+ * for a decision.
  */
 export const effectsPerTurn = ({ rules }: TurnState): number =>
   Math.min(
@@ -215,7 +228,7 @@ export const effectsPerTurn = ({ rules }: TurnState): number =>
     Math.max(LIMITS.effectsMin, LIMITS.effectsPerAgent * rules.agents.length),
   );
 
-/** Effects that the turn may still start after the tools that are owed. */
+/** Effects that the turn may still start. Requested tools count as if they had started. */
 export function effectsLeft(turn: TurnState): number {
   const tools = turn.attempt.agents.flatMap(
     ({ round }) => round?.tools.filter(({ status }) => status === "owed") ?? [],
@@ -223,13 +236,13 @@ export function effectsLeft(turn: TurnState): number {
   return effectsPerTurn(turn) - turn.effects - tools.length;
 }
 
-/** As `effectsLeft`, without the effects reserved for decisions. */
+/** Effects that the turn may still start before only those reserved for decisions are left. */
 export const workLeft = (turn: TurnState): number =>
   effectsLeft(turn) - LIMITS.decisionCallsPerRound * turn.rules.agents.length;
 
 /**
- * Calls with tools that each working agent may still make, if each call runs one tool. At 0 calls
- * ask only for a decision.
+ * Number of calls with tools that each working agent may still make, if each call runs one tool. If
+ * it is 0, the next call asks only for a decision.
  */
 export function callsLeftInTurn(turn: TurnState): number {
   const { agents, settled } = turn.attempt;

@@ -1,7 +1,7 @@
 import type { AgentRules, Budget, TeamRules } from "../../protocol/team";
 import { maxCallUsd } from "./budget";
 import {
-  FAIR_OUTPUT_TOKENS,
+  USEFUL_OUTPUT_TOKENS,
   MIN_OUTPUT_TOKENS,
   PRESENTATION_OUTPUT_TOKENS,
   PRESENTATION_OVERHEAD_TOKENS,
@@ -75,7 +75,7 @@ function sensibleCap(
 ): number {
   if (rules.skip_coordination)
     return Math.max(...calls.map((call) => maxCostOf(call, PRESENTATION_OUTPUT_TOKENS)));
-  const answers = calls.length * FAIR_OUTPUT_TOKENS;
+  const answers = calls.length * USEFUL_OUTPUT_TOKENS;
   const usual = PRESENTATION_OVERHEAD_TOKENS + questionTokens;
   const presentations = calls.map(({ agent, inputTokens }) => {
     // The presenter's request repeats the long parts of its first call: earlier turns, tools,
@@ -84,7 +84,7 @@ function sensibleCap(
     return maxCostOf({ agent, inputTokens: repeated + answers }, PRESENTATION_OUTPUT_TOKENS);
   });
   return calls.reduce(
-    (sum, call) => sum + maxCostOf(call, FAIR_OUTPUT_TOKENS),
+    (sum, call) => sum + maxCostOf(call, USEFUL_OUTPUT_TOKENS),
     Math.max(...presentations),
   );
 }

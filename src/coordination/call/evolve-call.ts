@@ -41,7 +41,7 @@ function callStarted(turn: TurnState, agent: number, event: EventOf<"call.starte
     agent,
     reservedTokens: event.reserved.tokens,
     reservedUsd: reserved.usd,
-    ...(!reserved.isWhole && { unpriced: true }),
+    ...(!reserved.isComplete && { unpriced: true }),
     ...(isResearch(event) && { research: true }),
     ...(event.compacts && { compacts: true }),
     ...(asksForDecision(event) && { decides: true }),
@@ -138,12 +138,12 @@ type Charge = CostFields & { tokens: number; usage: Usage | null; unreported?: t
 
 function charge(turn: TurnState, agent: number, charged: Charge): TurnState {
   const { usage, tokens, unreported } = charged;
-  const { usd, isWhole } = chargedCost(turn.rules.agents[agent], charged);
+  const { usd, isComplete } = chargedCost(turn.rules.agents[agent], charged);
   return {
     ...turn,
     spentTokens: turn.spentTokens + tokens,
     spentUsd: turn.spentUsd + usd,
-    ...(!isWhole && { unpriced: true }),
+    ...(!isComplete && { unpriced: true }),
     usage: usage && !unreported ? addUsage(turn.usage, usage) : turn.usage,
   };
 }

@@ -246,11 +246,11 @@ function chargeIn(
 function addCharge(
   turn: TurnView,
   agent: AgentView,
-  { usd, isWhole, tokens, usage }: Charge,
+  { usd, isComplete, tokens, usage }: Charge,
 ): void {
   for (const one of [turn, agent]) {
     one.costUsd += usd;
-    one.isCostWhole &&= isWhole;
+    one.isCostWhole &&= isComplete;
     if (!usage) one.reservedTokens += tokens;
   }
   if (usage) {
@@ -258,6 +258,6 @@ function addCharge(
     agent.reportedTokens += totalTokens(usage);
   } else {
     turn.unreportedUsd += usd;
-    if (!isWhole) turn.isUnreportedUnpriced = true;
+    if (!isComplete) turn.isUnreportedUnpriced = true;
   }
 }

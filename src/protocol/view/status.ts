@@ -271,11 +271,11 @@ const toTokens = ({ reported, reserved }: Tokens) => ({
 
 const costOfView = ({ costUsd, isCostWhole }: Pick<TurnView, "costUsd" | "isCostWhole">): Cost => ({
   usd: costUsd,
-  isWhole: isCostWhole,
+  isComplete: isCostWhole,
 });
 
-const toCost = ({ usd, isWhole }: Cost) => ({
-  cost_usd: isWhole ? usd : null,
+const toCost = ({ usd, isComplete }: Cost) => ({
+  cost_usd: isComplete ? usd : null,
   cost_usd_known: usd,
 });
 

@@ -7,7 +7,7 @@ import { showControls } from "../large-results";
 import type { SecretOf } from "../secret-bindings";
 import type { Tool, ToolContext, ToolResult } from "../tool";
 import { Mutex, MutexLease } from "../../async/mutex";
-import { FILING_MS } from "../large-results";
+import { MAX_STORING_MS } from "../large-results";
 import { type HttpToolDefinition, httpToolRule } from "./definition";
 import {
   isText,
@@ -57,7 +57,7 @@ export function httpTool(
       const lease = new MutexLease(large);
       const settle: SendOptions["settle"] = (how) => breakers.settle(origin, how, context.now());
       const { text, ...result } = await send(definition, made.request, { context, lease, settle });
-      if (result.files) lease.releaseWhen(context.untilFiled, FILING_MS);
+      if (result.files) lease.releaseOnEnd(context.onResultStored, MAX_STORING_MS);
       return { ...result, text: showControls(hideSecrets(text, made.request.secrets)) };
     },
   };

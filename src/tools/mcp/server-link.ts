@@ -28,7 +28,7 @@ import { cutText, shown } from "./shown-text";
 import { abortable } from "../../async/abort";
 import { type Mutex, MutexLease } from "../../async/mutex";
 import { sleep } from "../../async/sleep";
-import { FILING_MS } from "../large-results";
+import { MAX_STORING_MS } from "../large-results";
 
 type LinkOptions = {
   server: McpServer;
@@ -297,7 +297,7 @@ export class ServerLink {
     });
     try {
       const result = this.#ofReply(await call, context);
-      large.releaseWhen(context.untilFiled, FILING_MS);
+      large.releaseOnEnd(context.onResultStored, MAX_STORING_MS);
       return result;
     } catch (error) {
       large.release();

@@ -136,22 +136,25 @@ function checked(plan: Plan, most: number): Plan {
         `${id} depends on ${unknown}, and there is no such task.`,
       );
   }
-  refuseCircles(tasks);
+  refuseCycles(tasks);
   return plan;
 }
 
-/** Repeatedly removes tasks without remaining dependencies; a rest is circular. */
-function refuseCircles(tasks: readonly Task[]): void {
-  let left = tasks;
+/**
+ * Throws `FileError` if tasks depend on one another in a cycle. Repeatedly removes the tasks whose
+ * dependencies were removed; tasks that cannot be removed form a cycle or depend on one.
+ */
+function refuseCycles(tasks: readonly Task[]): void {
+  let remaining = tasks;
   for (;;) {
-    const ids = new Set(left.map(({ id }) => id));
-    const next = left.filter(({ depends_on }) => depends_on.some((one) => ids.has(one)));
+    const ids = new Set(remaining.map(({ id }) => id));
+    const next = remaining.filter(({ depends_on }) => depends_on.some((one) => ids.has(one)));
     if (next.length === 0) return;
-    if (next.length === left.length)
+    if (next.length === remaining.length)
       throw new FileError(
         "task_circle",
-        `These tasks wait for one another: ${left.map(({ id }) => id).join(", ")}.`,
+        `These tasks wait for one another: ${remaining.map(({ id }) => id).join(", ")}.`,
       );
-    left = next;
+    remaining = next;
   }
 }

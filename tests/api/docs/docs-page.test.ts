@@ -12,20 +12,20 @@ describe("the docs page", () => {
     page = await response.text();
   });
 
-  it("is HTML that lists every address", async () => {
+  it("is HTML that lists every path of the API", async () => {
     expect([response.status, response.headers.get("content-type")]).toEqual([
       200,
       "text/html; charset=UTF-8",
     ]);
-    const document: { paths: Record<string, unknown> } = JSON.parse(
+    const openApi: { paths: Record<string, unknown> } = JSON.parse(
       await (
         await createApp().fetch(new Request("http://127.0.0.1/openapi.json"), OPEN_SERVICE)
       ).text(),
     );
-    for (const path of Object.keys(document.paths)) expect(page).toContain(`${path}</code>`);
+    for (const path of Object.keys(openApi.paths)) expect(page).toContain(`${path}</code>`);
   });
 
-  it("loads nothing: no other address, no script, no image, no frame", () => {
+  it("loads nothing from a server: no style sheet, script, image or frame", () => {
     const attributes = [...page.matchAll(/\b(?:src|href|action|data|style|on\w+)="([^"]*)"/g)].map(
       ([, value]) => value ?? "",
     );
@@ -34,7 +34,7 @@ describe("the docs page", () => {
     expect(page).not.toMatch(/<(script|img|link|iframe|object|embed|form)\b|@import|url\(/i);
   });
 
-  it("B19 has a policy that allows its own style and nothing else", () => {
+  it("B19 has a Content-Security-Policy that allows only its own style", () => {
     const [, style = ""] = /<style>([\s\S]*?)<\/style>/.exec(page) ?? [];
     const hash = createHash("sha256").update(style).digest("base64");
     expect(response.headers.get("content-security-policy")).toBe(
@@ -47,24 +47,27 @@ describe("the docs page", () => {
     for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
   });
 
-  it("shows all contents of the document as text", async () => {
-    const evil = `<img src=x onerror=alert(1)>"'\`<b>`;
+  it("escapes all texts of the OpenAPI document", async () => {
+    const markup = `<img src=x onerror=alert(1)>"'\`<b>`;
     const { html } = await docsPage({
       openapi: "3.1.0",
-      info: { title: evil, version: "1", description: evil },
+      info: { title: markup, version: "1", description: markup },
       paths: {
         "/x": {
           get: {
-            operationId: evil,
-            tags: [evil],
-            summary: evil,
-            responses: { 200: { description: evil } },
+            operationId: markup,
+            tags: [markup],
+            summary: markup,
+            responses: { 200: { description: markup } },
           },
         },
       },
       components: {
         schemas: {
-          Evil: { type: "object", properties: { [evil]: { type: "string", description: evil } } },
+          Schema: {
+            type: "object",
+            properties: { [markup]: { type: "string", description: markup } },
+          },
         },
       },
     });

@@ -2,7 +2,7 @@ import { link, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { isOneFile } from "../../../cli/contexts/directory";
+import { isSameFile } from "../../../cli/contexts/directory";
 import {
   type Change,
   type LocalEntry,
@@ -130,8 +130,8 @@ describe("two names that differ in case", () => {
     { one: "Readme.md", other: "readme.md", is: false },
     { one: "Docs/a.md", other: "docs/a.md", is: false },
     { one: "none", other: "NONE", is: false },
-  ])("are one file: $one and $other, $is", async ({ one, other, is }) => {
-    expect(await isOneFile(here, one, other)).toBe(is);
+  ])("are the same file ($one, $other): $is", async ({ one, other, is }) => {
+    expect(await isSameFile(here, one, other)).toBe(is);
   });
 
   it.each([

@@ -278,15 +278,15 @@ describe("a local change is a conflict and is kept if the path becomes a file or
     const [base, turn] = [swap?.base ?? {}, swap?.turn ?? {}];
     await fill({ ...base, ...mine } as Files);
     const before = await filesHere();
-    const told = async (...args: string[]) => {
+    const pulled = async (...args: string[]) => {
       const { code, stdout } = await pull(withTurn(base, turn), ...args);
       const lines = stdout.split("\n").filter((line) => line.startsWith("conflict\t"));
       return [code, Object.fromEntries(lines.map((line) => line.split("\t").slice(1)))];
     };
-    expect(await told()).toEqual([1, conflicts]);
+    expect(await pulled()).toEqual([1, conflicts]);
     expect(await refusal(withTurn(base, turn), "--apply")).toContain("Nothing was written");
     expect(await filesHere()).toEqual(before);
-    expect(await told("--apply", "--skip-conflicts")).toEqual([1, conflicts]);
+    expect(await pulled("--apply", "--skip-conflicts")).toEqual([1, conflicts]);
     expect(await filesHere()).toEqual(then);
   });
 

@@ -17,10 +17,10 @@ async function fill(files: Record<string, string | Uint8Array>): Promise<void> {
   }
 }
 const scanned = async (includes: string[] = [], at = "") => {
-  const { files, leftOut } = await scan(path.join(root, at), includes);
+  const { files, exclusions } = await scan(path.join(root, at), includes);
   return {
     goes: files.map((file) => file.path),
-    stays: Object.fromEntries(leftOut.map((one) => [one.path, one.reason])),
+    stays: Object.fromEntries(exclusions.map((one) => [one.path, one.reason])),
   };
 };
 

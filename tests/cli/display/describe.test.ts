@@ -6,7 +6,7 @@ import * as b from "../../protocol/builders";
 import { base } from "./shown-turn";
 
 describe("the line of an event", () => {
-  const told = (body: b.Body, before: b.Body[] = base) => {
+  const lineOf = (body: b.Body, before: b.Body[] = base) => {
     const events = b.log([...before, body]);
     const event = events.at(-1);
     const turn = turnOf(b.view(events));
@@ -105,7 +105,7 @@ describe("the line of an event", () => {
     { body: b.failed("anna"), line: "00:00  turn 1 failed: No agent gave an answer." },
     { body: b.delta("anna", { call: "c", offset: 0, text: "x" }), line: null },
   ])("$body.type: $line", ({ body, line }) => {
-    expect(told(body)).toBe(line);
+    expect(lineOf(body)).toBe(line);
   });
 });
 

@@ -23,10 +23,10 @@ describe("a use of a hosted tool", () => {
       line: "anna ran code: print(1) print(2)",
     },
     { use: { input: "x".repeat(500) }, line: `anna searched the web: ${"x".repeat(199)}…` },
-  ] as const)("is told as $line", ({ use, line }) => {
+  ] as const)("is shown as $line", ({ use, line }) => {
     const event = b.log([...base, b.hostedUse("anna", "c1", use)]).at(-1);
-    const told = event && eventLine(event, turnAfter());
-    expect(told && paint(told, { width: 300, color: false })).toBe(`00:00  ${line}`);
+    const shown = event && eventLine(event, turnAfter());
+    expect(shown && paint(shown, { width: 300, color: false })).toBe(`00:00  ${line}`);
   });
 
   it.each([

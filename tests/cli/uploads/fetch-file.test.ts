@@ -4,15 +4,15 @@ import { fetchFile, fetcherFrom, isAddress } from "../../../cli/uploads/fetch-fi
 const START = "https://files.example/a.pdf";
 type Pages = Readonly<Record<string, () => Response>>;
 
-/** A fetch that answers for these addresses, and the addresses that were requested. */
+/** A fetch that serves these pages, and the addresses that it was called with. */
 function web(pages: Pages) {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const fetch: typeof globalThis.fetch = async (input) => {
     const address = String(input);
-    asked.push(address);
+    requested.push(address);
     return pages[address]?.() ?? new Response("no", { status: 404 });
   };
-  return { asked, fetch };
+  return { requested, fetch };
 }
 const to =
   (location: string, status = 302) =>
@@ -20,11 +20,11 @@ const to =
     new Response(null, { status, headers: { location } });
 
 describe("a file with an address", () => {
-  it.each<{ name: string; pages: Pages; steps: number }>([
+  it.each<{ name: string; pages: Pages; requests: number }>([
     {
       name: "has the bytes that its server sends",
       pages: { [START]: () => new Response("%PDF-1") },
-      steps: 1,
+      requests: 1,
     },
     {
       name: "has the bytes of the address that it redirects to",
@@ -32,41 +32,41 @@ describe("a file with an address", () => {
         [START]: to("/b.pdf", 308),
         "https://files.example/b.pdf": () => new Response("%PDF-1"),
       },
-      steps: 2,
+      requests: 2,
     },
-  ])("$name", async ({ pages, steps }) => {
-    const { asked, fetch } = web(pages);
+  ])("$name", async ({ pages, requests }) => {
+    const { requested, fetch } = web(pages);
     expect((await fetchFile(START, 100, fetcherFrom(fetch))).toString()).toBe("%PDF-1");
-    expect(asked).toHaveLength(steps);
+    expect(requested).toHaveLength(requests);
   });
 
-  it.each<{ name: string; pages: Pages; told: string; asked?: number }>([
-    { name: "does not exist", pages: {}, told: "the response is 404" },
+  it.each<{ name: string; pages: Pages; message: string; requests?: number }>([
+    { name: "does not exist", pages: {}, message: "the server responded with status 404" },
     {
       name: "is above the size limit",
       pages: { [START]: () => new Response("x".repeat(101)) },
-      told: "it has more than 100 bytes",
+      message: "it is larger than 100 bytes",
     },
     {
-      name: "redirects to an address without https",
+      name: "redirects to an address that does not use https",
       pages: { [START]: to("http://files.example/a.pdf") },
-      told: "without https",
+      message: "does not use https",
     },
     {
       name: "redirects to this machine",
       pages: { [START]: to("file:///etc/passwd") },
-      told: "without https",
+      message: "does not use https",
     },
     {
-      name: "redirects in a circle",
+      name: "redirects to itself",
       pages: { [START]: to(START) },
-      told: "more than 5 times",
-      asked: 6,
+      message: "more than 5 times",
+      requests: 6,
     },
-  ])("is refused if it $name", async ({ pages, told, asked: times = 1 }) => {
-    const { asked, fetch } = web(pages);
-    await expect(fetchFile(START, 100, fetcherFrom(fetch))).rejects.toThrow(told);
-    expect(asked).toHaveLength(times);
+  ])("is refused if it $name", async ({ pages, message, requests = 1 }) => {
+    const { requested, fetch } = web(pages);
+    await expect(fetchFile(START, 100, fetcherFrom(fetch))).rejects.toThrow(message);
+    expect(requested).toHaveLength(requests);
   });
 
   it.each([
@@ -74,5 +74,5 @@ describe("a file with an address", () => {
     ["HTTPS://x.example/a", true],
     ["http://x.example/a", false],
     ["docs/https.pdf", false],
-  ])("%s is an address: %s", (name, is) => expect(isAddress(name)).toBe(is));
+  ])("%s is a downloadable address: %s", (name, is) => expect(isAddress(name)).toBe(is));
 });

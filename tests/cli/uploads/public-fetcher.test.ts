@@ -17,72 +17,72 @@ import {
 } from "../../../cli/uploads/public-fetcher";
 
 const PUBLIC: LookupAddress = { address: "8.8.8.8", family: 4 };
-/** A lookup that resolves every name to these addresses. */
-const leadsTo =
-  (...found: LookupAddress[]): Resolver =>
+/** A resolver that resolves every host name to these IP addresses. */
+const resolvesTo =
+  (...addresses: LookupAddress[]): Resolver =>
   (_name, _options, done) =>
-    done(null, found);
-const at = (address: string): LookupAddress => ({ address, family: address.includes(":") ? 6 : 4 });
-const asks = (address: string, resolve = leadsTo(PUBLIC)) =>
-  fetchPublic({ request: https.request, resolve })(new URL(address), AbortSignal.timeout(5_000));
+    done(null, addresses);
+const ip = (address: string): LookupAddress => ({ address, family: address.includes(":") ? 6 : 4 });
+const fetchUrl = (url: string, resolve = resolvesTo(PUBLIC)) =>
+  fetchPublic({ request: https.request, resolve })(new URL(url), AbortSignal.timeout(5_000));
 
-describe("an address in a config is not requested", () => {
+describe("a URL in a config is not requested", () => {
   it.each([
-    { name: "without https", address: "http://files.org/a", told: "only https" },
+    { name: "if it does not use https", url: "http://files.org/a", message: "only https" },
     {
-      name: "with a password",
-      address: "https://me:secret@files.org/a",
-      told: "a user name or a password",
+      name: "if it contains a password",
+      url: "https://me:secret@files.org/a",
+      message: "a user name or a password",
     },
     {
-      name: "at another port",
-      address: "https://files.org:8443/a",
-      told: "it names the port 8443",
+      name: "if it contains a port",
+      url: "https://files.org:8443/a",
+      message: "it contains port 8443",
     },
     {
-      name: "of this machine",
-      address: "https://127.0.0.1/a",
-      told: "127.0.0.1 is not a public address",
+      name: "if its host is a loopback address",
+      url: "https://127.0.0.1/a",
+      message: "127.0.0.1 is not a public address",
     },
     {
-      name: "of this machine, written as a number",
-      address: "https://2130706433/a",
-      told: "127.0.0.1 is not a",
+      name: "if its host is a loopback address written as a number",
+      url: "https://2130706433/a",
+      message: "127.0.0.1 is not a",
     },
     {
-      name: "of this machine, by its name",
-      address: "https://localhost/a",
-      told: "localhost is not a public address",
+      name: "if its host is localhost",
+      url: "https://localhost/a",
+      message: "localhost is not a public address",
     },
     {
-      name: "of this machine, in IPv6",
-      address: "https://[::1]/a",
-      told: "[::1] is not a public address",
+      name: "if its host is the IPv6 loopback address",
+      url: "https://[::1]/a",
+      message: "[::1] is not a public address",
     },
     {
-      name: "of this machine, in IPv6 around IPv4",
-      address: "https://[::ffff:127.0.0.1]/a",
-      told: "is not a public address",
+      name: "if its host is a loopback address mapped to IPv6",
+      url: "https://[::ffff:127.0.0.1]/a",
+      message: "is not a public address",
     },
     {
-      name: "of a home network",
-      address: "https://192.168.0.1/a",
-      told: "192.168.0.1 is not a public address",
+      name: "if its host is an address of a private network",
+      url: "https://192.168.0.1/a",
+      message: "192.168.0.1 is not a public address",
     },
     {
-      name: "of a company network",
-      address: "https://wiki.corp/a",
-      told: "wiki.corp is not a public address",
+      name: "if its host is a name in a company network",
+      url: "https://wiki.corp/a",
+      message: "wiki.corp is not a public address",
     },
     {
-      name: "of the metadata of a cloud",
-      address: "https://169.254.169.254/latest",
-      told: "169.254.169.254 is not a",
+      name: "if its host is a cloud metadata service",
+      url: "https://169.254.169.254/latest",
+      message: "169.254.169.254 is not a",
     },
-  ])("$name", async ({ address, told }) => {
-    const refused = asks(address);
-    await expect(refused).rejects.toThrow(told);
-    await expect(refused).rejects.toBeInstanceOf(NotPublicError);
+  ])("$name", async ({ url, message }) => {
+    const response = fetchUrl(url);
+    await expect(response).rejects.toThrow(message);
+    await expect(response).rejects.toBeInstanceOf(NotPublicError);
   });
 
   it.each([
@@ -94,56 +94,57 @@ describe("an address in a config is not requested", () => {
     "fd00::1",
     "fe80::1",
     "::ffff:10.0.0.8",
-  ])("if its name resolves to %s, even with a public address too", async (address) => {
-    for (const found of [[at(address)], [PUBLIC, at(address)]])
-      await expect(asks("https://files.org/a", leadsTo(...found))).rejects.toThrow(
-        `files.org leads to ${address}`,
+  ])("if its host resolves to %s, alone or with a public address", async (address) => {
+    for (const addresses of [[ip(address)], [PUBLIC, ip(address)]])
+      await expect(fetchUrl("https://files.org/a", resolvesTo(...addresses))).rejects.toThrow(
+        `files.org resolves to ${address}`,
       );
   });
 });
 
-describe("a connection uses the checked addresses", () => {
+describe("the lookup of a connection", () => {
   it.each([
-    { name: "all of them, if all are requested", all: true, given: [[PUBLIC]] },
-    { name: "the first, if one is requested", all: false, given: ["8.8.8.8", 4] },
-  ])("$name", ({ all, given }) => {
-    const got: unknown[] = [];
-    publicLookup(leadsTo(PUBLIC))("files.org", { all }, (error, ...rest) =>
-      got.push(error, ...rest),
+    { name: "all checked addresses if `all` is set", all: true, expected: [[PUBLIC]] },
+    { name: "the first checked address otherwise", all: false, expected: ["8.8.8.8", 4] },
+  ])("returns $name", ({ all, expected }) => {
+    const results: unknown[] = [];
+    publicLookup(resolvesTo(PUBLIC))("files.org", { all }, (error, ...rest) =>
+      results.push(error, ...rest),
     );
-    expect(got).toEqual([null, ...given]);
+    expect(results).toEqual([null, ...expected]);
   });
 
-  it("and fails without an address", async () => {
-    await expect(asks("https://files.org/a", leadsTo())).rejects.toThrow(
+  it("fails if the host has no address", async () => {
+    await expect(fetchUrl("https://files.org/a", resolvesTo())).rejects.toThrow(
       "files.org has no address",
     );
   });
 });
 
 /**
- * A real server behind every public name. Names are resolved, and then the connection goes to this
- * server without TLS.
+ * A real server that receives all requests of `request`. That function looks up the host name as
+ * usual, then connects to this server without TLS instead.
  */
 let server: Server;
-let asked: IncomingMessage[] = [];
+let received: IncomingMessage[] = [];
 const PAGES: Record<string, (response: ServerResponse) => void> = {
   "/a.pdf": (response) => response.end("%PDF-1"),
   "/moved": (response) => response.writeHead(302, { location: "/a.pdf" }).end(),
-  "/home": (response) => response.writeHead(302, { location: "https://192.168.0.1/a.pdf" }).end(),
+  "/private": (response) =>
+    response.writeHead(302, { location: "https://192.168.0.1/a.pdf" }).end(),
   "/plain": (response) => response.writeHead(301, { location: "http://files.org/a.pdf" }).end(),
   "/endless": (response) => void setInterval(() => response.write("x".repeat(60)), 5).unref(),
   "/gone": (response) => response.writeHead(410).end("gone"),
 };
 beforeAll(async () => {
   server = createServer((request, response) => {
-    asked.push(request);
+    received.push(request);
     PAGES[request.url ?? ""]?.(response);
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
 });
 beforeEach(() => {
-  asked = [];
+  received = [];
 });
 afterAll(() => {
   server.closeAllConnections();
@@ -151,30 +152,32 @@ afterAll(() => {
 });
 
 const request = (
-  address: string,
+  url: string,
   options: https.RequestOptions,
   done: (message: IncomingMessage) => void,
 ) => {
   const listening = server.address();
   const port = typeof listening === "object" ? listening?.port : undefined;
-  const { hostname: host, pathname: page } = new URL(address);
-  const { lookup: looksUp, agent: _, ...rest } = options;
-  const led: typeof looksUp = (name, wanted, found) =>
-    looksUp?.(name, wanted, (error) =>
-      error ? found(error, []) : found(null, wanted.all ? [at("127.0.0.1")] : "127.0.0.1", 4),
-    );
-  return plainRequest({ ...rest, host, path: page, port, lookup: led }, done);
+  const { hostname: host, pathname: page } = new URL(url);
+  const { lookup, agent: _, ...rest } = options;
+  const lookupServer: typeof lookup = (name, lookupOptions, callback) =>
+    lookup?.(name, lookupOptions, (error) => {
+      if (error) callback(error, []);
+      else if (lookupOptions.all) callback(null, [ip("127.0.0.1")]);
+      else callback(null, "127.0.0.1", 4);
+    });
+  return plainRequest({ ...rest, host, path: page, port, lookup: lookupServer }, done);
 };
-const get = fetchPublic({ request, resolve: leadsTo(PUBLIC) });
+const get = fetchPublic({ request, resolve: resolvesTo(PUBLIC) });
 
-describe("a public address", () => {
-  it.each(["/a.pdf", "/moved"])("is read: %s", async (page) => {
+describe("a file at a public URL", () => {
+  it.each(["/a.pdf", "/moved"])("is downloaded: %s", async (page) => {
     expect((await fetchFile(`https://files.org${page}`, 100, get)).toString()).toBe("%PDF-1");
   });
 
-  it("is sent no data of the user", async () => {
+  it("is requested without data of the user", async () => {
     await fetchFile("https://files.org/a.pdf", 100, get);
-    const [{ headers } = { headers: {} }] = asked;
+    const [{ headers } = { headers: {} }] = received;
     expect(Object.keys(headers).toSorted()).toEqual([
       "accept",
       "accept-encoding",
@@ -186,15 +189,19 @@ describe("a public address", () => {
 
   it.each([
     {
-      name: "after a redirect to a home network",
-      page: "/home",
-      told: "192.168.0.1 is not a public address",
+      name: "it redirects to a private network",
+      page: "/private",
+      message: "192.168.0.1 is not a public address",
     },
-    { name: "after a redirect to an address without https", page: "/plain", told: "without https" },
-    { name: "beyond the size limit", page: "/endless", told: "it has more than 100 bytes" },
-    { name: "after an error status", page: "/gone", told: "the response is 410" },
-  ])("is not read further $name", async ({ page, told }) => {
-    await expect(fetchFile(`https://files.org${page}`, 100, get)).rejects.toThrow(told);
-    expect(asked).toHaveLength(1);
+    { name: "it redirects to http", page: "/plain", message: "does not use https" },
+    { name: "it exceeds the size limit", page: "/endless", message: "it is larger than 100 bytes" },
+    {
+      name: "the server responds with an error",
+      page: "/gone",
+      message: "responded with status 410",
+    },
+  ])("is not downloaded if $name", async ({ page, message }) => {
+    await expect(fetchFile(`https://files.org${page}`, 100, get)).rejects.toThrow(message);
+    expect(received).toHaveLength(1);
   });
 });

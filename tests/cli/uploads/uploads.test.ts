@@ -96,20 +96,20 @@ describe("the attachments of a question", () => {
       name: "a missing file",
       files: {},
       path: "a.png",
-      told: /Cannot attach a\.png to .* no such file/,
+      message: /Cannot attach a\.png to .* no such file/,
     },
-    { name: "a folder", files: {}, path: ".", told: /it is a folder/ },
-    { name: "an empty file", files: { "a.txt": "" }, path: "a.txt", told: /it is empty/ },
+    { name: "a folder", files: {}, path: ".", message: /it is a folder/ },
+    { name: "an empty file", files: { "a.txt": "" }, path: "a.txt", message: /it is empty/ },
     {
       name: "files above the size limit",
       files: { "a.bin": Buffer.alloc(3_000_001) },
       path: "a.bin",
-      told: /3000000 bytes is the limit/,
+      message: /3000000 bytes is the limit/,
     },
-  ])("cannot include $name", async ({ files, path: named, told }) => {
+  ])("cannot include $name", async ({ files, path: named, message }) => {
     await expect(
       readUploads([{ name: named, isNamedByUser: true }], folder(files)),
-    ).rejects.toThrow(told);
+    ).rejects.toThrow(message);
   });
 });
 
@@ -207,22 +207,27 @@ describe("a file with an address", () => {
   async function* bytes(): AsyncGenerator<Uint8Array> {
     yield Buffer.from("%PDF-1");
   }
-  /** Sends no request, and records each address with the way it would be fetched. */
+  /** Fetchers that send no request. They record each address with the name of the fetcher. */
   const world = () => {
-    const asked: string[] = [];
-    const said: string[] = [];
+    const requested: string[] = [];
+    const printed: string[] = [];
     const get =
-      (by: string): Fetcher =>
+      (fetcher: string): Fetcher =>
       async ({ href }) => {
-        asked.push(`${by} ${href}`);
+        requested.push(`${fetcher} ${href}`);
         return { status: 200, location: null, body: bytes(), close: () => undefined };
       };
-    const stderr = { write: (text: string) => said.push(text) };
-    return { asked, said, stderr, fetchers: { byUser: get("meant"), byConfig: get("others") } };
+    const stderr = { write: (text: string) => printed.push(text) };
+    return {
+      requested,
+      printed,
+      stderr,
+      fetchers: { byUser: get("by user"), byConfig: get("by config") },
+    };
   };
 
-  it("is fetched as public if only a config names it, after a notice", async () => {
-    const { asked, said, stderr, fetchers } = world();
+  it("is fetched from a public address only, after a notice, if only a config names it", async () => {
+    const { requested, printed, stderr, fetchers } = world();
     const { attached } = await chooseTeam(
       { config: "team.yaml" },
       { ...folder({ "team.yaml": CONFIG_OF }), stderr },
@@ -231,14 +236,14 @@ describe("a file with an address", () => {
     expect(attached).toEqual([
       { type: "file", name: ADDRESS, data: Buffer.from("%PDF-1").toString("base64") },
     ]);
-    expect(asked).toEqual([`others ${ADDRESS}`]);
-    expect(said).toEqual([
+    expect(requested).toEqual([`by config ${ADDRESS}`]);
+    expect(printed).toEqual([
       `fetch   ${ADDRESS} from this machine, because the config names it in upload_files\n`,
     ]);
   });
 
   it("is fetched from any address if the user names it, even if a config does too", async () => {
-    const { asked, said, stderr, fetchers } = world();
+    const { requested, printed, stderr, fetchers } = world();
     const flags = { config: "team.yaml", file: [ADDRESS] };
     const { attached } = await chooseTeam(
       flags,
@@ -246,10 +251,10 @@ describe("a file with an address", () => {
       fetchers,
     );
     expect(attached).toHaveLength(1);
-    expect([asked, said]).toEqual([[`meant ${ADDRESS}`], []]);
+    expect([requested, printed]).toEqual([[`by user ${ADDRESS}`], []]);
   });
 
-  it("is not fetched if it is not public, and the message has the remedy", async () => {
+  it("is not fetched if its address is not public, and the message says what to do", async () => {
     const named = "https://192.168.0.1/secret.txt";
     const io = folder({ "team.yaml": `agent: {backend: {upload_files: ['${named}']}}` });
     const message = `Cannot attach ${named} to the question: 192.168.0.1 is not a public address; if you trust this address, add --file ${named}.`;

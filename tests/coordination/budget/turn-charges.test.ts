@@ -78,7 +78,7 @@ it.each<Row>([
   },
 ])("charges a turn with $name", ({ events, costs, used, open }) => {
   const charges = chargesOf(events, 7);
-  expect([charges.cost.usd, charges.cost.isWhole]).toEqual([expect.closeTo(costs, 9), true]);
+  expect([charges.cost.usd, charges.cost.isComplete]).toEqual([expect.closeTo(costs, 9), true]);
   expect(charges.usage).toEqual(used);
   expect(charges.settles.map(({ call }) => call)).toEqual(open);
   for (const event of charges.settles)

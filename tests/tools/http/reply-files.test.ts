@@ -167,7 +167,7 @@ describe("large responses are received one at a time", () => {
     const large = new Mutex();
     const ended: string[] = [];
     const releases: (() => void)[] = [];
-    const context = { untilFiled: (release: () => void) => void releases.push(release) };
+    const context = { onResultStored: (release: () => void) => void releases.push(release) };
     const first = await run("/large", { large, context });
     expect(first.files).toHaveLength(1);
     const second = run("/large", { large }).then(() => ended.push("second"));

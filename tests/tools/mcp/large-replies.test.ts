@@ -5,8 +5,8 @@ import { reply, text } from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 
 /**
- * Of large replies one is in memory at a time, over all servers, from its second megabyte until it
- * is filed.
+ * One large reply is in memory at a time, over all servers: from its second megabyte until its
+ * result is stored.
  */
 
 const LARGE = text("x".repeat(3_000_000));
@@ -26,10 +26,10 @@ async function two(first = repliesLarge, second = repliesLarge, trusted = false)
     const releases: (() => void)[] = [];
     const abort = new AbortController();
     const seen = { isDone: false };
-    const untilFiled = (release: () => void) => void releases.push(release);
+    const onResultStored = (release: () => void) => void releases.push(release);
     const run = toolOf(servers, `mcp__${name}__act`).run(
       {},
-      context({ signal: abort.signal, untilFiled }),
+      context({ signal: abort.signal, onResultStored }),
     );
     const ended = run.finally(() => {
       seen.isDone = true;
@@ -39,7 +39,7 @@ async function two(first = repliesLarge, second = repliesLarge, trusted = false)
       ended,
       seen,
       abort: () => abort.abort(new Error("nobody waits")),
-      filed: () => releases.map((release) => release()),
+      storeResult: () => releases.map((release) => release()),
     };
   };
   return { one, other, call };
@@ -54,7 +54,7 @@ describe("a large reply", () => {
     await expect.poll(() => other.messages("tools/call").length).toBe(1);
     await aWhile();
     expect(second.seen.isDone).toBe(false);
-    first.filed();
+    first.storeResult();
     expect((await second.ended).text).toHaveLength(3_000_000);
   });
 
@@ -108,7 +108,7 @@ describe("a large reply", () => {
     const third = call("other");
     await aWhile();
     expect(third.seen.isDone).toBe(false);
-    first.filed();
+    first.storeResult();
     expect((await third.ended).text).toHaveLength(3_000_000);
   });
 

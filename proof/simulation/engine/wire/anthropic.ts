@@ -1,9 +1,16 @@
 import { type Item, joined } from "../../../../simulated/providers/continuity";
-import { data, givenCall, chunksOf, type Search, type ReplyContent, type Writer } from "./frame";
+import {
+  sseFrame,
+  toCallItem,
+  chunksOf,
+  type Search,
+  type ReplyContent,
+  type Encoder,
+} from "./frame";
 
-/** Writes Anthropic Messages. */
-export const writeAnthropic: Writer = (spoken) => {
-  const { id, model, text, calls, searches, finish, usage } = spoken;
+/** Encodes Anthropic Messages. */
+export const encodeAnthropic: Encoder = (reply) => {
+  const { id, model, text, calls, searches, finish, usage } = reply;
   const blocks = [
     ...searches.flatMap((search, index) => searchBlocks(search, `srvtoolu_${id}${index}`)),
     ...(text === ""
@@ -11,7 +18,7 @@ export const writeAnthropic: Writer = (spoken) => {
       : [
           {
             start: { type: "text", text: "" },
-            deltas: [...textDeltas(text), ...sourceDeltas(spoken)],
+            deltas: [...textDeltas(text), ...sourceDeltas(reply)],
           },
         ]),
     ...calls.map(({ name, arguments: args }, index) => ({
@@ -51,11 +58,11 @@ export const writeAnthropic: Writer = (spoken) => {
     { type: "message_delta", delta: { stop_reason: stopped, stop_sequence: null }, usage: counted },
     { type: "message_stop" },
   ];
-  return { frames: events.map((event) => data(event, event.type)), given: givenIn(spoken) };
+  return { frames: events.map((event) => sseFrame(event, event.type)), items: itemsIn(reply) };
 };
 
 const textDeltas = (text: string) =>
-  chunksOf(text).map((piece) => ({ type: "text_delta", text: piece }));
+  chunksOf(text).map((chunk) => ({ type: "text_delta", text: chunk }));
 
 /** Number of web searches that a request allows; 0 in other formats. */
 export function mostSearches(body: string): number {
@@ -93,7 +100,7 @@ const sourceDeltas = ({ searches, text }: ReplyContent) =>
     };
   });
 
-function givenIn({ id, text, calls, searches }: ReplyContent): Item[] {
+function itemsIn({ id, text, calls, searches }: ReplyContent): Item[] {
   const searched = searches.flatMap((search, index): Item[] => {
     const [use, result] = searchBlocks(search, `srvtoolu_${id}${index}`);
     const content = JSON.stringify(result?.start.content);
@@ -103,7 +110,7 @@ function givenIn({ id, text, calls, searches }: ReplyContent): Item[] {
     ];
   });
   const called = calls.map((call, index) =>
-    givenCall(`toolu_${id}${index}`, call.name, compact(call.arguments)),
+    toCallItem(`toolu_${id}${index}`, call.name, compact(call.arguments)),
   );
   return joined([...searched, { kind: "text", id: "", content: text }, ...called]);
 }

@@ -1,11 +1,11 @@
 import { joined } from "../../../../simulated/providers/continuity";
-import { data, givenCall, chunksOf, type ReplyContent, type Writer } from "./frame";
+import { sseFrame, toCallItem, chunksOf, type ReplyContent, type Encoder } from "./frame";
 
-/** Writes OpenAI Chat Completions. */
-export const writeChat: Writer = (spoken) => {
-  const { id, model, text, calls, usage } = spoken;
+/** Encodes OpenAI Chat Completions. */
+export const encodeChat: Encoder = (reply) => {
+  const { id, model, text, calls, usage } = reply;
   const chunk = (delta: object, finish: string | null = null): string =>
-    data({
+    sseFrame({
       id,
       object: "chat.completion.chunk",
       model,
@@ -14,11 +14,11 @@ export const writeChat: Writer = (spoken) => {
   const called = calls.flatMap(({ name, arguments: args }, index) => [
     chunk({
       tool_calls: [
-        { index, id: idOf(spoken, index), type: "function", function: { name, arguments: "" } },
+        { index, id: idOf(reply, index), type: "function", function: { name, arguments: "" } },
       ],
     }),
-    ...chunksOf(args).map((piece) =>
-      chunk({ tool_calls: [{ index, function: { arguments: piece } }] }),
+    ...chunksOf(args).map((part) =>
+      chunk({ tool_calls: [{ index, function: { arguments: part } }] }),
     ),
   ]);
   return {
@@ -26,15 +26,23 @@ export const writeChat: Writer = (spoken) => {
       chunk({ role: "assistant", content: "" }),
       ...chunksOf(text).map((content) => chunk({ content })),
       ...called,
-      chunk({}, finishOf(spoken)),
+      chunk({}, finishOf(reply)),
       ...(usage
-        ? [data({ id, object: "chat.completion.chunk", model, choices: [], usage: usageOf(usage) })]
+        ? [
+            sseFrame({
+              id,
+              object: "chat.completion.chunk",
+              model,
+              choices: [],
+              usage: usageOf(usage),
+            }),
+          ]
         : []),
       "data: [DONE]\n\n",
     ],
-    given: joined([
+    items: joined([
       { kind: "text", id: "", content: text },
-      ...calls.map((call, index) => givenCall(idOf(spoken, index), call.name, call.arguments)),
+      ...calls.map((call, index) => toCallItem(idOf(reply, index), call.name, call.arguments)),
     ]),
   };
 };

@@ -1,20 +1,20 @@
 import { itemsOf } from "../../../../simulated/providers/formats/gemini/request";
 import { type Part, PartSchema } from "../../../../simulated/providers/formats/gemini/schema";
-import { data, chunksOf, type ReplyContent, type Writer } from "./frame";
+import { sseFrame, chunksOf, type ReplyContent, type Encoder } from "./frame";
 
 /**
- * Writes Google's Gemini API. Calls are complete; arguments that are no JSON object cannot be
+ * Encodes Google's Gemini API. Calls are complete; arguments that are not a JSON object cannot be
  * represented.
  */
-export const writeGemini: Writer = (spoken) => {
-  const { id, model, text, finish, usage } = spoken;
+export const encodeGemini: Encoder = (reply) => {
+  const { id, model, text, finish, usage } = reply;
   const parts = [
-    ...chunksOf(text).map((piece) => PartSchema.parse({ text: piece })),
-    ...callParts(spoken),
+    ...chunksOf(text).map((chunk) => PartSchema.parse({ text: chunk })),
+    ...callParts(reply),
   ];
   const last = PartSchema.parse({
     text: "",
-    ...(parts.length > 0 && spoken.calls.length === 0 ? { thoughtSignature: `seal_${id}` } : {}),
+    ...(parts.length > 0 && reply.calls.length === 0 ? { thoughtSignature: `seal_${id}` } : {}),
   });
   const common = { modelVersion: model, responseId: id };
   const candidate = (part: Part, more: object = {}) => ({
@@ -24,14 +24,14 @@ export const writeGemini: Writer = (spoken) => {
     finish === "length" ? "MAX_TOKENS" : finish === "content_filter" ? "SAFETY" : "STOP";
   return {
     frames: [
-      ...parts.map((part) => data({ ...candidate(part), ...common })),
-      data({
+      ...parts.map((part) => sseFrame({ ...candidate(part), ...common })),
+      sseFrame({
         ...candidate(last, { finishReason }),
         ...(usage ? { usageMetadata: usageOf(usage) } : {}),
         ...common,
       }),
     ],
-    given: itemsOf([...parts, last]),
+    items: itemsOf([...parts, last]),
   };
 };
 

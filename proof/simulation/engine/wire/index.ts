@@ -3,11 +3,11 @@ import { ANTHROPIC } from "../../../../simulated/providers/formats/anthropic";
 import { GEMINI } from "../../../../simulated/providers/formats/gemini";
 import { OPENAI_CHAT } from "../../../../simulated/providers/formats/openai-chat";
 import { OPENAI_RESPONSES } from "../../../../simulated/providers/formats/openai-responses";
-import { writeAnthropic } from "./anthropic";
-import { writeChat } from "./chat";
-import type { Writer } from "./frame";
-import { writeGemini } from "./gemini";
-import { writeResponses } from "./responses";
+import { encodeAnthropic } from "./anthropic";
+import { encodeChat } from "./chat";
+import type { Encoder } from "./frame";
+import { encodeGemini } from "./gemini";
+import { encodeResponses } from "./responses";
 
 /**
  * The wire formats without a network. Requests are parsed and checked by the simulated providers'
@@ -24,29 +24,29 @@ export const FORMATS: readonly WireFormat[] = [
 ];
 
 export const DIALECTS: Readonly<
-  Record<WireFormat, { dialect: Dialect; write: Writer; baseUrl: string; host: string }>
+  Record<WireFormat, { dialect: Dialect; encode: Encoder; baseUrl: string; host: string }>
 > = {
   "openai-chat": {
     dialect: OPENAI_CHAT,
-    write: writeChat,
+    encode: encodeChat,
     baseUrl: "https://chat.example/v1",
     host: "custom",
   },
   "openai-responses": {
     dialect: OPENAI_RESPONSES,
-    write: writeResponses,
+    encode: encodeResponses,
     baseUrl: "https://responses.example/v1",
     host: "openai",
   },
   anthropic: {
     dialect: ANTHROPIC,
-    write: writeAnthropic,
+    encode: encodeAnthropic,
     baseUrl: "https://messages.example",
     host: "anthropic",
   },
   gemini: {
     dialect: GEMINI,
-    write: writeGemini,
+    encode: encodeGemini,
     baseUrl: "https://generate.example",
     host: "google",
   },

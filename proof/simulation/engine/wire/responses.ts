@@ -1,9 +1,9 @@
 import { joined } from "../../../../simulated/providers/continuity";
-import { data, givenCall, chunksOf, type ReplyContent, type Writer } from "./frame";
+import { sseFrame, toCallItem, chunksOf, type ReplyContent, type Encoder } from "./frame";
 
-/** Writes OpenAI Responses. */
-export const writeResponses: Writer = (spoken) => {
-  const { id, model, text, calls, finish, usage } = spoken;
+/** Encodes OpenAI Responses. */
+export const encodeResponses: Encoder = (reply) => {
+  const { id, model, text, calls, finish, usage } = reply;
   const items = [
     ...(text === "" ? [] : [message(`msg_${id}`, text)]),
     ...calls.map((call, index) => ({
@@ -39,10 +39,12 @@ export const writeResponses: Writer = (spoken) => {
     },
   ];
   return {
-    frames: events.map((event, sequence_number) => data({ ...event, sequence_number }, event.type)),
-    given: joined([
+    frames: events.map((event, sequence_number) =>
+      sseFrame({ ...event, sequence_number }, event.type),
+    ),
+    items: joined([
       { kind: "text", id: "", content: text },
-      ...calls.map((call, index) => givenCall(`call_${id}${index}`, call.name, call.arguments)),
+      ...calls.map((call, index) => toCallItem(`call_${id}${index}`, call.name, call.arguments)),
     ]),
   };
 };

@@ -16,19 +16,19 @@ export function completeEvents(
   const written = events.flatMap(
     (event) => ChunkSchema.parse(event).candidates[0]?.content.parts ?? [],
   );
-  const spoken = written.filter(
+  const nonEmpty = written.filter(
     ({ text, functionCall }) => Boolean(text) || functionCall !== undefined,
   );
-  const first = spoken.findIndex(({ thought }) => !thought);
-  const at = first < 0 ? spoken.length : first;
+  const first = nonEmpty.findIndex(({ thought }) => !thought);
+  const at = first < 0 ? nonEmpty.length : first;
   const steps = (said.hosted ?? []).filter(
     ({ name }) => name === "code_execution" || showsSearches(body),
   );
   const parts = sealed(
     [
-      ...spoken.slice(0, at),
+      ...nonEmpty.slice(0, at),
       ...steps.flatMap((step) => stepParts(step, said)),
-      ...spoken.slice(at),
+      ...nonEmpty.slice(at),
     ],
     said,
   );

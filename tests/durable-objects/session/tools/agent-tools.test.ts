@@ -50,12 +50,12 @@ const clerk: Tool = {
 };
 
 /** Like a tool server with large results: others wait until the result is stored. */
-const hoard = (filed: string[], given: () => ToolResult): Tool => ({
+const hoard = (releasedAfter: string[], given: () => ToolResult): Tool => ({
   spec: { name: "hoard", description: "Gives much.", parameters: { type: "object" } },
   rule: { name: "hoard", acts_outside: true, idempotent: false },
   leavesFiles: true,
-  run: async (_, { untilFiled }) => {
-    untilFiled?.(() => void filed.push(agent.ended().join()));
+  run: async (_, { onResultStored }) => {
+    onResultStored?.(() => void releasedAfter.push(agent.ended().join()));
     return given();
   },
 });
@@ -148,39 +148,39 @@ describe("an agent's tool calls", () => {
   });
 
   it("release their lock when their result is stored, not before", async () => {
-    const filed: string[] = [];
+    const releasedAfter: string[] = [];
     const { ended } = working(
-      [clerk, hoard(filed, () => ({ outcome: "ok", text: "much" }))],
+      [clerk, hoard(releasedAfter, () => ({ outcome: "ok", text: "much" }))],
       [{ name: "clerk" }, { name: "hoard" }],
     );
     await vi.waitFor(() => expect(waiting).toHaveLength(1), 10_000);
-    expect([filed, ended()]).toEqual([[], []]);
+    expect([releasedAfter, ended()]).toEqual([[], []]);
     answerAll();
     await isOver();
-    expect(filed).toEqual(["clerk ok,hoard ok"]);
+    expect(releasedAfter).toEqual(["clerk ok,hoard ok"]);
   });
 
   it("release their lock when they are aborted", async () => {
-    const filed: string[] = [];
+    const releasedAfter: string[] = [];
     const { session } = working(
-      [clerk, hoard(filed, () => ({ outcome: "ok", text: "" }))],
+      [clerk, hoard(releasedAfter, () => ({ outcome: "ok", text: "" }))],
       [{ name: "clerk" }, { name: "hoard" }],
     );
     await vi.waitFor(() => expect(waiting).toHaveLength(1), 10_000);
     session().coordinator.handle({ type: "cancel_requested" });
     await isOver();
-    expect(filed).toEqual([""]); // while nothing was settled
+    expect(releasedAfter).toEqual([""]); // while nothing was settled
   });
 
   it("release their lock when the tool throws", async () => {
     silently();
-    const filed: string[] = [];
+    const releasedAfter: string[] = [];
     const breaks = (): never => {
       throw new Error("a fault of ours");
     };
-    working([hoard(filed, breaks)], [{ name: "hoard" }]);
+    working([hoard(releasedAfter, breaks)], [{ name: "hoard" }]);
     await isOver();
-    expect(filed).toHaveLength(1);
+    expect(releasedAfter).toHaveLength(1);
   });
 
   it.each([

@@ -2,37 +2,37 @@ import path from "node:path";
 import { importsOf } from "./imports-of";
 import { lineAt, type Problem, type Source } from "./source";
 
-/** Imports of each file: path → offset of the import. */
-type Arrows = ReadonlyMap<string, ReadonlyMap<string, number>>;
+/** The imports of each file: path of the imported file → offset of the import. */
+type ImportGraph = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 /**
- * Files that import one another in a circle, which cannot be understood separately. Types count
- * like code. Of circles that share a file, the shortest is reported first.
+ * Reports import cycles: files that import one another cannot be understood separately. Type
+ * imports count too. If cycles share a file, only the shortest of them is reported.
  */
-export function circleProblems(sources: readonly Source[]): Problem[] {
-  const arrows = arrowsOf(sources);
-  const circles = sources.flatMap(({ path, text }) => {
-    const files = shortestCircle(arrows, path);
+export function importCycleProblems(sources: readonly Source[]): Problem[] {
+  const graph = importGraphOf(sources);
+  const cycles = sources.flatMap(({ path, text }) => {
+    const files = shortestCycle(graph, path);
     return files ? [{ path, text, files }] : [];
   });
   const reported = new Set<string>();
-  return circles
+  return cycles
     .sort((one, other) => one.files.length - other.files.length)
     .flatMap(({ path, text, files }) => {
       if (files.some((file) => reported.has(file))) return [];
       for (const file of files) reported.add(file);
-      const offset = arrows.get(path)?.get(files[1] ?? path) ?? 0;
+      const offset = graph.get(path)?.get(files[1] ?? path) ?? 0;
       return [
         {
           path,
           line: lineAt(text, offset),
-          message: `imports in a circle: ${[...files, path].join(" → ")}`,
+          message: `import cycle: ${[...files, path].join(" → ")}`,
         },
       ];
     });
 }
 
-function arrowsOf(sources: readonly Source[]): Arrows {
+function importGraphOf(sources: readonly Source[]): ImportGraph {
   const paths = new Set(sources.map(({ path }) => path));
   return new Map(
     sources.map((source) => {
@@ -54,26 +54,23 @@ function targetOf(from: string, specifier: string, paths: ReadonlySet<string>): 
   );
 }
 
-/**
- * The files of the shortest circle from a file back to itself, starting with it; `null` if there is
- * none.
- */
-function shortestCircle(arrows: Arrows, start: string): string[] | null {
+/** The files of the shortest cycle through `start`, which is the first; `null` if there is none. */
+function shortestCycle(graph: ImportGraph, start: string): string[] | null {
   const seen = new Set<string>();
-  let ways = [[start]];
-  while (ways.length > 0) {
-    const longer = ways.flatMap((way) =>
-      [...(arrows.get(way.at(-1) ?? start)?.keys() ?? [])].map((next) => [...way, next]),
+  let chains = [[start]];
+  while (chains.length > 0) {
+    const longer = chains.flatMap((chain) =>
+      [...(graph.get(chain.at(-1) ?? start)?.keys() ?? [])].map((next) => [...chain, next]),
     );
-    const back = longer.find((way) => way.at(-1) === start);
+    const back = longer.find((chain) => chain.at(-1) === start);
     if (back) return back.slice(0, -1);
-    ways = longer.filter((way) => isNew(seen, way.at(-1) ?? start));
+    chains = longer.filter((chain) => markSeen(seen, chain.at(-1) ?? start));
   }
   return null;
 }
 
-/** Whether the file was not seen before; marks it as seen. */
-function isNew(seen: Set<string>, file: string): boolean {
+/** Marks a file as seen. Returns whether it was new. */
+function markSeen(seen: Set<string>, file: string): boolean {
   const known = seen.has(file);
   seen.add(file);
   return !known;
