@@ -38,17 +38,6 @@ const LOCAL_VARS = {
 const EXPECT = { poll: { timeout: 10_000 } };
 const REPORT = process.env["TEST_REPORT"];
 /**
- * Tests that load the shell. Each is its own project, so that its message to workerd contains no
- * modules of other files (see `unmapped`).
- */
-const WITH_SHELL = [
-  "tests/durable-objects/session/files/agent-files.workers.test.ts",
-  "tests/durable-objects/session/files/given-contexts.workers.test.ts",
-  "tests/durable-objects/session/files/r2-files.workers.test.ts",
-  "tests/tools/shell/run-command.workers.test.ts",
-];
-
-/**
  * Drops the source maps of dependencies. From the second test file on, all imports of a file go to
  * workerd in one message of at most 32 MiB, and these maps were half of it.
  */
@@ -96,10 +85,7 @@ const TOOL_SERVERS = [
 ];
 
 /** Tests that run in workerd, with the bindings of the service. */
-const inWorkerd = (
-  name: string,
-  files: { include: string[]; exclude: string[] },
-): TestProjectInlineConfiguration => ({
+const workers: TestProjectInlineConfiguration = {
   resolve,
   plugins: [
     unmapped,
@@ -126,15 +112,15 @@ const inWorkerd = (
     })),
   ],
   test: {
-    name,
-    ...files,
+    name: "workers",
+    include: [WORKERS],
     setupFiles: ["tests/workers-setup.ts"],
     globalSetup: ["tests/simulated-providers-setup.ts", "tests/tools/mcp/tool-server-setup.ts"],
     // The longest tests take 8 to 20 s on a busy machine; the limit only ends hanging tests.
     testTimeout: 60_000,
     expect: EXPECT,
   },
-});
+};
 
 /** Tests that start a real runtime, `lanes` files at a time. Projects run by ascending `order`. */
 const realService = (
@@ -185,10 +171,7 @@ export default defineConfig({
         isolate: false,
       }),
       unit("unit-apart", { include: APART, exclude: [WORKERS, PROCESS, PROOF], isolate: true }),
-      inWorkerd("workers", { include: [WORKERS], exclude: WITH_SHELL }),
-      ...WITH_SHELL.map((file, nth) =>
-        inWorkerd(`workers-shell-${nth + 1}`, { include: [file], exclude: [] }),
-      ),
+      workers,
       realService("process", {
         include: [PROCESS],
         exclude: [DEMO, ...WAITING, ...BUSY],
