@@ -1,13 +1,5 @@
 import type { EventOf } from "../../../src/protocol/events";
-import {
-  adds,
-  all,
-  changes,
-  hides,
-  type Corruption,
-  moves,
-  withRules,
-} from "./corruptions";
+import { adds, all, changes, hides, type Corruption, moves, withRules } from "./corruptions";
 import type { Row } from "./row";
 
 const IMPROVED = "improved-answer-with-injection";
