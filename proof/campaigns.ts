@@ -12,6 +12,8 @@ export type Campaign = {
   counts: readonly CountName[];
   /** It measures times, so no other campaign runs beside it. */
   isTimed?: true;
+  /** It mostly waits, so it runs in a lane of its own beside the others. */
+  isWaiting?: true;
 };
 
 /**
@@ -90,13 +92,13 @@ export const CAMPAIGNS: readonly Campaign[] = [
     file: "proof/faults/clients.proof.test.ts",
     about:
       "clients that vanish, read slowly or send garbage, and histories of 20 clients on one session",
-    counts: ["client_histories"],
+    counts: ["client_histories", "agents_of_the_largest_session"],
   },
   {
     file: "proof/faults/soak.proof.test.ts",
     about: "runs one after another on one service, with faults",
     counts: ["soak_minutes"],
-    isTimed: true,
+    isWaiting: true,
   },
   {
     file: "proof/wire-faults/wire-faults.proof.test.ts",
@@ -112,7 +114,7 @@ export const CAMPAIGNS: readonly Campaign[] = [
   {
     file: "proof/faults/faults-command.proof.test.ts",
     about: "the commands that reports print play a failure again",
-    counts: [],
+    counts: ["printed_commands"],
   },
   {
     file: "proof/samples/samples.proof.test.ts",
@@ -150,7 +152,7 @@ export const CAMPAIGNS: readonly Campaign[] = [
   },
   {
     file: "proof/conformance/conformance.proof.test.ts",
-    about: "the official MCP conformance suite, both protocol revisions",
-    counts: [],
+    about: "the official MCP conformance suite, for each protocol revision",
+    counts: ["mcp_revisions"],
   },
 ];

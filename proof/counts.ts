@@ -16,7 +16,7 @@ export const COUNTS = {
    * Seeds of `npm run simulate`: whole sessions of the service with simulated time, storage,
    * providers and crashes.
    */
-  simulated_sessions: { change: 200, nightly: 10_000, release: 200_000 },
+  simulated_sessions: { change: 100, nightly: 10_000, release: 200_000 },
   /** Random sessions of the coordination rules alone. */
   rule_sessions: { change: 300, nightly: 3_000, release: 100_000 },
   /** Seeds of the simulated service that are also replayed, restored and compared one by one. */
@@ -39,6 +39,15 @@ export const COUNTS = {
   storage_fault_rounds: { change: 1, nightly: 1, release: 5 },
   /** Histories of 20 clients with random operations on one session. */
   client_histories: { change: 3, nightly: 10, release: 100 },
+  /**
+   * Agents that write the largest session, which slow readers then read. Nightly: as many as a team
+   * may have.
+   */
+  agents_of_the_largest_session: { change: 16, nightly: 64, release: 64 },
+  /** Commands that reports print for a failure, each typed into a shell. */
+  printed_commands: { change: 2, nightly: ALL, release: ALL },
+  /** Revisions of MCP whose official conformance scenarios run. */
+  mcp_revisions: { change: 1, nightly: ALL, release: ALL },
   /** Minutes of runs one after another on one service, with a fault every few seconds. */
   soak_minutes: { change: 0.5, nightly: 0.5, release: 60 },
   /** Kinds of provider faults, each in a whole run of a mixed team in each wire format. */
@@ -60,9 +69,9 @@ export const COUNTS = {
   /** Lookups of another tenant's session, for answers in the same time. */
   foreign_lookups: { change: 300, nightly: 300, release: 300 },
   /** Disconnects of readers and runs with a cost cap, in the benchmark's smallest size. */
-  bench_trials: { change: 40, nightly: 40, release: 40 },
+  bench_trials: { change: 16, nightly: 40, release: 40 },
   /** Further figures of the benchmark, each in its smallest size. */
-  bench_figures: { change: 4, nightly: ALL, release: ALL },
+  bench_figures: { change: 2, nightly: ALL, release: ALL },
   /** Uses of the command that tries mutants. */
   mutation_uses: { change: 1, nightly: ALL, release: ALL },
 } as const satisfies Record<string, Readonly<Record<Size, number>>>;

@@ -52,8 +52,8 @@ async function run({ interruptedAt, fails }: { interruptedAt?: string; fails?: s
 }
 
 describe("campaigns in lanes", () => {
-  it("run side by side, those that measure times alone and last; results are in order", async () => {
-    const wanted: Campaign[] = [{ ...campaign("timed"), isTimed: true }, ...WANTED];
+  /** The campaigns that ran when each of them ended, and the names of the results. */
+  async function besideIn(lanes: number, wanted: readonly Campaign[]) {
     const running = new Set<string>();
     const beside: string[][] = [];
     const results = await playAll(
@@ -71,10 +71,27 @@ describe("campaigns in lanes", () => {
         onPlayed: async () => {},
         print: () => {},
       },
-      2,
+      lanes,
     );
+    return { beside, names: results.map(({ campaign: name }) => name) };
+  }
+  const TIMED: Campaign = { ...campaign("timed"), isTimed: true };
+  const WAITING: Campaign = { ...campaign("waiting"), isWaiting: true };
+
+  it("run side by side, those that measure times alone and last; results are in order", async () => {
+    const { beside, names } = await besideIn(2, [TIMED, ...WANTED]);
     expect(beside).toEqual([["one", "two"], ["two", "three"], ["three"], ["timed"]]);
-    expect(results.map(({ campaign: name }) => name)).toEqual(["timed", "one", "two", "three"]);
+    expect(names).toEqual(["timed", "one", "two", "three"]);
+  });
+
+  it("that mostly wait take no lane from the others", async () => {
+    const { beside } = await besideIn(2, [WAITING, ...WANTED]);
+    expect(beside[0]).toEqual(["one", "two", "waiting"]);
+  });
+
+  it("run one by one if there is one lane, also those that mostly wait", async () => {
+    const { beside } = await besideIn(1, [WAITING, ...WANTED]);
+    expect(beside).toEqual([["waiting"], ["one"], ["two"], ["three"]]);
   });
 });
 

@@ -18,8 +18,9 @@ export type PlayEffects = {
 };
 
 /**
- * Plays campaigns in parallel `lanes`, then those that measure times one after another. Skips
- * campaigns that `before` lists as passed. Returns a result for each of `wanted`, in that order.
+ * Plays campaigns in parallel `lanes`, then those that measure times one after another. If there
+ * are several lanes, campaigns that mostly wait have one more lane. Skips campaigns that `before`
+ * lists as passed. Returns a result for each of `wanted`, in that order.
  */
 export async function playAll(
   wanted: readonly Campaign[],
@@ -56,10 +57,15 @@ export async function playAll(
     const queue = campaigns.values();
     await Promise.all(Array.from({ length: count }, () => playNext(queue)));
   };
-  await playSide(
-    pending.filter(({ isTimed }) => !isTimed),
-    lanes,
-  );
+  const untimed = pending.filter(({ isTimed }) => !isTimed);
+  const waiting = lanes === 1 ? [] : untimed.filter(({ isWaiting }) => isWaiting);
+  await Promise.all([
+    playSide(
+      untimed.filter((campaign) => !waiting.includes(campaign)),
+      lanes,
+    ),
+    playSide(waiting, 1),
+  ]);
   await playSide(
     pending.filter(({ isTimed }) => isTimed),
     1,

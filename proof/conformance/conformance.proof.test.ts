@@ -6,6 +6,7 @@ import { build } from "esbuild";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
+import { countOf, rotated } from "../counts";
 import { BASELINE } from "./conformance-baseline";
 
 /**
@@ -59,7 +60,9 @@ function run(scenario: string, revision: string): Promise<{ passed: boolean; sai
   });
 }
 
-describe.each(["2025-11-25", "2026-07-28"])("the client speaks %s", (revision) => {
+const REVISIONS = rotated(["2025-11-25", "2026-07-28"], countOf("mcp_revisions"));
+
+describe.each(REVISIONS)("the client speaks %s", (revision) => {
   const required = RequirementsSchema.parse(
     parse(readFileSync(path.join(SUITE, `requirements/${revision}.yaml`), "utf8")),
   ).client;

@@ -12,7 +12,11 @@ const HISTORIES = countOf("client_histories");
 describe(`the real service withstands misbehaving clients (KILL_SEED=${SEED})`, () => {
   let figures: ClientFigures;
   beforeAll(async () => {
-    figures = await clients({ seed: SEED, histories: HISTORIES });
+    figures = await clients({
+      seed: SEED,
+      histories: HISTORIES,
+      loudAgents: countOf("agents_of_the_largest_session"),
+    });
     console.log(toClientReport(figures));
   }, 600_000);
 
