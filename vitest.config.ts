@@ -14,6 +14,18 @@ const UNIT = "{tests,proof,scripts}/**/*.test.ts";
 const APART = [
   "{proof/{simulation,planted-bugs},tests/{durable-objects,d1,tools,contracts}}/**/*.test.ts",
 ];
+/**
+ * Unit tests with megabytes of input or every case of a whole wire format, so that they take half of
+ * the time. `npm test` leaves them out; `npm run test:more` and CI run them.
+ */
+const LONG = [
+  "tests/contracts/**/*.test.ts",
+  "tests/tools/shell/{large-inputs,costly-commands}.test.ts",
+  "tests/tools/files/costly-patterns.test.ts",
+  "tests/tools/mcp/hostile-replies.test.ts",
+  "tests/durable-objects/session/files/large-workspace.test.ts",
+  "tests/local/shell-bundle.test.ts",
+];
 const WORKERS = "{tests,proof}/**/*.workers.test.ts";
 const PROCESS = "{tests,proof}/**/*.process.test.ts";
 /** The only test of a real service in `npm test`. */
@@ -167,10 +179,15 @@ export default defineConfig({
       realService("demo", { include: [DEMO], exclude: [], order: 0, lanes: WORKERS_AT_ONCE }),
       unit("unit", {
         include: [UNIT],
-        exclude: [WORKERS, PROCESS, PROOF, ...APART],
+        exclude: [WORKERS, PROCESS, PROOF, ...APART, ...LONG],
         isolate: false,
       }),
-      unit("unit-apart", { include: APART, exclude: [WORKERS, PROCESS, PROOF], isolate: true }),
+      unit("unit-apart", {
+        include: APART,
+        exclude: [WORKERS, PROCESS, PROOF, ...LONG],
+        isolate: true,
+      }),
+      unit("long", { include: LONG, exclude: [WORKERS, PROCESS, PROOF], isolate: true }),
       workers,
       realService("process", {
         include: [PROCESS],

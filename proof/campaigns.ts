@@ -3,7 +3,7 @@ import type { CountName } from "./counts";
 /**
  * A campaign: one test file, and the counts that set its size. No counts: it plays everything in
  * every size. Files of the vitest project `proof` run only here; the slice `change` of the others
- * is already part of `npm test`.
+ * is already part of the other tests.
  */
 export type Campaign = {
   /** The test file, relative to the root. */
@@ -23,12 +23,12 @@ export type Campaign = {
 export const nameOf = ({ file }: Campaign): string =>
   file.replace(/^(tests|proof)\//, "").replace(/(\.proof)?\.test\.ts$/, "");
 
-/** `npm test` plays the slice `change` of this campaign. */
+/** The tests, without `npm run proof`, play the slice `change` of this campaign. */
 export const isInTests = ({ file }: Campaign): boolean => !file.endsWith(".proof.test.ts");
 
 /** The vitest projects that may know the file. */
-export const projectOf = (campaign: Campaign): "unit*" | "proof" =>
-  isInTests(campaign) ? "unit*" : "proof";
+export const projectsOf = (campaign: Campaign): readonly string[] =>
+  isInTests(campaign) ? ["unit*", "long"] : ["proof"];
 
 const MUTATED =
   "cut, mutated and mixed replies of a provider: no part counts as the whole, and nothing hangs";

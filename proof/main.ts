@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { hasGroup, signalGroup } from "../local/process-group";
 import { matching, runCommand, UsageError } from "../local/command-line";
-import { CAMPAIGNS, type Campaign, isInTests, nameOf, projectOf } from "./campaigns";
+import { CAMPAIGNS, type Campaign, isInTests, nameOf, projectsOf } from "./campaigns";
 import { COUNTS, SIZES, type Size } from "./counts";
 import { type Commit, commitOf } from "./commit";
 import { appendResult, type CampaignResult, readResults, writeResults } from "./campaign-results";
@@ -91,7 +91,8 @@ async function vitestOn(
   env: Record<string, string>,
   isAlone: boolean,
 ): Promise<number> {
-  const child = spawn("npx", ["vitest", "run", "--project", projectOf(campaign), campaign.file], {
+  const projects = projectsOf(campaign).flatMap((name) => ["--project", name]);
+  const child = spawn("npx", ["vitest", "run", ...projects, campaign.file], {
     stdio: isAlone ? "inherit" : ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...env },
     detached: true,

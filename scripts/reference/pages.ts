@@ -21,6 +21,7 @@ export const PAGES_WITH_FIGURES: readonly string[] = [
   "docs/explain/reliability.md",
   "docs/explain/scale.md",
   "docs/proof/performance.md",
+  "docs/proof/restructuring.md",
   "docs/decisions/0005-libraries.md",
 ];
 
