@@ -125,6 +125,7 @@ const workers: TestProjectInlineConfiguration = {
   ],
   test: {
     name: "workers",
+    isolate: false,
     include: [WORKERS],
     setupFiles: ["tests/workers-setup.ts"],
     globalSetup: ["tests/simulated-providers-setup.ts", "tests/tools/mcp/tool-server-setup.ts"],

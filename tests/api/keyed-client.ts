@@ -8,16 +8,15 @@ export const ORIGIN = "http://127.0.0.1:8787";
 
 export const keys = new KeyStore(env.DB);
 
-/** Inserts a key into the database. */
-export async function makeKey(
-  tenant: string,
-  more: Partial<KeyRow> = {},
-): Promise<{ key: string; id: string }> {
+type NewKey = { key: string; id: string; row: KeyRow };
+
+/** A key that is not in the database yet. */
+export function newKey(tenant: string, more: Partial<KeyRow> = {}): NewKey {
   const { id, key, secret } = toKey(
     ulid().toLowerCase(),
     crypto.getRandomValues(new Uint8Array(SECRET_BYTES)),
   );
-  await keys.insert({
+  const row = {
     id,
     tenant,
     name: "test",
@@ -28,8 +27,15 @@ export async function makeKey(
     revoked_at: null,
     last_used_at: null,
     ...more,
-  });
-  return { key, id };
+  };
+  return { key, id, row };
+}
+
+/** Inserts a key into the database. */
+export async function makeKey(tenant: string, more: Partial<KeyRow> = {}): Promise<NewKey> {
+  const made = newKey(tenant, more);
+  await keys.insert(made.row);
+  return made;
 }
 
 export const ask = (path: string, init: RequestInit = {}): Promise<Response> =>

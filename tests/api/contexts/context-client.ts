@@ -3,11 +3,13 @@ import { packTar as tarOf } from "modern-tar";
 import { expect } from "vitest";
 import type { ContextFile, ContextUpload } from "../../../src/protocol/api/contexts";
 import { hashOf } from "../../../src/workspace/snapshot";
-import { ask, makeKey } from "../keyed-client";
+import { ask, keys, newKey } from "../keyed-client";
 
 /** Requests about contexts, with a key of the tenant `shelf` unless a test gives another one. */
 
-export const owner = await makeKey("shelf");
+export const owner = newKey("shelf");
+/** To be called once in each file: the database of a file is empty at first. */
+export const insertOwner = () => keys.insert(owner.row);
 export const text = (value: string) => new TextEncoder().encode(value);
 const JSON_TYPE = "application/json";
 export const TAR = "application/x-tar";

@@ -1,12 +1,13 @@
 import { zipSync } from "fflate";
 import { packTar as tarOf, type TarEntry } from "modern-tar";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Context } from "../../../src/protocol/api/contexts";
 import {
   blobsTar,
   codeOf,
   fileOf,
   get,
+  insertOwner,
   manifest,
   objects,
   owner,
@@ -17,6 +18,8 @@ import {
   upload,
 } from "./context-client";
 import { ask } from "../keyed-client";
+
+beforeAll(insertOwner);
 
 describe("a context that is uploaded by its manifest", () => {
   it("accepts the hashes first, then only the missing blobs, then becomes a version", async () => {

@@ -1,6 +1,6 @@
 import { unzipSync } from "fflate";
 import { packTar as tarOf } from "modern-tar";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Context, ContextList } from "../../../src/protocol/api/contexts";
 import { hashOf } from "../../../src/workspace/snapshot";
 import {
@@ -8,6 +8,7 @@ import {
   codeOf,
   fileOf,
   get,
+  insertOwner,
   manifest,
   objects,
   pushed,
@@ -18,6 +19,8 @@ import {
 } from "./context-client";
 import { makeKey } from "../keyed-client";
 import { sweepAt } from "../scheduled";
+
+beforeAll(insertOwner);
 
 describe("a stored context", () => {
   it("is listed by name, page by page, each with its newest version", async () => {

@@ -234,25 +234,24 @@ describe("the streams", () => {
   });
 
   it.each([
-    { name: "send each commit at once to few readers", readers: 3, least: 20, most: 30 },
-    {
-      name: "send the commits of a moment to many readers in one write",
-      readers: 500,
-      least: 1,
-      most: 12,
-    },
-  ])("$name", async ({ readers, least, most }) => {
+    { name: "send each commit at once to few readers", readers: 3 },
+    { name: "send the commits of a moment to many readers in one write", readers: 500 },
+  ])("$name", async ({ readers }) => {
     await inObject(async ({ streams, write, end }) => {
       const reading = Array.from({ length: readers }, () => pieces(streams.open(all)));
+      const startedAt = Date.now();
       for (let nth = 0; nth < 20; nth += 1) {
         write();
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
+      const tookMs = Date.now() - startedAt;
       end();
+      const gatherMs = Math.floor(readers / STREAM.readersPerExtraMs);
       for (const got of await Promise.all(reading)) {
         expect(parse(got.join("")).map(({ sequence_number }) => sequence_number)).toHaveLength(22);
-        expect(got.length).toBeGreaterThanOrEqual(least);
-        expect(got.length).toBeLessThanOrEqual(most);
+        if (gatherMs === 0) expect(got.length).toBeGreaterThanOrEqual(20);
+        // The two events before the writes and the end are written on their own.
+        else expect(got.length).toBeLessThanOrEqual(tookMs / gatherMs + 4);
       }
     });
   });
