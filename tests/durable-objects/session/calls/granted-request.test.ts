@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import {
-  type AskedParts,
-  askedRequest,
+  type UngrantedParts,
+  largestRequest,
   grantedRequest,
 } from "../../../../durable-objects/session/calls/granted-request";
 import { inputTokenBound } from "../../../../src/agents/conversation";
@@ -10,7 +10,7 @@ import { teamOf, yamlWith } from "../../../config/teams";
 
 const [agent] = teamOf(yamlWith()).agents;
 if (!agent) throw new Error("a team has agents");
-const parts: AskedParts = {
+const parts: UngrantedParts = {
   records: [{ kind: "start", system: "Be brief.", user: "Why?" }],
   agent,
   aliases: ["agent1", "agent2"],
@@ -38,7 +38,7 @@ const started = (more: Partial<EventOf<"call.started">> = {}): EventOf<"call.sta
 });
 
 it("sends the measured request if the rules granted exactly that", () => {
-  expect(grantedRequest(parts, started(), false)).toEqual(askedRequest(parts));
+  expect(grantedRequest(parts, started(), false)).toEqual(largestRequest(parts));
 });
 
 it("sends only the hosted tools that were granted", () => {
@@ -48,7 +48,7 @@ it("sends only the hosted tools that were granted", () => {
   };
   const hosted = (hosted_tools: EventOf<"call.started">["hosted_tools"] = []) =>
     grantedRequest({ ...parts, agent: searching }, started({ hosted_tools }), false).hostedTools;
-  expect(askedRequest({ ...parts, agent: searching }).hostedTools).toEqual([
+  expect(largestRequest({ ...parts, agent: searching }).hostedTools).toEqual([
     { name: "web_search", maxUses: 5 },
   ]);
   expect(hosted([{ name: "web_search", max_uses: 2 }])).toEqual([
@@ -86,7 +86,7 @@ it("never measures less than it sends, with and without a research call", () => 
   };
   const asked = { ...parts, agent: searching, mayResearch: true };
   const research = started({ offers: [], hosted_tools: [{ name: "web_search", max_uses: 5 }] });
-  const bound = inputTokenBound(askedRequest(asked));
+  const bound = inputTokenBound(largestRequest(asked));
   const sent = [research, started()].map((granted) =>
     inputTokenBound(grantedRequest(asked, granted, false)),
   );
