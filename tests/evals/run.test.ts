@@ -279,14 +279,14 @@ describe("the result of a case", () => {
           code: "no_answer",
           message: "No agent produced an answer.",
           agents: [
-            { agent: "solid", message: "Nobody listens there." },
-            { agent: "improver", message: "The key is not taken." },
+            { agent: "solid", message: "No server listens there." },
+            { agent: "improver", message: "The key is not accepted." },
           ],
         },
       }),
       result: {
         detail:
-          "no_answer: No agent produced an answer. solid: Nobody listens there. improver: The key is not taken.",
+          "no_answer: No agent produced an answer. solid: No server listens there. improver: The key is not accepted.",
       },
     },
     {
