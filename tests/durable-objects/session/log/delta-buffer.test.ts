@@ -117,7 +117,7 @@ describe("a delta buffer", () => {
           received.set(call, (received.get(call) ?? "") + text);
         }
         for (const [call, text] of expected) expect(received.get(call) ?? "").toBe(text);
-        for (const row toolSource rows)
+        for (const row of rows)
           expect(row.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThanOrEqual(
             STORE.deltaRowChars,
           );
