@@ -18,9 +18,9 @@ export const createContextIndex = (
   db: D1Database,
   defaultLimit: number | null = null,
 ): ContextIndex => ({
-  ...uploading(db),
-  ...committed(db),
-  ...erasing(db),
+  ...uploadOperations(db),
+  ...readOperations(db),
+  ...eraseOperations(db),
   charge: (upload, bytes) => chargeUpload(db, upload, { bytes, defaultLimit }),
   full: (tenant) => fullStorage(db, tenant, defaultLimit),
 });
@@ -119,7 +119,8 @@ async function commitVersion(
   db: D1Database,
   { tenant, name, id, treeHash, files, bytes, base }: Commit,
 ): Promise<boolean> {
-  const committedVersions = "FROM context_versions WHERE tenant = ?1 AND name = ?2 AND state = 'committed'";
+  const committedVersions =
+    "FROM context_versions WHERE tenant = ?1 AND name = ?2 AND state = 'committed'";
   const newest = `(SELECT id ${committedVersions} ORDER BY nth DESC LIMIT 1)`;
   const sql = `UPDATE context_versions SET state = 'committed', tree_hash = ?4, files = ?5, bytes = ?6, nth = (SELECT COALESCE(MAX(nth), 0) + 1 ${committedVersions}) WHERE tenant = ?1 AND name = ?2 AND id = ?3 AND state = 'uploading' AND (?7 = 0 OR ${newest} IS ?8)`;
   const checksBase = base === undefined ? 0 : 1;
@@ -143,7 +144,10 @@ export async function forgetVersion(
   const sql = `UPDATE context_versions SET built_on = ${parent} WHERE tenant = ?1 AND name = ?2 AND built_on = ?3`;
   const deleteRow =
     "DELETE FROM context_versions WHERE tenant = ? AND name = ? AND id = ? AND state IN ('erasing', 'retired')";
-  await db.batch([db.prepare(sql).bind(tenant, name, id), db.prepare(deleteRow).bind(tenant, name, id)]);
+  await db.batch([
+    db.prepare(sql).bind(tenant, name, id),
+    db.prepare(deleteRow).bind(tenant, name, id),
+  ]);
 }
 
 /** SQL for the bytes that the tenant stores. */

@@ -143,7 +143,8 @@ export const sessionOf = ({ suite, id, scheduledAt }: StoredRun, nth: number): s
 const previewOf = ({ suite }: StoredRun, nth: number): string =>
   toPreview(suite.cases[nth]?.question ?? "");
 
-const questionMarks = (count: number): string => Array.from({ length: count }, () => "?").join(", ");
+const questionMarks = (count: number): string =>
+  Array.from({ length: count }, () => "?").join(", ");
 
 const toCost = ({ cost_usd, unpriced }: CostRow) => ({
   cost_usd: unpriced === 1 ? null : cost_usd,

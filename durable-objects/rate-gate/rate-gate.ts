@@ -64,7 +64,8 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
         this.#wakeAll(request.endpoint); // another call is now the first in the queue
         return { type: "start" };
       }
-      if (now >= holdEndsAt) return { type: "wait", startsAt: this.#wallAtReading + verdict.startsAt - now };
+      if (now >= holdEndsAt)
+        return { type: "wait", startsAt: this.#wallAtReading + verdict.startsAt - now };
       const reason = await this.#wait(request, Math.min(verdict.startsAt, holdEndsAt) - now);
       if (reason === "left") return { type: "left" };
     }

@@ -177,10 +177,18 @@ function decisionPhrase(event: DecisionEvent): Phrase {
 }
 
 /** Codes of refused file accesses to a forbidden path. Other codes, such as "not found", are normal. */
-const FORBIDDEN_CODES = new Set(["unknown_place", "read_only", "protected", "not_read", "path_outside"]);
+const FORBIDDEN_CODES = new Set([
+  "unknown_place",
+  "read_only",
+  "protected",
+  "not_read",
+  "path_outside",
+]);
 
 function refusedAccess({ accesses }: EventOf<"files.accessed">): Phrase {
-  const refused = accesses.filter(({ refused }) => refused !== null && FORBIDDEN_CODES.has(refused));
+  const refused = accesses.filter(
+    ({ refused }) => refused !== null && FORBIDDEN_CODES.has(refused),
+  );
   const [first] = refused;
   if (!first) return null;
   const refusedFiles = refused.reduce((sum, { files = 1 }) => sum + files, 0);

@@ -31,7 +31,9 @@ export function participationWarnings(
   const dropped = participants.filter(({ error }) => error !== null && error.code !== "cancelled");
   const participantCount = participants.filter(({ tookPart }) => tookPart).length;
   const countSentence =
-    status === "completed" ? ` ${participantCount} of ${participants.length} agents took part.` : "";
+    status === "completed"
+      ? ` ${participantCount} of ${participants.length} agents took part.`
+      : "";
   return dropped.map(({ agent, tookPart, error }, index) => {
     const when = tookPart && !TOO_LATE.has(error?.code ?? "") ? " after its answer" : "";
     return `${agent} dropped out${when}: ${asSentence(error?.message ?? "")}${index === dropped.length - 1 ? countSentence : ""}`;

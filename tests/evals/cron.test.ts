@@ -40,16 +40,36 @@ describe("a cron", () => {
   );
 
   it.each([
-    { name: "is due at the start of its minute", cron: "0 6 * * MON", when: "2026-11-30T06:00:00Z", due: true },
+    {
+      name: "is due at the start of its minute",
+      cron: "0 6 * * MON",
+      when: "2026-11-30T06:00:00Z",
+      due: true,
+    },
     {
       name: "is due at the end of its minute",
       cron: "0 6 * * MON",
       when: "2026-11-30T06:00:59.999Z",
       due: true,
     },
-    { name: "is not due in the next minute", cron: "0 6 * * MON", when: "2026-11-30T06:01:00Z", due: false },
-    { name: "is not due on another day", cron: "0 6 * * MON", when: "2026-11-29T06:00:00Z", due: false },
-    { name: "is never due if it is missing", cron: undefined, when: "2026-11-30T06:00:00Z", due: false },
+    {
+      name: "is not due in the next minute",
+      cron: "0 6 * * MON",
+      when: "2026-11-30T06:01:00Z",
+      due: false,
+    },
+    {
+      name: "is not due on another day",
+      cron: "0 6 * * MON",
+      when: "2026-11-29T06:00:00Z",
+      due: false,
+    },
+    {
+      name: "is never due if it is missing",
+      cron: undefined,
+      when: "2026-11-30T06:00:00Z",
+      due: false,
+    },
   ])("$name", ({ cron, when, due }) => expect(isDue(cron, at(when))).toBe(due));
 
   it("is read in UTC to compute its next time", () => {

@@ -45,8 +45,18 @@ describe("the grader `exact`", () => {
 
 describe("the grader `contains`", () => {
   it.each([
-    { name: "requires all texts of `all`", answer: "red and blue", all: ["red", "blue"], pass: true },
-    { name: "fails if one text of `all` is missing", answer: "red", all: ["red", "blue"], pass: false },
+    {
+      name: "requires all texts of `all`",
+      answer: "red and blue",
+      all: ["red", "blue"],
+      pass: true,
+    },
+    {
+      name: "fails if one text of `all` is missing",
+      answer: "red",
+      all: ["red", "blue"],
+      pass: false,
+    },
     { name: "passes with one text of `any`", answer: "blue", any: ["red", "blue"], pass: true },
     { name: "fails without any text of `any`", answer: "green", any: ["red", "blue"], pass: false },
     { name: "is case-sensitive", answer: "Red", any: ["red"], pass: false },
@@ -102,7 +112,12 @@ describe("the grader `number`", () => {
       which: "first",
       pass: true,
     },
-    { name: "does not read the first number by default", answer: "42, for 6 times 7", value: 42, pass: false },
+    {
+      name: "does not read the first number by default",
+      answer: "42, for 6 times 7",
+      value: 42,
+      pass: false,
+    },
     { name: "is exact without a tolerance", answer: "42.0001", value: 42, pass: false },
     { name: "accepts an integer with a decimal point", answer: "42.000", value: 42, pass: true },
     {
@@ -232,7 +247,12 @@ describe("the grader `json`", () => {
     { name: "distinguishes a number from its text", answer: '"1"', value: 1, pass: false },
     { name: "treats 1.0 as 1", answer: "1.0", value: 1, pass: true },
     { name: "accepts null as a value", answer: "null", value: null, pass: true },
-    { name: "refuses a key with null if the key is not expected", answer: '{"a":null}', value: {}, pass: false },
+    {
+      name: "refuses a key with null if the key is not expected",
+      answer: '{"a":null}',
+      value: {},
+      pass: false,
+    },
     {
       name: "treats `__proto__` as a key like any other",
       answer: '{"__proto__":{"a":1}}',

@@ -173,7 +173,14 @@ describe("a suite", () => {
       line: 5,
       says: "`__proto__`",
     },
-    { name: "a text that is not YAML", yaml: "cases: [", code: "syntax", pointer: "", line: 1, says: "" },
+    {
+      name: "a text that is not YAML",
+      yaml: "cases: [",
+      code: "syntax",
+      pointer: "",
+      line: 1,
+      says: "",
+    },
     { name: "an empty text", yaml: "", code: "wrong_type", pointer: "", says: "mapping" },
     {
       name: "a list instead of a mapping",
@@ -271,18 +278,21 @@ describe("a suite", () => {
       line: 5,
       says: "five fields",
     },
-  ])("is refused with $name, and the error names the place", ({ yaml, code, pointer, says, ...place }) => {
-    expect(errorsOf(yaml)).toContainEqual(
-      expect.objectContaining({
-        code,
-        pointer,
-        detail: expect.stringContaining(says),
-        ...("line" in place ? { line: place.line } : {}),
-        ...("column" in place ? { column: place.column } : {}),
-      }),
-    );
-    expect(Object.keys(Object.prototype)).toEqual([]);
-  });
+  ])(
+    "is refused with $name, and the error names the place",
+    ({ yaml, code, pointer, says, ...place }) => {
+      expect(errorsOf(yaml)).toContainEqual(
+        expect.objectContaining({
+          code,
+          pointer,
+          detail: expect.stringContaining(says),
+          ...("line" in place ? { line: place.line } : {}),
+          ...("column" in place ? { column: place.column } : {}),
+        }),
+      );
+      expect(Object.keys(Object.prototype)).toEqual([]);
+    },
+  );
 
   it.each([
     { name: "C9 a pattern that backtracks forever", pattern: "(a+)+$" },

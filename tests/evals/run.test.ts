@@ -316,7 +316,11 @@ describe("the result of a case", () => {
       given: turn({ status: "running", answer: null, ended_at: null }),
       result: { outcome: "errored", detail: "not completed within 60 seconds", unpriced: true },
     },
-    { name: "is the turn's own result if the turn ended before", given: turn({}), result: { outcome: "passed" } },
+    {
+      name: "is the turn's own result if the turn ended before",
+      given: turn({}),
+      result: { outcome: "passed" },
+    },
   ])("at the time limit $name", ({ given, result }) => {
     expect(judgeCancelled(given, grader, 60)).toMatchObject({ hasRun: true, ...result });
   });

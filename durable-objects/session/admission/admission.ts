@@ -112,7 +112,10 @@ export class Admission {
    * Pins the turn's contexts, reserves its place and budget with the tenant, and stores its
    * attachments for its calls. Returns the granted turn, or why the turn may not start.
    */
-  async #grant(link: TenantLink, { number, turn, team, attached, tenant, sessionId }: RequestedTurn) {
+  async #grant(
+    link: TenantLink,
+    { number, turn, team, attached, tenant, sessionId }: RequestedTurn,
+  ) {
     const { env, current, waitUntil } = this.#options;
     const pinned = await pinnedContexts(
       contextServices(env).pins,

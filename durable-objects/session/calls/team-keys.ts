@@ -70,7 +70,10 @@ export class TeamKeys {
       if (!found.ok) return found;
       openedKeys.set(agent, { from: "literal", value: found.key });
     }
-    return { ok: true, team: withKeys(team, (agent) => openedKeys.get(agent) ?? agent.backend.key) };
+    return {
+      ok: true,
+      team: withKeys(team, (agent) => openedKeys.get(agent) ?? agent.backend.key),
+    };
   }
 
   /**

@@ -76,7 +76,11 @@ const problemOf = async (
 ): Promise<string | null> => (files ? writeProblem(files, path, bytes) : NO_WORKSPACE);
 
 /** Writes the file. Returns why it could not be stored; `null` if it was stored. */
-async function writeProblem(files: AgentFiles, path: string, bytes: Uint8Array): Promise<string | null> {
+async function writeProblem(
+  files: AgentFiles,
+  path: string,
+  bytes: Uint8Array,
+): Promise<string | null> {
   try {
     await files.write(path, bytes);
     return null;

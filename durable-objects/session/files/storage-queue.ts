@@ -46,10 +46,7 @@ export class StorageQueue {
     await Promise.allSettled(this.#open);
   }
 
-  async #run<T>(
-    operation: () => Promise<T>,
-    wait: (open: Promise<T>) => Promise<T>,
-  ): Promise<T> {
+  async #run<T>(operation: () => Promise<T>, wait: (open: Promise<T>) => Promise<T>): Promise<T> {
     const release = await this.#mutex.acquire();
     try {
       if (this.#isClosed) throw new Error("The session's files are closed.");

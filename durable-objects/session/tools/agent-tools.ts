@@ -184,7 +184,11 @@ export class AgentTools {
    * changes no files, but its result may still need a file of its own. The same holds for the result
    * of a tool that ran without files.
    */
-  async #withFiles(call: Call, toolResult: ToolResult, files: AgentFiles | null): Promise<SettledCall> {
+  async #withFiles(
+    call: Call,
+    toolResult: ToolResult,
+    files: AgentFiles | null,
+  ): Promise<SettledCall> {
     const { workspaces } = this.#options;
     const { turn, effect } = call;
     const { outcome } = toolResult;

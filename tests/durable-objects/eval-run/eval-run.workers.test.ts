@@ -46,8 +46,7 @@ async function startOtherTurn(tenant: string): Promise<() => Promise<void>> {
     leastUsd: 0,
     endsAt: Date.now() + 600_000,
   };
-  if (!(await object.startTurn(tenant, request)).ok)
-    throw new Error("the tenant has no free turn");
+  if (!(await object.startTurn(tenant, request)).ok) throw new Error("the tenant has no free turn");
   return () => object.releaseTurn(request.session, 1);
 }
 

@@ -43,21 +43,24 @@ describe("a tenant's rate gate whose wall clock is set back", () => {
   it.each([
     { name: "two minutes", ms: 120_000 },
     { name: "an hour", ms: HOUR },
-  ])("by $name still admits the next call within a minute, also after a restart", async ({ ms }) => {
-    const gate = newGate();
-    await gate.start(request("a"));
-    await evictDurableObject(gate);
-    setClockBack(ms);
-    const first = await gate.start(request("b"), 0);
-    const askedAt = Date.now();
-    await evictDurableObject(gate);
-    await wait(1_500);
-    const second = await gate.start(request("b"), 0);
-    if (first.type !== "wait" || second.type !== "wait")
-      throw new Error(`${first.type}, ${second.type}`);
-    expect(first.startsAt - askedAt).toBeLessThanOrEqual(61_500);
-    expect(second.startsAt).toBe(first.startsAt);
-  });
+  ])(
+    "by $name still admits the next call within a minute, also after a restart",
+    async ({ ms }) => {
+      const gate = newGate();
+      await gate.start(request("a"));
+      await evictDurableObject(gate);
+      setClockBack(ms);
+      const first = await gate.start(request("b"), 0);
+      const askedAt = Date.now();
+      await evictDurableObject(gate);
+      await wait(1_500);
+      const second = await gate.start(request("b"), 0);
+      if (first.type !== "wait" || second.type !== "wait")
+        throw new Error(`${first.type}, ${second.type}`);
+      expect(first.startsAt - askedAt).toBeLessThanOrEqual(61_500);
+      expect(second.startsAt).toBe(first.startsAt);
+    },
+  );
 });
 
 describe("a tenant's rate gate", () => {

@@ -87,7 +87,9 @@ async function violationsOf(session_id: string, liveReaders: readonly Reader[]):
     .filter(({ type }) => isTerminal(type))
     .map(({ type, turn }) => `${turn} ${type}`);
   const laterReaders = liveReaders.map(() => new Reader());
-  await Promise.all(laterReaders.map((reader, nth) => reader.follow({ session_id, turn: nth + 1 })));
+  await Promise.all(
+    laterReaders.map((reader, nth) => reader.follow({ session_id, turn: nth + 1 })),
+  );
   const frames = laterReaders.map(({ text }) => text);
   return [
     ...(isDeepStrictEqual(

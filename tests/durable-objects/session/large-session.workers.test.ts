@@ -115,7 +115,10 @@ describe("a session of 100,000 events over thousands of turns", () => {
       const { turn } = await response.json<{ turn: number }>();
       return (await follow({ ...run, turn })).events.at(-1);
     };
-    expect(await inTime(runTurnAfter(1))).toMatchObject({ type: "turn.completed", turn: turns + 1 });
+    expect(await inTime(runTurnAfter(1))).toMatchObject({
+      type: "turn.completed",
+      turn: turns + 1,
+    });
     expect(await inTime(runTurnAfter(turns))).toMatchObject({
       type: "turn.completed",
       turn: turns + 2,

@@ -127,7 +127,9 @@ describe("a turn", () => {
     const { events } = await follow(await (await ask(cheapest + 16)).json());
     expect(ofType(events, "call.started").length).toBeGreaterThan(0);
     const sufficient = await follow(await (await ask(enough)).json());
-    expect(new Set(ofType(sufficient.events, "call.started").map(({ agent }) => agent)).size).toBe(2);
+    expect(new Set(ofType(sufficient.events, "call.started").map(({ agent }) => agent)).size).toBe(
+      2,
+    );
     expect(typesOf(sufficient.events).at(-1)).toBe("turn.completed");
   });
 

@@ -52,7 +52,9 @@ it.each([
 ])("the contexts of a turn $name", async ({ contexts, expected }) => {
   const result = await pinnedContexts(pins, PLACE, team(contexts));
   expect(result).toMatchObject(expected);
-  expect([...pinnedByStart.values()].flat()).toEqual(result.ok ? result.contexts.map(({ name }) => name) : []);
+  expect([...pinnedByStart.values()].flat()).toEqual(
+    result.ok ? result.contexts.map(({ name }) => name) : [],
+  );
   if (result.ok && result.contexts.length > 0) {
     await result.release();
     expect([...pinnedByStart]).toEqual([]);

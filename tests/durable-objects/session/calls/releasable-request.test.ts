@@ -7,10 +7,13 @@ const messagesOf = (text: string): Message[] => [{ role: "user", text }];
 
 it("a released request builds its conversation again for each read", () => {
   let builds = 0;
-  const { request, release } = releasableRequest({ ...REQUEST, messages: messagesOf("first") }, () => {
-    builds += 1;
-    return messagesOf(`again ${builds}`);
-  });
+  const { request, release } = releasableRequest(
+    { ...REQUEST, messages: messagesOf("first") },
+    () => {
+      builds += 1;
+      return messagesOf(`again ${builds}`);
+    },
+  );
   expect(request).toEqual({ ...REQUEST, messages: messagesOf("first") });
   release();
   expect(request.messages).toEqual(messagesOf("again 1"));

@@ -75,7 +75,9 @@ async function runNextTurn(run: Run) {
 }
 
 const keysSent = (): (string | null)[] => [
-  ...new Set(fetchSpy.mock.calls.map(([, init]) => new Headers(init?.headers).get("authorization"))),
+  ...new Set(
+    fetchSpy.mock.calls.map(([, init]) => new Headers(init?.headers).get("authorization")),
+  ),
 ];
 
 describe("a caller's key", () => {

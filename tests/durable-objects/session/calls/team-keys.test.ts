@@ -131,10 +131,13 @@ describe("an operator's key", () => {
   it.each([
     { name: "open access", env: { OPEN_ACCESS: "loopback" } },
     { name: "a loopback origin", env: { SERVICE_ORIGINS: "http://127.0.0.1:8787" } },
-  ])("that is missing is to be added to .dev.vars if the service is local because of $name", ({ env }) => {
-    const found = keysWith(OLD, env).keyOf(stored);
-    expect(found.ok ? "" : found.failure.message).toContain("add it to .dev.vars");
-  });
+  ])(
+    "that is missing is to be added to .dev.vars if the service is local because of $name",
+    ({ env }) => {
+      const found = keysWith(OLD, env).keyOf(stored);
+      expect(found.ok ? "" : found.failure.message).toContain("add it to .dev.vars");
+    },
+  );
 
   it("is sent to the origin that it is bound to", () => {
     expect(keysWith(OLD, { OPENAI_API_KEY: "sk-ours" }).keyOf(stored)).toEqual({

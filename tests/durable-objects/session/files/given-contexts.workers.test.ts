@@ -191,7 +191,9 @@ describe("a team with contexts", () => {
 
   it("sees in each turn the version that was the newest when the turn started", async () => {
     const first = await push("site", { "index.html": "page one" });
-    const run = await start(teamWithContexts(["careless"], [{ path: "site", permission: "write" }]));
+    const run = await start(
+      teamWithContexts(["careless"], [{ path: "site", permission: "write" }]),
+    );
     const second = await push("site", { "index.html": "page two" });
     await follow(run);
     expect(await changesOf(run)).toMatchObject({ data: [{ base_version: first }] });
@@ -206,7 +208,9 @@ describe("a team with contexts", () => {
 
   it("keeps the presenter's changes if the presentation falls back to an answer (D3)", async () => {
     const version = await push("site", SITE);
-    const run = await start(teamWithContexts(["silent"], [{ path: "site", permission: "write" }], FULL_PROTOCOL));
+    const run = await start(
+      teamWithContexts(["silent"], [{ path: "site", permission: "write" }], FULL_PROTOCOL),
+    );
     const { events } = await follow(run);
     expect(trail(events)).toContain("write /contexts/site/index.html done");
     const fallbackEvent = {
@@ -231,9 +235,12 @@ describe("a team with contexts", () => {
       (
         await request(`${eventsPath(run)}?limit=1000`, { headers: { accept: "application/json" } })
       ).text();
-    await vi.waitUntil(async () => (await logText()).includes('"path":"/contexts/site/index.html"'), {
-      timeout: 10_000,
-    });
+    await vi.waitUntil(
+      async () => (await logText()).includes('"path":"/contexts/site/index.html"'),
+      {
+        timeout: 10_000,
+      },
+    );
     expect(await changesOf(run)).toEqual({ object: "list", data: [] });
     expect(await pinsOf(run)).toEqual([`1: site ${version}`]);
     await post(`/api/sessions/${run.session_id}/cancel`);

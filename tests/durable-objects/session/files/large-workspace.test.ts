@@ -23,7 +23,10 @@ let world: World;
 let session: FilesSession;
 
 /** Makes one tool call of the agent, which may not take long. Returns its error; `null` if none. */
-async function callTool(id: string, work: (files: AgentFiles) => Promise<unknown>): Promise<unknown> {
+async function callTool(
+  id: string,
+  work: (files: AgentFiles) => Promise<unknown>,
+): Promise<unknown> {
   session.does(id, uses(["files"]));
   const startedAt = cpuMs();
   const problem = await session.tool(id, work);
@@ -55,7 +58,9 @@ beforeEach(async () => {
 
 describe(`a workspace of ${FILES.files} files`, () => {
   it("refuses more files, and no file is lost by the refusal", async () => {
-    expect(await callTool("a", write("one-more.txt", "1"))).toMatchObject({ code: "too_many_files" });
+    expect(await callTool("a", write("one-more.txt", "1"))).toMatchObject({
+      code: "too_many_files",
+    });
     expect(await callTool("a", write(pathOf(7), "changed"))).toBe(null);
     expect(await callTool("a", async (files) => files.remove(pathOf(8)))).toBe(null);
     expect(await callTool("a", write("one-more.txt", "1"))).toBe(null);
@@ -90,9 +95,9 @@ describe(`a workspace of ${FILES.files} files`, () => {
   });
 
   it("is searched to its last file", async () => {
-    expect(await runFileTool("a", "grep", { pattern: `^This is file ${FILES.files - 1}\\.$` })).toContain(
-      pathOf(FILES.files - 1),
-    );
+    expect(
+      await runFileTool("a", "grep", { pattern: `^This is file ${FILES.files - 1}\\.$` }),
+    ).toContain(pathOf(FILES.files - 1));
     const everywhere = await runFileTool("a", "grep", { pattern: "a line like" });
     expect(everywhere).toContain(`only until ${FILE_TOOL_LIMITS.entries} lines matched`);
     expect(everywhere.length).toBeLessThan(FILE_TOOL_LIMITS.resultBytes + 200);

@@ -25,7 +25,10 @@ describe("a snapshot with lost contents", () => {
   it("is tried five times, and then stored with a note of the lost contents", () =>
     withFiles(async (rig) => {
       const tree = await rig.answer(PLACE, { a: "one", b: "two", c: "three", large });
-      const [firstLost, secondLost] = [tree.get("b")?.hash ?? "", tree.get("large")?.hash ?? ""].sort();
+      const [firstLost, secondLost] = [
+        tree.get("b")?.hash ?? "",
+        tree.get("large")?.hash ?? "",
+      ].sort();
       for (const path of ["b", "large"]) await rig.lose(tree.get(path));
       rig.outbox.add({ type: "tidy" });
       expect(await rig.work()).toBe(4);
@@ -83,7 +86,9 @@ describe("a result with lost contents", () => {
       const tree = await rig.answer(PLACE, { a: "one" });
       expect(await rig.work()).toBe(4);
       expect(lostOf(rig)).toEqual([`tool-results/${RESULT.name} ${hash}`]);
-      expect(loggedLines()).toEqual([expect.stringContaining(`tool-results/${RESULT.name} ${hash}`)]);
+      expect(loggedLines()).toEqual([
+        expect.stringContaining(`tool-results/${RESULT.name} ${hash}`),
+      ]);
       expect([await rig.text(tree.get("a")), (await rig.stored()).problems]).toEqual(["one", []]);
     }));
 });

@@ -30,9 +30,14 @@ beforeEach(() => {
     reports.push(report);
     return report.promise;
   };
-  agent = workingAgent([waitingTool], (reply) => (reply === 2 ? [{ name: "waits" }] : []), undefined, {
-    settle,
-  });
+  agent = workingAgent(
+    [waitingTool],
+    (reply) => (reply === 2 ? [{ name: "waits" }] : []),
+    undefined,
+    {
+      settle,
+    },
+  );
 });
 afterEach(() => {
   vi.useRealTimers();

@@ -195,25 +195,33 @@ describe("a final text over 256 KiB (long final)", () => {
       before: ["final.txt", "final-2.txt"],
       kept: "final-3.txt",
     },
-    { name: "under another name if a directory has its name", text, before: ["Final.txt/a"], kept: "final-2.txt" },
+    {
+      name: "under another name if a directory has its name",
+      text,
+      before: ["Final.txt/a"],
+      kept: "final-2.txt",
+    },
     { name: "in R2 if it is too large for a row", text: huge, before: [], kept: "final.txt" },
-  ])("is stored completely $name, and the next turn has it", async ({ text: final, before, kept }) => {
-    begin({ rules: { skip_coordination: true } });
-    for (const path of before) await does(write(path));
-    session.restart();
-    await session.says("a", final);
-    expect(world.events("presentation.completed")).toMatchObject([
-      { source: "presentation", text_file: kept, snapshot: "agent1.final", files: "workspace" },
-    ]);
-    session.restart();
-    const { tree } = session.workspaces.frozen(1, null);
-    expect(tree.map(({ path }) => path).toSorted()).toEqual([...before, kept].toSorted());
-    const contents = await session.workspaces.contents(
-      tree.find(({ path }) => path === kept)?.hash ?? "",
-    );
-    expect(contents.ok && new TextDecoder().decode(contents.bytes) === final).toBe(true);
-    expect(await nextTurnFiles()).toContain(`/workspace/${kept}`);
-  });
+  ])(
+    "is stored completely $name, and the next turn has it",
+    async ({ text: final, before, kept }) => {
+      begin({ rules: { skip_coordination: true } });
+      for (const path of before) await does(write(path));
+      session.restart();
+      await session.says("a", final);
+      expect(world.events("presentation.completed")).toMatchObject([
+        { source: "presentation", text_file: kept, snapshot: "agent1.final", files: "workspace" },
+      ]);
+      session.restart();
+      const { tree } = session.workspaces.frozen(1, null);
+      expect(tree.map(({ path }) => path).toSorted()).toEqual([...before, kept].toSorted());
+      const contents = await session.workspaces.contents(
+        tree.find(({ path }) => path === kept)?.hash ?? "",
+      );
+      expect(contents.ok && new TextDecoder().decode(contents.bytes) === final).toBe(true);
+      expect(await nextTurnFiles()).toContain(`/workspace/${kept}`);
+    },
+  );
 
   it("is stored together with the winner's files", async () => {
     begin();

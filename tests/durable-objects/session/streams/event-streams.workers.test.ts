@@ -252,7 +252,9 @@ describe("the streams", () => {
       }
       end();
       for (const writes of await Promise.all(reading)) {
-        expect(parse(writes.join("")).map(({ sequence_number }) => sequence_number)).toHaveLength(22);
+        expect(parse(writes.join("")).map(({ sequence_number }) => sequence_number)).toHaveLength(
+          22,
+        );
         expect(writes.length).toBeGreaterThanOrEqual(least);
         expect(writes.length).toBeLessThanOrEqual(most);
       }
@@ -294,7 +296,12 @@ describe("a request for an event stream", () => {
     { name: "an id that is no number", id: "abc", status: 400, code: "bad_event_id" },
     { name: "a negative id", id: "-1", status: 400, code: "bad_event_id" },
     { name: "an id with an exponent", id: "1e3", status: 400, code: "bad_event_id" },
-    { name: "an id above the largest safe integer", id: "9007199254740993", status: 400, code: "bad_event_id" },
+    {
+      name: "an id above the largest safe integer",
+      id: "9007199254740993",
+      status: 400,
+      code: "bad_event_id",
+    },
     { name: "a very long id", id: "1".repeat(4_000), status: 400, code: "bad_event_id" },
   ])("is refused with $name", async ({ id, status, code }) => {
     const response = await request("/api/sessions/session_unknown00/events", {

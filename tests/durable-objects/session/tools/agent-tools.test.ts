@@ -138,7 +138,10 @@ describe("an agent's tool calls", () => {
   });
 
   it("on files run while other calls that wait for servers use all slots", async () => {
-    const { ended } = working([look("/hangs")], [...repeatedCalls(5, "look"), write("a"), write("b")]);
+    const { ended } = working(
+      [look("/hangs")],
+      [...repeatedCalls(5, "look"), write("a"), write("b")],
+    );
     await vi.waitFor(() => expect(ended()).toEqual(["write_file ok", "write_file ok"]), 10_000);
     await vi.waitFor(() => expect(waiting).toHaveLength(3), 10_000);
   });
@@ -209,28 +212,31 @@ describe("an agent's tool calls", () => {
       tool: throwingTool({ acts_outside: false, idempotent: true }, { leavesFiles: false }),
       outcome: "error",
     },
-  ])("end with an outcome if a tool that $name throws, and the team continues", async ({ tool, outcome }) => {
-    const loggedErrors = muteErrors();
-    const { session, events } = working([tool], [{ name: "breaks" }, write("a")]);
-    await isOver();
-    const ends = events().flatMap((event) => {
-      if (event.type === "tool.unknown") return [`${event.name} unknown`];
-      return event.type === "tool.completed" ? [`${event.name} ${event.outcome}`] : [];
-    });
-    expect([events().at(-1)?.type, ...ends.toSorted()]).toEqual([
-      "turn.completed",
-      `breaks ${outcome}`,
-      "write_file ok",
-    ]);
-    const records = JSON.stringify(
-      session().calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }),
-    );
-    expect(records).toContain(
-      outcome === "unknown" ? "The outcome is unknown" : "The tool broke: a fault of the service",
-    );
-    expect(records).not.toContain("hush");
-    expect(loggedErrors()).toContain("the tool breaks failed unexpectedly");
-  });
+  ])(
+    "end with an outcome if a tool that $name throws, and the team continues",
+    async ({ tool, outcome }) => {
+      const loggedErrors = muteErrors();
+      const { session, events } = working([tool], [{ name: "breaks" }, write("a")]);
+      await isOver();
+      const ends = events().flatMap((event) => {
+        if (event.type === "tool.unknown") return [`${event.name} unknown`];
+        return event.type === "tool.completed" ? [`${event.name} ${event.outcome}`] : [];
+      });
+      expect([events().at(-1)?.type, ...ends.toSorted()]).toEqual([
+        "turn.completed",
+        `breaks ${outcome}`,
+        "write_file ok",
+      ]);
+      const records = JSON.stringify(
+        session().calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }),
+      );
+      expect(records).toContain(
+        outcome === "unknown" ? "The outcome is unknown" : "The tool broke: a fault of the service",
+      );
+      expect(records).not.toContain("hush");
+      expect(loggedErrors()).toContain("the tool breaks failed unexpectedly");
+    },
+  );
 
   it("with an unknown outcome give the server's response to the model and the log (F1)", async () => {
     const serverText = "HTTP 500\nstored order 7, then failed <b>";
@@ -335,38 +341,41 @@ describe("an agent's tool calls", () => {
       name: "has a provider that counts twice the estimated tokens",
       room: { calibration: 2 },
     },
-  ])("can read the rest of a result that is too large, if the conversation $name", async ({ room }) => {
-    const text = Array.from({ length: 40_000 }, (_, nth) => `${nth}`).join(" ");
-    const records = () =>
-      JSON.stringify(agent.session().calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }));
-    const readOn = (): ToolCall[] => {
-      const [, path, start_char] =
-        /read_file \(path: \\"([^"]+)\\", start_char: (\d+)\)/.exec(records()) ?? [];
-      return [
-        { name: "read_file", args: { path, start_char: Number(start_char) } },
-        { name: "read_file", args: { path } },
-        { name: "grep", args: { pattern: "39999", path } },
-      ];
-    };
-    const calls = (reply: number) =>
-      reply === 1 ? [{ name: "hoard" }] : reply === 2 ? readOn() : [];
-    const { events, ended } = working(
-      [hoard([], () => ({ outcome: "ok", text }))],
-      calls,
-      undefined,
-      room,
-    );
-    await isOver();
-    expect(ended()).toEqual(["hoard ok", "read_file ok", "read_file ok", "grep ok"]);
-    const written = events().flatMap((event) =>
-      event.type === "files.accessed"
-        ? event.accesses.filter(({ operation }) => operation === "write")
-        : [],
-    );
-    expect(written).toHaveLength(1);
-    expect(records().match(/Read on with start_char: \d+/g)).toHaveLength(2);
-    expect(records()).toContain(":1:…");
-  });
+  ])(
+    "can read the rest of a result that is too large, if the conversation $name",
+    async ({ room }) => {
+      const text = Array.from({ length: 40_000 }, (_, nth) => `${nth}`).join(" ");
+      const records = () =>
+        JSON.stringify(agent.session().calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }));
+      const readOn = (): ToolCall[] => {
+        const [, path, start_char] =
+          /read_file \(path: \\"([^"]+)\\", start_char: (\d+)\)/.exec(records()) ?? [];
+        return [
+          { name: "read_file", args: { path, start_char: Number(start_char) } },
+          { name: "read_file", args: { path } },
+          { name: "grep", args: { pattern: "39999", path } },
+        ];
+      };
+      const calls = (reply: number) =>
+        reply === 1 ? [{ name: "hoard" }] : reply === 2 ? readOn() : [];
+      const { events, ended } = working(
+        [hoard([], () => ({ outcome: "ok", text }))],
+        calls,
+        undefined,
+        room,
+      );
+      await isOver();
+      expect(ended()).toEqual(["hoard ok", "read_file ok", "read_file ok", "grep ok"]);
+      const written = events().flatMap((event) =>
+        event.type === "files.accessed"
+          ? event.accesses.filter(({ operation }) => operation === "write")
+          : [],
+      );
+      expect(written).toHaveLength(1);
+      expect(records().match(/Read on with start_char: \d+/g)).toHaveLength(2);
+      expect(records()).toContain(":1:…");
+    },
+  );
 
   it("on files are logged as started only after the call before has ended", async () => {
     const { events } = working([], [write("a"), write("b"), write("c")]);

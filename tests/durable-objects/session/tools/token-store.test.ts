@@ -49,7 +49,12 @@ describe("renewed tokens of a session", () => {
       after: `${NEW},${OLD}`,
       finds: "secret-2",
     },
-    { name: "are lost if the key that sealed them is removed", before: OLD, after: NEW, finds: undefined },
+    {
+      name: "are lost if the key that sealed them is removed",
+      before: OLD,
+      after: NEW,
+      finds: undefined,
+    },
     {
       name: "are lost at a restart if no sealing key was set",
       before: "",

@@ -17,7 +17,12 @@ describe("a tool secret", () => {
       secret: "s3cret",
       why: "is sent to the origin that it is bound to",
     },
-    { name: "WEATHER", origin: "https://evil.net", secret: undefined, why: "is not sent to another origin" },
+    {
+      name: "WEATHER",
+      origin: "https://evil.net",
+      secret: undefined,
+      why: "is not sent to another origin",
+    },
     {
       name: "UNSET",
       origin: "https://api.weather.net",
@@ -69,9 +74,12 @@ describe("a tool secret", () => {
       secret: undefined,
       why: "is not found for another path",
     },
-  ])("that is bound to a tenant, a method and a path $why (M11)", ({ tenant, method, path, secret }) => {
-    expect(
-      operatorSecret(ENV, tenant, "OWN")({ url: `https://api.weather.net${path}`, method }),
-    ).toBe(secret);
-  });
+  ])(
+    "that is bound to a tenant, a method and a path $why (M11)",
+    ({ tenant, method, path, secret }) => {
+      expect(
+        operatorSecret(ENV, tenant, "OWN")({ url: `https://api.weather.net${path}`, method }),
+      ).toBe(secret);
+    },
+  );
 });
