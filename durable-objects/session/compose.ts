@@ -45,7 +45,9 @@ type Options = Pick<Files, "bucket" | "storageQueue" | "contexts" | "stored"> & 
  */
 export type SessionParts = ReturnType<typeof composeSession>;
 
-/** Builds the parts of a session over its storage. `createEngine` builds the engine that runs it. */
+/**
+ * Builds the parts of a session over its storage. `createEngine` builds the engine that runs it.
+ */
 export function composeSession({ platform, facts, place, ...options }: Options) {
   const { storage } = platform;
   const { sql } = storage;

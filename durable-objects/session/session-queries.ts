@@ -10,9 +10,9 @@ import { STORE, STREAM } from "../shared/object-limits";
 import { logError } from "../../src/redaction/log";
 
 /**
- * Answers queries about a session. It computes views from the log with the same reducer that clients
- * use. Settled turns are read from their summaries. The view of the running turn is cached and
- * updated with each new row.
+ * Answers queries about a session. It computes views from the log with the same reducer that
+ * clients use. Settled turns are read from their summaries. The view of the running turn is cached
+ * and updated with each new row.
  */
 export class SessionQueries {
   readonly #log: SessionLog;
@@ -55,8 +55,8 @@ export class SessionQueries {
   }
 
   /**
-   * The name of the snapshot with an answer's files; `null` if there is no such answer. If the author
-   * changed no file, the answer names an earlier snapshot.
+   * The name of the snapshot with an answer's files; `null` if there is no such answer. If the
+   * author changed no file, the answer names an earlier snapshot.
    */
   snapshotOf(turn: number, label: string, attempt: number | null): AnswerFiles | null {
     const event = this.#answerEvent(turn, label, attempt);
@@ -123,8 +123,8 @@ export class SessionQueries {
   }
 
   /**
-   * A turn's summary as JSON; `null` if it is too large or cannot be computed. Never throws, because
-   * the turn must end in any case.
+   * A turn's summary as JSON; `null` if it is too large or cannot be computed. Never throws,
+   * because the turn must end in any case.
    */
   #summary(turn: number): string | null {
     try {
@@ -203,8 +203,8 @@ export class SessionQueries {
 type PastTurn = { question: string; attachments: readonly Attachment[]; answer: string };
 
 /**
- * Identifies the files of an answer. `snapshot`: the name in the answer's event; `null` if the author
- * has no workspace.
+ * Identifies the files of an answer. `snapshot`: the name in the answer's event; `null` if the
+ * author has no workspace.
  */
 export type AnswerFiles = { attempt: number; label: string; snapshot: string | null };
 

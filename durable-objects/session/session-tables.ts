@@ -39,7 +39,8 @@ const TABLES = [
   "CREATE TABLE context_changes (turn INTEGER, context TEXT, part INTEGER, body TEXT NOT NULL, PRIMARY KEY (turn, context, part)) WITHOUT ROWID",
   // Working copies of contents by SHA-256. Contents too large for a row are in R2; `bytes` is NULL.
   "CREATE TABLE blobs (hash TEXT PRIMARY KEY, size INTEGER NOT NULL, bytes BLOB) WITHOUT ROWID",
-  // Contents of uploaded snapshots in R2: each as its own object, or in a pack from byte offset `at`.
+  // Contents of uploaded snapshots in R2: each as its own object, or in a pack from byte offset
+  // `at`.
   "CREATE TABLE stored_blobs (hash TEXT PRIMARY KEY, size INTEGER NOT NULL, pack TEXT, at INTEGER NOT NULL) WITHOUT ROWID",
   // The session's objects in R2 with their sizes, to compute the session's stored bytes.
   "CREATE TABLE stored_objects (name TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID",
@@ -77,8 +78,8 @@ const UPLOAD_ALL =
   "INSERT INTO file_duties (tries, not_before, body) SELECT 0, 0, json_object('type', 'upload_snapshot', 'turn', turn, 'attempt', attempt, 'label', label, 'at', 0) FROM snapshots WHERE part = 0 ORDER BY turn, attempt, label";
 
 /**
- * Adds one row for all objects that were stored before sizes were recorded: the contents of uploaded
- * snapshots.
+ * Adds one row for all objects that were stored before sizes were recorded: the contents of
+ * uploaded snapshots.
  */
 const COUNT_ALL =
   "INSERT INTO stored_objects (name, bytes) SELECT 'before', total FROM (SELECT sum(size) AS total FROM stored_blobs) WHERE total IS NOT NULL";

@@ -17,8 +17,8 @@ export const CONTAINER_LIMIT_MS = 30_000;
 export const CONTEXT_CACHE = { bytes: 16_000_000, fileBytes: 1_000_000 } as const;
 
 /**
- * Maximum number of files in all contexts of a turn together. The trees of the contexts are in memory
- * while the turn runs.
+ * Maximum number of files in all contexts of a turn together. The trees of the contexts are in
+ * memory while the turn runs.
  */
 export const MOST_CONTEXT_FILES = 20_000;
 
@@ -100,7 +100,7 @@ export const HEADER_LIMIT_MS = 45_000;
 /**
  * Limits of requests that connect to tool servers and list their tools. `own`: slots for such
  * requests in addition to `CALL_SLOTS`. `guests`: the number of free call slots that they may also
- * use. `restMs`: interval of the check whether connections are still needed; a connection stays open
- * for at most twice this time after the last turn.
+ * use. `restMs`: interval of the check whether connections are still needed; a connection stays
+ * open for at most twice this time after the last turn.
  */
 export const TOOL_SERVERS = { own: 1, guests: 2, restMs: 30_000 } as const;

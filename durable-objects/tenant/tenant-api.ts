@@ -5,8 +5,8 @@ import type { QuotaDecision, TurnRequest } from "../../src/tenancy/quota";
 export type SettledTurn = { session: string; turn: number; costUsd: number; at: number };
 
 /**
- * A page of the audit log. `brokenAt`: the number of the first row whose hash does not match the row
- * before it; `null` if all hashes match.
+ * A page of the audit log. `brokenAt`: the number of the first row whose hash does not match the
+ * row before it; `null` if all hashes match.
  */
 export type AuditPage = { rows: AuditRow[]; hasMore: boolean; brokenAt: number | null };
 

@@ -14,14 +14,14 @@ export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
 }
 
 /**
- * An abort controller that is also aborted by a parent signal. `unlink` removes its listener from the
- * parent; call it when the work has ended.
+ * An abort controller that is also aborted by a parent signal. `unlink` removes its listener from
+ * the parent; call it when the work has ended.
  */
 type LinkedAbort = { signal: AbortSignal; abort(reason?: unknown): void; unlink(): void };
 
 /**
- * Creates an abort controller that follows `parent`. Unlike a signal of `AbortSignal.any`, it can be
- * unlinked from a parent that exists longer than the work.
+ * Creates an abort controller that follows `parent`. Unlike a signal of `AbortSignal.any`, it can
+ * be unlinked from a parent that exists longer than the work.
  */
 export function linkedAbort(parent: AbortSignal): LinkedAbort {
   const controller = new AbortController();

@@ -1,6 +1,6 @@
 /**
- * A monotonic clock. If the wall clock is set back, this clock continues from the last value that it
- * returned, at the wall clock's speed. Otherwise retries and deadlines would wait until the wall
+ * A monotonic clock. If the wall clock is set back, this clock continues from the last value that
+ * it returned, at the wall clock's speed. Otherwise retries and deadlines would wait until the wall
  * clock reached that value again.
  */
 export class MonotonicClock {
@@ -23,7 +23,9 @@ export class MonotonicClock {
   }
 }
 
-/** A wall clock and timers. The service uses `SYSTEM_TIMERS`; tests use timers that they control. */
+/**
+ * A wall clock and timers. The service uses `SYSTEM_TIMERS`; tests use timers that they control.
+ */
 export type Timers<Handle = unknown> = {
   now(): number;
   set(run: () => void, ms: number): Handle;

@@ -6,8 +6,8 @@ export class Mutex {
   #last: Promise<void> = Promise.resolve();
 
   /**
-   * Resolves once all earlier holders have released the lock. Returns the function that releases the
-   * lock; a second call of this function has no effect.
+   * Resolves once all earlier holders have released the lock. Returns the function that releases
+   * the lock; a second call of this function has no effect.
    */
   async acquire(): Promise<Release> {
     const released = this.#last;
@@ -54,8 +54,8 @@ export class MutexLease {
 
   /**
    * Releases the lock when `onEnd` is called, or after `maxMs`. `subscribe` gets `onEnd` and must
-   * call it when the work has ended. Releases at once if `subscribe` is undefined or the lock is not
-   * held.
+   * call it when the work has ended. Releases at once if `subscribe` is undefined or the lock is
+   * not held.
    */
   releaseOnEnd(subscribe: ((onEnd: () => void) => void) | undefined, maxMs: number): void {
     if (!this.isHeld || !subscribe) return this.release();

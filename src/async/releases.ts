@@ -1,8 +1,8 @@
 import type { Release } from "./semaphore";
 
 /**
- * The resources that one piece of work holds. All are released together: by `release`, or as soon as
- * the signal is aborted.
+ * The resources that one piece of work holds. All are released together: by `release`, or as soon
+ * as the signal is aborted.
  */
 export class Releases {
   readonly #signal: AbortSignal;

@@ -10,11 +10,12 @@ type Holder = { onYield: OnYield; isAsked: boolean; isDue: boolean };
 
 /**
  * Admits `size` holders at a time; further requests wait in order. If a holder has had its permit
- * for more than `maxHoldMs` and there is a waiter, the holder is asked to yield. The oldest holder is
- * asked first. As many holders are asked as there are waiters, and each holder once.
+ * for more than `maxHoldMs` and there is a waiter, the holder is asked to yield. The oldest holder
+ * is asked first. As many holders are asked as there are waiters, and each holder once.
  *
  * A request with `null` instead of `onYield` has lower priority: no holder is asked for it, it is
- * granted after all other requests, and such requests together leave one permit free for the others.
+ * granted after all other requests, and such requests together leave one permit free for the
+ * others.
  */
 export class Semaphore {
   readonly #size: number;

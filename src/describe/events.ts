@@ -8,14 +8,14 @@ import { voteWords } from "./votes";
 import { fallbackWords } from "./warnings";
 
 /**
- * How a sentence is to be shown. `good`: progress. `bad`: a failure, or another event that the reader
- * should notice.
+ * How a sentence is to be shown. `good`: progress. `bad`: a failure, or another event that the
+ * reader should notice.
  */
 type SentenceTone = "plain" | "dim" | "good" | "bad";
 
 /**
- * One event as a sentence. It contains names and texts of models and servers without changes, so the
- * code that shows the sentence must remove control characters.
+ * One event as a sentence. It contains names and texts of models and servers without changes, so
+ * the code that shows the sentence must remove control characters.
  */
 export type Sentence = {
   /** The agent that the sentence begins with; `null` if it begins with `text`. */
@@ -31,8 +31,8 @@ export type Sentence = {
 type Phrase = { text: string; tone?: SentenceTone } | null;
 
 /**
- * Describes an event for a person who watches the turn; `null` if the event is not worth a sentence.
- * `turn`: the turn after the event.
+ * Describes an event for a person who watches the turn; `null` if the event is not worth a
+ * sentence. `turn`: the turn after the event.
  */
 export function describeEvent(event: WireEvent, turn: TurnView): Sentence | null {
   const phrase = phraseOf(event, turn);
@@ -176,7 +176,9 @@ function decisionPhrase(event: DecisionEvent): Phrase {
   }
 }
 
-/** Codes of refused file accesses to a forbidden path. Other codes, such as "not found", are normal. */
+/**
+ * Codes of refused file accesses to a forbidden path. Other codes, such as "not found", are normal.
+ */
 const FORBIDDEN_CODES = new Set([
   "unknown_place",
   "read_only",
@@ -209,7 +211,9 @@ function listedTools({ server, problem, tools, refused }: EventOf<"tools.listed"
   };
 }
 
-/** Describes a server's request for input. The service asks no person, and no URL becomes a link. */
+/**
+ * Describes a server's request for input. The service asks no person, and no URL becomes a link.
+ */
 function inputRequired({ name, origin, requests, more }: EventOf<"tool.input_required">): Phrase {
   const wishes = requests.map(({ kind, message, url, refused }) => {
     if (kind === "form") return `to fill in a form: ${message}`;

@@ -11,8 +11,8 @@ export function formatTokens(tokens: number): string {
 }
 
 /**
- * Formats a cost in US dollars. `usd` is `null` if a part of the cost has no known price; `known` is
- * the sum of all parts with a known price.
+ * Formats a cost in US dollars. `usd` is `null` if a part of the cost has no known price; `known`
+ * is the sum of all parts with a known price.
  */
 export function formatCost(usd: number | null, known: number): string {
   if (usd !== null) return formatUsd(usd);

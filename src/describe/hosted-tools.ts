@@ -26,8 +26,8 @@ export function hostedToolUsed({ name, input, outcome }: EventOf<"hosted_tool.co
 }
 
 /**
- * Describes a hosted tool that runs: `searches the web: <query so far>`. `name` may be the name of a
- * tool that this program does not know; `null` if no name was streamed yet.
+ * Describes a hosted tool that runs: `searches the web: <query so far>`. `name` may be the name of
+ * a tool that this program does not know; `null` if no name was streamed yet.
  */
 export function hostedToolInUse(name: string | null, input: string): string {
   const isKnown = (text: string): text is HostedToolName => Object.hasOwn(WORDS, text);

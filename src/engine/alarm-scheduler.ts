@@ -13,10 +13,10 @@ export const WATCHDOG_MS = 10_000;
 const MIN_ALARM_MS = 1;
 
 /**
- * Decides when the session acts by itself. It uses a timer in memory, which is exact, and one stored
- * alarm, which survives the end of the process. The alarm is set to the next due time or to the
- * watchdog time, whichever is earlier. It is written only if it must fire earlier than the alarm that
- * is already set.
+ * Decides when the session acts by itself. It uses a timer in memory, which is exact, and one
+ * stored alarm, which survives the end of the process. The alarm is set to the next due time or to
+ * the watchdog time, whichever is earlier. It is written only if it must fire earlier than the
+ * alarm that is already set.
  */
 export class AlarmScheduler {
   readonly #storage: AlarmStore;
@@ -58,8 +58,8 @@ export class AlarmScheduler {
   }
 
   /**
-   * To be called first when the alarm fires: the platform has removed the alarm, and another must be
-   * set before any work begins.
+   * To be called first when the alarm fires: the platform has removed the alarm, and another must
+   * be set before any work begins.
    */
   async onAlarm(isRunning: boolean): Promise<void> {
     this.#alarmAt = null;

@@ -34,8 +34,8 @@ type Options = Pick<SessionHost, "storage" | "now" | "report">;
 
 /**
  * Holds the session's state. For every input, the rules decide the events. The events are stored in
- * one transaction, and then the state changes. There is no `await` in between, so no other input can
- * be handled meanwhile.
+ * one transaction, and then the state changes. There is no `await` in between, so no other input
+ * can be handled meanwhile.
  */
 export class Coordinator implements SessionInputs, StreamInputs {
   readonly #host: Options;
@@ -100,7 +100,9 @@ export class Coordinator implements SessionInputs, StreamInputs {
     if (this.#isInFlight(call)) this.#usages.set(call, usage);
   }
 
-  /** Reports an internal error and ends the running turn as failed, so that the turn never hangs. */
+  /**
+   * Reports an internal error and ends the running turn as failed, so that the turn never hangs.
+   */
   fault(error: unknown): void {
     this.#host.report(error);
     const at = this.#host.now();
@@ -125,8 +127,8 @@ export class Coordinator implements SessionInputs, StreamInputs {
   }
 
   /**
-   * Decides an input. If a rule fails, the running turn fails instead. All errors occur here, before
-   * anything is written.
+   * Decides an input. If a rule fails, the running turn fails instead. All errors occur here,
+   * before anything is written.
    */
   #decide(before: SessionState, input: Input, payload: EffectPayload): DecidedStep {
     try {

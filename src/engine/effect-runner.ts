@@ -12,17 +12,17 @@ type Options = {
 };
 
 /**
- * Performs owed effects in parallel, each effect once. The number of requests that wait for response
- * headers is limited. Effects that the rules no longer wait for are aborted. This class contains no
- * rules: the caller of `sync` passes the owed effects and the effects in flight.
+ * Performs owed effects in parallel, each effect once. The number of requests that wait for
+ * response headers is limited. Effects that the rules no longer wait for are aborted. This class
+ * contains no rules: the caller of `sync` passes the owed effects and the effects in flight.
  */
 export class EffectRunner {
   readonly #performer: Performer;
   readonly #options: Options;
   readonly #running = new Map<string, AbortController>();
   /**
-   * Calls of which one try had to yield its slot. Their later tries need not yield: they may take as
-   * long as the provider's time limits allow.
+   * Calls of which one try had to yield its slot. Their later tries need not yield: they may take
+   * as long as the provider's time limits allow.
    */
   readonly #yielded = new Set<string>();
 
@@ -32,8 +32,8 @@ export class EffectRunner {
   }
 
   /**
-   * Starts owed effects that are due, and aborts effects that are neither owed nor in flight. `owed`
-   * and `inFlight` are those of the current state; `now` is in unix ms.
+   * Starts owed effects that are due, and aborts effects that are neither owed nor in flight.
+   * `owed` and `inFlight` are those of the current state; `now` is in unix ms.
    */
   sync(owed: readonly Effect[], inFlight: readonly string[], now: number): Promise<void>[] {
     const neededIds = new Set([...inFlight, ...owed.map(({ id }) => id)]);
@@ -83,8 +83,8 @@ export class EffectRunner {
   }
 
   /**
-   * Whether the effect may be aborted for other calls. A resumed call may not, because it is already
-   * paid; a tool may not, because it may have done a part of its work.
+   * Whether the effect may be aborted for other calls. A resumed call may not, because it is
+   * already paid; a tool may not, because it may have done a part of its work.
    */
   #mayYield({ type, id }: Effect, resumed: PreparedCall | null): boolean {
     return type === "model_call" && resumed === null && !this.#yielded.has(callIdPrefix(id));

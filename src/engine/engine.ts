@@ -75,8 +75,8 @@ export class Engine {
   }
 
   /**
-   * Resumes a call whose reply the provider has continued to write during the restart. The rules are
-   * not involved. Returns false if the effect cannot be resumed.
+   * Resumes a call whose reply the provider has continued to write during the restart. The rules
+   * are not involved. Returns false if the effect cannot be resumed.
    */
   #tryToResume(id: string): boolean {
     const call = callInFlight(this.#coordinator.state, id);
@@ -96,9 +96,9 @@ export class Engine {
   }
 
   /**
-   * Does everything that is due. Called at the alarm, and at the timer in memory. Background work is
-   * started first, so that the alarm that `handle` sets takes this work into account. The work itself
-   * begins only after the alarm is set.
+   * Does everything that is due. Called at the alarm, and at the timer in memory. Background work
+   * is started first, so that the alarm that `handle` sets takes this work into account. The work
+   * itself begins only after the alarm is set.
    */
   #handleDueTime(): void {
     this.#startBackground();

@@ -55,13 +55,14 @@ export type OpenTurn = { turn: number; firstSeq: number };
 
 /**
  * A session as computed from its log. `open`: the open turn; `null` if there is none. `broken`: the
- * error if the open turn cannot be folded (then `state` is the state before this turn), else `null`.
+ * error if the open turn cannot be folded (then `state` is the state before this turn), else
+ * `null`.
  */
 export type RestoredSession = { state: SessionState; open: OpenTurn | null; broken: unknown };
 
 /**
- * The files that a tool call has staged. `effect`: the id of its effect; `null` if the input does not
- * concern an effect.
+ * The files that a tool call has staged. `effect`: the id of its effect; `null` if the input does
+ * not concern an effect.
  */
 export type StagedCall = { effect: string | null; staged: StagedChanges | null };
 
@@ -81,8 +82,8 @@ export type SessionStorage = {
   /** Computes the end of an open turn that cannot be folded. `at`: the time of the end, unix ms. */
   prepareBrokenEnd(open: OpenTurn, at: number): { events: readonly SessionEvent[]; commit: Commit };
   /**
-   * Stores streamed text of a reply. `point`: the point directly after the text at which the reply can
-   * be resumed; `null` if unknown.
+   * Stores streamed text of a reply. `point`: the point directly after the text at which the reply
+   * can be resumed; `null` if unknown.
    */
   write(source: DeltaSource, text: string, point: ResumePoint | null): void;
   /** Stores a point at which a call can be resumed and before which it has streamed no new text. */
@@ -96,7 +97,9 @@ export type AlarmStore = {
   deleteAlarm(): Promise<void>;
 };
 
-/** The environment that a session runs in: its storage with its readers, its alarm and its clock. */
+/**
+ * The environment that a session runs in: its storage with its readers, its alarm and its clock.
+ */
 export type SessionHost = {
   readonly sessionId: string;
   /** The number of times that the session was loaded while a turn ran, including this time. */
@@ -108,8 +111,8 @@ export type SessionHost = {
   /** Keeps the session in memory until the work has ended. */
   waitUntil(work: Promise<unknown>): void;
   /**
-   * Reports an internal error. If the platform failed, throws; the session is then loaded again from
-   * its storage.
+   * Reports an internal error. If the platform failed, throws; the session is then loaded again
+   * from its storage.
    */
   report(error: unknown): void;
 };
@@ -118,8 +121,8 @@ export type SessionHost = {
 export type SessionInputs = {
   readonly state: SessionState;
   /**
-   * Decides an input, stores its events and performs the effects that the new state owes. Returns the
-   * events. Throws only if a turn cannot be started; then nothing was written.
+   * Decides an input, stores its events and performs the effects that the new state owes. Returns
+   * the events. Throws only if a turn cannot be started; then nothing was written.
    */
   handle(input: InputBody, payload?: EffectPayload): readonly SessionEvent[];
 };
@@ -142,13 +145,13 @@ export type StreamInputs = {
  */
 export type Performer = {
   /**
-   * Resolves once the backend's rate limits allow the call to start; the call holds no slot meanwhile.
-   * Throws `signal.reason`. Returns `null` if there are no limits to wait for.
+   * Resolves once the backend's rate limits allow the call to start; the call holds no slot
+   * meanwhile. Throws `signal.reason`. Returns `null` if there are no limits to wait for.
    */
   admitCall(effect: ModelCallEffect, signal: AbortSignal): Promise<void> | null;
   /**
-   * To be called when a call has ended or is no longer needed. If the call was admitted but not sent,
-   * releases its share of the rate limits. No effect for any other call.
+   * To be called when a call has ended or is no longer needed. If the call was admitted but not
+   * sent, releases its share of the rate limits. No effect for any other call.
    */
   dropCall(effect: ModelCallEffect): void;
   /**
@@ -167,8 +170,8 @@ export type Performer = {
    */
   performTool(effect: ToolCallEffect, signal: AbortSignal, acquireSlot: AcquireSlot): Promise<void>;
   /**
-   * Lists the tools of an agent's servers, and reports them to the rules. Its requests have separate
-   * slots.
+   * Lists the tools of an agent's servers, and reports them to the rules. Its requests have
+   * separate slots.
    */
   listTools(effect: ToolListingEffect, signal: AbortSignal): Promise<void>;
 };

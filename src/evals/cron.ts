@@ -1,17 +1,19 @@
 import { Cron } from "croner";
 
 /**
- * The schedule of a suite: five cron fields in UTC. The platform triggers the check, and the library
- * croner computes which suites are due. The pattern accepts only texts that both read in the same
- * way. So weekdays are written as names, because the platform counts them from 1 and croner from 0.
- * For the same reason, days are selected either by date or by weekday.
+ * The schedule of a suite: five cron fields in UTC. The platform triggers the check, and the
+ * library croner computes which suites are due. The pattern accepts only texts that both read in
+ * the same way. So weekdays are written as names, because the platform counts them from 1 and
+ * croner from 0. For the same reason, days are selected either by date or by weekday.
  */
 const FIELDS =
   /^(?<minute>\d{1,2}) [\d*,/-]+ (?<day>[\d*,/-]+) [\d*,/A-Z-]+ (?<weekday>\*|[A-Z]{3}([,-][A-Z]{3})*)$/;
 
 const MINUTE_MS = 60_000;
 
-/** The problem of a cron text, as the rest of a sentence that begins with "`cron`"; `null` if valid. */
+/**
+ * The problem of a cron text, as the rest of a sentence that begins with "`cron`"; `null` if valid.
+ */
 export function cronProblem(text: string): string | null {
   const fields = FIELDS.exec(text)?.groups;
   if (!fields) {
@@ -40,8 +42,8 @@ export const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS) * MIN
 const parse = (text: string): Cron => new Cron(text, { mode: "5-part", timezone: "UTC" });
 
 /**
- * The id of a scheduled run. Run ids sort by time. This id contains only the minute, so two triggers
- * in one minute name the same run.
+ * The id of a scheduled run. Run ids sort by time. This id contains only the minute, so two
+ * triggers in one minute name the same run.
  */
 export const scheduledRunId = (at: number): string => `run_${stamp(minuteOf(at))}`;
 

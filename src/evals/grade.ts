@@ -54,8 +54,8 @@ const glimpse = (text: string): string =>
   text.length > 60 ? `${text.slice(0, 59)}…`.toWellFormed() : text;
 
 /**
- * Matches numbers in English notation: `1,234.5`, `.5`, `6.02e23`. A digit after a letter (`agent2`,
- * `H2O`) does not begin a number. A percent sign is ignored: `12%` is 12.
+ * Matches numbers in English notation: `1,234.5`, `.5`, `6.02e23`. A digit after a letter
+ * (`agent2`, `H2O`) does not begin a number. A percent sign is ignored: `12%` is 12.
  */
 const NUMBER =
   /(?<![\p{L}\p{N}]|[\p{L}\p{N}]\.)(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?<!\.)(?=\.\d))(?:\.\d+)?(?:[eE][+-]?\d+)?/gu;
@@ -72,8 +72,8 @@ const MINUS_CHARS = 4;
 const ROUNDING = 4 * Number.EPSILON;
 
 /**
- * Checks whether the first or the last number of the answer is within the tolerance. `which` selects
- * the number.
+ * Checks whether the first or the last number of the answer is within the tolerance. `which`
+ * selects the number.
  */
 function gradeNumber(
   answer: string,
@@ -130,8 +130,8 @@ function parse(text: string): { value: unknown } | null {
 }
 
 /**
- * The contents of the outermost fenced blocks of a Markdown text. A block that is not closed extends
- * to the end of the text.
+ * The contents of the outermost fenced blocks of a Markdown text. A block that is not closed
+ * extends to the end of the text.
  */
 export function fencedBlocks(text: string): string[] {
   const blocks: string[][] = [];

@@ -11,9 +11,9 @@ import { SUITE_KEYS, type Suite, SuiteSchema } from "./schema";
 type SuiteResult = { ok: true; suite: Suite } | { ok: false; errors: ConfigProblem[] };
 
 /**
- * Parses a suite from YAML. Pure. Never throws for invalid input; returns all problems with line and
- * column. Does not check whether the suite's team can run, because that depends on the operator's
- * keys (see `planRun`).
+ * Parses a suite from YAML. Pure. Never throws for invalid input; returns all problems with line
+ * and column. Does not check whether the suite's team can run, because that depends on the
+ * operator's keys (see `planRun`).
  */
 export function parseSuite(yaml: string): SuiteResult {
   const source = readSource(yaml);

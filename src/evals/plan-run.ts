@@ -16,7 +16,9 @@ type PlanResult =
       errors: ConfigProblem[];
     };
 
-/** `teams`: the configs of the included teams, by name. `config`: the settings of the deployment. */
+/**
+ * `teams`: the configs of the included teams, by name. `config`: the settings of the deployment.
+ */
 type Offer = { teams: Readonly<Record<string, string>>; config: ConfigContext };
 
 /**

@@ -20,8 +20,8 @@ type PlainCode =
   | "budget_too_small";
 
 /**
- * The reason of a refusal if the start is to be retried, because it may succeed after other turns of
- * the tenant have ended. `null` if a retry cannot succeed.
+ * The reason of a refusal if the start is to be retried, because it may succeed after other turns
+ * of the tenant have ended. `null` if a retry cannot succeed.
  */
 export function holdReason(refusal: RefusedStart): string | null {
   switch (refusal.code) {

@@ -4,8 +4,8 @@ import type { CaseResult } from "./result";
 /**
  * The state of one case of an evaluation run. A case is `starting` from the decision to start it
  * until its session exists, so that the same case is started again after a restart. This file
- * contains the rules of a run: which case to start next, which session to query, and when the run is
- * over. All functions are pure.
+ * contains the rules of a run: which case to start next, which session to query, and when the run
+ * is over. All functions are pure.
  */
 export type CaseState =
   | { status: "waiting" }
@@ -19,8 +19,8 @@ export type RunState = {
   /** Maximum number of cases in progress at the same time. */
   atOnce: number;
   /**
-   * Time limit of a case. It is also the longest time that a case waits for its session to start; this
-   * time begins again when another case of the run ends.
+   * Time limit of a case. It is also the longest time that a case waits for its session to start;
+   * this time begins again when another case of the run ends.
    */
   caseLimitMs: number;
   startedAt: number;
@@ -101,7 +101,9 @@ function caseAfter(before: CaseState, event: RunEvent): CaseState | null {
 export const isOver = ({ cases }: RunState): boolean =>
   cases.every(({ status }) => status === "done");
 
-/** The time until sessions are queried again, in ms. It grows with the time since the last change. */
+/**
+ * The time until sessions are queried again, in ms. It grows with the time since the last change.
+ */
 export function nextAskMs(state: RunState, now: number): number {
   const changedAt = Math.max(state.startedAt, ...state.cases.map(lastChangeAt));
   const longestMs = isOver(state) ? ASK.latestWhenOverMs : ASK.latestMs;

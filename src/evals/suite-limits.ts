@@ -17,8 +17,8 @@ export const MAX_NUMBER = 1e15;
 /** Maximum number of characters in a cron expression. */
 export const MAX_CRON_CHARS = 100;
 /**
- * Maximum size of a suite with expanded aliases. A run stores the suite in one row, which is limited
- * to 2 MB.
+ * Maximum size of a suite with expanded aliases. A run stores the suite in one row, which is
+ * limited to 2 MB.
  */
 export const MAX_SUITE_BYTES = 1_000_000;
 /** Largest `max_cost_usd` of a case. */

@@ -31,8 +31,8 @@ describe("a monotonic clock", () => {
 
 describe("a monotonic timer", () => {
   /**
-   * Starts a timer. `fired`: for each time it fires, its own time, and the ms by which the wall clock
-   * had advanced less.
+   * Starts a timer. `fired`: for each time it fires, its own time, and the ms by which the wall
+   * clock had advanced less.
    */
   function start() {
     const timers = new ManualTimers();

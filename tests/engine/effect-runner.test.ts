@@ -25,9 +25,9 @@ const HEADER_LIMIT_MS = 45_000;
 const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 /**
- * A runner whose performer records its steps in `seen`. `open`: functions that let a call go on. An id
- * decides the behaviour: "waiting …" waits for a rate limit, "large …" takes long to build, "broken"
- * throws, "inside …" is a tool without requests. `refuses`: calls that the rules refuse.
+ * A runner whose performer records its steps in `seen`. `open`: functions that let a call go on. An
+ * id decides the behaviour: "waiting …" waits for a rate limit, "large …" takes long to build,
+ * "broken" throws, "inside …" is a tool without requests. `refuses`: calls that the rules refuse.
  */
 function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
   const [seen, dropped]: [string[], string[]] = [[], []];

@@ -168,8 +168,8 @@ describe("after any events in any order", () => {
     );
 
   /**
-   * Applies the events. Claims all startable cases before each event, like the run's object. Yields the
-   * states before and after each event.
+   * Applies the events. Claims all startable cases before each event, like the run's object. Yields
+   * the states before and after each event.
    */
   function* play({
     size,

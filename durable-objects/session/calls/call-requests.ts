@@ -160,8 +160,8 @@ export function releasableRequest(
 }
 
 /**
- * The attachments of a request. `sent`: to be called after each read of `attached`, when the request
- * was sent or will not be sent.
+ * The attachments of a request. `sent`: to be called after each read of `attached`, when the
+ * request was sent or will not be sent.
  */
 type AttachedRequest = Pick<ModelRequest, "attached"> & { sent: () => void };
 

@@ -19,8 +19,8 @@ const PROBE_LIMIT_MS = 5_000;
  * before its first call in a turn, and again after each call that the origin did not answer.
  * Concurrent calls share a probe.
  *
- * Only for workerd on this machine: on Cloudflare's edge, `connect()` refuses addresses that `fetch`
- * can reach.
+ * Only for workerd on this machine: on Cloudflare's edge, `connect()` refuses addresses that
+ * `fetch` can reach.
  */
 export class OriginProbes {
   readonly #connect: Connect;

@@ -116,7 +116,9 @@ export class RateWaits {
     return `${this.#options.session}_${effect}`;
   }
 
-  /** Removes a call in the background. `wait`: the call's wait for the gate, if it may still run. */
+  /**
+   * Removes a call in the background. `wait`: the call's wait for the gate, if it may still run.
+   */
   #startLeaving(request: RateRequest, wait?: Promise<void>): void {
     const { call } = request;
     const leaving = Promise.allSettled([this.#leave(request), wait]).then(() => {

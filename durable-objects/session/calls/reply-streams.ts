@@ -91,7 +91,9 @@ export class ReplyStreams {
     }
   }
 
-  /** The callbacks that write the deltas of a reply to the log as they arrive, and collect its text. */
+  /**
+   * The callbacks that write the deltas of a reply to the log as they arrive, and collect its text.
+   */
   listeners(
     { effect, agent }: Call,
     { streamed, takenIds }: { streamed: StreamedText; takenIds: ReadonlySet<string> },

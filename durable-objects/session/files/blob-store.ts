@@ -8,8 +8,8 @@ import { PackReader } from "../../../src/workspace/pack-reader";
 import type { Sql } from "../object-storage";
 
 /**
- * An error for contents that a tree or a result names, but that are neither in the session's storage
- * nor in R2.
+ * An error for contents that a tree or a result names, but that are neither in the session's
+ * storage nor in R2.
  */
 export class LostContents extends Error {
   override readonly name = "LostContents";
@@ -21,7 +21,10 @@ export class LostContents extends Error {
 
 type Options = { sql: Sql; objects: SessionObjects; storageQueue: StorageQueue };
 
-/** The location of contents in R2: in a pack from byte offset `at`, or as a separate object (`null`). */
+/**
+ * The location of contents in R2: in a pack from byte offset `at`, or as a separate object
+ * (`null`).
+ */
 type StoredAt = { pack: string; at: number } | null;
 
 /**
@@ -102,8 +105,8 @@ export class BlobStore implements BlobSource {
   }
 
   /**
-   * Writes those contents to R2 that are too large for a row. To be awaited before `add`. The row is
-   * written before the object, so that every object in R2 has a row. An existing object is not
+   * Writes those contents to R2 that are too large for a row. To be awaited before `add`. The row
+   * is written before the object, so that every object in R2 has a row. An existing object is not
    * replaced. If `signal` is aborted, stops before the next object.
    */
   async spill(blobs: ReadonlyMap<string, Uint8Array>, signal: AbortSignal): Promise<void> {

@@ -81,8 +81,8 @@ export function sessionWorkspaces({
   stored = async () => undefined,
   ...places
 }: Options): Workspaces {
-  // A failed report must not stop file jobs. The stored bytes are reported again when the turn ends;
-  // that report is repeated until it succeeds.
+  // A failed report must not stop file jobs. The stored bytes are reported again when the turn
+  // ends; that report is repeated until it succeeds.
   const reportStored = () =>
     stored().catch((error: unknown) => logError("stored bytes were not reported", error));
   const { storageQueue, ...stores } = fileStores(

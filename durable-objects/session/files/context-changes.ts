@@ -41,7 +41,9 @@ export class ContextChanges {
     });
   }
 
-  /** Hashes of all contents in the change sets of the turns for which `includesTurn` returns true. */
+  /**
+   * Hashes of all contents in the change sets of the turns for which `includesTurn` returns true.
+   */
   hashes(includesTurn: (turn: number) => boolean): Set<string> {
     const turns = this.#sql
       .exec<{ turn: number }>("SELECT DISTINCT turn FROM context_changes")

@@ -223,10 +223,10 @@ export class FileJobs {
    * Deletes working copies that nothing needs:
    *
    * - Working copies of discarded rounds are deleted.
-   * - Of the contents in snapshots, only the files of the latest result keep a working copy, because
-   *   the next turn begins with them.
-   * - Changes of completed turns to contexts are kept as long as the session: they are stored nowhere
-   *   else and may be fetched at any time.
+   * - Of the contents in snapshots, only the files of the latest result keep a working copy,
+   *   because the next turn begins with them.
+   * - Changes of completed turns to contexts are kept as long as the session: they are stored
+   *   nowhere else and may be fetched at any time.
    *
    * Does nothing while a turn runs: the end of the turn adds another `tidy` job.
    */

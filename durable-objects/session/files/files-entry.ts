@@ -61,8 +61,8 @@ export type FilesEntry = {
 };
 
 /**
- * A turn that has ended. `hasChanges`: clients can fetch its changes to contexts. `hasContexts`: the
- * turn may have pinned contexts.
+ * A turn that has ended. `hasChanges`: clients can fetch its changes to contexts. `hasContexts`:
+ * the turn may have pinned contexts.
  */
 export type EndedTurn = { turn: number; hasChanges: boolean; hasContexts: boolean };
 

@@ -60,8 +60,8 @@ export class RoundChanges {
   }
 
   /**
-   * The round's changes to the contexts that its agent may change, including the staged changes of a
-   * call. `trees`: the trees of the pinned versions, by context name.
+   * The round's changes to the contexts that its agent may change, including the staged changes of
+   * a call. `trees`: the trees of the pinned versions, by context name.
    */
   editsWith(
     place: RoundPlace,
@@ -91,8 +91,8 @@ export class RoundChanges {
   }
 
   /**
-   * Stores the changes of a call. To be called inside the transaction of the call's end. `edits` and
-   * `isKnown`: see `RoundEdit`.
+   * Stores the changes of a call. To be called inside the transaction of the call's end. `edits`
+   * and `isKnown`: see `RoundEdit`.
    */
   write(
     place: RoundPlace,
@@ -128,7 +128,9 @@ export class RoundChanges {
     });
   }
 
-  /** Stores the changes to a context. A file that is equal to its pinned version again has no row. */
+  /**
+   * Stores the changes to a context. A file that is equal to its pinned version again has no row.
+   */
   #writeContext(
     place: RoundPlace,
     name: string,

@@ -6,13 +6,14 @@ import { chunks } from "../log/chunks";
 import type { Sql } from "../object-storage";
 
 /**
- * Identifies a snapshot. `label`: the label of an answer, or of a final text such as `agent2.final`.
+ * Identifies a snapshot. `label`: the label of an answer, or of a final text such as
+ * `agent2.final`.
  */
 export type SnapshotPlace = { turn: number; attempt: number; label: string };
 
 /**
- * A frozen tree. `files` and `bytes`: the size of the tree. `manifests`: the number of manifests that
- * the tree was built from.
+ * A frozen tree. `files` and `bytes`: the size of the tree. `manifests`: the number of manifests
+ * that the tree was built from.
  */
 export type Snapshot = {
   place: SnapshotPlace;
@@ -86,8 +87,8 @@ export class SnapshotStore {
 
   /**
    * The result of a turn: the files of the final text that completed the turn; `null` if there are
-   * no such files. The files of a presentation are no result if the presentation was rejected, or if
-   * the turn was cancelled or failed before the presentation was confirmed.
+   * no such files. The files of a presentation are no result if the presentation was rejected, or
+   * if the turn was cancelled or failed before the presentation was confirmed.
    */
   resultOf(turn: number): Snapshot | null {
     const attempt = this.#completedWith(turn);

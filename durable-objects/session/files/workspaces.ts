@@ -87,8 +87,8 @@ export class Workspaces {
   }
 
   /**
-   * Whether the agent's tool calls may write files. An agent without a workspace may have files only
-   * for large results.
+   * Whether the agent's tool calls may write files. An agent without a workspace may have files
+   * only for large results.
    */
   holdsFiles(turn: TurnState, agent: number): boolean {
     return this.has(turn, agent) || readsToolResults(turn.rules.agents[agent]?.tools ?? []);

@@ -4,8 +4,8 @@ import { logError } from "../../../src/redaction/log";
 import type { Outbox } from "./outbox";
 
 /**
- * The result of one delivery. `later`: the delivery must be repeated, but this is no error. `again`:
- * the delivery must be repeated with this changed body.
+ * The result of one delivery. `later`: the delivery must be repeated, but this is no error.
+ * `again`: the delivery must be repeated with this changed body.
  */
 export type DeliveryResult<Body> = "done" | "later" | { again: Body };
 
@@ -30,8 +30,8 @@ export class OutboxWorker<Body> implements BackgroundWork {
   }
 
   /**
-   * Starts to deliver due items. Resolves when no item is due any more. Returns `null` if the worker
-   * is already running or no item is due.
+   * Starts to deliver due items. Resolves when no item is due any more. Returns `null` if the
+   * worker is already running or no item is due.
    */
   start(onIdle: () => void): Promise<void> | null {
     const { outbox, now } = this.#options;
@@ -44,8 +44,9 @@ export class OutboxWorker<Body> implements BackgroundWork {
   }
 
   /**
-   * When `start` should be called again, unix ms; `null` if the outbox is empty. While an item is in
-   * progress, this is at least the watchdog interval later, in case the platform stops that work.
+   * When `start` should be called again, unix ms; `null` if the outbox is empty. While an item is
+   * in progress, this is at least the watchdog interval later, in case the platform stops that
+   * work.
    */
   nextAt(now: number): number | null {
     if (this.#isStopped) return null;

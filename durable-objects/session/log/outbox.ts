@@ -1,6 +1,8 @@
 import type { Sql } from "../object-storage";
 
-/** The wait after a failed try: one second at first, doubled after each try, at most ten minutes. */
+/**
+ * The wait after a failed try: one second at first, doubled after each try, at most ten minutes.
+ */
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 600_000;
 
@@ -11,9 +13,9 @@ type Table = "outbox" | "file_duties" | "container_duties";
 type Row = { id: number; tries: number; not_before: number; body: string };
 
 /**
- * Work that continues after the end of a turn. A row is written in the transaction of the event that
- * causes the work, and deleted when the work is done. An item may be delivered more than once, so
- * the receiver must be idempotent.
+ * Work that continues after the end of a turn. A row is written in the transaction of the event
+ * that causes the work, and deleted when the work is done. An item may be delivered more than once,
+ * so the receiver must be idempotent.
  */
 export class Outbox<Body> {
   readonly #sql: Sql;

@@ -9,8 +9,8 @@ import type { LogRow, NewRow } from "../streams/frames";
 type LogRange = { after: number; upTo: number; deltas: boolean };
 
 /**
- * The rows of a turn, from `firstSeq` to `lastSeq`; `lastSeq` is `null` while the turn runs. `parent`:
- * the turn that it continues; `null` for the first.
+ * The rows of a turn, from `firstSeq` to `lastSeq`; `lastSeq` is `null` while the turn runs.
+ * `parent`: the turn that it continues; `null` for the first.
  */
 export type TurnPlace = {
   turn: number;

@@ -25,7 +25,9 @@ type Reader = {
   /** Ends the reader's wait; set while the reader waits for rows. */
   wake: (() => void) | null;
   controller: ReadableStreamDefaultController<Uint8Array> | null;
-  /** The callbacks of the reader's stream. The stream itself keeps no reference (see `streamOf`). */
+  /**
+   * The callbacks of the reader's stream. The stream itself keeps no reference (see `streamOf`).
+   */
   source: Source | null;
 };
 
@@ -49,9 +51,10 @@ const encoder = new TextEncoder();
 
 /**
  * All readers of a session's streams. A reader first gets stored rows and then new rows, without
- * gap or repetition. A reader is a cursor into the log: it reads the next bytes only when its socket
- * can accept them, so that a slow reader costs no memory and does not delay the session. Readers get
- * only rows that are on disk. Rows that are committed within a short time are sent in one write.
+ * gap or repetition. A reader is a cursor into the log: it reads the next bytes only when its
+ * socket can accept them, so that a slow reader costs no memory and does not delay the session.
+ * Readers get only rows that are on disk. Rows that are committed within a short time are sent in
+ * one write.
  */
 export class EventStreams {
   readonly #options: Options;
@@ -256,9 +259,9 @@ export class EventStreams {
 /**
  * A stream that does not keep its source in memory. If an object is discarded while one of its
  * streams has a reader (by `ctx.abort`, or after a failed write), the runtime (workerd) never
- * releases the stream. A strong reference to the source would then keep the whole session in memory.
- * This function is outside the class, because all closures of one scope share the variables that
- * any of them references.
+ * releases the stream. A strong reference to the source would then keep the whole session in
+ * memory. This function is outside the class, because all closures of one scope share the variables
+ * that any of them references.
  */
 function streamOf(source: WeakRef<Source>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(

@@ -72,8 +72,9 @@ export const toFrame = (row: LogRow, sessionId: string): string =>
   `event: ${row.type}\nid: ${row.seq}\ndata: ${toJson(row, sessionId)}\n\n`;
 
 /**
- * The frames of the rows with `from` < `seq` ≤ `to`, encoded once for all readers that are up to date.
- * `turns`: the turns of the rows. `all`: all frames. `summary`: the frames without streamed text.
+ * The frames of the rows with `from` < `seq` ≤ `to`, encoded once for all readers that are up to
+ * date. `turns`: the turns of the rows. `all`: all frames. `summary`: the frames without streamed
+ * text.
  */
 export type FrameBatch = {
   from: number;

@@ -67,8 +67,8 @@ type SettledCall = Pick<ToolResult, "outcome" | "text"> & {
 export class AgentTools {
   readonly #options: Options;
   /**
-   * The end of each agent's latest call that uses files. Such calls run one after the other, so that
-   * each call sees the changes of the call before it.
+   * The end of each agent's latest call that uses files. Such calls run one after the other, so
+   * that each call sees the changes of the call before it.
    */
   readonly #latest = new Map<number, Promise<unknown>>();
 
@@ -181,8 +181,8 @@ export class AgentTools {
 
   /**
    * Moves large parts of the result to files, and collects the call's file changes. A failed call
-   * changes no files, but its result may still need a file of its own. The same holds for the result
-   * of a tool that ran without files.
+   * changes no files, but its result may still need a file of its own. The same holds for the
+   * result of a tool that ran without files.
    */
   async #withFiles(
     call: Call,
@@ -319,8 +319,8 @@ export class AgentTools {
   }
 
   /**
-   * Stores large contents. If that fails, returns a failed call instead: the turn continues, and the
-   * model may repeat the call.
+   * Stores large contents. If that fails, returns a failed call instead: the turn continues, and
+   * the model may repeat the call.
    */
   async #storeContents(settled: SettledCall, signal: AbortSignal): Promise<SettledCall> {
     const failed = {

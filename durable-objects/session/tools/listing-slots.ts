@@ -2,8 +2,8 @@ import { HEADER_LIMIT_MS, TOOL_SERVERS } from "../../shared/object-limits";
 import { type Release, Semaphore } from "../../../src/async/semaphore";
 
 /**
- * Slots for those requests to tool servers that are not tool calls: connecting, and listing tools. A
- * request holds its slot until its response headers arrive. `TOOL_SERVERS.own` slots are reserved
+ * Slots for those requests to tool servers that are not tool calls: connecting, and listing tools.
+ * A request holds its slot until its response headers arrive. `TOOL_SERVERS.own` slots are reserved
  * for them. Up to `TOOL_SERVERS.guests` more are free slots of calls. So a server that does not
  * answer does not block others, and the platform's connection limit is kept.
  */

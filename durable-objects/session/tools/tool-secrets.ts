@@ -9,8 +9,8 @@ type SecretEnv = Pick<Env, "TOOL_SECRETS">;
 /**
  * The secrets that a tenant's tools may use: the tenant's own secrets, then the operator's secrets
  * for this tenant. If the tenant has a secret with a name, the operator's secret with the same name
- * is never used, even if the tenant's secret is bound to other requests or cannot be opened. Secrets
- * are read for each use, so that the deletion of a secret takes effect at once.
+ * is never used, even if the tenant's secret is bound to other requests or cannot be opened.
+ * Secrets are read for each use, so that the deletion of a secret takes effect at once.
  */
 export function toolSecrets(
   env: SecretEnv & Pick<Env, "DB" | "SEALING_KEYS">,

@@ -123,7 +123,9 @@ export class ToolServers {
     session.handle({ type: "tools_listed", agent, servers: listings });
   }
 
-  /** Reports the changes after a server was listed again, for agents that already have its tools. */
+  /**
+   * Reports the changes after a server was listed again, for agents that already have its tools.
+   */
   #relisted({ id }: ServerListing): void {
     const { session, team } = this.#options;
     const turn = runningTurn(session.state);

@@ -21,7 +21,9 @@ type ToolDependencies = {
   readsResults: boolean;
 };
 
-/** The tools of an agent's config. Their order never changes, because prompt caches depend on it. */
+/**
+ * The tools of an agent's config. Their order never changes, because prompt caches depend on it.
+ */
 export function toolboxOf(
   { workspace, httpTools = [], registryTools = [] }: TeamAgent,
   { secretOf, shared, runner, javascript, readsResults }: ToolDependencies,

@@ -33,8 +33,8 @@ const setLimits = (
     .run();
 
 /**
- * Starts another turn of the tenant, which reserves the rest of the daily budget. Returns a function
- * that ends the turn.
+ * Starts another turn of the tenant, which reserves the rest of the daily budget. Returns a
+ * function that ends the turn.
  */
 async function startOtherTurn(tenant: string): Promise<() => Promise<void>> {
   const object = env.TENANTS.get(env.TENANTS.idFromName(tenant));

@@ -16,13 +16,13 @@ import { Chance } from "../../../simulated/chance";
 import { eventsPath, parse, post, request, type Run, start, teamOf } from "./session-client";
 
 /**
- * Objects that the platform aborts or evicts while they work: I1, I2, I4, I19. `TIMES`: the number of
- * aborts or evictions per test.
+ * Objects that the platform aborts or evicts while they work: I1, I2, I4, I19. `TIMES`: the number
+ * of aborts or evictions per test.
  */
 const TIMES = 20;
 /**
- * Maximum number of aborts per run. If a call is interrupted a fifth time, the rules give it up, and
- * the run would end too soon.
+ * Maximum number of aborts per run. If a call is interrupted a fifth time, the rules give it up,
+ * and the run would end too soon.
  */
 const ABORTS_PER_RUN = 4;
 
@@ -33,8 +33,8 @@ const stubOf = ({ session_id }: Run): Stub =>
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * A reader that reconnects after each interruption. It keeps complete frames byte for byte and drops
- * incomplete frames.
+ * A reader that reconnects after each interruption. It keeps complete frames byte for byte and
+ * drops incomplete frames.
  */
 class Reader {
   readonly frames: string[] = [];

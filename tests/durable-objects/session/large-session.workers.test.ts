@@ -13,8 +13,8 @@ import { follow, parse, post, request, type Run, start, teamOf, typesOf } from "
  */
 const EVENTS = 100_000;
 /**
- * Time limit of one request. The slowest request is a turn that follows 2,000 earlier turns; it takes
- * one second on a busy machine.
+ * Time limit of one request. The slowest request is a turn that follows 2,000 earlier turns; it
+ * takes one second on a busy machine.
  */
 const REQUEST_LIMIT_MS = 10_000;
 

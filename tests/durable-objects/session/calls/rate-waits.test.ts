@@ -17,13 +17,15 @@ afterEach(() => {
 const CALL: RatedCall = { endpoint: "e", limits: { requestsPerMinute: 1 }, tokens: 10 };
 const START: RateAnswer = { type: "start" };
 
-/** How the gate reacts to one request: it answers after some time, never answers, or is unreachable. */
+/**
+ * How the gate reacts to one request: it answers after some time, never answers, or is unreachable.
+ */
 type GateReaction = { afterMs: number; answer: RateAnswer } | "never" | "unreachable";
 
 /**
  * Calls that ask a gate with these reactions; the last reaction repeats. `seen`: the requests that
- * reached the gate, the reported waits, and the ends of waits ("goes" means the call may start). The
- * numbers are times in ms.
+ * reached the gate, the reported waits, and the ends of waits ("goes" means the call may start).
+ * The numbers are times in ms.
  */
 function callsAt(...reactions: GateReaction[]) {
   const seen: string[] = [];

@@ -12,7 +12,9 @@ import { entryOf } from "../../../builders/sealing-keys";
 import { isDone, runOf, stubOf as stubOfRun, until } from "../../../evals/eval-client";
 import { follow, parse, post, type Run, start, teamOf } from "../session-client";
 
-/** The key of the caller in these tests: it must be sealed in storage, and only calls may send it. */
+/**
+ * The key of the caller in these tests: it must be sealed in storage, and only calls may send it.
+ */
 const SECRET = "caller-key";
 const fetchSpy = vi.spyOn(globalThis, "fetch");
 beforeEach(() => void fetchSpy.mockClear());

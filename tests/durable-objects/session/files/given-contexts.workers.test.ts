@@ -6,8 +6,8 @@ import type { WireEvent } from "../../../../src/protocol/events";
 import { eventsPath, follow, post, request, type Run, start, teamOf } from "../session-client";
 
 /**
- * Uploaded contexts in whole runs. All agents see the version that was the newest at the start of the
- * turn, and only the presenter changes it.
+ * Uploaded contexts in whole runs. All agents see the version that was the newest at the start of
+ * the turn, and only the presenter changes it.
  */
 
 const SITE = {

@@ -10,7 +10,9 @@ import { cpuMs } from "../../../fakes/cpu-time";
 
 /** Workspaces with the maximum of 5,000 files, with real tables. */
 const SETTINGS = { fileTools: true, shell: true, readBeforeDelete: true, contexts: [] };
-/** CPU time limit of one call. The slowest call, which writes all files, takes a third of a second. */
+/**
+ * CPU time limit of one call. The slowest call, which writes all files, takes a third of a second.
+ */
 const CALL_LIMIT_MS = 2_000;
 
 const pathOf = (nth: number) => `src/${nth % 50}/file-${String(nth).padStart(4, "0")}.txt`;

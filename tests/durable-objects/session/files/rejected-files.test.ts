@@ -31,8 +31,8 @@ function begin() {
 }
 
 /**
- * Plays attempt `nth` up to the rejection of its final text. Agent `a` writes a file with its answer,
- * and as presenter a second file and changes to the context.
+ * Plays attempt `nth` up to the rejection of its final text. Agent `a` writes a file with its
+ * answer, and as presenter a second file and changes to the context.
  */
 async function playRejectedAttempt(
   { session, does }: ReturnType<typeof begin>,

@@ -138,8 +138,8 @@ describe("a snapshot", () => {
       });
       rig.watched.calls.length = 0;
       await rig.work();
-      // The job checks whether the file exists that is too large for a row. Then it writes the pack,
-      // the large file and the manifest.
+      // The job checks whether the file exists that is too large for a row. Then it writes the
+      // pack, the large file and the manifest.
       expect(rig.watched.calls).toEqual(["head", "put", "put", "put"]);
       expect(foldersOf(await rig.keys())).toEqual(["blobs", "blobs", "packs", "snapshots"]);
       expect((await rig.stored()).problems).toEqual([]);

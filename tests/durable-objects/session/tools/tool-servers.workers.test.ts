@@ -9,8 +9,8 @@ import { PIXEL } from "../../../../simulated/tool-servers/pixel";
 import { follow, post, request, start, withServers } from "../session-client";
 
 /**
- * Agents with tool servers, in whole runs in the real runtime. The servers use the official SDK of the
- * protocol (MCP).
+ * Agents with tool servers, in whole runs in the real runtime. The servers use the official SDK of
+ * the protocol (MCP).
  */
 
 const ofType = <T extends WireEvent["type"]>(events: readonly WireEvent[], type: T) =>
