@@ -1,31 +1,32 @@
 import type { PastVersion, PruneIndex, RetiredVersion } from "../src/uploads/context-index";
 import { forgetVersion } from "./context-rows";
 
-/** Pins of erased sessions that one run deletes at most. */
-const DEAD_PINS = 1_000;
+/** Maximum number of pins of erased sessions that one run deletes. */
+const MAX_DEAD_PINS = 1_000;
 
-const SAME = "other.tenant = version.tenant AND other.name = version.name";
-const REPLACED = `EXISTS (SELECT 1 FROM context_versions other WHERE ${SAME} AND other.state = 'committed' AND other.nth > version.nth AND other.created_at < ?1)`;
-const BUILT_ON = `EXISTS (SELECT 1 FROM context_versions other WHERE ${SAME} AND other.state = 'uploading' AND other.built_on = version.id)`;
-const PINNED =
+const IS_SAME_CONTEXT = "other.tenant = version.tenant AND other.name = version.name";
+const IS_REPLACED = `EXISTS (SELECT 1 FROM context_versions other WHERE ${IS_SAME_CONTEXT} AND other.state = 'committed' AND other.nth > version.nth AND other.created_at < ?1)`;
+const HAS_UPLOAD_ON_IT = `EXISTS (SELECT 1 FROM context_versions other WHERE ${IS_SAME_CONTEXT} AND other.state = 'uploading' AND other.built_on = version.id)`;
+const IS_PINNED =
   "EXISTS (SELECT 1 FROM context_pins pin JOIN sessions ON sessions.tenant = pin.tenant AND sessions.id = pin.session WHERE pin.tenant = version.tenant AND pin.name = version.name AND pin.version = version.id)";
 
 /**
- * The part of the index that pruning needs, in D1. A replaced version cannot be pinned or built
- * upon any more, so no new reader can appear between the check and the mark.
+ * Creates the part of the context index that pruning needs, in D1. Only the newest version of a
+ * context can be pinned or used as the base of an upload. A replaced version therefore gets no new
+ * reader between the check and the mark as `retired`.
  */
 export const createPruneIndex = (db: D1Database): PruneIndex => ({
   async retire({ before, now }, limit) {
-    const chosen = `SELECT tenant, name, id FROM context_versions version WHERE state = 'committed' AND created_at < ?1 AND ${REPLACED} AND NOT ${BUILT_ON} AND NOT ${PINNED} LIMIT ?3`;
-    const retired = `UPDATE context_versions SET state = 'retired', retired_at = ?2 WHERE (tenant, name, id) IN (${chosen})`;
-    const touched = `EXISTS (SELECT 1 FROM context_versions other WHERE ${SAME} AND other.state = 'retired' AND other.retired_at = ?1)`;
-    const again = `UPDATE context_versions AS version SET state = 'retired', retired_at = ?1 WHERE state = 'rest' AND ${touched}`;
-    const dead = `SELECT tenant, session, turn, start, name FROM context_pins pin WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.tenant = pin.tenant AND sessions.id = pin.session) LIMIT ?1`;
-    const forgotten = `DELETE FROM context_pins WHERE (tenant, session, turn, start, name) IN (${dead})`;
+    const versionsToRetire = `SELECT tenant, name, id FROM context_versions version WHERE state = 'committed' AND created_at < ?1 AND ${IS_REPLACED} AND NOT ${HAS_UPLOAD_ON_IT} AND NOT ${IS_PINNED} LIMIT ?3`;
+    const markRetired = `UPDATE context_versions SET state = 'retired', retired_at = ?2 WHERE (tenant, name, id) IN (${versionsToRetire})`;
+    const hasNewlyRetired = `EXISTS (SELECT 1 FROM context_versions other WHERE ${IS_SAME_CONTEXT} AND other.state = 'retired' AND other.retired_at = ?1)`;
+    const markRestsAgain = `UPDATE context_versions AS version SET state = 'retired', retired_at = ?1 WHERE state = 'rest' AND ${hasNewlyRetired}`;
+    const deadPins = `SELECT tenant, session, turn, start, name FROM context_pins pin WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.tenant = pin.tenant AND sessions.id = pin.session) LIMIT ?1`;
+    const deleteDeadPins = `DELETE FROM context_pins WHERE (tenant, session, turn, start, name) IN (${deadPins})`;
     await db.batch([
-      db.prepare(retired).bind(before, now, limit),
-      db.prepare(again).bind(now),
-      db.prepare(forgotten).bind(DEAD_PINS),
+      db.prepare(markRetired).bind(before, now, limit),
+      db.prepare(markRestsAgain).bind(now),
+      db.prepare(deleteDeadPins).bind(MAX_DEAD_PINS),
     ]);
   },
   async retired(before, limit) {
@@ -35,12 +36,15 @@ export const createPruneIndex = (db: D1Database): PruneIndex => ({
   },
   async history(tenant, name) {
     const sql =
-      "SELECT id, built_on AS builtOn, state = 'committed' AS stands FROM context_versions WHERE tenant = ? AND name = ? AND state IN ('committed', 'retired', 'rest')";
+      "SELECT id, built_on AS builtOn, state = 'committed' AS committed FROM context_versions WHERE tenant = ? AND name = ? AND state IN ('committed', 'retired', 'rest')";
     const { results } = await db
       .prepare(sql)
       .bind(tenant, name)
-      .all<Omit<PastVersion, "isReadable"> & { stands: number }>();
-    return results.map(({ stands, ...past }) => ({ ...past, isReadable: stands === 1 }));
+      .all<Omit<PastVersion, "isReadable"> & { committed: number }>();
+    return results.map(({ committed, ...version }) => ({
+      ...version,
+      isReadable: committed === 1,
+    }));
   },
   async leaveRest({ tenant, name, id, retiredAt }, bytes) {
     const sql =

@@ -11,34 +11,34 @@ const FIELDS = "id, name, tree_hash AS treeHash, files, bytes, created_at AS cre
 const COMMITTED = "tenant = ? AND name = ? AND state = 'committed'";
 
 /**
- * The index of contexts in D1. `defaultLimit`: bytes that a tenant may store if it has no limit of
- * its own; `null` means no limit.
+ * Creates the index of contexts in D1. `defaultLimit`: bytes that a tenant may store if it has no
+ * limit of its own; `null` means no limit.
  */
 export const createContextIndex = (
   db: D1Database,
   defaultLimit: number | null = null,
 ): ContextIndex => ({
-  ...uploading(db),
-  ...committed(db),
-  ...erasing(db),
+  ...uploadOperations(db),
+  ...readOperations(db),
+  ...eraseOperations(db),
   charge: (upload, bytes) => chargeUpload(db, upload, { bytes, defaultLimit }),
   full: (tenant) => fullStorage(db, tenant, defaultLimit),
 });
 
 /** Operations on versions that are being uploaded. */
-const uploading = (db: D1Database): Pick<ContextIndex, "begin" | "commit" | "isOpen"> => ({
+const uploadOperations = (db: D1Database): Pick<ContextIndex, "begin" | "commit" | "isOpen"> => ({
   async begin({ tenant, name, id, treeHash, createdAt }) {
     const newest =
       "SELECT id FROM context_versions WHERE tenant = ?1 AND name = ?2 AND state = 'committed' ORDER BY nth DESC LIMIT 1";
     const sql = `INSERT INTO context_versions (tenant, name, id, state, tree_hash, created_at, built_on) VALUES (?1, ?2, ?3, 'uploading', ?4, ?5, (${newest})) ON CONFLICT DO NOTHING`;
-    // An archive has no tree hash yet: its upload is found by id alone.
-    const found =
+    // The tree hash of an archive is not known yet, so the upload of an archive is found by id.
+    const openUpload =
       "SELECT id, built_on AS builtOn FROM context_versions WHERE tenant = ?1 AND name = ?2 AND state = 'uploading' AND (id = ?3 OR tree_hash = ?4)";
-    const [, open] = await db.batch<OpenUpload>([
+    const [, uploads] = await db.batch<OpenUpload>([
       db.prepare(sql).bind(tenant, name, id, treeHash, createdAt),
-      db.prepare(found).bind(tenant, name, id, treeHash),
+      db.prepare(openUpload).bind(tenant, name, id, treeHash),
     ]);
-    return open?.results[0] ?? { id, builtOn: null };
+    return uploads?.results[0] ?? { id, builtOn: null };
   },
   commit: (commit) => commitVersion(db, commit),
   async isOpen(tenant, name, id) {
@@ -49,7 +49,7 @@ const uploading = (db: D1Database): Pick<ContextIndex, "begin" | "commit" | "isO
 });
 
 /** Operations on versions that can be read. */
-const committed = (
+const readOperations = (
   db: D1Database,
 ): Pick<ContextIndex, "newest" | "newestOf" | "version" | "page"> => ({
   newest: (tenant, name) =>
@@ -82,7 +82,7 @@ const committed = (
 });
 
 /** Operations on versions whose files are to be deleted. */
-const erasing = (
+const eraseOperations = (
   db: D1Database,
 ): Pick<ContextIndex, "abandon" | "markErasing" | "unfinished" | "forget"> => ({
   async abandon(tenant, name, id) {
@@ -97,13 +97,13 @@ const erasing = (
     return results.map(({ id }) => id);
   },
   async unfinished(before, limit) {
-    const mark =
+    const markOld =
       "UPDATE context_versions SET state = 'erasing' WHERE state = 'uploading' AND created_at < ?";
-    const marked =
+    const selectMarked =
       "SELECT tenant, name, id FROM context_versions WHERE state = 'erasing' ORDER BY created_at LIMIT ?";
     const [, rows] = await db.batch<VersionKey>([
-      db.prepare(mark).bind(before),
-      db.prepare(marked).bind(limit),
+      db.prepare(markOld).bind(before),
+      db.prepare(selectMarked).bind(limit),
     ]);
     return rows?.results ?? [];
   },
@@ -111,26 +111,29 @@ const erasing = (
 });
 
 /**
- * Commits in one statement: concurrent commits are ordered, and a version marked for erasing is
- * never committed.
+ * Commits an uploaded version. Returns false if it is no longer being uploaded, or if `base` is
+ * given and is not the newest version. One statement, so that concurrent commits are ordered and a
+ * version that is marked for erasing is never committed.
  */
 async function commitVersion(
   db: D1Database,
   { tenant, name, id, treeHash, files, bytes, base }: Commit,
 ): Promise<boolean> {
-  const others = "FROM context_versions WHERE tenant = ?1 AND name = ?2 AND state = 'committed'";
-  const newest = `(SELECT id ${others} ORDER BY nth DESC LIMIT 1)`;
-  const sql = `UPDATE context_versions SET state = 'committed', tree_hash = ?4, files = ?5, bytes = ?6, nth = (SELECT COALESCE(MAX(nth), 0) + 1 ${others}) WHERE tenant = ?1 AND name = ?2 AND id = ?3 AND state = 'uploading' AND (?7 = 0 OR ${newest} IS ?8)`;
-  const isBased = base === undefined ? 0 : 1;
+  const committedVersions =
+    "FROM context_versions WHERE tenant = ?1 AND name = ?2 AND state = 'committed'";
+  const newest = `(SELECT id ${committedVersions} ORDER BY nth DESC LIMIT 1)`;
+  const sql = `UPDATE context_versions SET state = 'committed', tree_hash = ?4, files = ?5, bytes = ?6, nth = (SELECT COALESCE(MAX(nth), 0) + 1 ${committedVersions}) WHERE tenant = ?1 AND name = ?2 AND id = ?3 AND state = 'uploading' AND (?7 = 0 OR ${newest} IS ?8)`;
+  const checksBase = base === undefined ? 0 : 1;
   const result = await db
     .prepare(sql)
-    .bind(tenant, name, id, treeHash, files, bytes, isBased, base ?? null)
+    .bind(tenant, name, id, treeHash, files, bytes, checksBase, base ?? null)
     .run();
   return result.meta.changes > 0;
 }
 
 /**
- * Removes a version whose files are deleted. Versions built on it are then built on its own base.
+ * Deletes the row of a version whose files are deleted. Versions that were built on this version
+ * are then based on its own base.
  */
 export async function forgetVersion(
   db: D1Database,
@@ -139,33 +142,38 @@ export async function forgetVersion(
   const parent =
     "(SELECT built_on FROM context_versions WHERE tenant = ?1 AND name = ?2 AND id = ?3)";
   const sql = `UPDATE context_versions SET built_on = ${parent} WHERE tenant = ?1 AND name = ?2 AND built_on = ?3`;
-  const gone =
+  const deleteRow =
     "DELETE FROM context_versions WHERE tenant = ? AND name = ? AND id = ? AND state IN ('erasing', 'retired')";
-  await db.batch([db.prepare(sql).bind(tenant, name, id), db.prepare(gone).bind(tenant, name, id)]);
+  await db.batch([
+    db.prepare(sql).bind(tenant, name, id),
+    db.prepare(deleteRow).bind(tenant, name, id),
+  ]);
 }
 
-const STORED = "coalesce((SELECT bytes FROM stored_bytes WHERE tenant = ?1), 0)";
+/** SQL for the bytes that the tenant stores. */
+const STORED_BYTES = "coalesce((SELECT bytes FROM stored_bytes WHERE tenant = ?1), 0)";
 /** SQL for the tenant's limit in bytes; 0 means no limit. */
-const limitAs = (parameter: string) =>
-  `coalesce((SELECT stored_bytes FROM tenants WHERE id = ?1), ${parameter}, 0)`;
+const limitSql = (defaultParameter: string) =>
+  `coalesce((SELECT stored_bytes FROM tenants WHERE id = ?1), ${defaultParameter}, 0)`;
 
 /**
- * Checks and charges in one statement, so that of two uploads for the last bytes one is refused.
+ * Charges the tenant for an upload, or refuses it if the storage is full. One statement, so that of
+ * two uploads that need the last free bytes one is refused.
  */
 async function chargeUpload(
   db: D1Database,
   { tenant, name, id }: VersionKey,
   { bytes, defaultLimit }: { bytes: number; defaultLimit: number | null },
 ): Promise<{ ok: true } | StorageFull> {
-  const fits = `(?4 <= stored_bytes OR ${limitAs("?5")} = 0 OR ${STORED} - stored_bytes + ?4 <= ${limitAs("?5")})`;
+  const fits = `(?4 <= stored_bytes OR ${limitSql("?5")} = 0 OR ${STORED_BYTES} - stored_bytes + ?4 <= ${limitSql("?5")})`;
   const sql = `UPDATE context_versions SET stored_bytes = ?4 WHERE tenant = ?1 AND name = ?2 AND id = ?3 AND state = 'uploading' AND ${fits}`;
   const { meta } = await db.prepare(sql).bind(tenant, name, id, bytes, defaultLimit).run();
   if (meta.changes > 0) return { ok: true };
-  // A closed upload is not charged: the caller's next step finds out that it is closed.
-  const open =
+  // A closed upload is not charged: the caller's next step reports that the upload is closed.
+  const selectOpen =
     "SELECT 1 FROM context_versions WHERE tenant = ? AND name = ? AND id = ? AND state = 'uploading'";
-  if ((await db.prepare(open).bind(tenant, name, id).first()) === null) return { ok: true };
-  const { stored, most } = await storageIn(db, tenant, defaultLimit);
+  if ((await db.prepare(selectOpen).bind(tenant, name, id).first()) === null) return { ok: true };
+  const { stored, most } = await readStorage(db, tenant, defaultLimit);
   return { ok: false, storedBytes: stored, limitBytes: most };
 }
 
@@ -175,17 +183,17 @@ async function fullStorage(
   tenant: string,
   defaultLimit: number | null,
 ): Promise<StorageFull | null> {
-  const { stored, most } = await storageIn(db, tenant, defaultLimit);
+  const { stored, most } = await readStorage(db, tenant, defaultLimit);
   return most === 0 || stored < most ? null : { ok: false, storedBytes: stored, limitBytes: most };
 }
 
-/** Bytes stored, and the limit in bytes as `most`; 0 means no limit. */
-async function storageIn(
+/** Reads the bytes that the tenant stores, and its limit in bytes as `most`; 0 means no limit. */
+async function readStorage(
   db: D1Database,
   tenant: string,
   defaultLimit: number | null,
 ): Promise<{ stored: number; most: number }> {
-  const sql = `SELECT ${STORED} AS stored, ${limitAs("?2")} AS most`;
+  const sql = `SELECT ${STORED_BYTES} AS stored, ${limitSql("?2")} AS most`;
   return (
     (await db
       .prepare(sql)

@@ -8,9 +8,9 @@ const RUN_FIELDS =
   "origin, scheduled_at, started_at, ended_at, cases, passed, failed, errored, cost_usd, unpriced";
 const RESULT_FIELDS =
   "case_id, question, session_id, outcome, detail, answer, answer_is_cut, cost_usd, duration_ms, ended_at, unpriced";
-const SHOWN_FIELDS = `${RESULT_FIELDS}, erased`;
-/** Runs that are kept per tenant and suite. Older runs are deleted with their results. */
-const KEPT_RUNS = 500;
+const READ_FIELDS = `${RESULT_FIELDS}, erased`;
+/** Maximum number of runs per tenant and suite. Older runs are deleted with their results. */
+const MAX_RUNS = 500;
 
 /**
  * `cost_usd`: the part of the cost with a known price. `unpriced`: 1 if a part has no known price.
@@ -36,29 +36,29 @@ export class EvalRecords {
   }
 
   /**
-   * Writes the current state of the run and the results of these cases, in one transaction.
-   * Idempotent: a stored result does not change. If a session has been erased meanwhile, only
-   * outcome, cost and duration of its case are stored.
+   * Writes the current state of the run and the results of the cases at these indexes, in one
+   * transaction. Idempotent: a stored result does not change. If a session has been erased
+   * meanwhile, only outcome, cost and duration of its case are stored.
    */
-  async save(run: StoredRun, state: RunState, nths: readonly number[]): Promise<void> {
+  async save(run: StoredRun, state: RunState, caseIndexes: readonly number[]): Promise<void> {
     await this.#db.batch([
       this.#runStatement(run, state),
-      ...nths.flatMap((nth) => this.#resultStatements(run, state, nth)),
-      ...(isOver(state) ? this.#forgetStatements(run) : []),
+      ...caseIndexes.flatMap((nth) => this.#resultStatements(run, state, nth)),
+      ...(isOver(state) ? this.#deleteOldRuns(run) : []),
     ]);
   }
 
   /** The latest run of each suite, by suite name. */
   async latest(tenant: string, suites: readonly string[]): Promise<Map<string, EvalRun>> {
-    const found = await Promise.all(
+    const latestRuns = await Promise.all(
       suites.map((suite) => this.runs(tenant, suite, { before: null, limit: 1 })),
     );
-    return new Map(found.flat().map((run) => [run.suite, run]));
+    return new Map(latestRuns.flat().map((run) => [run.suite, run]));
   }
 
   /**
-   * Runs of a suite, newest first. `before`: the id that they must precede; `null` starts with the
-   * newest.
+   * Runs of a suite, newest first. `before`: only runs with a lower id, which are older; `null`
+   * starts with the newest.
    */
   async runs(
     tenant: string,
@@ -79,7 +79,7 @@ export class EvalRecords {
     const runSql = `SELECT id, suite, ${RUN_FIELDS} FROM eval_runs WHERE tenant = ? AND suite = ? AND id = ?`;
     const row = await this.#db.prepare(runSql).bind(tenant, suite, id).first<RunRow>();
     if (!row) return null;
-    const sql = `SELECT ${SHOWN_FIELDS} FROM eval_results WHERE tenant = ? AND suite = ? AND run = ? ORDER BY nth`;
+    const sql = `SELECT ${READ_FIELDS} FROM eval_results WHERE tenant = ? AND suite = ? AND run = ? ORDER BY nth`;
     const { results } = await this.#db.prepare(sql).bind(tenant, suite, id).all<ResultRow>();
     return { ...toRun(row), results: results.map(toResult) };
   }
@@ -89,58 +89,62 @@ export class EvalRecords {
     state: RunState,
   ): D1PreparedStatement {
     const { cases, passed, failed, errored, costUsd, unpriced, endedAt } = summarize(state);
-    const sql = `INSERT OR REPLACE INTO eval_runs (tenant, suite, id, ${RUN_FIELDS}) VALUES (${marks(13)})`;
+    const sql = `INSERT OR REPLACE INTO eval_runs (tenant, suite, id, ${RUN_FIELDS}) VALUES (${questionMarks(13)})`;
     const counts = [cases, passed, failed, errored, costUsd, unpriced ? 1 : 0];
     const values = [tenant, suite.name, id, origin, scheduledAt, startedAt, endedAt, ...counts];
     return this.#db.prepare(sql).bind(...values);
   }
 
+  /** `nth`: the index of the case. */
   #resultStatements(run: StoredRun, state: RunState, nth: number): D1PreparedStatement[] {
-    const done = state.cases[nth];
-    const one = run.suite.cases[nth];
-    if (done?.status !== "done" || !one) return [];
-    const { hasRun, outcome, detail, answer, isCut, costUsd, unpriced, durationMs } = done.result;
-    const sql = `INSERT INTO eval_results (tenant, suite, run, nth, ${RESULT_FIELDS}) VALUES (${marks(15)}) ON CONFLICT DO NOTHING`;
+    const caseState = state.cases[nth];
+    const suiteCase = run.suite.cases[nth];
+    if (caseState?.status !== "done" || !suiteCase) return [];
+    const { hasRun, outcome, detail, answer, isCut, costUsd, unpriced, durationMs } =
+      caseState.result;
+    const sql = `INSERT INTO eval_results (tenant, suite, run, nth, ${RESULT_FIELDS}) VALUES (${questionMarks(15)}) ON CONFLICT DO NOTHING`;
     const session = sessionOf(run, nth);
-    const place = [run.tenant, run.suite.name, run.id, nth, one.id, previewOf(run, nth), session];
+    const question = previewOf(run, nth);
+    const caseValues = [run.tenant, run.suite.name, run.id, nth, suiteCase.id, question, session];
     const values = [
-      ...place,
+      ...caseValues,
       outcome,
       detail,
       answer,
       isCut ? 1 : 0,
       costUsd,
       durationMs,
-      done.endedAt,
+      caseState.endedAt,
       unpriced ? 1 : 0,
     ];
-    const written = this.#db.prepare(sql).bind(...values);
-    if (!hasRun) return [written];
+    const insertResult = this.#db.prepare(sql).bind(...values);
+    if (!hasRun) return [insertResult];
     return [
-      written,
+      insertResult,
       confirmSession(this.#db, run.tenant, session),
       forgetUnlessLive(this.#db, run.tenant, session),
     ];
   }
 
-  #forgetStatements({ tenant, suite }: StoredRun): D1PreparedStatement[] {
-    const oldest =
+  #deleteOldRuns({ tenant, suite }: StoredRun): D1PreparedStatement[] {
+    const newestToDelete =
       "SELECT id FROM eval_runs WHERE tenant = ?1 AND suite = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3";
     return [
-      `DELETE FROM eval_results WHERE tenant = ?1 AND suite = ?2 AND run <= (${oldest})`,
-      `DELETE FROM eval_runs WHERE tenant = ?1 AND suite = ?2 AND id <= (${oldest})`,
-    ].map((sql) => this.#db.prepare(sql).bind(tenant, suite.name, KEPT_RUNS));
+      `DELETE FROM eval_results WHERE tenant = ?1 AND suite = ?2 AND run <= (${newestToDelete})`,
+      `DELETE FROM eval_runs WHERE tenant = ?1 AND suite = ?2 AND id <= (${newestToDelete})`,
+    ].map((sql) => this.#db.prepare(sql).bind(tenant, suite.name, MAX_RUNS));
   }
 }
 
-/** The session id of a case. */
+/** The session id of the case at index `nth`. */
 export const sessionOf = ({ suite, id, scheduledAt }: StoredRun, nth: number): string =>
   evalSessionId({ suite: suite.name, run: id, caseId: suite.cases[nth]?.id ?? "", scheduledAt });
 
 const previewOf = ({ suite }: StoredRun, nth: number): string =>
   toPreview(suite.cases[nth]?.question ?? "");
 
-const marks = (count: number): string => Array.from({ length: count }, () => "?").join(", ");
+const questionMarks = (count: number): string =>
+  Array.from({ length: count }, () => "?").join(", ");
 
 const toCost = ({ cost_usd, unpriced }: CostRow) => ({
   cost_usd: unpriced === 1 ? null : cost_usd,

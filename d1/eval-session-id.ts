@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { encodeTime } from "ulid";
 
+/** `suite`: its name. `run`: its id. `scheduledAt`: unix ms. */
 type CasePlace = { suite: string; run: string; caseId: string; scheduledAt: number };
 
 /**
- * The session id of a case. Computed from suite, run and case, so that repeating the start finds
- * the same session. It has the form and the order of every session id: the time, then eighty bits,
- * here from a hash.
+ * The session id of a case. The id is computed from suite, run and case, so that a repeated start
+ * finds the same session. It has the form of every session id: the time, then 80 bits. These bits
+ * are random elsewhere and come from a hash here.
  */
 export function evalSessionId({ suite, run, caseId, scheduledAt }: CasePlace): string {
   const hash = createHash("sha256")

@@ -25,8 +25,8 @@ type SecretFacts = {
 };
 
 /**
- * A secret with its value. `ok: false`: it cannot be opened, because `version` of the sealing keys
- * is no longer set or the row was changed.
+ * A secret with its value. `ok: false`: the secret cannot be opened, because version `version` of
+ * the sealing keys is no longer set or the row was changed.
  */
 type FoundSecret =
   | { ok: true; value: string; bindings: readonly SecretBinding[] }
@@ -41,8 +41,8 @@ type SecretRequest = {
 };
 
 /**
- * `full`: the tenant has the maximum number of secrets. `not_sealed`: nothing can be sealed;
- * `problem` is a clause that says why.
+ * The result of `put`. `full`: the tenant has the maximum number of secrets. `not_sealed`: no value
+ * can be sealed; `problem` is a clause that says why.
  */
 type SecretPut =
   | { ok: true; isNew: boolean; secret: SecretFacts }
@@ -61,8 +61,8 @@ const Bindings = z.array(SecretBindingSchema);
 const FIELDS = "name, sealed, bindings, created_at, updated_at";
 
 /**
- * Secrets of tenants in D1. Values are stored sealed only, each for its own tenant, name and
- * bindings.
+ * Secrets of tenants in D1. A value is stored only in sealed form. It is sealed for its tenant,
+ * name and bindings, so it cannot be opened with others.
  */
 export class SecretStore {
   readonly #db: D1Database;
@@ -74,8 +74,8 @@ export class SecretStore {
   }
 
   /**
-   * The secret; `null` if the tenant has none with this name. Sealed again if an older version of
-   * the sealing keys sealed it.
+   * The secret; `null` if the tenant has none with this name. If an older version of the sealing
+   * keys sealed the secret, it is sealed again with the newest.
    */
   async find(tenant: string, name: string): Promise<FoundSecret | null> {
     const select = this.#db.prepare(
@@ -110,16 +110,16 @@ export class SecretStore {
   }
 
   /**
-   * Sets value and bindings of a secret. One statement, so that of two concurrent requests for the
-   * last secret one is refused.
+   * Sets value and bindings of a secret. One statement counts and writes, so that of two concurrent
+   * requests for the last secret one is refused.
    */
   async put({ tenant, name, value, bindings }: SecretRequest, now: number): Promise<SecretPut> {
     if (!this.#sealing.ok) return { ok: false, code: "not_sealed", problem: this.#sealing.problem };
-    const text = JSON.stringify(bindings);
+    const bindingsJson = JSON.stringify(bindings);
     const sealed = sealedFor(
       this.#sealing.keys,
       value,
-      bindingOf(tenant, { name, bindings: text }),
+      bindingOf(tenant, { name, bindings: bindingsJson }),
     );
     const exists = "EXISTS (SELECT 1 FROM tenant_secrets WHERE tenant = ?1 AND name = ?2)";
     const count = "(SELECT count(*) FROM tenant_secrets WHERE tenant = ?1)";
@@ -127,7 +127,7 @@ export class SecretStore {
       .prepare(
         `INSERT INTO tenant_secrets (tenant, ${FIELDS}) SELECT ?1, ?2, ?3, ?4, ?5, ?5 WHERE ${exists} OR ${count} < ?6 ON CONFLICT (tenant, name) DO UPDATE SET sealed = excluded.sealed, bindings = excluded.bindings, updated_at = excluded.updated_at RETURNING ${FIELDS}`,
       )
-      .bind(tenant, name, sealed, text, now, SECRET_LIMITS.secrets)
+      .bind(tenant, name, sealed, bindingsJson, now, SECRET_LIMITS.secrets)
       .first<Row>();
     if (!row) return { ok: false, code: "full" };
     return { ok: true, isNew: row.created_at === row.updated_at, secret: toFacts(row) };
@@ -154,7 +154,8 @@ const toFacts = (row: Row): SecretFacts => ({
 });
 
 /**
- * Sessions never have an empty id, so these texts cannot be opened as a caller's key or a token.
+ * The data that a value is sealed for. Sessions never have an empty id, so a sealed value cannot be
+ * opened as a caller's key or a token of a session.
  */
 const bindingOf = (tenant: string, { name, bindings }: Pick<Row, "name" | "bindings">) => ({
   ...{ tenant, session: "", agent: name, origin: bindings },

@@ -1,12 +1,14 @@
 /**
- * The index of sessions in D1. The session's object is the authority; a row only says that the
- * session exists. Lists are read from rows, and a request reaches an object only if there is a row.
+ * A row of the index of sessions in D1. The session's object is the authority; a row only says that
+ * the session exists. Lists are read from rows, and a request reaches an object only if there is a
+ * row.
  *
- * - Starting: the row (`starting`) is written first, then the object, then `started`. After an
- *   interruption every session still has its row. When a list shows a row that is still `starting`,
- *   the object is asked whether it exists; a row without an object is deleted after two days.
- * - Erasing: `erasing` is written first and hides the row. Then the object and the files are
- *   deleted, the row last. After an interruption the next attempt finds the row.
+ * - Start: the row is written first, as `starting`. Then the object is created, and the row becomes
+ *   `started`. So every session has a row, also after an interruption. When a list shows a row that
+ *   is still `starting`, the object is asked whether it exists. A row without an object is deleted
+ *   after two days.
+ * - Erasing: the row first becomes `erasing`, which hides it from lists. Then the object and the
+ *   files are deleted, and the row last. After an interruption the next attempt finds the row.
  */
 export type SessionRow = {
   id: string;
@@ -23,21 +25,25 @@ export type SessionIndex = {
   /** Adds the row. No effect if it exists. */
   add(session: NewSession): Promise<void>;
   /**
-   * Records that the object exists. False if the session is being erased or has been erased; then
-   * the object must not be kept.
+   * Records that the object exists. Returns false if the session is being erased or has been
+   * erased; then the object must not be kept.
    */
   confirm(tenant: string, id: string): Promise<boolean>;
   /** Whether there is a row, in any state. Without a row there is no session. */
   has(tenant: string, id: string): Promise<boolean>;
-  /** Newest first. `before`: the id that they must precede; `null` starts with the newest. */
+  /**
+   * Rows, newest first. `before`: only rows with a lower id, which are older; `null` starts with
+   * the newest.
+   */
   page(tenant: string, before: string | null, limit: number): Promise<SessionRow[]>;
-  /** Deletes a row that is still `starting`, and its claim. */
+  /** Deletes a row that is still `starting`, and the claim of its idempotency key. */
   drop(tenant: string, id: string): Promise<void>;
   /**
-   * Hides the row, and deletes what evaluations kept of the session's answer. Returns whether there
-   * was a row.
+   * Hides the row, and deletes the session's answer from the results of evaluations. Returns
+   * whether there was a row.
    */
   markErasing(tenant: string, id: string): Promise<boolean>;
+  /** Deletes the row, in any state. */
   remove(tenant: string, id: string): Promise<void>;
 };
 
@@ -47,7 +53,7 @@ const PREVIEW_CHARS = 200;
 export const toPreview = (question: string): string =>
   [...question.trim().slice(0, PREVIEW_CHARS + 1)].slice(0, PREVIEW_CHARS).join("").toWellFormed();
 
-/** The index of sessions over this database. */
+/** Creates the index of sessions over this database. */
 export const createSessionIndex = (db: D1Database): SessionIndex => ({
   async add(session) {
     await addSessionIf(db, session, "true", []).run();
@@ -85,7 +91,7 @@ export const createSessionIndex = (db: D1Database): SessionIndex => ({
     const sql = "UPDATE sessions SET state = 'erasing' WHERE tenant = ? AND id = ?";
     const [marked] = await db.batch([
       db.prepare(sql).bind(tenant, id),
-      forgetIf(db, tenant, id, IS_ERASING),
+      deleteAnswerIf(db, tenant, id, IS_ERASING),
     ]);
     return marked !== undefined && changed(marked);
   },
@@ -97,8 +103,8 @@ export const createSessionIndex = (db: D1Database): SessionIndex => ({
 const changed = ({ meta }: D1Result): boolean => meta.changes > 0;
 
 /**
- * The statement that adds a session's row if `condition` holds; for a transaction with other
- * statements.
+ * The statement that adds a session's row if `condition` holds. It is part of a transaction with
+ * other statements. `values`: the parameters of `condition`.
  */
 export const addSessionIf = (
   db: D1Database,
@@ -113,8 +119,8 @@ export const addSessionIf = (
     .bind(tenant, id, createdAt, toPreview(question), ...values);
 
 /**
- * The statement that records that the session's object exists; for a transaction with other
- * statements.
+ * The statement that records that the session's object exists. It may be part of a transaction with
+ * other statements.
  */
 export const confirmSession = (db: D1Database, tenant: string, id: string): D1PreparedStatement =>
   db
@@ -132,7 +138,7 @@ const IS_ERASING =
  * The statement that deletes a session's answer from the results of an evaluation if `condition`
  * holds for the session. Outcome, cost and duration of the case are kept.
  */
-const forgetIf = (
+const deleteAnswerIf = (
   db: D1Database,
   tenant: string,
   id: string,
@@ -145,8 +151,8 @@ const forgetIf = (
     .bind(tenant, id);
 
 /**
- * Deletes the answer of a session that no longer exists. For the transaction that writes the result
- * of its case.
+ * The statement that deletes the answer of a session that no longer exists. It belongs in the
+ * transaction that writes the result of the session's case.
  */
 export const forgetUnlessLive = (db: D1Database, tenant: string, id: string): D1PreparedStatement =>
-  forgetIf(db, tenant, id, `NOT ${IS_LIVE}`);
+  deleteAnswerIf(db, tenant, id, `NOT ${IS_LIVE}`);

@@ -6,8 +6,8 @@ import { nullIfNoTable } from "./no-table";
 type StorageEnv = Pick<Env, "DB" | "TENANT_STORED_BYTES">;
 
 /**
- * The limit in bytes of tenants without their own limit; `null` means no limit. A malformed
- * variable is reported elsewhere, before any request is served.
+ * The limit in bytes for tenants without their own limit; `null` means no limit. A malformed
+ * variable also gives `null` here: the Worker reports it before it serves any request.
  */
 export function defaultStoredBytes({
   TENANT_STORED_BYTES,
@@ -19,7 +19,10 @@ export function defaultStoredBytes({
   }
 }
 
-/** Bytes that a tenant stores, and its limit. One row each; objects are never listed. */
+/**
+ * Bytes that a tenant stores, and its limit. Both are read from one row each; objects in R2 are
+ * never listed.
+ */
 export async function storageOf(env: StorageEnv, tenant: string): Promise<StorageUse> {
   const sql =
     "SELECT (SELECT bytes FROM stored_bytes WHERE tenant = ?1) AS stored, (SELECT stored_bytes FROM tenants WHERE id = ?1) AS own";
@@ -48,12 +51,13 @@ export function storedBySession(sql: SqlStorage): number {
   const [{ bytes } = { bytes: 0 }] = sql.exec<{ bytes: number }>(
     "SELECT coalesce(sum(bytes), 0) AS bytes FROM stored_objects",
   );
-  const attached = new Map<string, number>();
+  const attachmentSizes = new Map<string, number>();
   for (const { body } of sql.exec<{ body: string }>(
     "SELECT body FROM events WHERE type = 'turn.started'",
   )) {
     const { attachments = [] }: { attachments?: readonly Attachment[] } = JSON.parse(body);
-    for (const { sha256, size } of attachments) attached.set(sha256, size);
+    for (const { sha256, size } of attachments) attachmentSizes.set(sha256, size);
   }
-  return sql.databaseSize + bytes + [...attached.values()].reduce((sum, size) => sum + size, 0);
+  const attachmentBytes = [...attachmentSizes.values()].reduce((sum, size) => sum + size, 0);
+  return sql.databaseSize + bytes + attachmentBytes;
 }

@@ -16,13 +16,13 @@ import { logError } from "../../src/redaction/log";
  * Time limit of one request to a session or to D1. A request that times out is repeated in a later
  * step.
  */
-const ANSWER_WITHIN_MS = 10_000;
-/** Results per write to D1: answers are long. */
-const SAVED_AT_ONCE = 20;
+const ANSWER_LIMIT_MS = 10_000;
+/** Results per write to D1. Few, because answers are long. */
+const RESULTS_PER_SAVE = 20;
 
 /**
- * Performs the effects of a run's cases. Every effect is idempotent: sessions and rows are
- * identified by name.
+ * Performs the effects of a run's cases. Every effect is idempotent, because the names of sessions
+ * and rows are computed from the run and the case. `nth` is always the index of a case.
  */
 export class EvalCases {
   readonly #env: Env;
@@ -40,28 +40,29 @@ export class EvalCases {
   }
 
   /**
-   * One step: asks for results of running cases, starts the cases that may start, saves results.
+   * Performs one step: asks the sessions of running cases for results, starts the cases that may
+   * start, and saves new results.
    */
   async step(): Promise<void> {
-    // The caller that started the run looks it up at once.
+    // Save the run before any case starts: the caller that started the run reads it at once.
     if (!this.#store.isListed()) await this.#save();
     await Promise.all(owedAt(this.#state(), Date.now()).map((effect) => this.#perform(effect)));
-    const next = claimable(this.#state());
+    const startable = claimable(this.#state());
     // Claims are stored before any session is created. After a crash these cases count as started,
     // and no other case starts in their place.
-    for (const nth of next)
+    for (const nth of startable)
       this.#store.apply(this.#run, { type: "case_claimed", nth, at: Date.now() });
-    await Promise.all(next.map((nth) => this.#perform({ type: "create_session", nth })));
+    await Promise.all(startable.map((nth) => this.#perform({ type: "create_session", nth })));
     await this.#save();
   }
 
   /**
-   * Errors are treated as temporary: the effect is due again in the next step, until the case is
-   * given up.
+   * Performs an effect. Errors are treated as temporary: the effect is due again in the next step,
+   * until the case is given up.
    */
   async #perform(effect: RunEffect): Promise<void> {
     try {
-      await withAnswerTimeout(this.#do(effect));
+      await withAnswerTimeout(this.#dispatch(effect));
     } catch (error) {
       logError(
         "evaluation",
@@ -76,68 +77,68 @@ export class EvalCases {
     }
   }
 
-  async #do({ type, nth }: RunEffect): Promise<void> {
-    const one = this.#run.suite.cases[nth];
-    if (!one) return;
+  async #dispatch({ type, nth }: RunEffect): Promise<void> {
+    const suiteCase = this.#run.suite.cases[nth];
+    if (!suiteCase) return;
     switch (type) {
       case "create_session":
-        return this.#create(nth, one);
+        return this.#create(nth, suiteCase);
       case "ask_session":
-        return this.#ask(nth, one);
+        return this.#ask(nth, suiteCase);
       case "give_up":
-        return this.#cancelCase(nth, one);
+        return this.#cancelCase(nth, suiteCase);
     }
   }
 
-  async #create(nth: number, one: SuiteCase): Promise<void> {
+  async #create(nth: number, suiteCase: SuiteCase): Promise<void> {
     const { team, problem } = this.#run;
     if (!team)
       return this.#end(nth, errored(problem ?? "its team is not supported on this deployment"));
     const { tenant } = this.#run;
     const id = sessionOf(this.#run, nth);
-    await this.#index.add({ tenant, id, createdAt: Date.now(), question: one.question });
-    const started = await this.#session(nth).create(id, team, this.#turnOf(one));
+    await this.#index.add({ tenant, id, createdAt: Date.now(), question: suiteCase.question });
+    const started = await this.#session(nth).create(id, team, this.#turnOf(suiteCase));
     if (started.ok)
       return this.#store.apply(this.#run, { type: "case_started", nth, at: Date.now() });
-    const why = holdReason(started);
-    if (why) return this.#store.apply(this.#run, { type: "case_held", nth, why });
+    const reason = holdReason(started);
+    if (reason) return this.#store.apply(this.#run, { type: "case_held", nth, why: reason });
     await this.#endUnstarted(nth, `its session could not start: ${refusalReason(started)}`);
   }
 
-  /** Ends a case without a session. Its row is deleted from the index. */
+  /** Ends a case whose session could not start. Deletes the session's row from the index. */
   async #endUnstarted(nth: number, detail: string): Promise<void> {
     await this.#index.drop(this.#run.tenant, sessionOf(this.#run, nth));
     this.#end(nth, errored(detail));
   }
 
-  async #ask(nth: number, one: SuiteCase): Promise<void> {
-    const asked = await this.#session(nth).turn(1);
-    const result = asked.ok
-      ? judge(asked.turn, one.grader)
+  async #ask(nth: number, { grader }: SuiteCase): Promise<void> {
+    const found = await this.#session(nth).turn(1);
+    const result = found.ok
+      ? judge(found.turn, grader)
       : errored("its session was erased", { hasRun: true });
     if (result) this.#end(nth, result);
   }
 
-  /** Cancels the case's session. */
-  async #cancelCase(nth: number, one: SuiteCase): Promise<void> {
+  /** Cancels the case's session, and ends the case. */
+  async #cancelCase(nth: number, { grader }: SuiteCase): Promise<void> {
     const session = this.#session(nth);
     await session.cancel();
-    const asked = await session.turn(1);
-    if (!asked.ok) return this.#endWithoutSession(nth);
+    const found = await session.turn(1);
+    if (!found.ok) return this.#endWithoutSession(nth);
     const { timeout_seconds } = this.#run.suite;
-    this.#end(nth, judgeCancelled(asked.turn, one.grader, timeout_seconds));
+    this.#end(nth, judgeCancelled(found.turn, grader, timeout_seconds));
   }
 
-  /** Ends a case without a session: the session could never start, or was erased. */
+  /** Ends a case that has no session: the session could never start, or was erased. */
   async #endWithoutSession(nth: number): Promise<void> {
     const { caseLimitMs, cases } = this.#state();
     const state = cases[nth];
     if (state?.status !== "starting")
       return this.#end(nth, errored("its session was erased", { hasRun: true }));
-    const why = state.held ?? "its session did not answer";
+    const reason = state.held ?? "its session did not answer";
     await this.#endUnstarted(
       nth,
-      `could not start for ${Math.round(caseLimitMs / 1000)} seconds: ${why}`,
+      `could not start for ${Math.round(caseLimitMs / 1000)} seconds: ${reason}`,
     );
   }
 
@@ -147,7 +148,7 @@ export class EvalCases {
 
   async #save(): Promise<void> {
     for (;;) {
-      const unsaved = this.#store.unsaved().slice(0, SAVED_AT_ONCE);
+      const unsaved = this.#store.unsaved().slice(0, RESULTS_PER_SAVE);
       if (unsaved.length === 0 && this.#store.isListed()) return;
       await withAnswerTimeout(this.#records.save(this.#run, this.#state(), unsaved));
       this.#store.markSaved(unsaved);
@@ -184,7 +185,7 @@ export class EvalCases {
 /** Throws if `work` takes longer than `ANSWER_WITHIN_MS`. */
 const withAnswerTimeout = <T>(work: Promise<T>): Promise<T> =>
   withTimeout(
-    ANSWER_WITHIN_MS,
+    ANSWER_LIMIT_MS,
     () => work,
-    () => new Error(`no answer within ${ANSWER_WITHIN_MS / 1000} seconds`),
+    () => new Error(`no answer within ${ANSWER_LIMIT_MS / 1000} seconds`),
   );

@@ -2,7 +2,8 @@ import type { Team } from "../../src/config/team";
 import type { Suite } from "../../src/evals/schema";
 
 /**
- * A suite without its team setting, which may hold a key. `EvalRunStart.team` is the resolved team.
+ * A suite without its team setting, which may contain a key. `EvalRunStart.team` is the resolved
+ * team.
  */
 export type KeptSuite = Omit<Suite, "team">;
 
@@ -11,7 +12,7 @@ export type EvalRunStart = {
   tenant: string;
   id: string;
   origin: "cron" | "manual";
-  /** Unix ms. */
+  /** The time that the run is due, unix ms. */
   scheduledAt: number;
   suite: KeptSuite;
   /** `null` if the team cannot run on this deployment. */
@@ -23,9 +24,9 @@ export type EvalRunStart = {
 /** The RPC methods of a run. */
 export type EvalRunApi = {
   /**
-   * Starts the run. No effect if it has begun; `started` says which. Returns before any case
-   * begins. `others` are runs due at the same time. They are stored in the same transaction and
-   * started from this object, so that the caller needs one call only.
+   * Starts the run. No effect if the run has begun before; then `started` is false. Returns before
+   * any case begins. `others` are runs that are due at the same time. They are stored in the same
+   * transaction, and this object starts them, so that the caller needs only one call.
    */
   start(run: EvalRunStart, others?: readonly EvalRunStart[]): Promise<{ started: boolean }>;
 };

@@ -10,7 +10,7 @@ const TABLES = [
   "CREATE TABLE IF NOT EXISTS others (nth INTEGER, key TEXT, value TEXT NOT NULL, PRIMARY KEY (nth, key)) WITHOUT ROWID",
 ];
 
-/** A run as stored. Its start never changes; its cases change by events. */
+/** A run as stored. `EvalRunStart` never changes; the cases change by events. */
 export type StoredRun = EvalRunStart & { startedAt: number };
 
 /** The storage of one run. Synchronous, so that related writes form one transaction. */
@@ -45,13 +45,13 @@ export class EvalRunStore {
     }
   }
 
-  /** To be called inside the transaction of `create`. */
+  /** Stores a run that is due with this one. To be called inside the transaction of `create`. */
   addOther(nth: number, run: EvalRunStart): void {
     for (const { key, value } of toRows(run))
       this.#sql.exec("INSERT INTO others VALUES (?, ?, ?)", nth, key, value);
   }
 
-  /** Runs to be started from this object, by number. */
+  /** Runs that this object is to start, by number. */
   others(): { nth: number; run: EvalRunStart }[] {
     const rows = this.#sql
       .exec<Part & { nth: number }>("SELECT nth, key, value FROM others ORDER BY nth")
@@ -65,7 +65,7 @@ export class EvalRunStore {
     this.#sql.exec("DELETE FROM others WHERE nth = ?", nth);
   }
 
-  /** The present state of the run. */
+  /** The current state of the run. */
   state({ suite, startedAt }: StoredRun): RunState {
     const rows = this.#sql
       .exec<{ state: string }>("SELECT state FROM cases ORDER BY nth")
@@ -94,13 +94,13 @@ export class EvalRunStore {
   }
 
   /**
-   * Records that D1 has these results. Deletes the local answers, so that an answer is stored in
-   * one place only and can be erased there.
+   * Records that D1 has the results of these cases. Deletes the local answers, so that an answer is
+   * stored in one place only and can be erased there.
    */
-  markSaved(nths: readonly number[]): void {
-    const without = "json_set(state, '$.result.answer', NULL, '$.result.detail', '')";
-    for (const nth of nths)
-      this.#sql.exec(`UPDATE cases SET saved = 1, state = ${without} WHERE nth = ?`, nth);
+  markSaved(caseIndexes: readonly number[]): void {
+    const withoutAnswer = "json_set(state, '$.result.answer', NULL, '$.result.detail', '')";
+    for (const nth of caseIndexes)
+      this.#sql.exec(`UPDATE cases SET saved = 1, state = ${withoutAnswer} WHERE nth = ?`, nth);
     this.#sql.exec("INSERT OR REPLACE INTO run (key, value) VALUES ('listed', '1')");
   }
 
@@ -110,7 +110,7 @@ export class EvalRunStore {
   }
 }
 
-/** A part of a run, in its own row: a row holds at most 2 MB. */
+/** A part of a run. Each part has its own row, because a row is limited to 2 MB. */
 type Part = { key: string; value: string };
 
 const toRows = ({ suite, team, ...start }: EvalRunStart): Part[] =>

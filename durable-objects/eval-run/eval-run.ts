@@ -7,15 +7,15 @@ import { EvalRunStore, type StoredRun } from "./eval-run-store";
 import { TeamKeys } from "../session/calls/team-keys";
 import { logError } from "../../src/redaction/log";
 
-/** Interval after which an interrupted step is repeated. */
+/** Time after which an interrupted step is repeated. */
 const WATCHDOG_MS = 30_000;
-/** How long this object retries to start the runs that are due with it. */
-const OTHERS_FOR_MS = 24 * 60 * 60 * 1_000;
+/** How long this object tries to start the runs that are due with it. */
+const OTHERS_RETRY_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * One run of a suite. The object's name identifies the run, so a repeated cron event finds it
- * begun. A shell: the rules are in `src/evals/`. The alarm does all work, and nothing is kept in
- * memory: a restart repeats one step.
+ * One run of a suite. The object's name identifies the run, so a repeated cron event finds the run
+ * that has begun. This class contains no rules; they are in `src/evals/`. The alarm does all work,
+ * and nothing is kept in memory, so a restart repeats one step.
  */
 export class EvalRunObject extends DurableObject<Env> implements EvalRunApi {
   readonly #store: EvalRunStore;
@@ -31,19 +31,19 @@ export class EvalRunObject extends DurableObject<Env> implements EvalRunApi {
     others: readonly EvalRunStart[] = [],
   ): Promise<{ started: boolean }> {
     const { storage } = this.ctx;
-    const begun = this.#store.run();
-    if (begun) {
+    const begunRun = this.#store.run();
+    if (begunRun) {
       // An alarm whose time has passed may have been lost.
-      if (!this.#isSettled(begun) && ((await storage.getAlarm()) ?? 0) < Date.now())
-        await storage.setAlarm(Date.now());
+      const alarmAt = (await storage.getAlarm()) ?? 0;
+      if (!this.#isSettled(begunRun) && alarmAt < Date.now()) await storage.setAlarm(Date.now());
       return { started: false };
     }
-    const kept = this.#sealed({ ...run, startedAt: Date.now() });
-    const keptOthers = others.map((other) => this.#sealed(other));
+    const sealedRun = this.#sealed({ ...run, startedAt: Date.now() });
+    const sealedOthers = others.map((other) => this.#sealed(other));
     // No `await` in between: the platform stores the run and its alarm together.
     storage.transactionSync(() => {
-      this.#store.create(kept);
-      for (const [nth, other] of keptOthers.entries()) this.#store.addOther(nth, other);
+      this.#store.create(sealedRun);
+      for (const [nth, other] of sealedOthers.entries()) this.#store.addOther(nth, other);
     });
     await storage.setAlarm(Date.now());
     return { started: true };
@@ -71,12 +71,12 @@ export class EvalRunObject extends DurableObject<Env> implements EvalRunApi {
   async #startOthers(): Promise<void> {
     const starting = this.#store.others().map(async ({ nth, run }) => {
       try {
-        await this.env.EVALS.get(
-          this.env.EVALS.idFromName(evalRunName(run.tenant, run.suite.name, run.id)),
-        ).start(this.#opened(run));
+        const name = evalRunName(run.tenant, run.suite.name, run.id);
+        const object = this.env.EVALS.get(this.env.EVALS.idFromName(name));
+        await object.start(this.#opened(run));
       } catch (error) {
         logError("evaluation could not start", run.suite.name, run.id, error);
-        if (Date.now() - run.scheduledAt < OTHERS_FOR_MS) return;
+        if (Date.now() - run.scheduledAt < OTHERS_RETRY_MS) return;
       }
       this.#store.dropOther(nth);
     });

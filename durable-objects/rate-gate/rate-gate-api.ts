@@ -2,13 +2,15 @@ import type { RateLimits } from "../../src/providers/rate-limits";
 
 /**
  * A call that wants to start. `endpoint`: an opaque name of one quota, such as address, key hash
- * and model. `call`: an id that is unique in the tenant and the same in each repetition.
+ * and model. `call`: an id that is unique in the tenant and the same in each repetition. `tokens`:
+ * the expected input and output tokens.
  */
 export type RateRequest = { endpoint: string; call: string; limits: RateLimits; tokens: number };
 
 /**
- * `wait`: ask again at once to keep the place in the queue; `startsAt` (unix ms) estimates when
- * there is room. `left`: the call was removed by `leave` meanwhile.
+ * The gate's answer. `wait`: the caller must ask again at once to keep its place in the queue;
+ * `startsAt` (unix ms) estimates when the call may start. `left`: `leave` removed the call
+ * meanwhile.
  */
 export type RateAnswer = { type: "start" } | { type: "wait"; startsAt: number } | { type: "left" };
 
@@ -17,16 +19,16 @@ export type RateAnswer = { type: "start" } | { type: "wait"; startsAt: number } 
  * its answer was lost.
  */
 export type RateGateApi = {
-  /** Waits for room, at most `holdMs` and at most `HOLD_MS`. */
+  /** Waits until the call may start, at most `holdMs` and at most `HOLD_MS`. */
   start(request: RateRequest, holdMs?: number): Promise<RateAnswer>;
   /** Removes a call that is cancelled or was never sent. */
   leave(endpoint: string, call: string): Promise<void>;
-  /** Records that a call has ended. `tokens`: input and output. */
+  /** Records that a call has ended. `tokens`: the input and output tokens that it used. */
   settle(endpoint: string, call: string, tokens: number): Promise<void>;
 };
 
 /**
- * How long one request is held. Long holds make repetitions rare; short holds detect lost
- * connections soon.
+ * Longest time that the gate holds one request before it answers `wait`. Long holds make
+ * repetitions rare; short holds detect lost connections soon.
  */
 export const HOLD_MS = 20_000;

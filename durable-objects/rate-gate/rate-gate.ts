@@ -12,7 +12,7 @@ import {
 import type { Env } from "../../src/env";
 import { HOLD_MS, type RateAnswer, type RateGateApi, type RateRequest } from "./rate-gate-api";
 
-/** `left`: the call was removed. `again`: the queue may have changed, ask again. */
+/** `left`: the call was removed. `again`: the queue may have changed, so the call asks again. */
 type WakeReason = "left" | "again";
 type Waiter = { endpoint: string; call: string; wake: (reason: WakeReason) => void };
 
@@ -23,24 +23,26 @@ type Waiter = { endpoint: string; call: string; wake: (reason: WakeReason) => vo
 const POLL_MS = 250;
 
 /**
- * The calls of all sessions of a tenant to endpoints with limits. Each call starts when there is
- * room. A shell: the rules are in `src/rate-limits/`. Usage is stored, because limits may count a
- * whole day, and deleted afterwards. Waiting calls are not stored; they ask again.
+ * Admits the calls of all sessions of a tenant to endpoints with rate limits. Each call starts when
+ * the limits allow. This class contains no rules; they are in `src/rate-limits/`. Usage is stored
+ * as long as it counts, because limits may count a whole day. Waiting calls are not stored: after a
+ * restart they ask again.
  */
 export class RateGateObject extends DurableObject<Env> implements RateGateApi {
   readonly #queues = new Map<string, RateQueue>();
   readonly #waiters = new Set<Waiter>();
   /**
-   * Monotonic: if the wall clock is set back, calls do not wait longer. It can then be ahead of the
-   * wall clock.
+   * Monotonic, so that calls do not wait longer if the wall clock is set back. This clock is then
+   * ahead of the wall clock.
    */
   readonly #clock = new MonotonicClock(() => {
-    this.#wall = Date.now();
-    return this.#wall;
+    this.#wallAtReading = Date.now();
+    return this.#wallAtReading;
   });
   /** The wall clock's value at the latest reading of `#clock`, unix ms. */
-  #wall = 0;
-  #isSwept = false;
+  #wallAtReading = 0;
+  /** Whether an alarm is set that deletes old usage. */
+  #hasAlarm = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -50,20 +52,21 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
   }
 
   async start(request: RateRequest, holdMs: number = HOLD_MS): Promise<RateAnswer> {
-    const until = this.#clock.now() + Math.min(holdMs, HOLD_MS);
+    const holdEndsAt = this.#clock.now() + Math.min(holdMs, HOLD_MS);
     for (;;) {
       const now = this.#clock.now();
       const before = this.#queue(request.endpoint);
       const verdict = askToStart(before, { ...request, id: request.call }, now);
-      // Usage that a clock ahead of this one recorded is stored again with the present time, once
-      // instead of after each restart.
+      // Usage whose time is in the future (a clock ahead of this one recorded it) gets the present
+      // time. Store it, otherwise each restart would change its time again.
       this.#keep(request.endpoint, verdict.queue, verdict.granted || isAhead(before.spent, now));
       if (verdict.granted) {
-        this.#wakeAll(request.endpoint); // the next call in the queue is first now
+        this.#wakeAll(request.endpoint); // another call is now the first in the queue
         return { type: "start" };
       }
-      if (now >= until) return { type: "wait", startsAt: this.#wall + verdict.startsAt - now };
-      const reason = await this.#wait(request, Math.min(verdict.startsAt, until) - now);
+      if (now >= holdEndsAt)
+        return { type: "wait", startsAt: this.#wallAtReading + verdict.startsAt - now };
+      const reason = await this.#wait(request, Math.min(verdict.startsAt, holdEndsAt) - now);
       if (reason === "left") return { type: "left" };
     }
   }
@@ -79,21 +82,21 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
     this.#wakeAll(endpoint);
   }
 
-  /** Deletes usage that no longer counts, and sets the alarm for the next. */
+  /** Deletes usage that no longer counts, and sets the alarm for the next deletion. */
   override async alarm(): Promise<void> {
     const now = this.#clock.now();
-    let next = Number.POSITIVE_INFINITY;
+    let nextDeletionAt = Number.POSITIVE_INFINITY;
     const rows = this.ctx.storage.sql.exec<Row>("SELECT id, spent FROM endpoints").toArray();
     for (const { id, spent } of rows) {
-      const until = forgottenAt(keptOf(spent));
-      if (until > now) next = Math.min(next, until);
+      const deletedAt = forgottenAt(parseUsage(spent));
+      if (deletedAt > now) nextDeletionAt = Math.min(nextDeletionAt, deletedAt);
       else {
         this.ctx.storage.sql.exec("DELETE FROM endpoints WHERE id = ?", id);
         if (this.#queues.get(id)?.waiting.length === 0) this.#queues.delete(id);
       }
     }
-    this.#isSwept = next < Number.POSITIVE_INFINITY;
-    if (this.#isSwept) await this.ctx.storage.setAlarm(next);
+    this.#hasAlarm = nextDeletionAt < Number.POSITIVE_INFINITY;
+    if (this.#hasAlarm) await this.ctx.storage.setAlarm(nextDeletionAt);
   }
 
   #queue(endpoint: string): RateQueue {
@@ -103,21 +106,21 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
       "SELECT id, spent FROM endpoints WHERE id = ?",
       endpoint,
     );
-    return { ...(row ? keptOf(row.spent) : EMPTY_QUEUE), waiting: [] };
+    return { ...(row ? parseUsage(row.spent) : EMPTY_QUEUE), waiting: [] };
   }
 
-  /** `isSpent`: whether usage or grants changed, so that the queue must be stored. */
-  #keep(endpoint: string, queue: RateQueue, isSpent: boolean): void {
+  /** `mustStore`: whether usage or grants have changed. */
+  #keep(endpoint: string, queue: RateQueue, mustStore: boolean): void {
     this.#queues.set(endpoint, queue);
-    if (!isSpent) return;
+    if (!mustStore) return;
     const { spent, granted } = queue;
     this.ctx.storage.sql.exec(
       "INSERT OR REPLACE INTO endpoints VALUES (?, ?)",
       endpoint,
       JSON.stringify({ spent, granted }),
     );
-    if (this.#isSwept) return;
-    this.#isSwept = true;
+    if (this.#hasAlarm) return;
+    this.#hasAlarm = true;
     void this.ctx.storage.setAlarm(forgottenAt(queue));
   }
 
@@ -142,4 +145,4 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
 
 type Row = { id: string; spent: string };
 
-const keptOf = (text: string): Pick<RateQueue, "spent" | "granted"> => JSON.parse(text);
+const parseUsage = (text: string): Pick<RateQueue, "spent" | "granted"> => JSON.parse(text);

@@ -29,23 +29,25 @@ type Options = Pick<Files, "bucket" | "storageQueue" | "contexts" | "stored"> & 
   platform: Platform;
   facts: SessionFacts;
   place: SessionPlace;
-  /** Readers of the session's streams at a time. */
+  /** Maximum number of readers of the session's streams at the same time. */
   maxReaders: number;
-  /** Omitted: agents' commands run in no container. */
+  /** Omitted if agents' commands run in no container. */
   containers?: Pick<Containers, "jobs" | "perform">;
   /** Reports to the tenant that a turn has ended. Throws if the tenant was not reached. */
   settle: (turn: SettledTurn) => Promise<void>;
-  /** Logs a fault of our own. */
+  /** Logs an internal error of the service. */
   onFault: (error: unknown) => void;
 };
 
 /**
- * The parts of a session that only need its storage. The performer of its effects is built from
- * them.
+ * The parts of a session that need only its storage. The performer of the session's effects is
+ * built from these parts.
  */
 export type SessionParts = ReturnType<typeof composeSession>;
 
-/** Builds a session over its storage. `createEngine` makes it run. */
+/**
+ * Builds the parts of a session over its storage. `createEngine` builds the engine that runs it.
+ */
 export function composeSession({ platform, facts, place, ...options }: Options) {
   const { storage } = platform;
   const { sql } = storage;
@@ -102,7 +104,7 @@ type Background = Pick<Options, "containers" | "settle"> & {
   now: () => number;
 };
 
-/** Work that outlives turns. */
+/** Work that continues after the end of a turn. */
 function backgroundWork(options: Background) {
   const { sessionId, sql, settlements, workspaces, containers, settle, now } = options;
   const containerOutbox = new Outbox<ContainerJob>(sql, "container_duties");
@@ -128,16 +130,16 @@ function backgroundWork(options: Background) {
       errorLabel: ["a container was not destroyed", sessionId],
       now,
     }),
-    /** Adds the containers of the session that is being erased, each once. */
+    /** Adds jobs for the session's containers, each once. To be called before an erasure. */
     addContainers: () => {
-      const added = new Set(containerOutbox.all().map(({ name }) => name));
+      const addedNames = new Set(containerOutbox.all().map(({ name }) => name));
       for (const job of containers?.jobs() ?? [])
-        if (!added.has(job.name)) containerOutbox.add(job);
+        if (!addedNames.has(job.name)) containerOutbox.add(job);
     },
   };
 }
 
-/** The engine that runs a session. It does nothing before it boots. */
+/** Creates the engine that runs a session. The engine does nothing before `boot` is called. */
 export function createEngine(
   { host, coordinator, slots, background }: SessionParts,
   performer: Performer,
@@ -152,10 +154,10 @@ export function createEngine(
 }
 
 /**
- * Stops a session before it is erased: cancels what runs, settles every turn with the tenant,
- * destroys containers, ends uploads to R2, and closes streams. No timer remains. Throws if a turn
- * was not settled or a container not destroyed. Then it may be called again; meanwhile both are
- * retried.
+ * Stops a session before it is erased: cancels the running turn, settles every turn with the
+ * tenant, destroys containers, stops uploads to R2, closes streams and removes all timers. Throws
+ * if a turn could not be settled or a container could not be destroyed. The caller may then try
+ * again; until then, the engine retries both.
  */
 export async function stopSession(
   { platform, coordinator, background, workspaces, streams }: SessionParts,
@@ -171,9 +173,9 @@ export async function stopSession(
     engine.arm();
     throw error;
   }
-  // An upload that ends after the session's files are erased in R2 would stay there for ever.
+  // A file whose upload ends after the session's files were erased would never be deleted from R2.
   await Promise.all([background.files.stop(), workspaces.close()]);
-  // Readers are sent the last events only once those are on disk.
+  // Send the last events to readers only after the events are on disk.
   await storage.sync();
   streams.end();
   await engine.disarm();

@@ -33,7 +33,7 @@ export type Session = SessionParts & {
   keyRevocation: KeyRevocation;
 };
 
-/** Data that a session is created with. `team`: as JSON, with sealed keys. */
+/** The data that a session is created with. `team` is JSON with sealed keys. */
 export type SessionMeta = { tenant: string; session_id: string; team: string };
 
 /** A session's dependencies outside its own storage. */
@@ -57,7 +57,10 @@ export function createSession(ctx: DurableObjectState, env: Env, meta: SessionMe
   return loadSession(ctx, env);
 }
 
-/** Builds a session from its tables and the bindings. It does nothing before its engine boots. */
+/**
+ * Builds a session from its tables and the deployment's bindings. The session does nothing before
+ * its engine boots.
+ */
 export function loadSession(ctx: DurableObjectState, env: Env): Session {
   const { sql } = ctx.storage;
   const rows = sql.exec<{ key: string; value: string }>("SELECT key, value FROM meta").toArray();
@@ -142,8 +145,8 @@ const isTurnOpen = (sql: SqlStorage): boolean =>
   sql.exec("SELECT 1 FROM turns WHERE last_seq IS NULL LIMIT 1").toArray().length > 0;
 
 /**
- * The stored team. Keys that an older version of SEALING_KEYS sealed are sealed again with the
- * newest.
+ * Loads the stored team. Keys that were sealed with an older version of SEALING_KEYS are sealed
+ * again with the newest.
  */
 function loadTeam(sql: SqlStorage, stored: string, keys: TeamKeys): Team {
   const team: Team = JSON.parse(stored);
@@ -158,8 +161,8 @@ const nonceOf =
     createHmac("sha256", secret).update(`${turn} ${attempt} ${agent}`).digest("hex").slice(0, 16);
 
 /**
- * The store of a session's attachments. `storageQueue`: the session's R2 queue; omitted if nothing
- * else reads R2 at the same time.
+ * The store of a session's attachments. `storageQueue`: the session's storage queue; omitted if
+ * nothing else reads R2 at the same time.
  */
 export function attachmentStore(
   env: Env,

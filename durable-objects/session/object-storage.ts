@@ -1,9 +1,11 @@
 /**
- * The parts of the platform's storage that a session uses. Real and simulated objects provide them.
+ * The parts of the platform's storage that a session uses. Durable Objects provide them, and so do
+ * the simulated objects of tests.
  */
 
-/** A value of a column when read, and when written. */
+/** A value of a column that is read. */
 export type SqlValue = ArrayBuffer | string | number | null;
+/** A value that is written to a column. */
 export type SqlInput = Uint8Array | string | number | null;
 
 /** Rows in order, read lazily. `one` throws unless there is exactly one row. */

@@ -1,8 +1,8 @@
 import { PLATFORM_FAULTS } from "../../src/providers/platform-words";
 
 /**
- * Whether the platform failed rather than this service. Then the object is loaded again from
- * storage, and no run is charged.
+ * Whether an error means that the platform failed, not this service. After such an error the object
+ * is loaded again from its storage, and the running turn continues.
  */
 export function isPlatformFault(error: unknown): boolean {
   return (

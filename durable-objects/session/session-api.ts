@@ -10,8 +10,8 @@ import type { Team } from "../../src/config/team";
 import type { ContextRefusal } from "./admission/turn-contexts";
 
 /**
- * The RPC methods of a session. Refusals are values with a code: errors lose their own fields
- * between objects.
+ * Why a method of a session has no result. Refusals are values with a code instead of errors,
+ * because an error loses its own fields when it is sent between objects.
  */
 type SessionRefusal = {
   ok: false;
@@ -23,14 +23,14 @@ export type StartTurn = {
   question: string;
   /** Images and files of the question. Omitted if there are none. */
   attachments?: readonly WantedAttachment[];
-  /** The turn to continue; `null` for the latest. */
+  /** The number of the turn to continue; `null` for the latest. */
   parentTurn: number | null;
   budget: Budget;
-  /** Time limit; `null` for the team's. */
+  /** Time limit in ms; `null` for the team's own limit. */
   timeoutMs: number | null;
   /**
-   * Identifies the start: a repeated start with the same id is the same turn. Omitted: each start
-   * is a new turn.
+   * Identifies the start: a repeated start with the same id returns the same turn. If omitted, each
+   * start is a new turn.
    */
   startId?: string;
 };
@@ -48,7 +48,7 @@ export type StartRefusal =
   | { ok: false; code: "turn_running"; turn: number }
   /** Contexts of the team are missing or too large. */
   | ContextRefusal
-  /** A limit of the tenant. */
+  /** A limit of the tenant is reached. */
   | QuotaRefusal;
 
 /** An answer or a final text. `revision`: `null` for a final text. `at`: unix ms. */
@@ -66,8 +66,9 @@ export type AnswerText = {
    * information count as true.
    */
   hasFiles: boolean;
-  /** The event's `files`. */
+  /** The field `files` of the event. */
   handed_files?: HandedFiles;
+  /** Files of the author's previous answer that this answer does not have. */
   left_out?: LeftOut;
 };
 
@@ -86,15 +87,19 @@ export type Contents =
   | { ok: true; bytes: Uint8Array<ArrayBuffer> }
   | { ok: false; code: "file_not_found" | "contents_lost" | "interrupted" };
 
-/** `events` are JSON texts as on the wire, in order. */
+/** A page of events. `events` are JSON texts as clients receive them, in order. */
 export type EventPage = { events: string[]; hasMore: boolean };
 
 /**
- * A page of events after number `after`. `turn` `null`: of all turns. `limit`: number of events.
+ * A request for a page of events with a number above `after`. `turn`: `null` for events of all
+ * turns. `deltas`: whether streamed text is included. `limit`: maximum number of events.
  */
 export type PageRequest = { after: number; turn: number | null; deltas: boolean; limit: number };
 
-/** The caller of a stream. Set by the Worker for its objects, never accepted from clients. */
+/**
+ * Headers that name the caller of a stream. The Worker sets them for its objects and never accepts
+ * them from clients.
+ */
 export const CALLER_TENANT_HEADER = "x-caller-tenant";
 export const CALLER_KEY_HEADER = "x-caller-key";
 
@@ -105,47 +110,53 @@ type SessionApi = {
    * confirms the turn.
    */
   create(sessionId: string, team: Team, turn: StartTurn): Promise<StartedTurn | StartRefusal>;
+  /** Starts another turn. Idempotent per `startId`. */
   startTurn(turn: StartTurn): Promise<StartedTurn | StartRefusal>;
   /** Cancels the running turn. Idempotent. */
   cancel(): Promise<{ ok: true; turn: number; status: string } | SessionRefusal>;
   /**
-   * Cancels the running turn, closes all streams and erases all stored data. False if the session
-   * does not exist.
+   * Cancels the running turn, closes all streams and erases all stored data. Returns false if the
+   * session does not exist.
    */
   erase(): Promise<boolean>;
   status(): Promise<{ ok: true; status: SessionStatus } | SessionRefusal>;
   turn(number: number): Promise<{ ok: true; turn: TurnResponse } | SessionRefusal>;
+  /** An answer or a final text. `attempt`: `null` for the latest with this label. */
   answer(
     turn: number,
     label: string,
     attempt: number | null,
   ): Promise<{ ok: true; answer: AnswerText } | SessionRefusal>;
-  /** `label` `null`: the turn's result. An answer without files has an empty tree. */
+  /**
+   * The files of an answer, or of the turn's result if `label` is `null`. An answer without files
+   * has an empty tree.
+   */
   files(
     turn: number,
     label: string | null,
     attempt: number | null,
   ): Promise<{ ok: true; files: FrozenFiles } | SessionRefusal>;
-  /**
-   * Contents by hash. `interrupted`: R2 does not answer. `contents_lost`: they are stored nowhere.
-   */
+  /** Contents of a file by hash. */
   blob(hash: string): Promise<Contents>;
   /** The changes of a turn to contexts; empty unless the turn completed. */
   changes(turn: number): Promise<{ ok: true; changes: ContextChanges[] } | SessionRefusal>;
   /** New contents of a file in these changes, by hash. */
   changedContents(turn: number, hash: string): Promise<Contents | SessionRefusal>;
   events(request: PageRequest): Promise<{ ok: true; page: EventPage } | SessionRefusal>;
-  /** A ticket for one of the session's streams, on behalf of a key. `expiresAt`: unix ms. */
+  /**
+   * Issues a ticket that opens one of the session's streams, on behalf of a key. `expiresAt`: unix
+   * ms.
+   */
   issueTicket(
     keyId: string | null,
   ): Promise<{ ok: true; ticket: string; expiresAt: number } | SessionRefusal>;
-  /** Consumes a ticket. Returns its key; `null` if the ticket is not valid (any more). */
+  /** Consumes a ticket. Returns its key; `null` if the ticket is not or no longer valid. */
   redeemTicket(ticket: string): Promise<{ keyId: string | null } | null>;
 };
 
 /**
- * The methods of the object: each gets the caller's tenant first, and finds only sessions of that
- * tenant.
+ * The RPC methods of a session's object. The first argument of each method is the caller's tenant;
+ * for other tenants the session does not exist.
  */
 export type SessionObjectApi = {
   [Method in keyof SessionApi]: (

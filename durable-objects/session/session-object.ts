@@ -32,8 +32,9 @@ const STREAM_HEADERS = {
 };
 
 /**
- * The RPC methods of one session. Each checks that the caller's tenant owns the session, then
- * delegates: starts to `Admission`, all others to the engine or the stored log.
+ * The Durable Object of one session. Each RPC method checks that the caller's tenant owns the
+ * session. Methods that start turns then call `Admission`; all others call the engine or read the
+ * stored log.
  */
 export class SessionObject extends DurableObject<Env> implements SessionObjectApi {
   readonly #admission: Admission;
@@ -88,7 +89,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
   async erase(tenant: string): Promise<boolean> {
     const session = this.#of(tenant);
     if (!session) return false;
-    // a start that waits for its tenant must not begin a turn any more
+    // From now on, a start that still waits for its tenant must not begin a turn.
     this.#isErased = true;
     try {
       await stopSession(session, session.engine);
@@ -182,14 +183,14 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     return this.#of(tenant) && new Tickets(this.ctx.storage.sql).redeem(ticket, Date.now());
   }
 
-  /** The event stream. Everything else is an RPC method. */
+  /** Opens an event stream. All other operations are RPC methods. */
   override async fetch(request: Request): Promise<Response> {
-    const wanted = parseStreamUrl(request.url);
+    const streamRequest = parseStreamUrl(request.url);
     const session = this.#of(request.headers.get(CALLER_TENANT_HEADER) ?? "");
-    const code = session ? streamCode(session, wanted) : "session_not_found";
+    const code = session ? streamCode(session, streamRequest) : "session_not_found";
     const headers = { ...STREAM_HEADERS, [STREAM_CODE_HEADER]: code };
     const keyId = request.headers.get(CALLER_KEY_HEADER);
-    const body = code === "open" ? session?.streams.open(wanted, keyId) : null;
+    const body = code === "open" ? session?.streams.open(streamRequest, keyId) : null;
     if (body && keyId !== null) session?.keyRevocation.start();
     return new Response(body ?? null, { headers });
   }
@@ -198,7 +199,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     await this.#session?.engine.wake();
   }
 
-  /** The session if it belongs to this tenant; to other tenants it does not exist. */
+  /** The session; `null` if it does not belong to this tenant, or if it is erased. */
   #of(tenant: string): Session | null {
     return this.#session?.tenant === tenant && !this.#isErased ? this.#session : null;
   }
@@ -216,8 +217,8 @@ function streamCode(
 }
 
 /**
- * The changes that a completed turn made to contexts. A turn that ended otherwise has none: its
- * final text does not count.
+ * The changes that a completed turn made to contexts. A turn that did not complete has no changes,
+ * because its final text does not count.
  */
 function changesOf({ queries, workspaces }: Session, turn: number): ContextChanges[] {
   if (queries.turn(turn)?.status !== "completed") return [];

@@ -10,8 +10,9 @@ import { STORE, STREAM } from "../shared/object-limits";
 import { logError } from "../../src/redaction/log";
 
 /**
- * Reads a session: projects its log with the reducer that clients use. The running turn's view is
- * kept up to date after its first use; settled turns are read from their summaries.
+ * Answers queries about a session. It computes views from the log with the same reducer that
+ * clients use. Settled turns are read from their summaries. The view of the running turn is cached
+ * and updated with each new row.
  */
 export class SessionQueries {
   readonly #log: SessionLog;
@@ -24,8 +25,8 @@ export class SessionQueries {
   }
 
   /**
-   * Applies committed rows. Writes the summary of a turn that ended, so call it inside the
-   * transaction.
+   * Applies new rows to the cached view. `ended`: the number of the turn that the rows end; its
+   * summary is written. To be called inside the transaction of the rows.
    */
   note(rows: readonly LogRow[], ended: number | null): void {
     if (this.#view) this.#applyAll(this.#view, rows);
@@ -49,22 +50,22 @@ export class SessionQueries {
 
   /** The newest answer with this label, or that of one attempt; `null` if there is none. */
   answer(turn: number, label: string, attempt: number | null): AnswerText | null {
-    const event = this.#answered(turn, label, attempt);
+    const event = this.#answerEvent(turn, label, attempt);
     return event && toAnswerText(event);
   }
 
   /**
-   * The snapshot with an answer's files; `null` if there is no such answer. An answer from an empty
-   * workspace refers to earlier files.
+   * The name of the snapshot with an answer's files; `null` if there is no such answer. If the
+   * author changed no file, the answer names an earlier snapshot.
    */
   snapshotOf(turn: number, label: string, attempt: number | null): AnswerFiles | null {
-    const event = this.#answered(turn, label, attempt);
+    const event = this.#answerEvent(turn, label, attempt);
     if (!event) return null;
     const snapshot = event.type === "answer.submitted" ? event.snapshot : event.label;
     return { attempt: event.attempt, label, snapshot };
   }
 
-  #answered(turn: number, label: string, attempt: number | null): AnswerEvent | null {
+  #answerEvent(turn: number, label: string, attempt: number | null): AnswerEvent | null {
     const place = this.#log.turn(turn);
     if (!place) return null;
     const type = label.endsWith(".final") ? "presentation.completed" : "answer.submitted";
@@ -77,7 +78,7 @@ export class SessionQueries {
     return found;
   }
 
-  /** A page of events, limited by number and bytes. */
+  /** A page of events, limited in number and in bytes. */
   page({ after, turn, deltas, limit }: PageRequest): EventPage {
     const place = turn === null ? null : this.#log.turn(turn);
     const from = place ? Math.max(after, place.firstSeq - 1) : after;
@@ -92,23 +93,23 @@ export class SessionQueries {
     return { events, hasMore: false };
   }
 
-  /** Questions and final answers of the turn `parent` and all turns before it, oldest first. */
+  /**
+   * Questions and final answers of the turn `parent` and of all turns that it continues, oldest
+   * first. Empty if `parent` is `null`.
+   */
   history(parent: number | null): PastTurn[] {
-    const earlier: PastTurn[] = [];
-    for (
-      let place = parent === null ? null : this.#log.turn(parent);
-      place;
-      place = this.#parentOf(place)
-    ) {
+    const pastTurns: PastTurn[] = [];
+    let place = parent === null ? null : this.#log.turn(parent);
+    for (; place; place = this.#parentOf(place)) {
       const view = this.#viewOf(place).turns.at(-1);
       const answer = view?.final?.text ?? view?.partial?.answer ?? "";
-      earlier.unshift({
+      pastTurns.unshift({
         question: view?.question ?? "",
         attachments: view?.attachments ?? [],
         answer,
       });
     }
-    return earlier;
+    return pastTurns;
   }
 
   /** Attachments of all questions so far, oldest first. */
@@ -122,12 +123,12 @@ export class SessionQueries {
   }
 
   /**
-   * A turn's summary as JSON; `null` if it is too large or fails, because a turn must end in any
-   * case.
+   * A turn's summary as JSON; `null` if it is too large or cannot be computed. Never throws,
+   * because the turn must end in any case.
    */
   #summary(turn: number): string | null {
     try {
-      const summary = JSON.stringify(slim(this.#turnView(turn)));
+      const summary = JSON.stringify(withoutLongTexts(this.#turnView(turn)));
       return summary.length <= STORE.eventRowBytes / 3 ? summary : null;
     } catch (error) {
       logError("a turn has no summary", this.#sessionId, turn, error);
@@ -162,7 +163,7 @@ export class SessionQueries {
     return known ?? (place ? (this.#viewOf(place).turns.at(-1) ?? null) : null);
   }
 
-  /** The session as if it had only this turn. */
+  /** The view of the session as if it had only this turn; without turns if `place` is `null`. */
   #viewOf(place: TurnPlace | null): SessionView {
     const view = emptyView();
     this.#applyAll(view, this.#log.read({ after: 0, upTo: 1, deltas: false }));
@@ -178,8 +179,8 @@ export class SessionQueries {
   }
 
   /**
-   * Skips rows that the reducer cannot read because another version wrote them: the rest can be
-   * shown.
+   * Applies rows to a view. Skips rows that the reducer cannot read because another version of the
+   * service wrote them, so that the other rows can be shown.
    */
   #applyAll(view: SessionView, rows: Iterable<LogRow>): SessionView {
     for (const row of rows) {
@@ -202,7 +203,8 @@ export class SessionQueries {
 type PastTurn = { question: string; attachments: readonly Attachment[]; answer: string };
 
 /**
- * The files of an answer. `snapshot`: as named by its event; `null` if its author has no workspace.
+ * Identifies the files of an answer. `snapshot`: the name in the answer's event; `null` if the
+ * author has no workspace.
  */
 export type AnswerFiles = { attempt: number; label: string; snapshot: string | null };
 
@@ -245,7 +247,7 @@ export function toAnswerText(event: AnswerEvent): AnswerText {
 }
 
 /** A settled turn without its long texts, which remain in the log. */
-function slim(turn: TurnView | null): TurnView | null {
+function withoutLongTexts(turn: TurnView | null): TurnView | null {
   if (!turn) return null;
   const cut = (text: string): string => text.slice(0, 1_000).toWellFormed();
   return {

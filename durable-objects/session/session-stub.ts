@@ -5,8 +5,8 @@ import { CALLER_KEY_HEADER, CALLER_TENANT_HEADER, type SessionStub } from "./ses
 type Place = { namespace: Env["SESSIONS"]; masterKey: string | null };
 
 /**
- * A tenant's access to a session. The object's name contains both ids, and the object checks the
- * tenant again.
+ * A caller's access to a session. The object's name is computed from tenant and session id, and the
+ * object itself checks the tenant again.
  */
 export function sessionStub(
   { namespace, masterKey }: Place,

@@ -1,49 +1,51 @@
 import type { Sql } from "./object-storage";
+
 /**
- * The tables of a session. Created with the first turn, so that requests about unknown sessions
- * store nothing. `events` and `deltas` share one sequence. `turns` holds the place of each turn in
- * it, and summaries of settled turns.
+ * The tables of a session. They are created with the first turn, so that requests about unknown
+ * sessions store nothing. `events` and `deltas` share one sequence of numbers (`seq`). `turns`
+ * contains the first and the last number of each turn, and the summaries of settled turns.
  */
 const TABLES = [
   "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
   "CREATE TABLE events (seq INTEGER PRIMARY KEY, turn INTEGER NOT NULL, attempt INTEGER, agent TEXT, type TEXT NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL)",
   "CREATE TABLE deltas (seq INTEGER PRIMARY KEY, turn INTEGER NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL)",
   "CREATE TABLE turns (turn INTEGER PRIMARY KEY, parent INTEGER, first_seq INTEGER NOT NULL, last_seq INTEGER, summary TEXT)",
-  // Private: what models were sent and what they replied; never sent to clients.
+  // The conversations with models. They are private: they are never sent to clients.
   "CREATE TABLE calls (turn INTEGER, attempt INTEGER, agent INTEGER, round INTEGER, part INTEGER, body TEXT NOT NULL, PRIMARY KEY (turn, attempt, agent, round, part)) WITHOUT ROWID",
-  // Where background replies can be resumed: one row per such call in flight.
+  // The points at which background replies can be resumed: one row per such call in flight.
   "CREATE TABLE resume_points (call TEXT PRIMARY KEY, reply TEXT NOT NULL, after INTEGER NOT NULL) WITHOUT ROWID",
-  // Ends of turns to report to the tenant; a row is deleted when it was delivered.
+  // Ended turns to settle with the tenant. A row is deleted when its turn is settled.
   "CREATE TABLE outbox (id INTEGER PRIMARY KEY, tries INTEGER NOT NULL, not_before INTEGER NOT NULL, body TEXT NOT NULL)",
-  // Files to upload to R2 or to erase there; a row is deleted when it is done.
+  // Jobs for files, such as uploads to R2. A row is deleted when its job is done.
   "CREATE TABLE file_duties (id INTEGER PRIMARY KEY, tries INTEGER NOT NULL, not_before INTEGER NOT NULL, body TEXT NOT NULL)",
-  // Containers to destroy when the session is erased; a row is deleted when it is done.
+  // Containers to destroy when the session is erased. A row is deleted when its job is done.
   "CREATE TABLE container_duties (id INTEGER PRIMARY KEY, tries INTEGER NOT NULL, not_before INTEGER NOT NULL, body TEXT NOT NULL)",
-  // The turn that each start with an idempotency key began.
+  // The turn that each start with an idempotency key has started.
   "CREATE TABLE starts (id TEXT PRIMARY KEY, turn INTEGER NOT NULL) WITHOUT ROWID",
-  // Changes to workspaces by round, on top of the tree the round began with. Without a hash:
-  // removed. A path with a leading slash belongs to a context.
+  // The changes of each round to the tree that it began with. A row without a hash is a removed
+  // file. A path with a leading slash belongs to a context, all others to the workspace.
   "CREATE TABLE file_changes (turn INTEGER, attempt INTEGER, agent INTEGER, round INTEGER, path TEXT, hash TEXT, size INTEGER, executable INTEGER, PRIMARY KEY (turn, attempt, agent, round, path)) WITHOUT ROWID",
   // Definitions of tool servers' tools, by the hash that `tools.listed` names.
   "CREATE TABLE tool_definitions (hash TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID",
-  // Latest renewed OAuth tokens of tool servers, sealed, by owner.
+  // The latest renewed OAuth tokens of tool servers, sealed.
   "CREATE TABLE renewed_tokens (id TEXT PRIMARY KEY, sealed TEXT NOT NULL) WITHOUT ROWID",
-  // Marks of a round's paths: read before, contents unknown to the agent, or a directory without
-  // files.
+  // Marks of a round's paths: `read` (the agent knows the contents), `foreign` (contents that the
+  // agent does not know were moved there), or `directory` (a directory without files).
   "CREATE TABLE file_marks (turn INTEGER, attempt INTEGER, agent INTEGER, round INTEGER, path TEXT, mark TEXT NOT NULL, PRIMARY KEY (turn, attempt, agent, round, path)) WITHOUT ROWID",
-  // Frozen files of answers and finals; a manifest that is too long for a row continues in the next
-  // part.
+  // Frozen files of answers and final texts. A manifest that is too long for one row continues in
+  // the row with the next part number.
   "CREATE TABLE snapshots (turn INTEGER, attempt INTEGER, label TEXT, part INTEGER, files INTEGER NOT NULL, bytes INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (turn, attempt, label, part)) WITHOUT ROWID",
-  // The presenter's changes to the user's contexts, from its turn's latest final.
+  // The presenter's changes to the user's contexts, for the latest final text of each turn.
   "CREATE TABLE context_changes (turn INTEGER, context TEXT, part INTEGER, body TEXT NOT NULL, PRIMARY KEY (turn, context, part)) WITHOUT ROWID",
-  // Working copies of contents by SHA-256. Those too large for a row are stored in R2.
+  // Working copies of contents by SHA-256. Contents too large for a row are in R2; `bytes` is NULL.
   "CREATE TABLE blobs (hash TEXT PRIMARY KEY, size INTEGER NOT NULL, bytes BLOB) WITHOUT ROWID",
-  // Contents of uploaded snapshots: in R2 under their own hash, or in a pack from a byte offset on.
+  // Contents of uploaded snapshots in R2: each as its own object, or in a pack from byte offset
+  // `at`.
   "CREATE TABLE stored_blobs (hash TEXT PRIMARY KEY, size INTEGER NOT NULL, pack TEXT, at INTEGER NOT NULL) WITHOUT ROWID",
-  // Objects of the session in R2 with their sizes, for its stored bytes.
+  // The session's objects in R2 with their sizes, to compute the session's stored bytes.
   "CREATE TABLE stored_objects (name TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID",
-  // Contents that were to be uploaded and are missing: where they were needed, and when they were
-  // given up.
+  // Contents that are lost. `place`: the key in R2 that needed them. `at`: when they were found to
+  // be lost, unix ms.
   "CREATE TABLE lost_contents (hash TEXT, place TEXT, at INTEGER NOT NULL, PRIMARY KEY (hash, place)) WITHOUT ROWID",
   // Unused tickets, each for one stream, as hashes.
   "CREATE TABLE tickets (hash TEXT PRIMARY KEY, key_id TEXT, expires_at INTEGER NOT NULL) WITHOUT ROWID",
@@ -69,12 +71,15 @@ export function createTables(sql: Sql): void {
 }
 
 /**
- * Contents without an upload count as left over. Snapshots from before uploads existed must
- * therefore be uploaded first.
+ * Adds upload jobs for the snapshots of a session that was stored before uploads existed. Without
+ * these jobs, the contents of the snapshots would count as unneeded and be deleted.
  */
 const UPLOAD_ALL =
   "INSERT INTO file_duties (tries, not_before, body) SELECT 0, 0, json_object('type', 'upload_snapshot', 'turn', turn, 'attempt', attempt, 'label', label, 'at', 0) FROM snapshots WHERE part = 0 ORDER BY turn, attempt, label";
 
-/** Objects from before sizes were recorded, as one row: the contents of uploaded snapshots. */
+/**
+ * Adds one row for all objects that were stored before sizes were recorded: the contents of
+ * uploaded snapshots.
+ */
 const COUNT_ALL =
   "INSERT INTO stored_objects (name, bytes) SELECT 'before', total FROM (SELECT sum(size) AS total FROM stored_blobs) WHERE total IS NOT NULL";

@@ -8,7 +8,7 @@ import { createPruneIndex } from "../../d1/context-pruning";
 import { defaultStoredBytes, reportStored, storedBySession } from "../../d1/stored-bytes";
 import type { Env } from "../../src/env";
 
-/** Contexts as the Worker and the sessions' objects use them. */
+/** Creates the services for contexts that the Worker and the sessions' objects use. */
 export function contextServices(env: Pick<Env, "DB" | "BUCKET" | "TENANT_STORED_BYTES">) {
   const index = createContextIndex(env.DB, defaultStoredBytes(env));
   const files = new ContextFiles(env.BUCKET);

@@ -2,35 +2,39 @@
 export const FILES = {
   /** Larger contents are stored in R2, not in a row of the object. */
   rowBytes: 1_000_000,
-  /** Size of a file. */
+  /** Maximum size of a file. */
   fileBytes: 16 * 1024 * 1024,
-  /** Files of an agent. */
+  /** Maximum number of files of an agent. */
   files: 5_000,
-  /** Size of all files of an agent together. */
+  /** Maximum size of all files of an agent together. */
   treeBytes: 128 * 1024 * 1024,
 } as const;
 
 /** Time limit for destroying a container before the next try. */
 export const CONTAINER_LIMIT_MS = 30_000;
 
-/** Contents of contexts cached in memory, and the largest of them. Bytes. */
+/** Limits of the cache for contents of contexts, in bytes: all together, and each file. */
 export const CONTEXT_CACHE = { bytes: 16_000_000, fileBytes: 1_000_000 } as const;
 
-/** Files of all contexts of a turn together: their trees are in memory while it runs. */
+/**
+ * Maximum number of files in all contexts of a turn together. The trees of the contexts are in
+ * memory while the turn runs.
+ */
 export const MOST_CONTEXT_FILES = 20_000;
 
-/** Limits of storage. Sizes in bytes or characters. */
+/** Limits of storage, in bytes or UTF-16 code units. */
 export const STORE = {
   /**
-   * A row is at most 2 MB on the edge (Cloudflare's documentation, autumn 2026); locally more would
-   * pass.
+   * Maximum size of an event's row. Cloudflare limits a row to 2 MB (documentation, autumn 2026);
+   * the local runtime accepts more.
    */
   eventRowBytes: 1_800_000,
   /**
-   * In characters, counted while text is collected: each takes at most 3 bytes as UTF-8, or twice
-   * that when escaped.
+   * Size after which collected text is written as a row. It is counted in characters, because text
+   * is not encoded while it is collected; a character takes at most 6 bytes as escaped JSON.
    */
   deltaRowChars: 40_000,
+  /** Maximum size of a chunk of a conversation or a manifest, in its own row. */
   callChunkChars: 300_000,
 } as const;
 
@@ -38,19 +42,19 @@ export const STORE = {
 export const STREAM = {
   /** Delay before a client reconnects, which each stream sends as `retry`. */
   retryMs: 2_000,
-  /** A stream without an event for this long gets a heartbeat. */
+  /** Time without an event after which a stream gets a heartbeat. */
   heartbeatMs: 15_000,
-  /** Interval of the check for idle readers. */
+  /** Interval of the check for readers that need a heartbeat or must be closed. */
   tickMs: 1_000,
   /** Size after which a page of events ends. */
   pageBytes: 256 * 1024,
-  /** Latest frames kept in memory, so that live readers need no query. */
+  /** Size of the latest frames in memory, from which readers that are up to date are served. */
   tailBytes: 1024 * 1024,
-  /** A reader with more unread bytes is disconnected; it can resume. */
+  /** A reader with more unread bytes than this is disconnected. It can reconnect and resume. */
   behindBytes: 1024 * 1024,
   /** Longest time in which rows are collected for one write to all readers. */
   gatherMs: 100,
-  /** Readers that add one ms to that time. */
+  /** Number of readers for which rows are collected 1 ms longer. */
   readersPerExtraMs: 10,
   /** A session's stream ends this long after its latest turn. */
   lingerMs: 300_000,
@@ -58,40 +62,45 @@ export const STREAM = {
   connectionMs: 14 * 60_000,
 } as const;
 
-/** Readers of one session, unless the operator sets another number. */
+/** Default for the maximum number of readers of one session; the operator may set another. */
 export const DEFAULT_READERS = 2_000;
 
-/** Interval of the check of the keys of open streams, so that a stream soon ends after its key. */
+/** Interval at which the keys of open streams are checked. */
 export const KEY_CHECK_MS = 30_000;
 
 /**
- * Interval of writing deltas, with and without readers. Without readers they are rare, because each
- * row costs.
+ * Shortest interval between rows of streamed text, with and without readers. Without readers, rows
+ * are written less often, because each row costs money.
  */
 export const FLUSH = { watchedMs: 250, unwatchedMs: 1_000 } as const;
 
 /**
- * Calls that wait for response headers at a time. The platform allows six connections per
- * invocation (edge, autumn 2026): R2 uses one, and listings of tool servers use the last.
+ * Maximum number of calls that wait for response headers at the same time. The platform allows six
+ * such connections per invocation (edge, autumn 2026). One is for R2 and one for the listings of
+ * tool servers.
  */
 export const CALL_SLOTS = 4;
 
-/** Time limit of R2 for one object: the largest is a pack of 16 MB. */
+/** Time limit for reading or writing one object in R2. The largest object is a pack of 16 MB. */
 export const BUCKET_LIMIT_MS = 60_000;
 
-/** Time limit of R2 for one attachment, at most 3 MB: calls of the session wait for it. */
+/**
+ * Time limit for reading one attachment from R2. It is short, because calls of the session wait for
+ * the attachment; an attachment has at most 3 MB.
+ */
 export const ATTACHMENT_READ_MS = 15_000;
 
 /**
- * How long a call may wait for headers while others wait for its slot. Streaming endpoints send
- * them within seconds. Most endpoints that send them with the first word have done so by then.
- * Twice this time fits into a provider's own limit (120 s).
+ * How long a call may wait for response headers while other calls wait for its slot. Streaming
+ * endpoints send headers within seconds. Most endpoints that send headers together with the first
+ * word need less than this time. Twice this time is less than the time limit of a provider (120 s).
  */
 export const HEADER_LIMIT_MS = 45_000;
 
 /**
- * Connecting to tool servers, and listing their tools. `own`: such requests that wait for headers
- * besides `CALL_SLOTS`. `guests`: how many more may use free call slots. `restMs`: how long
- * connections stay open after the work, at most twice.
+ * Limits of requests that connect to tool servers and list their tools. `own`: slots for such
+ * requests in addition to `CALL_SLOTS`. `guests`: the number of free call slots that they may also
+ * use. `restMs`: interval of the check whether connections are still needed; a connection stays
+ * open for at most twice this time after the last turn.
  */
 export const TOOL_SERVERS = { own: 1, guests: 2, restMs: 30_000 } as const;

@@ -21,13 +21,13 @@ import { type Env, readVariables } from "../../src/env";
 
 const TRUSTED_ORIGINS = new Set(HOSTS.flatMap(({ origins }) => origins));
 
-/** One cache of names for all objects of this process. It holds addresses, no requests. */
+/** The resolver of host names, with one cache for all objects of this process. */
 const resolve = resolverOverHttps({
   fetch: (input, init) => fetch(input, init),
   now: () => Date.now(),
 });
 
-/** A way out of the service: `guard` comes before each request, and `fetch` sends it. */
+/** Access to other services: `guard` checks each request before `fetch` sends it. */
 export type Network = { guard: AddressGuard; fetch: typeof fetch };
 
 /** The network of model calls, and of tools that a config describes. */
@@ -45,8 +45,8 @@ export function modelNetwork(
 }
 
 /**
- * The guarded `fetch` of tool servers and their issuers. An operator allows their origins with a
- * variable of their own.
+ * The guarded `fetch` for tool servers and their token issuers. The operator allows their origins
+ * with a separate variable, `ALLOWED_TOOL_ORIGINS`.
  */
 export function toolFetch(
   env: Pick<Env, "ALLOWED_TOOL_ORIGINS" | "SERVICE_ORIGINS">,
@@ -63,7 +63,7 @@ const networkWith = (rules: AddressRules & { probe?: Probe | undefined }): Netwo
   fetch: markedFetch((input, init) => fetch(input, init)),
 });
 
-/** The same guard. Its refusals are ProviderErrors; an unknown name is not translated. */
+/** A guard whose refusals are ProviderErrors. The error of an unknown host name is not changed. */
 export function inProvidersWords(guard: AddressGuard): AddressGuard {
   return async (url, signal, send) => {
     try {

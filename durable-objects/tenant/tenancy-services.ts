@@ -3,7 +3,8 @@ import { type Env, readSecret } from "../../src/env";
 import { KeyStore } from "../../d1/key-store";
 
 /**
- * Keys and tenants as the Worker uses them. `later`: runs work that the response does not wait for.
+ * Creates the services for keys and tenants that the Worker uses. `later`: continues work after the
+ * response was sent.
  */
 export const tenancyServices = (env: Env, later: (work: Promise<unknown>) => void) => ({
   keys: new KeyStore(env.DB),

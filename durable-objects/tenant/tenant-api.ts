@@ -5,8 +5,8 @@ import type { QuotaDecision, TurnRequest } from "../../src/tenancy/quota";
 export type SettledTurn = { session: string; turn: number; costUsd: number; at: number };
 
 /**
- * `brokenAt`: the number of the first row that does not match the row before it; `null` if all
- * match.
+ * A page of the audit log. `brokenAt`: the number of the first row whose hash does not match the
+ * row before it; `null` if all hashes match.
  */
 export type AuditPage = { rows: AuditRow[]; hasMore: boolean; brokenAt: number | null };
 
@@ -16,13 +16,13 @@ export type AuditPage = { rows: AuditRow[]; hasMore: boolean; brokenAt: number |
  */
 export type TenantApi = {
   /**
-   * Whether the turn may start. If so, its place and budget are reserved until the turn or its
-   * lease ends.
+   * Decides whether the turn may start. If it may, its place and budget are reserved until the turn
+   * ends or its lease expires.
    */
   startTurn(tenant: string, request: TurnRequest): Promise<QuotaDecision>;
-  /** Releases a turn that did not start. */
+  /** Releases the reservation of a turn that did not start. */
   releaseTurn(session: string, turn: number): Promise<void>;
-  /** Charges a turn that has ended, once. */
+  /** Charges the cost of a turn that has ended. A repeated call does not charge it again. */
   endTurn(settled: SettledTurn): Promise<void>;
   /** Appends an entry to the audit log; returns the new head. */
   audit(entry: AuditEntry): Promise<AuditHead>;

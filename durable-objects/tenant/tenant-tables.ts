@@ -11,15 +11,15 @@ import type { AuditPage, SettledTurn } from "./tenant-api";
 
 const TABLES = [
   "CREATE TABLE IF NOT EXISTS leases (session TEXT, turn INTEGER, reserved_usd REAL NOT NULL, ends_at INTEGER NOT NULL, PRIMARY KEY (session, turn)) WITHOUT ROWID",
-  // Turns that were charged, as long as their end may be reported again.
+  // Turns that were charged. They are kept as long as their end may be reported again.
   "CREATE TABLE IF NOT EXISTS settled (session TEXT, turn INTEGER, at INTEGER NOT NULL, PRIMARY KEY (session, turn)) WITHOUT ROWID",
   "CREATE TABLE IF NOT EXISTS spend (day TEXT PRIMARY KEY, usd REAL NOT NULL) WITHOUT ROWID",
   "CREATE TABLE IF NOT EXISTS audit (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, key_id TEXT, action TEXT NOT NULL, origin TEXT, request_id TEXT NOT NULL, result INTEGER NOT NULL, hash TEXT NOT NULL)",
 ];
 
 /**
- * How long the end of a turn is remembered. A report that is repeated later charges a day that
- * ended long ago.
+ * How long the end of a turn is stored. If the end is reported again after this time, the turn is
+ * charged again, but to a day that ended long ago.
  */
 const SETTLED_KEPT_MS = 8 * 86_400_000;
 
@@ -38,7 +38,7 @@ export class TenantTables {
     for (const table of TABLES) sql.exec(table);
   }
 
-  /** The running turns, and the spending of the day of `now` (unix ms). */
+  /** The running turns, and the cost of the day that contains `now` (unix ms). */
   usage(now: number): Usage {
     const query =
       "SELECT session, turn, reserved_usd AS reservedUsd, ends_at AS endsAt FROM leases WHERE ends_at > ?";
@@ -57,11 +57,11 @@ export class TenantTables {
   lease({ session, turn, reservedUsd, endsAt }: Lease, now: number): void {
     this.#sql.exec("DELETE FROM leases WHERE ends_at <= ?", now);
     if (this.#isSettled(session, turn)) return;
-    const covering =
+    const updateLease =
       "reserved_usd = max(reserved_usd, excluded.reserved_usd), ends_at = max(ends_at, excluded.ends_at)";
     const insert =
       "INSERT INTO leases VALUES (?, ?, ?, ?) ON CONFLICT (session, turn) DO UPDATE SET";
-    this.#sql.exec(`${insert} ${covering}`, session, turn, reservedUsd, endsAt);
+    this.#sql.exec(`${insert} ${updateLease}`, session, turn, reservedUsd, endsAt);
   }
 
   /** Deletes the lease of a turn. */
@@ -69,7 +69,7 @@ export class TenantTables {
     this.#sql.exec("DELETE FROM leases WHERE session = ? AND turn = ?", session, turn);
   }
 
-  /** Charges a turn to the day on which it ended, once. */
+  /** Charges the cost of a turn to the day on which it ended. A repeated call has no effect. */
   settle({ session, turn, costUsd, at }: SettledTurn): void {
     this.release(session, turn);
     if (this.#isSettled(session, turn)) return;
@@ -105,9 +105,9 @@ export class TenantTables {
   /** Rows after the number `after`, oldest first. */
   auditPage({ after, limit }: { after: number; limit: number }): AuditPage {
     const found = this.#audit("WHERE seq > ? ORDER BY seq LIMIT ?", after, limit + 1);
-    const [before] = this.#audit("WHERE seq <= ? ORDER BY seq DESC LIMIT 1", after);
+    const [rowBefore] = this.#audit("WHERE seq <= ? ORDER BY seq DESC LIMIT 1", after);
     const rows = found.slice(0, limit);
-    const brokenAt = firstBroken(rows, before?.hash ?? AUDIT_START, this.#auditKey);
+    const brokenAt = firstBroken(rows, rowBefore?.hash ?? AUDIT_START, this.#auditKey);
     return { rows, hasMore: found.length > limit, brokenAt };
   }
 

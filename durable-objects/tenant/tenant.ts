@@ -14,15 +14,17 @@ import { storageOf } from "../../d1/stored-bytes";
 import type { AuditPage, SettledTurn, TenantApi } from "./tenant-api";
 import { TenantTables } from "./tenant-tables";
 
-/** How long a tenant's limits are cached: changes take effect after at most this time. */
+/** How long a tenant's limits are cached. A change takes effect after at most this time. */
 const QUOTA_KEPT_MS = 60_000;
 
 /**
- * One tenant: its running turns, the day's cost, and its audit log. A shell: the rules are in
- * `src/tenancy/`. One object per tenant, so that its counts are exact; the limits are read from D1.
+ * The object of one tenant: its running turns, its cost per day, and its audit log. This class
+ * contains no rules; they are in `src/tenancy/`. Each tenant has one object, so that its counts are
+ * exact. The limits are read from D1.
  */
 export class TenantObject extends DurableObject<Env> implements TenantApi {
   readonly #tables: TenantTables;
+  /** The cached limits. `until`: unix ms. */
   #quota: { quota: Quota; until: number } | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -72,7 +74,7 @@ export class TenantObject extends DurableObject<Env> implements TenantApi {
     return quota;
   }
 
-  /** The tenant's own limits; the deployment's where it has none. */
+  /** Reads the tenant's own limits. A limit that is not set is the deployment's. */
   async #readQuota(tenant: string): Promise<Quota> {
     const row = await this.env.DB.prepare(
       "SELECT concurrent_turns, usd_per_day FROM tenants WHERE id = ?",

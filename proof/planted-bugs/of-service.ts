@@ -79,8 +79,8 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   {
     name: "no alarm survives the process",
     file: "src/engine/alarm-scheduler.ts",
-    find: "await this.#alarm(delay);\n  }\n\n  async #alarm",
-    replace: "}\n\n  async #alarm",
+    find: "await this.#setAlarm(delay);\n  }\n\n  async #setAlarm",
+    replace: "}\n\n  async #setAlarm",
     invariant: "I13",
   },
   {
@@ -93,8 +93,8 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   {
     name: "a restart ignores the first effect in progress",
     file: "src/engine/engine.ts",
-    find: "for (const effect of cutOff.filter((id) => !this.#takeUp(id))) {",
-    replace: "for (const effect of cutOff.slice(1).filter((id) => !this.#takeUp(id))) {",
+    find: "for (const effect of interrupted.filter((id) => !this.#tryToResume(id))) {",
+    replace: "for (const effect of interrupted.slice(1).filter((id) => !this.#tryToResume(id))) {",
     invariant: "I13",
   },
   {
@@ -108,8 +108,8 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   {
     name: "cancelled requests continue",
     file: "src/engine/effect-runner.ts",
-    find: 'if (!wanted.has(id)) abort.abort(new Error("no longer needed"));',
-    replace: "if (!wanted.has(id) && wanted.size > 0) abort.abort(new Error(id));",
+    find: 'if (!neededIds.has(id)) abort.abort(new Error("no longer needed"));',
+    replace: "if (!neededIds.has(id) && neededIds.size > 0) abort.abort(new Error(id));",
     invariant: "I15",
   },
   {

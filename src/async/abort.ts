@@ -1,30 +1,36 @@
 /**
- * The result of `work`; throws `signal.reason` as soon as the signal is aborted. The work itself
- * continues, and its result is dropped. Leaves no listener on the signal.
+ * Waits for `work` and returns its result. Throws `signal.reason` as soon as the signal is aborted;
+ * the work itself then continues, and its result is dropped. Leaves no listener on the signal.
  */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
-  const first = Promise.race([work, promise]);
-  const forget = () => signal.removeEventListener("abort", abort);
-  first.then(forget, forget);
-  return first;
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  const result = Promise.race([work, aborted]);
+  const removeListener = () => signal.removeEventListener("abort", onAbort);
+  result.then(removeListener, removeListener);
+  return result;
 }
 
-/** An abort controller that also follows a parent signal. Call `unlink` when the work is over. */
+/**
+ * An abort controller that is also aborted by a parent signal. `unlink` removes its listener from
+ * the parent; call it when the work has ended.
+ */
 type LinkedAbort = { signal: AbortSignal; abort(reason?: unknown): void; unlink(): void };
 
-/** Unlike `AbortSignal.any`, it keeps no listener on a parent that outlives the call. */
+/**
+ * Creates an abort controller that follows `parent`. Unlike a signal of `AbortSignal.any`, it can
+ * be unlinked from a parent that exists longer than the work.
+ */
 export function linkedAbort(parent: AbortSignal): LinkedAbort {
   const controller = new AbortController();
-  const follow = () => controller.abort(parent.reason);
-  if (parent.aborted) follow();
-  else parent.addEventListener("abort", follow, { once: true });
+  const onParentAbort = () => controller.abort(parent.reason);
+  if (parent.aborted) onParentAbort();
+  else parent.addEventListener("abort", onParentAbort, { once: true });
   return {
     signal: controller.signal,
     abort: (reason) => controller.abort(reason),
-    unlink: () => parent.removeEventListener("abort", follow),
+    unlink: () => parent.removeEventListener("abort", onParentAbort),
   };
 }

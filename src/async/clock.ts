@@ -1,15 +1,15 @@
 /**
- * Monotonic clock. If the wall clock is set back, this clock keeps advancing from the last value it
- * returned, at the wall clock's pace; otherwise retries and deadlines would stall until the wall
- * clock caught up.
+ * A monotonic clock. If the wall clock is set back, this clock continues from the last value that
+ * it returned, at the wall clock's speed. Otherwise retries and deadlines would wait until the wall
+ * clock reached that value again.
  */
 export class MonotonicClock {
   readonly #wall: () => number;
-  /** How far this clock is ahead of the wall clock. */
+  /** How far this clock is ahead of the wall clock, in ms. */
   #ahead = 0;
   #last: number;
 
-  /** `since`: the latest time a log already holds. All times in unix ms. */
+  /** `since`: the latest time that was already used, such as in a log. All times are in unix ms. */
   constructor(wall: () => number, since = 0) {
     this.#wall = wall;
     this.#last = since;
@@ -23,14 +23,16 @@ export class MonotonicClock {
   }
 }
 
-/** Wall clock and timers. The service uses `SYSTEM_TIMERS`, tests use manual ones. */
+/**
+ * A wall clock and timers. The service uses `SYSTEM_TIMERS`; tests use timers that they control.
+ */
 export type Timers<Handle = unknown> = {
   now(): number;
   set(run: () => void, ms: number): Handle;
   clear(handle: Handle): void;
 };
 
-/** The real clock. */
+/** The clock and timers of the platform. */
 export const SYSTEM_TIMERS: Timers<ReturnType<typeof setTimeout>> = {
   now: () => Date.now(),
   set: (run, ms) => setTimeout(run, ms),
@@ -38,39 +40,39 @@ export const SYSTEM_TIMERS: Timers<ReturnType<typeof setTimeout>> = {
 };
 
 /**
- * A timer with its own monotonic time, in ms since it was made; changes of the wall clock do not
- * affect it. When the timer fires, exactly its duration has passed. In between, the wall clock
- * gives the progress, limited so that time neither runs backwards nor passes the due time.
- * `onTimer` receives the ms that the wall clock did not show.
+ * Creates a timer with its own monotonic time, in ms since its creation. Changes of the wall clock
+ * do not affect when the timer fires. When it fires, its time is exactly the due time. Before that,
+ * its time advances with the wall clock, but never runs backwards and never passes the due time.
+ * `onTimer` receives the ms by which the wall clock had advanced less than the timer.
  */
 export function createMonotonicTimer<Handle>(
   timers: Timers<Handle>,
   onTimer: (unseenMs: number) => void,
 ) {
   let elapsed = 0;
-  let wall = timers.now();
+  let lastWall = timers.now();
   let dueAt = 0;
-  let timer: { handle: Handle } | null = null;
+  let pending: { handle: Handle } | null = null;
 
   const now = () => {
-    const latest = timers.now();
-    elapsed = Math.min(dueAt, elapsed + Math.max(0, latest - wall));
-    wall = latest;
+    const wall = timers.now();
+    elapsed = Math.min(dueAt, elapsed + Math.max(0, wall - lastWall));
+    lastWall = wall;
     return elapsed;
   };
   const fire = () => {
-    const unseen = dueAt - now();
+    const unseenMs = dueAt - now();
     elapsed = dueAt;
-    onTimer(unseen);
+    onTimer(unseenMs);
   };
   const clear = () => {
-    if (timer) timers.clear(timer.handle);
-    timer = null;
+    if (pending) timers.clear(pending.handle);
+    pending = null;
   };
   const set = (at: number) => {
     clear();
     dueAt = at;
-    timer = { handle: timers.set(fire, at - elapsed) };
+    pending = { handle: timers.set(fire, at - elapsed) };
   };
   return { now, set, clear };
 }

@@ -1,25 +1,26 @@
 import type { Release } from "./semaphore";
 
-/** Admits one holder at a time, in the order of their requests. */
+/** Admits one holder at a time, in the order of the calls of `acquire`. */
 export class Mutex {
+  /** Resolves when the latest holder has released the lock. */
   #last: Promise<void> = Promise.resolve();
 
   /**
-   * Resolves once all earlier holders have released the lock. The result is a function that
-   * releases it; calling that again has no effect.
+   * Resolves once all earlier holders have released the lock. Returns the function that releases
+   * the lock; a second call of this function has no effect.
    */
   async acquire(): Promise<Release> {
-    const before = this.#last;
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const released = this.#last;
+    const { promise, resolve: release } = Promise.withResolvers<void>();
     this.#last = promise;
-    await before;
-    return resolve;
+    await released;
+    return release;
   }
 }
 
 /**
- * One holder of a mutex. Acquires the lock at most once, also if `acquire` is called several times.
- * After `release` it never holds the lock again, even if it was still waiting for it.
+ * One holder of a mutex. It acquires the lock at most once, also if `acquire` is called several
+ * times. After `release` it never holds the lock again, even if it was still waiting for the lock.
  */
 export class MutexLease {
   readonly #mutex: Mutex;
@@ -31,28 +32,30 @@ export class MutexLease {
     this.#mutex = mutex;
   }
 
+  /** Whether this holder holds the lock now. */
   get isHeld(): boolean {
     return this.#release !== null && !this.#isReleased;
   }
 
   /**
-   * Resolves when the lock is held. If `release` was called meanwhile, resolves at the same time
-   * without the lock.
+   * Resolves when this holder has the lock. If `release` was called before, resolves at the time at
+   * which the lock would be acquired, but without the lock.
    */
   acquire(): Promise<void> {
     this.#acquired ??= this.#acquire();
     return this.#acquired;
   }
 
-  /** Releases the lock, or gives up waiting for it. Calling it again has no effect. */
+  /** Releases the lock, or stops waiting for the lock. A second call has no effect. */
   readonly release = (): void => {
     this.#isReleased = true;
     this.#release?.();
   };
 
   /**
-   * Releases the lock when `subscribe` reports the end of the work, or after `maxMs`. Releases at
-   * once if `subscribe` is undefined or the lock is not held.
+   * Releases the lock when `onEnd` is called, or after `maxMs`. `subscribe` gets `onEnd` and must
+   * call it when the work has ended. Releases at once if `subscribe` is undefined or the lock is
+   * not held.
    */
   releaseOnEnd(subscribe: ((onEnd: () => void) => void) | undefined, maxMs: number): void {
     if (!this.isHeld || !subscribe) return this.release();

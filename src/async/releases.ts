@@ -1,8 +1,8 @@
 import type { Release } from "./semaphore";
 
 /**
- * What one piece of work holds. All of it is released together: by `release`, or as soon as the
- * signal is aborted.
+ * The resources that one piece of work holds. All are released together: by `release`, or as soon
+ * as the signal is aborted.
  */
 export class Releases {
   readonly #signal: AbortSignal;
@@ -13,13 +13,13 @@ export class Releases {
     signal.addEventListener("abort", this.release, { once: true });
   }
 
-  /** Releases at once if the signal is aborted already. */
+  /** Adds a resource. Releases it at once if the signal is already aborted. */
   add(release: Release): void {
     this.#releases.push(release);
     if (this.#signal.aborted) this.release();
   }
 
-  /** Calling it again has no effect. */
+  /** Releases all resources. A second call has no effect. */
   readonly release = (): void => {
     this.#signal.removeEventListener("abort", this.release);
     for (const release of this.#releases.splice(0)) release();

@@ -1,17 +1,21 @@
-/** Gives back what was acquired. Calling it again has no effect. */
+/** Releases a permit or a lock. A second call has no effect. */
 export type Release = () => void;
 
-/** Asks a holder to release its permit soon; null: the holder keeps it as long as it wants. */
-type Yield = (() => void) | null;
+/** Asks a holder to release its permit soon; `null` if the holder is never asked. */
+type OnYield = (() => void) | null;
 
-type Waiter = { yield: Yield; grant: () => void };
-type Holder = { yield: Yield; isAsked: boolean; isDue: boolean };
+type Waiter = { onYield: OnYield; grant: () => void };
+/** `isDue`: it has held its permit for `maxHoldMs`. `isAsked`: it was asked to yield. */
+type Holder = { onYield: OnYield; isAsked: boolean; isDue: boolean };
 
 /**
- * Admits `size` holders at a time; the others wait in order. A holder of more than `maxHoldMs` is
- * asked to yield to a waiter: the longest holder first, as many holders as there are waiters, each
- * once. Requests without `yield` ask no holder, are granted after the others, and leave one permit
- * to them.
+ * Admits `size` holders at a time; further requests wait in order. If a holder has had its permit
+ * for more than `maxHoldMs` and there is a waiter, the holder is asked to yield. The oldest holder
+ * is asked first. As many holders are asked as there are waiters, and each holder once.
+ *
+ * A request with `null` instead of `onYield` has lower priority: no holder is asked for it, it is
+ * granted after all other requests, and such requests together leave one permit free for the
+ * others.
  */
 export class Semaphore {
   readonly #size: number;
@@ -25,32 +29,32 @@ export class Semaphore {
     this.#maxHoldMs = maxHoldMs;
   }
 
-  /** Throws `signal.reason` if aborted while waiting. */
-  async acquire(signal: AbortSignal, onYield: Yield): Promise<Release> {
+  /** Waits for a permit. Throws `signal.reason` if the signal is aborted before. */
+  async acquire(signal: AbortSignal, onYield: OnYield): Promise<Release> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<Release>();
-    const waiter = { yield: onYield, grant: () => resolve(this.#hold(onYield)) };
-    const aborted = () => {
-      const place = this.#waiters.indexOf(waiter);
-      if (place >= 0) this.#waiters.splice(place, 1);
+    const waiter = { onYield, grant: () => resolve(this.#hold(onYield)) };
+    const onAbort = () => {
+      const index = this.#waiters.indexOf(waiter);
+      if (index >= 0) this.#waiters.splice(index, 1);
       reject(signal.reason);
     };
     this.#waiters.push(waiter);
-    signal.addEventListener("abort", aborted, { once: true });
+    signal.addEventListener("abort", onAbort, { once: true });
     this.#grant();
     try {
       return await promise;
     } finally {
-      signal.removeEventListener("abort", aborted);
+      signal.removeEventListener("abort", onAbort);
     }
   }
 
-  #hold(onYield: Yield): Release {
-    const holder: Holder = { yield: onYield, isAsked: false, isDue: false };
+  #hold(onYield: OnYield): Release {
+    const holder: Holder = { onYield, isAsked: false, isDue: false };
     this.#holders.add(holder);
     const timer = setTimeout(() => {
       holder.isDue = true;
-      this.#ask();
+      this.#askToYield();
     }, this.#maxHoldMs);
     return () => {
       clearTimeout(timer);
@@ -64,31 +68,35 @@ export class Semaphore {
       this.#waiters.splice(this.#waiters.indexOf(next), 1);
       next.grant();
     }
-    this.#ask();
+    this.#askToYield();
   }
 
+  /** The waiter that gets a permit now; undefined if none does. */
   #next(): Waiter | undefined {
     const free = this.#size - this.#holders.size;
     if (free <= 0) return undefined;
-    const unyielding = [...this.#holders].filter((holder) => holder.yield === null).length;
-    const admitsUnyielding = unyielding < Math.max(1, this.#size - 1);
+    const lowHolders = [...this.#holders].filter((holder) => holder.onYield === null).length;
+    const admitsLowPriority = lowHolders < Math.max(1, this.#size - 1);
     return (
-      this.#waiters.find((waiter) => waiter.yield !== null) ??
-      (admitsUnyielding ? this.#waiters[0] : undefined)
+      this.#waiters.find((waiter) => waiter.onYield !== null) ??
+      (admitsLowPriority ? this.#waiters[0] : undefined)
     );
   }
 
-  /** One by one: a holder may release its permit at once and so change who waits. */
-  #ask(): void {
+  /**
+   * Asks holders to yield. Looks at the waiters again after each holder: a holder may release its
+   * permit at once, and then there are fewer waiters.
+   */
+  #askToYield(): void {
     const holders = [...this.#holders];
-    const waiting = this.#waiters.filter((waiter) => waiter.yield !== null).length;
-    if (waiting <= holders.filter(({ isAsked }) => isAsked).length) return;
-    const longest = holders.find(
-      (holder) => holder.yield !== null && holder.isDue && !holder.isAsked,
+    const waiterCount = this.#waiters.filter((waiter) => waiter.onYield !== null).length;
+    if (waiterCount <= holders.filter(({ isAsked }) => isAsked).length) return;
+    const oldest = holders.find(
+      (holder) => holder.onYield !== null && holder.isDue && !holder.isAsked,
     );
-    if (!longest) return;
-    longest.isAsked = true;
-    longest.yield?.();
-    this.#ask();
+    if (!oldest) return;
+    oldest.isAsked = true;
+    oldest.onYield?.();
+    this.#askToYield();
   }
 }

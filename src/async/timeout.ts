@@ -1,16 +1,16 @@
 /**
- * Throws `late()` if the work takes longer than `ms`. The work itself continues, and its result is
- * dropped.
+ * Runs `work` and returns its result. If the work takes longer than `ms`, throws the error that
+ * `toError` returns; the work itself then continues, and its result is dropped.
  */
 export async function withTimeout<T>(
   ms: number,
   work: () => Promise<T>,
-  late: () => Error,
+  toError: () => Error,
 ): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(late()), ms);
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(toError()), ms);
   try {
-    return await Promise.race([work(), promise]);
+    return await Promise.race([work(), timeout]);
   } finally {
     clearTimeout(timer);
   }

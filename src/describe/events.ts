@@ -8,19 +8,22 @@ import { voteWords } from "./votes";
 import { fallbackWords } from "./warnings";
 
 /**
- * How a sentence is to be shown. `good`: progress. `bad`: a failure, or something a reader should
- * look at.
+ * How a sentence is to be shown. `good`: progress. `bad`: a failure, or another event that the
+ * reader should notice.
  */
 type SentenceTone = "plain" | "dim" | "good" | "bad";
 
 /**
- * One event as a sentence. Names and texts of models and servers are part of it, unchanged: who
- * shows it removes control characters.
+ * One event as a sentence. It contains names and texts of models and servers without changes, so
+ * the code that shows the sentence must remove control characters.
  */
 export type Sentence = {
   /** The agent that the sentence begins with; `null` if it begins with `text`. */
   agent: string | null;
-  /** Follows the agent's name directly, so it begins with a space, a colon or `'s`. */
+  /**
+   * The rest of the sentence. With an agent, it begins with a space, a colon or `'s`, because it
+   * directly follows the agent's name.
+   */
   text: string;
   tone: SentenceTone;
 };
@@ -28,8 +31,8 @@ export type Sentence = {
 type Phrase = { text: string; tone?: SentenceTone } | null;
 
 /**
- * What an event means to a person who watches the turn; `null` if it only changes figures. `turn`
- * is the turn after the event.
+ * Describes an event for a person who watches the turn; `null` if the event is not worth a
+ * sentence. `turn`: the turn after the event.
  */
 export function describeEvent(event: WireEvent, turn: TurnView): Sentence | null {
   const phrase = phraseOf(event, turn);
@@ -160,11 +163,11 @@ function decisionPhrase(event: DecisionEvent): Phrase {
     case "votes.cleared": {
       const voters = event.votes.map(({ agent }) => agent);
       if (voters.length === 0) return null;
-      const lost =
+      const lostVotes =
         voters.length === 1
           ? `${voters[0]}'s vote no longer counts`
           : `the votes of ${voters.join(", ")} no longer count`;
-      return { text: `new answer ${event.by}: ${lost}` };
+      return { text: `new answer ${event.by}: ${lostVotes}` };
     }
     case "answers.injected":
       return {
@@ -173,40 +176,52 @@ function decisionPhrase(event: DecisionEvent): Phrase {
   }
 }
 
-/** Refusals that mean a forbidden place. A file that does not exist is not one of them. */
-const FORBIDDEN = new Set(["unknown_place", "read_only", "protected", "not_read", "path_outside"]);
+/**
+ * Codes of refused file accesses to a forbidden path. Other codes, such as "not found", are normal.
+ */
+const FORBIDDEN_CODES = new Set([
+  "unknown_place",
+  "read_only",
+  "protected",
+  "not_read",
+  "path_outside",
+]);
 
 function refusedAccess({ accesses }: EventOf<"files.accessed">): Phrase {
-  const refused = accesses.filter(({ refused }) => refused !== null && FORBIDDEN.has(refused));
+  const refused = accesses.filter(
+    ({ refused }) => refused !== null && FORBIDDEN_CODES.has(refused),
+  );
   const [first] = refused;
   if (!first) return null;
-  const times = refused.reduce((sum, { files = 1 }) => sum + files, 0);
-  const others = times > 1 ? ` and ${plural(times - 1, "other")}` : "";
+  const refusedFiles = refused.reduce((sum, { files = 1 }) => sum + files, 0);
+  const others = refusedFiles > 1 ? ` and ${plural(refusedFiles - 1, "other")}` : "";
   return { text: `may not ${first.operation} ${first.path}${others}`, tone: "bad" };
 }
 
 function listedTools({ server, problem, tools, refused }: EventOf<"tools.listed">): Phrase {
   if (problem !== null) return { text: `has no tools of ${server}: ${problem}`, tone: "bad" };
-  const changed = refused.filter((one) => one.changed).map(({ tool }) => tool);
-  const off =
-    changed.length > 0
-      ? `; switched off because the server changed them: ${changed.join(", ")}`
+  const changedTools = refused.filter(({ changed }) => changed).map(({ tool }) => tool);
+  const warning =
+    changedTools.length > 0
+      ? `; switched off because the server changed them: ${changedTools.join(", ")}`
       : "";
   return {
-    text: `has ${plural(tools.length, "tool")} of ${server}${off}`,
-    ...(off !== "" && { tone: "bad" as const }),
+    text: `has ${plural(tools.length, "tool")} of ${server}${warning}`,
+    ...(warning !== "" && { tone: "bad" as const }),
   };
 }
 
-/** The server's request as text. No person is asked, and no address becomes a link. */
+/**
+ * Describes a server's request for input. The service asks no person, and no URL becomes a link.
+ */
 function inputRequired({ name, origin, requests, more }: EventOf<"tool.input_required">): Phrase {
-  const asked = requests.map(({ kind, message, url, refused }) => {
+  const wishes = requests.map(({ kind, message, url, refused }) => {
     if (kind === "form") return `to fill in a form: ${message}`;
     if (kind === "other") return `something else: ${message}`;
     return `to open ${url ?? `an address that is not shown (${refused ?? "refused"})`}: ${message}`;
   });
   const others = more === undefined ? [] : [`${more} more`];
-  const wants = [...asked, ...others].join("; ") || "something it does not name";
+  const wants = [...wishes, ...others].join("; ") || "something it does not name";
   return { text: `: ${name} of ${origin} asks a person ${wants}. No person is asked`, tone: "bad" };
 }
 
@@ -249,7 +264,7 @@ function workPhrase(event: WorkEvent): Phrase {
         text: `summarizes its last ${plural(event.replies, "step")}: about ${event.tokens} tokens are free again`,
       };
     case "call.failed": {
-      // not a failure: the event that ended the work names the reason
+      // This is not a failure. The event that ended the work names the reason.
       if (event.class === "cancelled") return null;
       const wait = event.retry_at === null ? null : Math.max(0, event.retry_at - event.at) / 1000;
       const next = wait === null ? "" : `, retrying in ${wait.toFixed(1)} s`;

@@ -16,16 +16,16 @@ const TONES: Record<AgentView["status"], StatusTone> = {
   completed: "good",
 };
 
-/** How an agent's status is to be shown. */
+/** The tone in which an agent's status is to be shown. */
 export const statusTone = (status: AgentView["status"]): StatusTone => TONES[status];
 
-/** Enough of the newest text to fill any line. */
-const GLIMPSE_CHARS = 600;
+/** Characters of the newest text that are returned: enough to fill any line. */
+const NEWEST_CHARS = 600;
 
-/** `end`: if there is too little room, the end of the text matters, not its start. */
+/** `matters`: the part of the text that should be shown if the line is too short for all of it. */
 type Activity = { text: string; matters: "start" | "end" };
 
-/** What an agent does now; `null` if there is nothing to say. `now`: Unix time in ms. */
+/** Describes what an agent does at `now` (unix ms); `null` if its status says everything. */
 export function activityOf(agent: AgentView, now: number): Activity | null {
   if (agent.tools.length > 0)
     return { text: `uses ${agent.tools.map(toolInUse).join(", ")}`, matters: "start" };
@@ -41,10 +41,10 @@ export function activityOf(agent: AgentView, now: number): Activity | null {
 const toolInUse = ({ name, progress }: AgentView["tools"][number]): string =>
   progress ? `${name} (${formatProgress(progress)})` : name;
 
-/** The end of the text that an agent is writing. */
+/** The end of the text that an agent streams at the moment. */
 function newestText({ stream }: AgentView): string {
   if (!stream?.latest) return "thinks";
-  const text = stream[stream.latest].text.slice(-GLIMPSE_CHARS);
+  const text = stream[stream.latest].text.slice(-NEWEST_CHARS);
   if (stream.latest === "hosted_tool") return hostedToolInUse(stream.tool, text);
   return stream.latest === "tool_arguments"
     ? text.replace(/\\[nrt]/g, " ").replace(/\\(["\\/])/g, "$1")

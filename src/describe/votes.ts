@@ -1,26 +1,26 @@
 import type { TurnView } from "../protocol/view";
 import { type VoteResult, voteResult } from "../protocol/view/vote-result";
 
-/** Ends that cut the voting short. */
-const CUT_SHORT = new Map([
+/** Words for the ends of an attempt that stop the voting early. */
+const EARLY_END_WORDS = new Map([
   ["deadline", ", when time ran out"],
   ["budget", ", when the budget ran out"],
   ["no_agents", ", when no agent was left"],
 ]);
 
 /**
- * `endedBy`: the attempt's end, as the wire names it. `tie`: whether another answer has as many
- * votes.
+ * How an attempt ended. `endedBy`: the field `ended_by` of its event. `tie`: whether another answer
+ * has the same number of votes.
  */
 type Settlement = { winner: string | null; endedBy: string | null; tie: boolean };
 
 /**
- * `4 of 12 votes`, `3 of 3 votes, unanimous`. A vote of an agent for its own answer alone does not
- * count as a vote of the team.
+ * Describes the result of a vote: `4 of 12 votes`, `3 of 3 votes, unanimous`. If the winner's vote
+ * for its own answer is the only vote, the text says that no other agent voted.
  */
 export function voteWords(result: VoteResult, { winner, endedBy, tie }: Settlement): string {
   const tied = tie ? " (a tie: the earlier answer wins)" : "";
-  return `${countWords(result, winner)}${tied}${CUT_SHORT.get(endedBy ?? "") ?? ""}`;
+  return `${countWords(result, winner)}${tied}${EARLY_END_WORDS.get(endedBy ?? "") ?? ""}`;
 }
 
 function countWords({ votes, of, voters, unanimous }: VoteResult, winner: string | null): string {
@@ -29,7 +29,7 @@ function countWords({ votes, of, voters, unanimous }: VoteResult, winner: string
   return `${votes} of ${of} votes${unanimous ? ", unanimous" : ""}`;
 }
 
-/** The same for the winner of a turn's latest attempt; `null` if no answer won. */
+/** Describes the vote of a turn's latest attempt, like `voteWords`; `null` if no answer won. */
 export function winnerVotes(turn: TurnView): string | null {
   const attempt = turn.attempts.at(-1);
   const result = attempt ? voteResult(attempt, turn.agents.length) : null;

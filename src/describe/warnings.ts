@@ -4,8 +4,8 @@ import { type Participant, participantsOfTurn, TOO_LATE } from "../protocol/view
 import type { TurnView } from "../protocol/view";
 
 /**
- * What a reader of an answer must know: dropped-out agents, a final text that is not the
- * presenter's own, missing files.
+ * Warnings that the reader of an answer needs: agents that dropped out, a final text that the
+ * presenter did not write or finish, and missing files.
  */
 
 /** All warnings about a turn, one sentence each. */
@@ -19,9 +19,9 @@ export function warningsOf(turn: TurnView): string[] {
 }
 
 /**
- * A sentence for each agent that dropped out; once the turn is completed, the last one adds how
- * many took part. None for a failed turn, whose failure names every agent's reason, and none for
- * agents that a cancellation stopped: they did not drop out.
+ * A sentence for each agent that dropped out. If the turn is completed, the last sentence adds how
+ * many agents took part. A failed turn has no such sentences, because its failure names the reason
+ * of every agent. Agents that were stopped by a cancellation did not drop out.
  */
 export function participationWarnings(
   participants: readonly Omit<Participant, "status">[],
@@ -29,16 +29,18 @@ export function participationWarnings(
 ): string[] {
   if (status === "failed") return [];
   const dropped = participants.filter(({ error }) => error !== null && error.code !== "cancelled");
-  const took = participants.filter(({ tookPart }) => tookPart).length;
-  const count =
-    status === "completed" ? ` ${took} of ${participants.length} agents took part.` : "";
+  const participantCount = participants.filter(({ tookPart }) => tookPart).length;
+  const countSentence =
+    status === "completed"
+      ? ` ${participantCount} of ${participants.length} agents took part.`
+      : "";
   return dropped.map(({ agent, tookPart, error }, index) => {
     const when = tookPart && !TOO_LATE.has(error?.code ?? "") ? " after its answer" : "";
-    return `${agent} dropped out${when}: ${asSentence(error?.message ?? "")}${index === dropped.length - 1 ? count : ""}`;
+    return `${agent} dropped out${when}: ${asSentence(error?.message ?? "")}${index === dropped.length - 1 ? countSentence : ""}`;
   });
 }
 
-/** Providers' messages end with a full stop, or not. */
+/** Adds a full stop to a provider's message if it has none. */
 const asSentence = (message: string): string =>
   /[.!?…]$/.test(message.trimEnd()) ? message.trimEnd() : `${message.trimEnd()}.`;
 
@@ -49,8 +51,8 @@ type Presentation = {
 };
 
 /**
- * What replaces a failed presentation, as the end of a sentence about its agent. `fallback`: the
- * stable code of the reason.
+ * Describes a failed presentation and what is used instead, as the end of a sentence about its
+ * agent. `fallback`: the stable code of the reason.
  */
 export function fallbackWords({ source, fallback, changed_files }: Presentation): string {
   const why = fallback ?? "unknown";
@@ -62,7 +64,10 @@ export function fallbackWords({ source, fallback, changed_files }: Presentation)
     : `could not present the final text (${why}): its answer is used instead${files}`;
 }
 
-/** The same as a sentence; empty if the presenter wrote the text, or if there is no text. */
+/**
+ * A list with one sentence about a failed presentation, with the words of `fallbackWords`. The list
+ * is empty if the presenter wrote the final text, or if there is no final text.
+ */
 export function fallbackWarnings(
   presented: (Presentation & { agent: string }) | null | undefined,
 ): string[] {

@@ -1,18 +1,22 @@
 import type { AlarmStore } from "./ports";
 
-/** An alarm at least this often while a turn runs, so that a killed object wakes up by itself. */
+/**
+ * The longest time until the next alarm while a turn runs. If the platform stops the object, this
+ * alarm loads it again.
+ */
 export const WATCHDOG_MS = 10_000;
 
 /**
- * An alarm that its own handler sets to the current moment may never go off (cloudflare/workerd,
- * issue 6866).
+ * The shortest time until an alarm. If the handler of an alarm sets the next alarm to the current
+ * time, that alarm may never fire (cloudflare/workerd, issue 6866).
  */
-const LEAST_MS = 1;
+const MIN_ALARM_MS = 1;
 
 /**
- * Decides when the session acts by itself. A timer in memory is exact. The one alarm outlives the
- * process: it is set to the earlier of the next timer and the watchdog, and written only when it
- * must go off earlier than it would.
+ * Decides when the session acts by itself. It uses a timer in memory, which is exact, and one
+ * stored alarm, which survives the end of the process. The alarm is set to the next due time or to
+ * the watchdog time, whichever is earlier. It is written only if it must fire earlier than the
+ * alarm that is already set.
  */
 export class AlarmScheduler {
   readonly #storage: AlarmStore;
@@ -26,9 +30,10 @@ export class AlarmScheduler {
   }
 
   /**
-   * While a turn runs, `nextTimerMs` is the time until the next timer, in ms; `null` if only the
-   * watchdog matters. Otherwise it is the time until there is background work, which can wait for
-   * the alarm; `null` if there is none.
+   * Sets timer and alarm. While a turn runs, `nextTimerMs` is the time in ms until the turn's next
+   * timer; `null` if there is none, so that only the watchdog is needed. While no turn runs, it is
+   * the time in ms until the next background work; `null` if there is none. Background work needs
+   * only the alarm.
    */
   async arm(isRunning: boolean, nextTimerMs: number | null): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -36,25 +41,25 @@ export class AlarmScheduler {
     if (!isRunning)
       return nextTimerMs === null
         ? this.#disarm()
-        : this.#alarm(Math.max(0, Math.ceil(nextTimerMs)));
-    // Rounded up: a timer that goes off a fraction of a millisecond early finds nothing due.
+        : this.#setAlarm(Math.max(0, Math.ceil(nextTimerMs)));
+    // Rounded up, because a timer that fires a fraction of a millisecond early finds nothing due.
     const delay = Math.min(WATCHDOG_MS, Math.max(0, Math.ceil(nextTimerMs ?? WATCHDOG_MS)));
     this.#timer = setTimeout(this.#onTime, delay);
-    await this.#alarm(delay);
+    await this.#setAlarm(delay);
   }
 
-  async #alarm(delay: number): Promise<void> {
+  async #setAlarm(delay: number): Promise<void> {
     const now = Date.now();
-    const wanted = now + Math.max(LEAST_MS, delay);
-    // An alarm whose moment has passed may never go off: it must not keep another from being set.
-    if (this.#alarmAt !== null && this.#alarmAt <= wanted && this.#alarmAt > now) return;
-    this.#alarmAt = wanted;
-    await this.#storage.setAlarm(wanted);
+    const alarmAt = now + Math.max(MIN_ALARM_MS, delay);
+    // An alarm whose time has passed may never fire, so it is replaced.
+    if (this.#alarmAt !== null && this.#alarmAt <= alarmAt && this.#alarmAt > now) return;
+    this.#alarmAt = alarmAt;
+    await this.#storage.setAlarm(alarmAt);
   }
 
   /**
-   * To be called first when the alarm goes off: it is gone then, and another must be set before any
-   * work begins.
+   * To be called first when the alarm fires: the platform has removed the alarm, and another must
+   * be set before any work begins.
    */
   async onAlarm(isRunning: boolean): Promise<void> {
     this.#alarmAt = null;

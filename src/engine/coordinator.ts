@@ -24,14 +24,18 @@ import type {
   StreamInputs,
 } from "./ports";
 
-/** What follows from an input, complete before any of it is written. */
+/**
+ * The result of an input: its events, the state after them, and the function that stores them. All
+ * three are computed before anything is written.
+ */
 type DecidedStep = { events: readonly SessionEvent[]; state: SessionState; commit: Commit };
 
 type Options = Pick<SessionHost, "storage" | "now" | "report">;
 
 /**
- * Holds the session's state. Every input is decided, and its events are stored in one transaction
- * before the state changes. Nothing awaits in between, so no other input can slip in.
+ * Holds the session's state. For every input, the rules decide the events. The events are stored in
+ * one transaction, and then the state changes. There is no `await` in between, so no other input
+ * can be handled meanwhile.
  */
 export class Coordinator implements SessionInputs, StreamInputs {
   readonly #host: Options;
@@ -49,20 +53,21 @@ export class Coordinator implements SessionInputs, StreamInputs {
     return this.#state;
   }
 
-  /** Time of the latest input, unix ms: everything due by then has been handled. */
+  /** Time of the latest input, unix ms. Everything that was due at this time has been handled. */
   get lastInputAt(): number {
     return this.#lastInputAt;
   }
 
   /**
-   * `listener` is called after every input with the events that followed, also if there are none.
+   * Sets the listener that is called after every input. It gets the events of the input, which may
+   * be none.
    */
   afterInput(listener: (events: readonly SessionEvent[]) => void): void {
     this.#afterInput = listener;
   }
 
   /**
-   * Takes over the state that the log folds to. `streamed`: text that models had streamed in its
+   * Sets the state that was computed from the log. `streamed`: text that models had streamed in the
    * open turn.
    */
   restore(state: SessionState, streamed: Iterable<DeltaItem>): void {
@@ -95,7 +100,9 @@ export class Coordinator implements SessionInputs, StreamInputs {
     if (this.#isInFlight(call)) this.#usages.set(call, usage);
   }
 
-  /** An internal error ends the running turn, so that the turn never hangs. */
+  /**
+   * Reports an internal error and ends the running turn as failed, so that the turn never hangs.
+   */
   fault(error: unknown): void {
     this.#host.report(error);
     const at = this.#host.now();
@@ -104,7 +111,10 @@ export class Coordinator implements SessionInputs, StreamInputs {
     this.#afterInput(decided.events);
   }
 
-  /** Ends an open turn that does not fold, because another version of the service wrote it. */
+  /**
+   * Ends an open turn that cannot be folded because another version of the service wrote it.
+   * `broken`: the error.
+   */
   endBroken(open: OpenTurn, broken: unknown): void {
     this.#host.report(broken);
     const at = this.#host.now();
@@ -116,14 +126,14 @@ export class Coordinator implements SessionInputs, StreamInputs {
     return runningTurn(this.#state)?.inFlight[call] !== undefined;
   }
 
-  /** Everything that can fail fails here, before anything is written. */
+  /**
+   * Decides an input. If a rule fails, the running turn fails instead. All errors occur here,
+   * before anything is written.
+   */
   #decide(before: SessionState, input: Input, payload: EffectPayload): DecidedStep {
     try {
-      return this.#decided(
-        before,
-        decide(before, input, this.#world(before, input, payload)),
-        payload,
-      );
+      const steps = decide(before, input, this.#world(before, input, payload));
+      return this.#prepare(before, steps, payload);
     } catch (error) {
       if (input.type === "turn_requested") throw error;
       this.#host.report(error);
@@ -132,10 +142,10 @@ export class Coordinator implements SessionInputs, StreamInputs {
   }
 
   #failed(before: SessionState, at: number): DecidedStep {
-    return this.#decided(before, failInternally(before, at), null);
+    return this.#prepare(before, failInternally(before, at), null);
   }
 
-  #decided(
+  #prepare(
     before: SessionState,
     steps: readonly Step[],
     payload: EffectPayload | null,
@@ -145,7 +155,7 @@ export class Coordinator implements SessionInputs, StreamInputs {
     return { events: eventsOf(steps), state: stateAfter(before, steps), commit };
   }
 
-  /** Live facts about the session before an input. */
+  /** Facts that the rules may ask for, as they are before an input. */
   #world(before: SessionState, input: Input, { files }: EffectPayload): World {
     const call = { effect: "effect" in input ? input.effect : null, staged: files?.staged ?? null };
     return {

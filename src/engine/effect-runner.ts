@@ -4,24 +4,25 @@ import type { AcquireSlot, Performer, PreparedCall, SlotSource } from "./ports";
 
 type Options = {
   slots: SlotSource;
+  /** See the options of `Engine`. */
   building: SlotSource;
   maxHoldMs: number;
-  /** Called for an internal error, in code that should not throw. */
+  /** Called with an error that should not occur. */
   onFault: (error: unknown) => void;
 };
 
 /**
- * Performs owed effects: each effect once, in parallel, with a limit on requests that wait for
- * headers. Aborts effects that the rules no longer wait for. Contains no rules: the caller of
- * `sync` passes the owed effects and the effects in flight.
+ * Performs owed effects in parallel, each effect once. The number of requests that wait for
+ * response headers is limited. Effects that the rules no longer wait for are aborted. This class
+ * contains no rules: the caller of `sync` passes the owed effects and the effects in flight.
  */
 export class EffectRunner {
   readonly #performer: Performer;
   readonly #options: Options;
   readonly #running = new Map<string, AbortController>();
   /**
-   * Calls that have released a slot early in one try. Their later tries may take as long as the
-   * provider's time limits allow.
+   * Calls of which one try had to yield its slot. Their later tries need not yield: they may take
+   * as long as the provider's time limits allow.
    */
   readonly #yielded = new Set<string>();
 
@@ -30,13 +31,16 @@ export class EffectRunner {
     this.#options = options;
   }
 
-  /** `owed` and `inFlight` of the current state. */
+  /**
+   * Starts owed effects that are due, and aborts effects that are neither owed nor in flight.
+   * `owed` and `inFlight` are those of the current state; `now` is in unix ms.
+   */
   sync(owed: readonly Effect[], inFlight: readonly string[], now: number): Promise<void>[] {
-    const wanted = new Set([...inFlight, ...owed.map(({ id }) => id)]);
+    const neededIds = new Set([...inFlight, ...owed.map(({ id }) => id)]);
     for (const [id, abort] of this.#running) {
-      if (!wanted.has(id)) abort.abort(new Error("no longer needed"));
+      if (!neededIds.has(id)) abort.abort(new Error("no longer needed"));
     }
-    if (wanted.size === 0) this.#yielded.clear();
+    if (neededIds.size === 0) this.#yielded.clear();
     const due = owed.filter((effect) => effect.type !== "model_call" || effect.notBefore <= now);
     return due.filter(({ id }) => !this.#running.has(id)).map((effect) => this.#run(effect));
   }
@@ -57,16 +61,16 @@ export class EffectRunner {
       const mayYield = this.#mayYield(effect, resumed);
       release = await this.#options.slots.acquire(
         abort.signal,
-        mayYield ? () => this.#cut(effect, yieldController) : null,
+        mayYield ? () => this.#abortForOthers(effect, yieldController) : null,
       );
       return { onHeaders: release, yieldSignal: yieldController.signal };
     };
     try {
-      const wait =
+      const admission =
         effect.type === "model_call" && !resumed
           ? this.#performer.admitCall(effect, abort.signal)
           : null;
-      if (wait !== null) await wait;
+      if (admission !== null) await admission;
       settle = await this.#perform(effect, { resumed, signal: abort.signal, acquireSlot });
     } catch (error) {
       if (!abort.signal.aborted) settle = () => this.#options.onFault(error);
@@ -79,14 +83,14 @@ export class EffectRunner {
   }
 
   /**
-   * Whether the effect may be aborted for other calls. Not a resumed call, which is already paid,
-   * and not a tool, which may have done half its work.
+   * Whether the effect may be aborted for other calls. A resumed call may not, because it is
+   * already paid; a tool may not, because it may have done a part of its work.
    */
   #mayYield({ type, id }: Effect, resumed: PreparedCall | null): boolean {
     return type === "model_call" && resumed === null && !this.#yielded.has(callIdPrefix(id));
   }
 
-  #cut({ id }: Effect, yieldController: AbortController): void {
+  #abortForOthers({ id }: Effect, yieldController: AbortController): void {
     this.#yielded.add(callIdPrefix(id));
     const seconds = this.#options.maxHoldMs / 1_000;
     const message = `No response after ${seconds} s while other calls waited for a slot, so the call was aborted.`;
@@ -106,12 +110,12 @@ export class EffectRunner {
       return () => {};
     }
     const slot = await acquireSlot();
-    const onSent = await this.#options.building.acquire(signal, null);
+    const releaseBuilding = await this.#options.building.acquire(signal, null);
     try {
       const call = resumed ?? this.#performer.prepareCall(effect);
-      return call ? await call.send(signal, { ...slot, onSent }) : () => {};
+      return call ? await call.send(signal, { ...slot, onSent: releaseBuilding }) : () => {};
     } finally {
-      onSent();
+      releaseBuilding();
     }
   }
 }

@@ -12,18 +12,22 @@ type Options = {
   performer: Performer;
   /** Slots for calls that wait for their response's headers. */
   slots: SlotSource;
-  /** A single slot for building requests, which needs several times their size in memory. */
+  /**
+   * One slot for building requests: a request takes several times its size in memory while it is
+   * built, so only one is built at a time.
+   */
   building: SlotSource;
   /**
    * Time in ms for which a call may hold one of `slots` without headers while other calls wait.
    */
   maxHoldMs: number;
+  /** Work that continues after the end of a turn. */
   background: readonly BackgroundWork[];
 };
 
 /**
- * Runs a session: performs the effects that its state owes after every input, and resumes
- * interrupted effects after a restart. Recovery takes the same path: `boot` folds the log and
+ * Runs a session. After every input it performs the effects that the state owes. A restart uses the
+ * same code: `boot` computes the state from the log, resumes or reports interrupted effects, and
  * performs the owed effects.
  */
 export class Engine {
@@ -37,7 +41,7 @@ export class Engine {
     this.#host = host;
     this.#coordinator = coordinator;
     this.#background = background;
-    this.#alarm = new AlarmScheduler(host.alarm, () => this.#look());
+    this.#alarm = new AlarmScheduler(host.alarm, () => this.#handleDueTime());
     this.#runner = new EffectRunner(performer, {
       ...runner,
       onFault: (error) => coordinator.fault(error),
@@ -46,8 +50,8 @@ export class Engine {
   }
 
   /**
-   * Loads the stored session, reports interrupted effects to the rules, and continues. Ends a turn
-   * that cannot be folded.
+   * Loads the stored session and continues it. Effects that cannot be resumed are reported to the
+   * rules as interrupted. A turn that cannot be folded is ended.
    */
   boot(): void {
     const { state, open, broken } = this.#host.storage.restore();
@@ -56,24 +60,25 @@ export class Engine {
     if (open && broken) this.#coordinator.endBroken(open, broken);
     else if (open) this.#resume();
     this.#startBackground();
-    this.arm(); // also for what waits for its next time: the alarm that was set for it may be lost
+    // Also needed if only background work waits: the alarm that was set for it may be lost.
+    this.arm();
   }
 
   #resume(): void {
     const { sessionId, boot } = this.#host;
-    const cutOff = inFlight(this.#coordinator.state);
-    logInfo("resumed", sessionId, `boot ${boot}`, `${cutOff.length} effects interrupted`);
-    for (const effect of cutOff.filter((id) => !this.#takeUp(id))) {
+    const interrupted = inFlight(this.#coordinator.state);
+    logInfo("resumed", sessionId, `boot ${boot}`, `${interrupted.length} effects interrupted`);
+    for (const effect of interrupted.filter((id) => !this.#tryToResume(id))) {
       this.#coordinator.handle({ type: "effect_interrupted", effect });
     }
     this.#coordinator.handle({ type: "clock" });
   }
 
   /**
-   * Resumes a call whose reply the provider has been writing all the while; for the rules nothing
-   * has happened.
+   * Resumes a call whose reply the provider has continued to write during the restart. The rules
+   * are not involved. Returns false if the effect cannot be resumed.
    */
-  #takeUp(id: string): boolean {
+  #tryToResume(id: string): boolean {
     const call = callInFlight(this.#coordinator.state, id);
     const run = call && this.#runner.resume(call);
     if (run === null) return false;
@@ -82,20 +87,20 @@ export class Engine {
   }
 
   /**
-   * To be called by the platform's alarm. While a turn runs, another alarm is set before anything
-   * else happens.
+   * To be called when the platform's alarm fires. While a turn runs, another alarm is set before
+   * anything else is done.
    */
   async wake(): Promise<void> {
     await this.#alarm.onAlarm(runningTurn(this.#coordinator.state) !== null);
-    this.#look();
+    this.#handleDueTime();
   }
 
   /**
-   * At the alarm, and at the timer in memory that may take its place. Background work starts first,
-   * and begins only after the alarm is set: so the alarm protects this work and does not go off at
-   * once for it.
+   * Does everything that is due. Called at the alarm, and at the timer in memory. Background work
+   * is started first, so that the alarm that `handle` sets takes this work into account. The work
+   * itself begins only after the alarm is set.
    */
-  #look(): void {
+  #handleDueTime(): void {
     this.#startBackground();
     this.#coordinator.handle({ type: "clock" });
   }
@@ -109,12 +114,12 @@ export class Engine {
     this.#arm(now);
   }
 
-  /** Sets the alarm to the next due time. */
+  /** Sets timer and alarm to the next due time. */
   arm(): void {
     this.#arm(this.#host.now());
   }
 
-  /** Removes the alarm: nothing happens by itself any more. */
+  /** Removes timer and alarm, so that the session no longer acts by itself. */
   disarm(): Promise<void> {
     return this.#alarm.arm(false, null);
   }
@@ -122,21 +127,24 @@ export class Engine {
   #arm(now: number): void {
     const { state, lastInputAt } = this.#coordinator;
     const isRunning = runningTurn(state) !== null;
-    const next = isRunning ? nextTimerAt(state, lastInputAt) : this.#nextBackgroundAt(now);
-    this.#host.waitUntil(this.#alarm.arm(isRunning, next === null ? null : next - now));
+    const nextAt = isRunning ? nextTimerAt(state, lastInputAt) : this.#nextBackgroundAt(now);
+    this.#host.waitUntil(this.#alarm.arm(isRunning, nextAt === null ? null : nextAt - now));
   }
 
   #nextBackgroundAt(now: number): number | null {
-    const next = this.#background.map((work) => work.nextAt(now)).filter((at) => at !== null);
-    return next.length === 0 ? null : Math.min(...next);
+    const times = this.#background.map((work) => work.nextAt(now)).filter((at) => at !== null);
+    return times.length === 0 ? null : Math.min(...times);
   }
 
   /**
-   * Starts what outlives turns. Work that fails waits for its next time, to which the alarm is set.
+   * Starts background work that is due. Work that fails waits for its next try, for which the alarm
+   * is set.
    */
   #startBackground(): void {
-    for (const run of this.#background.map((work) => work.start(() => this.arm())))
+    for (const work of this.#background) {
+      const run = work.start(() => this.arm());
       if (run) this.#host.waitUntil(run);
+    }
   }
 }
 

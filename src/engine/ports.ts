@@ -13,14 +13,14 @@ import type { ResumePoint } from "../providers/provider";
 import type { StagedChanges } from "../workspace/agent-files";
 
 /**
- * The text of a result that is too large for the conversation, or a file that came with it. `name`:
- * of its file, without a directory.
+ * A part of a result that is stored as a file: a text that is too large for the conversation, or a
+ * file of the result. `name`: the file name without a directory.
  */
 export type ResultFile = { name: string; hash: string; bytes: Uint8Array };
 
 /**
- * What a tool call that settles has staged, and the parts of its result that are not for the
- * conversation.
+ * The files of a tool call that ends: its staged changes, and the parts of its result that are not
+ * in the conversation. `toolCall`: the id of the call.
  */
 export type PayloadFiles = {
   toolCall: string;
@@ -28,13 +28,13 @@ export type PayloadFiles = {
   results: readonly ResultFile[];
 };
 
-/** Texts of an effect that become part of an agent's conversation. */
+/** Texts of an ended effect that become part of an agent's conversation. */
 export type PayloadTexts = Partial<Pick<RenderInput, "reply" | "toolResult" | "cut" | "summary">>;
 
-/** What comes with an input and is stored with it, but is not for the rules. */
+/** Data that is passed and stored together with an input, but that the rules do not need. */
 export type EffectPayload = PayloadTexts & {
   files?: PayloadFiles | null;
-  /** The whole text of a reply that is too long for a final text, to be kept as a file. */
+  /** The file with the whole text of a reply that is too long for a final text. */
   wholeText?: ResultFile | null;
 };
 
@@ -46,149 +46,165 @@ export type DeltaSource = Omit<DeltaItem, "offset" | "text">;
 
 /**
  * Stores one entry in one synchronous transaction, and publishes it to readers once it is on disk.
- * To be called at once, with the entry's time.
+ * To be called without an `await` after the entry was computed. `at`: the entry's time, unix ms.
  */
 export type Commit = (at: number) => void;
 
-/** The turn that the log ends in. `firstSeq`: the number of its first row. */
+/** A turn that has not ended: the last turn of the log. `firstSeq`: the number of its first row. */
 export type OpenTurn = { turn: number; firstSeq: number };
 
 /**
- * The session as its log has it. `broken`: why the open turn does not fold; then `state` is the
- * state before it.
+ * A session as computed from its log. `open`: the open turn; `null` if there is none. `broken`: the
+ * error if the open turn cannot be folded (then `state` is the state before this turn), else
+ * `null`.
  */
 export type RestoredSession = { state: SessionState; open: OpenTurn | null; broken: unknown };
 
-/** The files that a tool call has staged. `effect`: `null` if the input is about no effect. */
+/**
+ * The files that a tool call has staged. `effect`: the id of its effect; `null` if the input does
+ * not concern an effect.
+ */
 export type StagedCall = { effect: string | null; staged: StagedChanges | null };
 
 /** The session's tables, as the engine needs them. */
 export type SessionStorage = {
+  /** Computes the session's state from its log. */
   restore(): RestoredSession;
   /** Text that models streamed in the open turn before the restart, in order. */
   streamedSince(open: OpenTurn): Iterable<DeltaItem>;
-  /** The agent's workspace, for `decide`; `null` if the agent has none. */
+  /** Facts about the agent's workspace for `decide`; `null` if the agent has none. */
   workspace(before: SessionState, agent: number, call: StagedCall): WorkspaceFacts | null;
   /**
-   * Computes everything that is stored with these steps; writes nothing. Throws what makes it
-   * impossible. `payload` `null`: no conversation gains anything.
+   * Computes everything that is stored with these steps. Writes nothing; throws if the steps cannot
+   * be stored. If `payload` is `null`, nothing is added to conversations.
    */
   prepare(steps: readonly Step[], payload: EffectPayload | null): Commit;
-  /** The end, at `at`, of an open turn that does not fold. */
+  /** Computes the end of an open turn that cannot be folded. `at`: the time of the end, unix ms. */
   prepareBrokenEnd(open: OpenTurn, at: number): { events: readonly SessionEvent[]; commit: Commit };
-  /** A piece of a reply that streams in. `point`: where the reply can be resumed right after it. */
+  /**
+   * Stores streamed text of a reply. `point`: the point directly after the text at which the reply
+   * can be resumed; `null` if unknown.
+   */
   write(source: DeltaSource, text: string, point: ResumePoint | null): void;
-  /** Where a call can be resumed that has streamed no text yet. */
+  /** Stores a point at which a call can be resumed and before which it has streamed no new text. */
   notePoint(call: string, point: ResumePoint): void;
 };
 
 /** One alarm that outlives the process. */
 export type AlarmStore = {
-  /** Replaces the alarm that is set. `at`: unix ms, by the wall clock. */
+  /** Replaces the current alarm. `at`: unix ms, by the wall clock. */
   setAlarm(at: number): Promise<void>;
   deleteAlarm(): Promise<void>;
 };
 
-/** The place a session runs in: its storage with its readers, its alarm, its clock. */
+/**
+ * The environment that a session runs in: its storage with its readers, its alarm and its clock.
+ */
 export type SessionHost = {
   readonly sessionId: string;
-  /** How often the session was loaded while a turn ran, this time included. */
+  /** The number of times that the session was loaded while a turn ran, including this time. */
   readonly boot: number;
   readonly storage: SessionStorage;
   readonly alarm: AlarmStore;
-  /** The session's time, unix ms: it never runs backwards. */
+  /** The session's time, unix ms. It never runs backwards. */
   now(): number;
-  /** Keeps the process until the work has ended. */
+  /** Keeps the session in memory until the work has ended. */
   waitUntil(work: Promise<unknown>): void;
   /**
-   * Reports an internal error. Throws if the platform failed: then the session is loaded again
+   * Reports an internal error. If the platform failed, throws; the session is then loaded again
    * from its storage.
    */
   report(error: unknown): void;
 };
 
-/** The session as performers of effects see it: they read its state and report what happened. */
+/** The part of a session that performers of effects use: they read its state and report inputs. */
 export type SessionInputs = {
   readonly state: SessionState;
   /**
-   * Decides an input, stores its events and performs the effects that are then owed; returns the
-   * events. Throws only if a turn cannot even be started, and then nothing was
-   * written.
+   * Decides an input, stores its events and performs the effects that the new state owes. Returns
+   * the events. Throws only if a turn cannot be started; then nothing was written.
    */
   handle(input: InputBody, payload?: EffectPayload): readonly SessionEvent[];
 };
 
 /**
- * What calls report while their replies stream. Ignored once the rules no longer wait for the call.
+ * The reports of calls while their replies stream. A report is ignored if the rules no longer wait
+ * for its call.
  */
 export type StreamInputs = {
   write: SessionStorage["write"];
   notePoint: SessionStorage["notePoint"];
-  /** What a call in flight is known to cost so far. */
+  /** Records the usage that the provider has reported so far for a call in flight. */
   noteUsage(call: string, usage: Usage): void;
 };
 
 /**
- * Performs effects. A model call has four steps. `admitCall` waits for its backend's limits.
- * `prepareCall` asks the rules whether the call may start. `send` sends it. The function that
- * `send` returns reports its end.
+ * Performs effects. A model call has four steps. `admitCall` waits for the rate limits of its
+ * backend. `prepareCall` asks the rules whether the call may start. `PreparedCall.send` sends the
+ * call and streams the reply. The function that `send` returns reports the end of the call.
  */
 export type Performer = {
   /**
-   * Ends once the backend's limits let the call start; the call holds no slot meanwhile. Throws
-   * `signal.reason`. `null` if there are no limits to wait for.
+   * Resolves once the backend's rate limits allow the call to start; the call holds no slot
+   * meanwhile. Throws `signal.reason`. Returns `null` if there are no limits to wait for.
    */
   admitCall(effect: ModelCallEffect, signal: AbortSignal): Promise<void> | null;
   /**
-   * The call has ended or is no longer wanted. A call that was admitted and not sent returns its
-   * share. May be called for any call.
+   * To be called when a call has ended or is no longer needed. If the call was admitted but not
+   * sent, releases its share of the rate limits. No effect for any other call.
    */
   dropCall(effect: ModelCallEffect): void;
   /**
-   * The call, ready to be sent; `null` if it is no longer owed or cannot be paid now. Logs
-   * `call.started`.
+   * Prepares the call for sending, and logs `call.started`. Returns `null` if the call is no longer
+   * owed or the budget cannot pay for it now.
    */
   prepareCall(effect: ModelCallEffect): PreparedCall | null;
   /**
-   * A call that was in flight before a restart and can be resumed; `null` if it must be made again.
+   * Prepares a call that was in flight before a restart to be resumed; `null` if the call must be
+   * repeated.
    */
   resumeCall(effect: ModelCallEffect): PreparedCall | null;
   /**
-   * Runs one of an agent's own tools from its logged start to its logged end. Enters only if it
-   * calls a server.
+   * Runs one of an agent's own tools, from its logged start to its logged end. Acquires a slot only
+   * if the tool calls a server.
    */
   performTool(effect: ToolCallEffect, signal: AbortSignal, acquireSlot: AcquireSlot): Promise<void>;
   /**
-   * Lists the tools of an agent's servers, and reports them. It has its own places to wait for
-   * headers in.
+   * Lists the tools of an agent's servers, and reports them to the rules. Its requests have
+   * separate slots.
    */
   listTools(effect: ToolListingEffect, signal: AbortSignal): Promise<void>;
 };
 
+/** A call that is ready to be sent or resumed. */
 export type PreparedCall = {
-  /** Sends the call. Throws only `signal.reason`. */
+  /**
+   * Sends the call and streams its reply. Returns the function that reports the end of the call.
+   * Throws only `signal.reason`.
+   */
   send(signal: AbortSignal, slot: CallSlot): Promise<() => void>;
 };
 
 /** The slot that a call holds until its headers arrive. */
 export type Slot = {
-  /** The response's headers are there, or will not come. */
+  /** To be called when the response headers have arrived, or will not arrive. Releases the slot. */
   onHeaders: () => void;
   /**
-   * Aborted if the call must give its slot away before its headers came; the reason is the
-   * ProviderError it fails with.
+   * Aborted if the call must yield its slot before its headers have arrived. The reason is the
+   * ProviderError that the call then fails with.
    */
   yieldSignal: AbortSignal;
 };
 
+/** The slot of a model call, whose request is built while no other request is built. */
 export type CallSlot = Slot & {
-  /** The request is complete and leaves: the next request may be built. */
+  /** To be called when the request is built and is being sent: the next request may be built. */
   onSent: () => void;
 };
 
 /**
- * Takes a slot, once, when everything that comes before the request is done. The slot is released
- * with the end of the effect at the latest. Throws `signal.reason`.
+ * Acquires the effect's slot. To be called once, directly before the request. The slot is released
+ * at the end of the effect at the latest. Throws `signal.reason`.
  */
 export type AcquireSlot = () => Promise<Slot>;
 
@@ -200,13 +216,13 @@ export type SlotSource = {
   acquire(signal: AbortSignal, onYield: (() => void) | null): Promise<() => void>;
 };
 
-/** Work that outlives turns and that no run waits for, such as uploads. */
+/** Work that continues after the end of a turn and that no turn waits for, such as uploads. */
 export type BackgroundWork = {
   /**
-   * Starts due work; `null` if no work is due, or if it is already running. `onIdle`: called when
-   * nothing is due any more.
+   * Starts work that is due; `null` if no work is due, or if the work is already running. `onIdle`:
+   * called when no work is due any more.
    */
   start(onIdle: () => void): Promise<void> | null;
-  /** When to look again, unix ms; `null` if nothing is left. */
+  /** When `start` should be called again, unix ms; `null` if there is no work. */
   nextAt(now: number): number | null;
 };

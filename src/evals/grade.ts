@@ -1,7 +1,7 @@
 import type { Grade, Grader } from "./schema";
 import { toPointer } from "../config/problems";
 
-/** Grades an answer. Pure, linear in the answer's length; never throws. */
+/** Grades an answer. Pure; never throws. Takes time in proportion to the answer's length. */
 export function grade(answer: string, grader: Grader): Grade {
   switch (grader.type) {
     case "exact":
@@ -17,17 +17,18 @@ export function grade(answer: string, grader: Grader): Grade {
 
 type Of<T extends Grader["type"]> = Extract<Grader, { type: T }>;
 
-/** Ignores white space around both. */
+/** Compares whole texts. White space around both texts is ignored. */
 function gradeExact(answer: string, { value, ignore_case }: Of<"exact">): Grade {
-  const [found, wanted] = [folded(answer, ignore_case).trim(), folded(value, ignore_case).trim()];
-  return found === wanted
+  const found = normalize(answer, ignore_case).trim();
+  const expected = normalize(value, ignore_case).trim();
+  return found === expected
     ? { pass: true, detail: "equals the expected text" }
     : { pass: false, detail: `is not "${glimpse(value.trim())}"` };
 }
 
 function gradeContains(answer: string, { all, any, ignore_case }: Of<"contains">): Grade {
-  const text = folded(answer, ignore_case);
-  const isIn = (part: string) => text.includes(folded(part, ignore_case));
+  const text = normalize(answer, ignore_case);
+  const isIn = (part: string) => text.includes(normalize(part, ignore_case));
   if (any) {
     const found = any.find(isIn);
     return found === undefined
@@ -40,8 +41,8 @@ function gradeContains(answer: string, { all, any, ignore_case }: Of<"contains">
     : { pass: true, detail: `contains ${quoted(all ?? [])}` };
 }
 
-/** Normalized to NFC, so that both spellings of an accented letter are equal. */
-const folded = (text: string, ignoreCase: boolean): string => {
+/** The text in Unicode form NFC, so that both encodings of an accented letter are equal. */
+const normalize = (text: string, ignoreCase: boolean): string => {
   const composed = text.normalize("NFC");
   return ignoreCase ? composed.toLowerCase() : composed;
 };
@@ -53,25 +54,26 @@ const glimpse = (text: string): string =>
   text.length > 60 ? `${text.slice(0, 59)}…`.toWellFormed() : text;
 
 /**
- * Numbers in English notation: `1,234.5`, `.5`, `6.02e23`. A digit after a letter (`agent2`, `H2O`)
- * starts no number, and a percent sign is ignored: `12%` is 12.
+ * Matches numbers in English notation: `1,234.5`, `.5`, `6.02e23`. A digit after a letter
+ * (`agent2`, `H2O`) does not begin a number. A percent sign is ignored: `12%` is 12.
  */
 const NUMBER =
   /(?<![\p{L}\p{N}]|[\p{L}\p{N}]\.)(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?<!\.)(?=\.\d))(?:\.\d+)?(?:[eE][+-]?\d+)?/gu;
 
 /**
- * A minus directly before the digits or their currency, unless it joins a preceding word or number
- * (`3-5`, `gpt-4`).
+ * Matches a text that ends with a minus sign, with or without a currency sign after it. A hyphen
+ * after a word or a number is no minus sign (`3-5`, `gpt-4`).
  */
 const MINUS = /(?:^|[^\p{L}\p{N})\]])[-\u2212][$\u20ac£]?$/u;
+/** Characters before a number that are searched for a minus sign. */
 const MINUS_CHARS = 4;
 
-/** Relative rounding error of doubles at the edge of a tolerance. */
+/** Relative rounding error of doubles that is accepted in addition to a tolerance. */
 const ROUNDING = 4 * Number.EPSILON;
 
 /**
- * Whether the last number of the answer (or the first, by the grader's setting) is within
- * tolerance.
+ * Checks whether the first or the last number of the answer is within the tolerance. `which`
+ * selects the number.
  */
 function gradeNumber(
   answer: string,
@@ -82,8 +84,8 @@ function gradeNumber(
   if (found === undefined) return { pass: false, detail: "contains no number" };
   if (!Number.isFinite(found)) return { pass: false, detail: `its ${which} number is too large` };
   const allowed = Math.max(tolerance?.absolute ?? 0, (tolerance?.relative ?? 0) * Math.abs(value));
-  const slack = allowed > 0 ? ROUNDING * Math.max(Math.abs(found), Math.abs(value)) : 0;
-  const pass = Math.abs(found - value) <= allowed + slack;
+  const roundingError = allowed > 0 ? ROUNDING * Math.max(Math.abs(found), Math.abs(value)) : 0;
+  const pass = Math.abs(found - value) <= allowed + roundingError;
   return {
     pass,
     detail: `its ${which} number is ${found}${pass ? "" : `, not ${value}${allowed > 0 ? ` ± ${allowed}` : ""}`}`,
@@ -93,16 +95,16 @@ function gradeNumber(
 /** All numbers of a text, in order. */
 export const numbersIn = (text: string): number[] =>
   [...text.matchAll(NUMBER)].map((match) => {
-    const size = Number(match[0].replaceAll(",", ""));
+    const absolute = Number(match[0].replaceAll(",", ""));
     return MINUS.test(text.slice(Math.max(0, match.index - MINUS_CHARS), match.index))
-      ? -size
-      : size;
+      ? -absolute
+      : absolute;
   });
 
 /**
- * Whether the JSON of the answer equals the expected value, ignoring the order of keys. The JSON is
- * the whole answer, or else its last fenced block that is JSON; nested blocks are ignored. Of
- * duplicate keys the last one counts, as in JavaScript.
+ * Checks whether the JSON of the answer is equal to the expected value; the order of keys does not
+ * matter. The JSON is the whole answer or, if that is no JSON, the last fenced block that is JSON.
+ * Nested blocks are ignored. If a key occurs twice, the last value counts, as in JavaScript.
  */
 function gradeJson(answer: string, expected: unknown): Grade {
   const found = [answer, ...fencedBlocks(answer).reverse()]
@@ -128,7 +130,8 @@ function parse(text: string): { value: unknown } | null {
 }
 
 /**
- * Contents of the outermost fenced blocks of a Markdown text. An unclosed block extends to the end.
+ * The contents of the outermost fenced blocks of a Markdown text. A block that is not closed
+ * extends to the end of the text.
  */
 export function fencedBlocks(text: string): string[] {
   const blocks: string[][] = [];
@@ -148,7 +151,10 @@ export function fencedBlocks(text: string): string[] {
   return blocks.map((lines) => lines.join("\n"));
 }
 
-/** JSON pointer of the first difference; `null` if equal. Never deeper than `expected`. */
+/**
+ * The JSON pointer of the first difference; `null` if both values are equal. Never descends deeper
+ * than `expected`.
+ */
 function firstDifference(found: unknown, expected: unknown, at: string): string | null {
   if (!isContainer(found) || !isContainer(expected)) return found === expected ? null : at;
   if (Array.isArray(found) !== Array.isArray(expected)) return at;
@@ -156,8 +162,8 @@ function firstDifference(found: unknown, expected: unknown, at: string): string 
   for (const key of new Set([...inExpected.keys(), ...inFound.keys()])) {
     const place = `${at}${toPointer([key])}`;
     if (!inFound.has(key) || !inExpected.has(key)) return place;
-    const inside = firstDifference(inFound.get(key), inExpected.get(key), place);
-    if (inside !== null) return inside;
+    const innerDifference = firstDifference(inFound.get(key), inExpected.get(key), place);
+    if (innerDifference !== null) return innerDifference;
   }
   return null;
 }

@@ -11,9 +11,9 @@ import { SUITE_KEYS, type Suite, SuiteSchema } from "./schema";
 type SuiteResult = { ok: true; suite: Suite } | { ok: false; errors: ConfigProblem[] };
 
 /**
- * Parses a suite from YAML. Never throws for invalid input; reports all problems with line and
- * column. Does not check whether its team can run, which depends on the operator's keys
- * (`planRun`). Pure.
+ * Parses a suite from YAML. Pure. Never throws for invalid input; returns all problems with line
+ * and column. Does not check whether the suite's team can run, because that depends on the
+ * operator's keys (see `planRun`).
  */
 export function parseSuite(yaml: string): SuiteResult {
   const source = readSource(yaml);
@@ -27,19 +27,19 @@ export function parseSuite(yaml: string): SuiteResult {
   return { ok: true, suite: parsed.data };
 }
 
-/** Checks that involve several fields. */
+/** Makes the checks that concern several fields or the whole suite. */
 function checkWhole(suite: Suite, findings: Findings): void {
-  const wrongCron = suite.cron === undefined ? null : cronProblem(suite.cron);
-  if (wrongCron) findings.error("out_of_range", ["cron"], `\`cron\` ${wrongCron}.`);
-  const seen = new Set<string>();
+  const problem = suite.cron === undefined ? null : cronProblem(suite.cron);
+  if (problem) findings.error("out_of_range", ["cron"], `\`cron\` ${problem}.`);
+  const seenIds = new Set<string>();
   for (const [nth, { id }] of suite.cases.entries()) {
-    if (seen.has(id))
+    if (seenIds.has(id))
       findings.error(
         "duplicate",
         ["cases", nth, "id"],
         `Another case already has the id \`${id}\`.`,
       );
-    seen.add(id);
+    seenIds.add(id);
   }
   const size = byteLength(JSON.stringify(suite));
   if (size <= MAX_SUITE_BYTES) return;
@@ -82,6 +82,6 @@ function report(issue: z.core.$ZodIssue, findings: Findings): void {
 }
 
 function unknownKey(key: string): string {
-  const meant = nearest(key.slice(0, 60), SUITE_KEYS);
-  return `Unknown key \`${key.slice(0, 60)}\`.${meant && meant !== key ? ` Did you mean \`${meant}\`?` : ""}`;
+  const suggestion = nearest(key.slice(0, 60), SUITE_KEYS);
+  return `Unknown key \`${key.slice(0, 60)}\`.${suggestion && suggestion !== key ? ` Did you mean \`${suggestion}\`?` : ""}`;
 }

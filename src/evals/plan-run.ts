@@ -4,7 +4,7 @@ import type { Team } from "../config/team";
 import { unpricedAgents } from "../protocol/team";
 import type { Suite } from "./schema";
 
-/** All data of a run, fixed at its start: a later change of the suite affects the next run. */
+/** All data of a run. It is fixed at the start: a change of the suite affects only the next run. */
 type RunPlan = { suite: Suite; team: Team };
 
 type PlanResult =
@@ -16,9 +16,15 @@ type PlanResult =
       errors: ConfigProblem[];
     };
 
+/**
+ * `teams`: the configs of the included teams, by name. `config`: the settings of the deployment.
+ */
 type Offer = { teams: Readonly<Record<string, string>>; config: ConfigContext };
 
-/** The suite with its team, or why it cannot run; positions refer to the team's config. Pure. */
+/**
+ * The suite with its resolved team, or why it cannot run. Positions in `errors` refer to the team's
+ * config. Pure.
+ */
 export function planRun(suite: Suite, { teams, config }: Offer): PlanResult {
   const source = typeof suite.team === "string" ? namedTeam(teams, suite.team) : suite.team;
   if (source === undefined) {

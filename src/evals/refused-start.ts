@@ -1,6 +1,6 @@
 import { formatUsd } from "../protocol/cost";
 
-/** Why the session of a case was not started, with the fields that a result shows. */
+/** Why the session of a case was not started, with the values that the case's result shows. */
 export type RefusedStart =
   | { code: "quota_exceeded"; limit: number }
   | { code: "spend_exceeded"; limitUsd: number; reservedUsd: number }
@@ -20,8 +20,8 @@ type PlainCode =
   | "budget_too_small";
 
 /**
- * Why a refused start is retried: other turns of the tenant will end. `null` if a retry cannot
- * help.
+ * The reason of a refusal if the start is to be retried, because it may succeed after other turns
+ * of the tenant have ended. `null` if a retry cannot succeed.
  */
 export function holdReason(refusal: RefusedStart): string | null {
   switch (refusal.code) {

@@ -2,23 +2,25 @@ import { grade } from "./grade";
 import { MAX_DETAIL_CHARS, MAX_KEPT_ANSWER_CHARS } from "./suite-limits";
 import type { Grader } from "./schema";
 
-/** The result of a case. `errored`: there is no answer to grade. */
+/** The result of a case. Its outcome is `errored` if there is no answer to grade. */
 export type CaseResult = {
-  /** Whether it had a session. */
+  /** Whether the case had a session. */
   hasRun: boolean;
   outcome: "passed" | "failed" | "errored";
+  /** The reason of the outcome, as a text for users. */
   detail: string;
   /** The start of the answer; `null` if there is none. */
   answer: string | null;
+  /** Whether the answer is longer than `answer`. */
   isCut: boolean;
-  /** The sum of all parts with a known price. */
+  /** The cost of all parts with a known price, in US dollars. */
   costUsd: number;
-  /** Part of the cost has no known price; omitted if all has. */
+  /** Set if a part of the cost has no known price. */
   unpriced?: true;
   durationMs: number;
 };
 
-/** The fields of a session's turn that a result needs. Times in Unix seconds. */
+/** The fields of a session's turn that a result needs. Times are in unix seconds. */
 export type TurnEnd = {
   status: "running" | "completed" | "failed" | "cancelled";
   answer: string | null;
@@ -34,12 +36,13 @@ export type TurnEnd = {
 };
 
 /**
- * The result of a settled turn; `null` while it runs. Grades the whole answer and stores its start.
+ * The result of a settled turn; `null` while the turn runs. The whole answer is graded; the result
+ * contains its start.
  */
 export function judge(turn: TurnEnd, grader: Grader): CaseResult | null {
   if (turn.status === "running") return null;
   const { answer } = turn;
-  const spent = {
+  const usage = {
     hasRun: true,
     costUsd: turn.cost_usd_known,
     ...(turn.cost_usd === null && { unpriced: true as const }),
@@ -49,21 +52,21 @@ export function judge(turn: TurnEnd, grader: Grader): CaseResult | null {
     ),
   };
   if (turn.status !== "completed" || answer === null)
-    return { ...errored(reasonOf(turn)), ...spent };
+    return { ...errored(reasonOf(turn)), ...usage };
   const { pass, detail } = grade(answer, grader);
-  const kept = answer.slice(0, MAX_KEPT_ANSWER_CHARS).toWellFormed();
+  const answerStart = answer.slice(0, MAX_KEPT_ANSWER_CHARS).toWellFormed();
   return {
     outcome: pass ? "passed" : "failed",
     detail: cut(detail),
-    answer: kept,
-    isCut: answer.length > kept.length,
-    ...spent,
+    answer: answerStart,
+    isCut: answer.length > answerStart.length,
+    ...usage,
   };
 }
 
 /**
- * The result of a case whose session was cancelled at the time limit. If the turn ended just
- * before, its own result counts. Its cost counts in any case.
+ * The result of a case whose session was cancelled at the time limit. If the turn ended before the
+ * cancellation, its own result counts. The cost counts in any case.
  */
 export function judgeCancelled(turn: TurnEnd, grader: Grader, timeoutSeconds: number): CaseResult {
   const detail = `not completed within ${timeoutSeconds} seconds`;
@@ -75,8 +78,8 @@ export function judgeCancelled(turn: TurnEnd, grader: Grader, timeoutSeconds: nu
 }
 
 /**
- * The result of a case that failed. Its cost is unknown if it had a session, which can no longer be
- * queried.
+ * The result of a case without an answer to grade. If the case had a session, its cost is unknown,
+ * because the session cannot be queried.
  */
 export const errored = (
   detail: string,

@@ -15,24 +15,24 @@ import {
   MAX_TEXTS,
 } from "./suite-limits";
 
-/** The grammar of `configs/evals/*.yaml`. Strict: unknown keys are refused by name. */
+/** The schema of `configs/evals/*.yaml`. It is strict: unknown keys are refused. */
 
-const expected = z
+const ExpectedText = z
   .string()
   .max(MAX_EXPECTED_CHARS)
   .refine((text) => text.trim() !== "", "is blank");
 
 const ExactSchema = z.strictObject({
   type: z.literal("exact"),
-  value: expected,
+  value: ExpectedText,
   ignore_case: z.boolean().default(false),
 });
 
 const ContainsSchema = z
   .strictObject({
     type: z.literal("contains"),
-    all: z.array(expected).min(1).max(MAX_TEXTS).optional(),
-    any: z.array(expected).min(1).max(MAX_TEXTS).optional(),
+    all: z.array(ExpectedText).min(1).max(MAX_TEXTS).optional(),
+    any: z.array(ExpectedText).min(1).max(MAX_TEXTS).optional(),
     ignore_case: z.boolean().default(false),
   })
   .refine(
@@ -43,7 +43,7 @@ const ContainsSchema = z
 const NumberSchema = z.strictObject({
   type: z.literal("number"),
   value: z.number().min(-MAX_NUMBER).max(MAX_NUMBER),
-  /** The larger of the two applies; omitted: the number must be exact. */
+  /** The larger of the two tolerances applies. If both are omitted, the number must be equal. */
   tolerance: z
     .strictObject({
       absolute: z.number().min(0).max(MAX_NUMBER).optional(),
@@ -67,7 +67,7 @@ export const GraderSchema = z.discriminatedUnion("type", [
 ]);
 export type Grader = z.infer<typeof GraderSchema>;
 
-/** The result of a grader; `detail` is a short text for users. */
+/** The result of a grader. `detail` is a short text for users. */
 export type Grade = { pass: boolean; detail: string };
 
 const CaseSchema = z.strictObject({
@@ -106,15 +106,15 @@ export const SuiteSchema = z.strictObject({
   ),
   cron: z.string().max(MAX_CRON_CHARS).optional(),
   at_once: z.int().min(1).max(MAX_AT_ONCE).default(DEFAULT_AT_ONCE),
-  /** Per case. */
+  /** The budget of each case. */
   budget: BudgetSchema,
-  /** Per case. */
+  /** The time limit of each case. */
   timeout_seconds: z.number().min(1).max(MAX_CASE_TIMEOUT_SECONDS).default(DEFAULT_TIMEOUT_SECONDS),
   cases: z.array(CaseSchema).min(1).max(MAX_CASES),
 });
 export type Suite = z.infer<typeof SuiteSchema>;
 
-/** Every key of the grammar, for suggestions. */
+/** Every key of the schema; used to suggest a key for an unknown one. */
 export const SUITE_KEYS: readonly string[] = [
   ...new Set(
     [
@@ -130,7 +130,7 @@ export const SUITE_KEYS: readonly string[] = [
   ),
 ];
 
-/** YAML has values that JSON lacks: infinities and NaN. */
+/** Whether a value from YAML exists in JSON: infinities and NaN do not. */
 function isJson(value: unknown): boolean {
   if (value === undefined) return false;
   if (typeof value === "number") return Number.isFinite(value);

@@ -27,19 +27,19 @@ describe("a lease of a mutex", () => {
     const mutex = new Mutex();
     const first = new MutexLease(mutex);
     await first.acquire();
-    const releases: (() => void)[] = [];
-    first.releaseOnEnd((release) => void releases.push(release), 1_000);
+    const endCallbacks: (() => void)[] = [];
+    first.releaseOnEnd((onEnd) => void endCallbacks.push(onEnd), 1_000);
     const second = new MutexLease(mutex);
     void second.acquire();
     await vi.advanceTimersByTimeAsync(999);
-    expect([second.isHeld, releases.length]).toEqual([false, 1]);
+    expect([second.isHeld, endCallbacks.length]).toEqual([false, 1]);
     await vi.advanceTimersByTimeAsync(1);
     expect(second.isHeld).toBe(true);
-    releases[0]?.(); // the end of the work is reported too late and has no effect
+    endCallbacks[0]?.(); // the end of the work is reported too late and has no effect
     expect([first.isHeld, second.isHeld]).toEqual([false, true]);
   });
 
-  it("does not block the next holder if it is released while it waits", async () => {
+  it("does not block the next holder if it is released while it waits for the lock", async () => {
     const mutex = new Mutex();
     const release = await mutex.acquire();
     const waiting = new MutexLease(mutex);
@@ -51,11 +51,11 @@ describe("a lease of a mutex", () => {
     expect(await mutex.acquire()).toBeTypeOf("function");
   });
 
-  it("has no timer after its release", async () => {
+  it("has no timer after the end of the work is reported", async () => {
     vi.useFakeTimers();
     const lease = new MutexLease(new Mutex());
     await lease.acquire();
-    lease.releaseOnEnd((release) => release(), 1_000);
+    lease.releaseOnEnd((onEnd) => onEnd(), 1_000);
     expect([lease.isHeld, vi.getTimerCount()]).toEqual([false, 0]);
   });
 });

@@ -8,7 +8,7 @@ function start(signal: AbortSignal) {
   return { releases, released, add };
 }
 
-it("releases everything once, in order", () => {
+it("releases all resources once, in the order in which they were added", () => {
   const { releases, released, add } = start(new AbortController().signal);
   add("a");
   add("b");
@@ -17,7 +17,7 @@ it("releases everything once, in order", () => {
   expect(released).toEqual(["a", "b"]);
 });
 
-it("releases everything on an abort, also what is added later", () => {
+it("releases all resources on an abort, also resources that are added later", () => {
   const user = new AbortController();
   const { released, add } = start(user.signal);
   add("a");

@@ -3,38 +3,38 @@ import { Semaphore } from "../../src/async/semaphore";
 
 const MAX_HOLD_MS = 45_000;
 const never = new AbortController().signal;
-const soon = () => new Promise((resolve) => setTimeout(resolve, 0));
+const nextTick = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 describe("a semaphore", () => {
   it("grants its permits and makes the other waiters wait in order", async () => {
     const semaphore = new Semaphore(2, MAX_HOLD_MS);
     const granted: number[] = [];
-    const takes = [1, 2, 3, 4].map(async (nth) => {
+    const takes = [1, 2, 3, 4].map(async (waiter) => {
       const release = await semaphore.acquire(never, () => undefined);
-      granted.push(nth);
+      granted.push(waiter);
       return release;
     });
-    await soon();
+    await nextTick();
     expect(granted).toEqual([1, 2]);
     (await takes[1])?.();
-    await soon();
+    await nextTick();
     expect(granted).toEqual([1, 2, 3]);
     (await takes[0])?.();
-    await soon();
+    await nextTick();
     expect(granted).toEqual([1, 2, 3, 4]);
   });
 
-  it("counts a permit that is released twice once", async () => {
+  it("frees one permit if the permit is released twice", async () => {
     const semaphore = new Semaphore(1, MAX_HOLD_MS);
     const release = await semaphore.acquire(never, null);
     release();
     release();
     await semaphore.acquire(never, null);
     const third = semaphore.acquire(never, null).then(() => "granted");
-    expect(await Promise.race([third, soon().then(() => "waiting")])).toBe("waiting");
+    expect(await Promise.race([third, nextTick().then(() => "waiting")])).toBe("waiting");
   });
 
-  it("releases a place in the queue when aborted, and nothing else", async () => {
+  it("removes only the aborted waiter from its queue", async () => {
     const semaphore = new Semaphore(1, MAX_HOLD_MS);
     const release = await semaphore.acquire(never, null);
     const user = new AbortController();
@@ -46,21 +46,24 @@ describe("a semaphore", () => {
     expect(await next).toBeTypeOf("function");
   });
 
-  it("refuses an aborted waiter at once", async () => {
+  it("throws at once if the signal is already aborted", async () => {
     await expect(
       new Semaphore(1, MAX_HOLD_MS).acquire(AbortSignal.abort(new Error("gone")), null),
     ).rejects.toThrow("gone");
   });
 });
 
-describe("a holder beyond its longest time", () => {
+describe("a holder that has had its permit for the maximum time", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => {
     expect(vi.getTimerCount()).toBe(0);
     vi.useRealTimers();
   });
 
-  /** A semaphore whose holders record the request to yield, and then release their permit. */
+  /**
+   * A semaphore whose holders release their permit when they are asked to yield. `seen`: who got a
+   * permit and who was asked. `unyielding`: the request has no `onYield`.
+   */
   function start(size: number) {
     const semaphore = new Semaphore(size, MAX_HOLD_MS);
     const seen: string[] = [];
@@ -95,7 +98,7 @@ describe("a holder beyond its longest time", () => {
     await release("a");
   });
 
-  it("yields at its longest time, not earlier", async () => {
+  it("yields at the maximum time, not earlier", async () => {
     const { seen, take, wait, release } = start(1);
     await take("a");
     await take("b");
@@ -106,7 +109,7 @@ describe("a holder beyond its longest time", () => {
     await release("b");
   });
 
-  it("yields at once to a later waiter", async () => {
+  it("yields at once if a waiter comes later", async () => {
     const { seen, take, wait, release } = start(1);
     await take("a");
     await wait(2 * MAX_HOLD_MS);
@@ -115,7 +118,7 @@ describe("a holder beyond its longest time", () => {
     await release("b");
   });
 
-  it("yields only to waiters: as many holders as waiters, the longest holder first", async () => {
+  it("is one of as many asked holders as there are waiters, and the oldest is asked first", async () => {
     const { seen, take, wait, release } = start(3);
     await take("a");
     await wait(1_000);
@@ -128,13 +131,13 @@ describe("a holder beyond its longest time", () => {
     await release("c", "d", "e");
   });
 
-  it("is asked once, even if it yields late", async () => {
+  it("is asked only once, even if it yields late", async () => {
     const asked: string[] = [];
     const semaphore = new Semaphore(1, MAX_HOLD_MS);
     const release = await semaphore.acquire(never, () => void asked.push("a"));
     const b = semaphore.acquire(never, null);
     await vi.advanceTimersByTimeAsync(3 * MAX_HOLD_MS);
-    expect(asked).toEqual([]); // a holder that never yields is not asked
+    expect(asked).toEqual([]); // no holder is asked for a waiter without `onYield`
     const user = new AbortController();
     const c = semaphore.acquire(user.signal, () => undefined);
     const d = semaphore.acquire(user.signal, () => undefined);
@@ -146,7 +149,7 @@ describe("a holder beyond its longest time", () => {
     (await b)();
   });
 
-  it("does not yield a second time, and asks no other holder to yield", async () => {
+  it("is not asked if it has no `onYield`, and no holder is asked for a waiter without it", async () => {
     const { seen, take, wait, release } = start(1);
     await take("a", { unyielding: true });
     await take("b");
@@ -160,7 +163,7 @@ describe("a holder beyond its longest time", () => {
     await release("c");
   });
 
-  it("leaves one permit to yielded holders, and admits them first", async () => {
+  it("leaves one permit to requests with `onYield` if it has none, and those go first", async () => {
     const { seen, take, release } = start(2);
     await take("a", { unyielding: true });
     await take("b", { unyielding: true });

@@ -9,23 +9,23 @@ afterEach(() => {
 
 it("resolves after its time", async () => {
   let isOver = false;
-  const slept = sleep(100, new AbortController().signal).then(() => {
+  const sleeping = sleep(100, new AbortController().signal).then(() => {
     isOver = true;
   });
   await vi.advanceTimersByTimeAsync(99);
   expect(isOver).toBe(false);
   await vi.advanceTimersByTimeAsync(1);
-  await slept;
+  await sleeping;
 });
 
 it("throws the reason of an abort at once", async () => {
   const user = new AbortController();
-  const slept = sleep(100, user.signal);
+  const sleeping = sleep(100, user.signal);
   user.abort(new Error("cancelled"));
-  await expect(slept).rejects.toThrow("cancelled");
+  await expect(sleeping).rejects.toThrow("cancelled");
 });
 
-it("does not start with an aborted signal", async () => {
-  const gone = AbortSignal.abort(new Error("gone"));
-  await expect(sleep(100, gone)).rejects.toThrow("gone");
+it("starts no timer if the signal is already aborted", async () => {
+  const aborted = AbortSignal.abort(new Error("gone"));
+  await expect(sleep(100, aborted)).rejects.toThrow("gone");
 });

@@ -5,7 +5,7 @@ import { Semaphore } from "../../src/async/semaphore";
 import { LIMITS } from "../../src/coordination/limits";
 import { CALL_TIME_LIMITS } from "../../src/providers/call-limits";
 
-/** The effect of slots that yield; decision 0087 quotes these figures. */
+/** How much time is saved because slots yield. Decision 0087 quotes these numbers. */
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -15,39 +15,39 @@ const REPLY_MS = 10_000;
 const PAUSE_MS = 2_000;
 const CALLS = 4;
 const never = new AbortController().signal;
-const keeps = () => undefined;
+const keepSlot = () => undefined;
 
-/** An agent whose provider sends no headers. Its first try of a call may give way. */
+/** An agent whose provider sends no headers. Only the first try of its call may yield its slot. */
 async function stalledAgent(slots: Semaphore, mayYield: boolean): Promise<void> {
-  for (let nth = 0; nth < LIMITS.triesPerCall; nth++) {
-    const way = Promise.withResolvers<void>();
-    const onYield = nth === 0 ? () => way.resolve() : null;
-    const release = await slots.acquire(never, mayYield ? onYield : keeps);
-    await Promise.race([way.promise, sleep(CALL_TIME_LIMITS.firstByteMs)]);
+  for (let attempt = 0; attempt < LIMITS.triesPerCall; attempt++) {
+    const yielded = Promise.withResolvers<void>();
+    const onYield = attempt === 0 ? () => yielded.resolve() : null;
+    const release = await slots.acquire(never, mayYield ? onYield : keepSlot);
+    await Promise.race([yielded.promise, sleep(CALL_TIME_LIMITS.firstByteMs)]);
     release();
-    await sleep(PAUSE_MS * 2 ** nth);
+    await sleep(PAUSE_MS * 2 ** attempt);
   }
 }
 
-/** An agent with four calls. A slot is held until the headers have come. */
+/** An agent with four calls. Each call holds a slot until its headers have arrived. */
 async function healthyAgent(slots: Semaphore): Promise<void> {
   for (let nth = 0; nth < CALLS; nth++) {
-    const release = await slots.acquire(never, keeps);
+    const release = await slots.acquire(never, keepSlot);
     await sleep(HEADERS_MS);
     release();
     await sleep(REPLY_MS);
   }
 }
 
-/** When the last of the healthy agents is done, in ms. */
+/** The time in ms after which all healthy agents are done. */
 async function lastDoneMs(agents: { stalled: number; healthy: number }, mayYield: boolean) {
   const slots = new Semaphore(CALL_SLOTS, mayYield ? HEADER_LIMIT_MS : 2 ** 31 - 1);
-  const began = Date.now();
+  const startedAt = Date.now();
   for (let nth = 0; nth < agents.stalled; nth++) void stalledAgent(slots, mayYield);
   const done = Promise.all(Array.from({ length: agents.healthy }, () => healthyAgent(slots)));
-  const ended = done.then(() => Date.now() - began);
+  const duration = done.then(() => Date.now() - startedAt);
   await vi.advanceTimersByTimeAsync(2_000_000);
-  return ended;
+  return duration;
 }
 
 it.each([
@@ -56,7 +56,7 @@ it.each([
   { stalled: 4, healthy: 8, withMs: 115_000, withoutMs: 510_000 },
   { stalled: 8, healthy: 4, withMs: 144_000, withoutMs: 978_000 },
 ])(
-  "$healthy agents beside $stalled stalled ones are done after $withMs ms, and after $withoutMs ms if no slot gives way",
+  "$healthy healthy agents in a team with $stalled stalled agents are done after $withMs ms, and after $withoutMs ms if no slot yields",
   async ({ withMs, withoutMs, ...agents }) => {
     expect(Math.round((await lastDoneMs(agents, true)) / 1_000)).toBe(withMs / 1_000);
     expect(Math.round((await lastDoneMs(agents, false)) / 1_000)).toBe(withoutMs / 1_000);

@@ -38,15 +38,15 @@ it.each([
   ]);
 });
 
-it.each(["a\0b", "\ud800"])("refuses %j, which no statement can carry", (text) => {
+it.each(["a\0b", "\ud800"])("throws for the text %j, which the database cannot store", (text) => {
   expect(() => literal(text)).toThrow("NUL or lone surrogates");
 });
 
-it.each([Number.NaN, Number.POSITIVE_INFINITY])("refuses %s", (value) => {
+it.each([Number.NaN, Number.POSITIVE_INFINITY])("throws for the number %s", (value) => {
   expect(() => literal(value)).toThrow("finite");
 });
 
-it("lists one tenant's keys, newest first, and none of another's", () => {
+it("lists the keys of one tenant only, newest first", () => {
   const db = database();
   for (const [id, tenant] of [
     ["01", "acme"],
@@ -62,7 +62,7 @@ it("lists one tenant's keys, newest first, and none of another's", () => {
   ).toEqual(["03", "01"]);
 });
 
-it("revokes a key once, and reports a missing key", () => {
+it("keeps the time of the first revocation of a key, and returns no id for a missing key", () => {
   const db = database();
   db.exec(insertKey(key));
   expect(db.prepare(revokeKey("01", 7)).all()).toEqual([{ id: "01" }]);
@@ -71,7 +71,7 @@ it("revokes a key once, and reports a missing key", () => {
   expect(db.prepare(revokeKey("' OR 1=1--", 8)).all()).toEqual([]);
 });
 
-it("sets limits, and sets them back to what all have", () => {
+it("sets the limits of a tenant, and resets limits to the deployment's defaults", () => {
   const db = database();
   db.exec(setLimits("acme", { turns: 3, usdPerDay: 2.5, storedBytes: 7 }));
   db.exec(setLimits("acme", { turns: null, usdPerDay: 0, storedBytes: null }));

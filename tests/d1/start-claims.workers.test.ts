@@ -17,7 +17,7 @@ const rows = async () =>
     .results;
 
 describe("an idempotency key", () => {
-  it("is found by itself, in its own tenant only", async () => {
+  it("finds its claim in its own tenant only, and no other key finds it", async () => {
     await claims.claim(claimOf("one", "order 17"), null);
     expect(await claims.find("one", "order 17", Date.now())).toMatchObject({
       start_id: "start_one",
@@ -26,25 +26,25 @@ describe("an idempotency key", () => {
     expect(await claims.find("other", "order 17", Date.now())).toBeNull();
   });
 
-  it("is kept as a hash, another one for each tenant", async () => {
+  it("is stored as a hash, which is different for each tenant", async () => {
     for (const tenant of ["red", "blue"])
       await claims.claim(claimOf(tenant, "customer 4711"), null);
-    const kept = (await rows())
+    const hashes = (await rows())
       .filter(({ tenant }) => tenant === "red" || tenant === "blue")
       .map(({ key }) => key);
-    expect(kept).toEqual([
+    expect(hashes).toEqual([
       expect.stringMatching(/^[0-9a-f]{64}$/),
       expect.stringMatching(/^[0-9a-f]{64}$/),
     ]);
-    expect(new Set(kept).size).toBe(2);
+    expect(new Set(hashes).size).toBe(2);
   });
 
-  it("is unique, for any division into tenant and key", async () => {
+  it("has a different hash if only the border between tenant and key is different", async () => {
     await claims.claim(claimOf("acme", "x1"), null);
     await claims.claim(claimOf("acmex", "1"), null);
-    const kept = (await rows())
+    const hashes = (await rows())
       .filter(({ tenant }) => tenant.startsWith("acme"))
       .map(({ key }) => key);
-    expect(new Set(kept).size).toBe(2);
+    expect(new Set(hashes).size).toBe(2);
   });
 });

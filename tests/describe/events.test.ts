@@ -5,24 +5,24 @@ import { WireEventSchema } from "../../src/protocol/events";
 import { apply, emptyView, turnOf } from "../../src/protocol/view";
 import * as b from "../protocol/builders";
 
-/** The last of these events as a sentence. */
+/** The sentence for the last of these events. */
 function sentenceOf(bodies: readonly b.Body[]): Sentence | null {
   const events = b.log([...bodies]);
   const [event, turn] = [events.at(-1), turnOf(b.view(events))];
   return event && turn ? describeEvent(event, turn) : null;
 }
 
-const begun = b.story.slice(0, 6);
+const firstEvents = b.story.slice(0, 6);
 
-describe("an event as a sentence", () => {
+describe("the sentence for an event", () => {
   it.each([
     {
-      name: "names its agent apart from the words",
+      name: "has the agent's name and the text in separate fields",
       body: b.answered("anna", "agent1.1", 1, "12345"),
       sentence: { agent: "anna", text: " answers: agent1.1 (5 characters)", tone: "good" },
     },
     {
-      name: "names an agent whose vote arrived too late",
+      name: "begins with `'s` after the name if a vote is ignored",
       body: b.voteStale("anna", "agent2.1", ["agent2.2"]),
       sentence: {
         agent: "anna",
@@ -31,7 +31,7 @@ describe("an event as a sentence", () => {
       },
     },
     {
-      name: "starts with its own text if it has no agent",
+      name: "has no agent if the event has none",
       body: b.votesCleared("agent2.2", ["anna", "agent2.1"], ["ben", "agent2.1"]),
       sentence: {
         agent: null,
@@ -40,18 +40,18 @@ describe("an event as a sentence", () => {
       },
     },
     {
-      name: "is empty if only figures change",
+      name: "is missing for an event that is not worth a sentence",
       body: b.delta("anna", { call: "c", offset: 0, text: "x" }),
       sentence: null,
     },
   ])("$name", ({ body, sentence }) => {
-    expect(sentenceOf([...begun, body])).toEqual(sentence);
+    expect(sentenceOf([...firstEvents, body])).toEqual(sentence);
   });
 });
 
 const GOLDEN = "proof/golden";
 
-it("every event of the golden logs has a sentence or none, and never fails", async () => {
+it("events of the golden logs can all be described, and no sentence is empty", async () => {
   const files = (await readdir(GOLDEN)).filter((name) => name.endsWith(".jsonl"));
   const described = new Set<string>();
   for (const file of files) {

@@ -9,11 +9,11 @@ async function inObject(test: (storage: DurableObjectStorage) => Promise<void>):
 }
 
 it.each([
-  { name: "the next timer, if it comes before the watchdog", next: 3_000, alarm: 3_000 },
-  { name: "the watchdog, if the next timer is far", next: 60_000, alarm: WATCHDOG_MS },
-  { name: "the watchdog, if there is no timer", next: null, alarm: WATCHDOG_MS },
+  { name: "the next timer if it is before the watchdog", next: 3_000, alarm: 3_000 },
+  { name: "the watchdog if the next timer is later", next: 60_000, alarm: WATCHDOG_MS },
+  { name: "the watchdog if there is no timer", next: null, alarm: WATCHDOG_MS },
   {
-    name: "a moment that is certainly due, if the timer is a fraction",
+    name: "the next whole millisecond if the timer is due at a fraction of one",
     next: 2_999.2,
     alarm: 3_000,
   },
@@ -21,74 +21,74 @@ it.each([
   await inObject(async (storage) => {
     const now = Date.now();
     await new AlarmScheduler(storage, () => {}).arm(true, next);
-    const armed = Date.now();
-    const set = (await storage.getAlarm()) ?? 0;
-    expect(set - now - alarm).toBeGreaterThanOrEqual(0);
-    expect(set - armed - alarm).toBeLessThan(50);
+    const armedAt = Date.now();
+    const alarmAt = (await storage.getAlarm()) ?? 0;
+    expect(alarmAt - now - alarm).toBeGreaterThanOrEqual(0);
+    expect(alarmAt - armedAt - alarm).toBeLessThan(50);
     await storage.deleteAlarm();
   });
 });
 
 it("writes no alarm that is later than the current one", async () => {
   await inObject(async (storage) => {
-    const write = vi.spyOn(storage, "setAlarm");
-    const wakeUp = new AlarmScheduler(storage, () => {});
-    for (const later of [9_000, 9_500, 60_000, 10_000]) await wakeUp.arm(true, later);
-    expect(write).toHaveBeenCalledTimes(1);
-    await wakeUp.arm(true, 2_000);
-    expect(write).toHaveBeenCalledTimes(2);
-    await wakeUp.arm(false, null);
+    const setAlarm = vi.spyOn(storage, "setAlarm");
+    const alarms = new AlarmScheduler(storage, () => {});
+    for (const later of [9_000, 9_500, 60_000, 10_000]) await alarms.arm(true, later);
+    expect(setAlarm).toHaveBeenCalledTimes(1);
+    await alarms.arm(true, 2_000);
+    expect(setAlarm).toHaveBeenCalledTimes(2);
+    await alarms.arm(false, null);
     expect(await storage.getAlarm()).toBeNull();
   });
 });
 
 it.each([true, false])(
-  "replaces an overdue alarm, which may be lost, by another; a turn runs: %s",
+  "replaces an overdue alarm, because it may be lost (a turn runs: %s)",
   async (isRunning) => {
     await inObject(async (storage) => {
-      const write = vi.spyOn(storage, "setAlarm").mockResolvedValue();
-      const wakeUp = new AlarmScheduler(storage, () => {});
-      await wakeUp.arm(isRunning, 0);
+      const setAlarm = vi.spyOn(storage, "setAlarm").mockResolvedValue();
+      const alarms = new AlarmScheduler(storage, () => {});
+      await alarms.arm(isRunning, 0);
       await scheduler.wait(5);
-      await wakeUp.arm(isRunning, 3_000);
-      expect(write).toHaveBeenCalledTimes(2);
-      await wakeUp.arm(false, null);
+      await alarms.arm(isRunning, 3_000);
+      expect(setAlarm).toHaveBeenCalledTimes(2);
+      await alarms.arm(false, null);
     });
   },
 );
 
 it.each([true, false])(
-  "sets no alarm for the present moment, which its own handler would lose; a turn runs: %s",
+  "never sets an alarm to the current time, because it may not fire (a turn runs: %s)",
   async (isRunning) => {
     await inObject(async (storage) => {
-      const write = vi.spyOn(storage, "setAlarm").mockResolvedValue();
-      const wakeUp = new AlarmScheduler(storage, () => {});
+      const setAlarm = vi.spyOn(storage, "setAlarm").mockResolvedValue();
+      const alarms = new AlarmScheduler(storage, () => {});
       const before = Date.now();
-      await wakeUp.arm(isRunning, 0);
-      expect(Number(write.mock.calls[0]?.[0])).toBeGreaterThan(before);
-      await wakeUp.arm(false, null);
+      await alarms.arm(isRunning, 0);
+      expect(Number(setAlarm.mock.calls[0]?.[0])).toBeGreaterThan(before);
+      await alarms.arm(false, null);
     });
   },
 );
 
-it("is set again first of all when it fires, unless nothing runs", async () => {
+it("sets the next alarm when an alarm fires, but only while a turn runs", async () => {
   await inObject(async (storage) => {
-    const wakeUp = new AlarmScheduler(storage, () => {});
-    await wakeUp.onAlarm(true);
+    const alarms = new AlarmScheduler(storage, () => {});
+    await alarms.onAlarm(true);
     expect(await storage.getAlarm()).toBeGreaterThan(Date.now());
     await storage.deleteAlarm();
-    await wakeUp.onAlarm(false);
+    await alarms.onAlarm(false);
     expect(await storage.getAlarm()).toBeNull();
   });
 });
 
-it("fires in memory at the exact time", async () => {
+it("calls the session at the exact time by a timer in memory", async () => {
   await inObject(async (storage) => {
-    const rang = Promise.withResolvers<number>();
+    const fired = Promise.withResolvers<number>();
     const due = Date.now() + 40;
-    const wakeUp = new AlarmScheduler(storage, () => rang.resolve(Date.now()));
-    await wakeUp.arm(true, 40);
-    expect((await rang.promise) - due).toBeGreaterThanOrEqual(0);
-    await wakeUp.arm(false, null);
+    const alarms = new AlarmScheduler(storage, () => fired.resolve(Date.now()));
+    await alarms.arm(true, 40);
+    expect((await fired.promise) - due).toBeGreaterThanOrEqual(0);
+    await alarms.arm(false, null);
   });
 });

@@ -4,7 +4,7 @@ import type { Performer } from "../../src/engine/ports";
 import { Semaphore } from "../../src/async/semaphore";
 import type { Effect, ModelCallEffect } from "../../src/coordination";
 
-const underWay = (id: string, notBefore = 0): ModelCallEffect => ({
+const modelCall = (id: string, notBefore = 0): ModelCallEffect => ({
   type: "model_call",
   id,
   agent: 0,
@@ -12,7 +12,7 @@ const underWay = (id: string, notBefore = 0): ModelCallEffect => ({
   purpose: "coordination",
   notBefore,
 });
-const call = (id: string, notBefore = 0): Effect => underWay(id, notBefore);
+const call = (id: string, notBefore = 0): Effect => modelCall(id, notBefore);
 const tool = (id: string): Effect => ({
   type: "tool_call",
   id,
@@ -24,7 +24,11 @@ const tool = (id: string): Effect => ({
 const HEADER_LIMIT_MS = 45_000;
 const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-/** A performer whose calls end on demand. */
+/**
+ * A runner whose performer records its steps in `seen`. `open`: functions that let a call go on. An
+ * id decides the behaviour: "waiting …" waits for a rate limit, "large …" takes long to build,
+ * "broken" throws, "inside …" is a tool without requests. `refuses`: calls that the rules refuse.
+ */
 function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
   const [seen, dropped]: [string[], string[]] = [[], []];
   const open = new Map<string, { headers: () => void; sent: () => void; end: () => void }>();
@@ -62,7 +66,7 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
     },
     resumeCall: ({ id }) => {
       if (refuses.has(id)) return null;
-      seen.push(`taken up ${id}`);
+      seen.push(`resumed ${id}`);
       return { send: async () => () => void seen.push(`settled ${id}`) };
     },
     performTool: async ({ id }, _signal, acquireSlot) => {
@@ -86,15 +90,15 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
   return { seen, dropped, open, sync, runner };
 }
 
-it("resumes a running call, and reports its end like any other's", async () => {
+it("resumes a call that was in flight, and reports its end", async () => {
   const { seen, runner } = start(1);
-  await runner.resume(underWay("a"));
-  expect(seen).toEqual(["taken up a", "settled a"]);
+  await runner.resume(modelCall("a"));
+  expect(seen).toEqual(["resumed a", "settled a"]);
 });
 
-it("reports when a running call cannot be resumed", () => {
+it("returns null for a call that cannot be resumed", () => {
   const { runner } = start(1, new Set(["a"]));
-  expect(runner.resume(underWay("a"))).toBeNull();
+  expect(runner.resume(modelCall("a"))).toBeNull();
 });
 
 it("performs each effect once, however often it is owed", async () => {
@@ -105,7 +109,7 @@ it("performs each effect once, however often it is owed", async () => {
   expect(seen).toEqual(["prepared a"]);
 });
 
-it("waits only for headers, not for the body: the next call starts when the headers have arrived", async () => {
+it("starts the next call when the headers of the call before have arrived, not its whole reply", async () => {
   const { seen, open, sync } = start(1);
   await sync([call("a"), call("b")]);
   expect(seen).toEqual(["prepared a"]);
@@ -114,7 +118,7 @@ it("waits only for headers, not for the body: the next call starts when the head
   expect(seen).toEqual(["prepared a", "prepared b"]);
 });
 
-it("sends one request at a time: the next when the previous was sent or dropped", async () => {
+it("builds one request at a time, and the next one when the request before was sent or has failed", async () => {
   const { seen, open, sync } = start(4);
   await sync([call("large a"), call("large b"), call("c")]);
   expect(seen).toEqual(["prepared large a"]);
@@ -126,7 +130,7 @@ it("sends one request at a time: the next when the previous was sent or dropped"
   expect(seen).toEqual(["prepared large a", "prepared large b", "settled large b", "prepared c"]);
 });
 
-it("sends no request that is no longer owed when its turn comes", async () => {
+it("does not prepare a call that is no longer owed when the request before was sent", async () => {
   const { seen, open, sync } = start(4);
   await sync([call("large a"), call("b")]);
   await sync([], ["large a"]);
@@ -142,7 +146,7 @@ it("does not start an effect before it is due", async () => {
   expect(seen).toEqual(["prepared later"]);
 });
 
-it("aborts effects that are no longer owed, sent or queued, and settles neither", async () => {
+it("aborts sent and waiting effects that are no longer owed, and reports no end for them", async () => {
   const { seen, sync } = start(1);
   await sync([call("a"), call("queued")]);
   await sync([], []);
@@ -150,7 +154,7 @@ it("aborts effects that are no longer owed, sent or queued, and settles neither"
   expect(seen).toEqual(["prepared a", "aborted a", "prepared c"]);
 });
 
-it("lets other calls start while a tool runs whose server has sent headers", async () => {
+it("frees the slot of a tool when its server has sent headers", async () => {
   const { seen, open, sync } = start(1);
   await sync([tool("tool_1"), call("b")]);
   expect(seen).toEqual(["tool tool_1"]);
@@ -159,7 +163,7 @@ it("lets other calls start while a tool runs whose server has sent headers", asy
   expect(seen).toEqual(["tool tool_1", "prepared b"]);
 });
 
-it("holds no slot for a tool without requests, and runs it while all slots are in use", async () => {
+it("runs a tool without requests while all slots are in use, because it needs no slot", async () => {
   const { seen, open, sync } = start(1);
   await sync([tool("inside"), call("a"), tool("far"), tool("inside too")]);
   expect(seen).toEqual(["tool inside", "tool inside too", "prepared a"]);
@@ -185,13 +189,13 @@ it("drops a tool that waits for a slot when it is no longer owed", async () => {
   expect(seen).toEqual(["prepared a", "settled a"]);
 });
 
-it("lists tools beside the calls, in separate slots", async () => {
+it("lists tools while calls use all slots, because listings have separate slots", async () => {
   const { seen, sync } = start(1);
   await sync([call("a"), call("queued"), { type: "tool_listing", id: "listing_1_1", agent: 0 }]);
   expect(seen).toEqual(["listing listing_1_1", "prepared a"]);
 });
 
-it("holds no slot for a call that waits for its backend's limits, and ends the wait when the call is no longer owed", async () => {
+it("uses no slot for a call that waits for a rate limit, and ends its wait when it is no longer owed", async () => {
   const { seen, dropped, open, sync } = start(1);
   await sync([call("waiting"), call("b")]);
   expect(seen).toEqual(["waits waiting", "prepared b"]);
@@ -202,7 +206,7 @@ it("holds no slot for a call that waits for its backend's limits, and ends the w
   expect(dropped).toEqual(["waiting", "b"]);
 });
 
-it("frees its slot when the rules refuse a call", async () => {
+it("frees the slot of a call that the rules refuse", async () => {
   const { seen, sync } = start(1, new Set(["refused"]));
   await sync([call("refused"), call("b")]);
   expect(seen).toEqual(["prepared b"]);
@@ -220,18 +224,18 @@ describe("a call that waits for headers while other calls wait for its slot", ()
   const YIELD_MESSAGE =
     "ProviderError: No response after 45 s while other calls waited for a slot, so the call was aborted.";
   const stalled = call("call_1_1_1_1_1_1");
-  const again = call("call_1_1_1_1_1_2");
+  const secondTry = call("call_1_1_1_1_1_2");
   const other = call("call_1_1_2_1_1_1");
   const third = call("call_1_1_3_1_1_1");
   afterEach(() => void vi.useRealTimers());
 
-  const startPatiently = (slots: number) => {
+  const startWithFakeTimers = (slots: number) => {
     vi.useFakeTimers();
     return start(slots);
   };
 
   it("yields and fails, and the other call starts", async () => {
-    const { seen, sync } = startPatiently(1);
+    const { seen, sync } = startWithFakeTimers(1);
     await sync([stalled, other]);
     await vi.advanceTimersByTimeAsync(HEADER_LIMIT_MS);
     expect(seen).toEqual([
@@ -242,7 +246,7 @@ describe("a call that waits for headers while other calls wait for its slot", ()
   });
 
   it("is not interrupted once its headers have arrived", async () => {
-    const { seen, open, sync } = startPatiently(1);
+    const { seen, open, sync } = startWithFakeTimers(1);
     await sync([stalled, other]);
     open.get(stalled.id)?.headers();
     await vi.advanceTimersByTimeAsync(0);
@@ -252,34 +256,34 @@ describe("a call that waits for headers while other calls wait for its slot", ()
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("keeps its slot when it is tried again", async () => {
-    const { seen, open, sync } = startPatiently(1);
+  it("does not yield its slot again in its second try", async () => {
+    const { seen, open, sync } = startWithFakeTimers(1);
     await sync([stalled, other]);
     await vi.advanceTimersByTimeAsync(HEADER_LIMIT_MS);
     open.get(other.id)?.headers();
-    await sync([again], [other.id]);
-    await sync([third], [again.id, other.id]);
+    await sync([secondTry], [other.id]);
+    await sync([third], [secondTry.id, other.id]);
     seen.length = 0;
     await vi.advanceTimersByTimeAsync(3 * HEADER_LIMIT_MS);
     expect(seen).toEqual([]);
-    open.get(again.id)?.end();
+    open.get(secondTry.id)?.end();
     await vi.advanceTimersByTimeAsync(0);
-    expect(seen).toEqual([`settled ${again.id}`, `prepared ${third.id}`]);
+    expect(seen).toEqual([`settled ${secondTry.id}`, `prepared ${third.id}`]);
   });
 
-  it("may yield again after all that", async () => {
-    const { seen, open, sync } = startPatiently(1);
+  it("may yield again after no effect was owed for a moment", async () => {
+    const { seen, open, sync } = startWithFakeTimers(1);
     await sync([stalled, other]);
     await vi.advanceTimersByTimeAsync(HEADER_LIMIT_MS);
     open.get(other.id)?.end();
     await vi.advanceTimersByTimeAsync(0);
     await sync([]);
     seen.length = 0;
-    await sync([again, third]);
+    await sync([secondTry, third]);
     await vi.advanceTimersByTimeAsync(HEADER_LIMIT_MS);
     expect(seen).toEqual([
-      `prepared ${again.id}`,
-      `failed ${again.id}: ${YIELD_MESSAGE}`,
+      `prepared ${secondTry.id}`,
+      `failed ${secondTry.id}: ${YIELD_MESSAGE}`,
       `prepared ${third.id}`,
     ]);
   });

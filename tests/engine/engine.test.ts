@@ -25,7 +25,10 @@ const ASK: InputBody = {
   timeoutMs: null,
 };
 
-/** A session whose log is an array: it survives `start`, as rows survive a restart. */
+/**
+ * A session whose log is an array. Each `start` loads the session from the log, like a restart.
+ * `prepared`: the ids of calls that were to be sent.
+ */
 function memorySession() {
   const log: SessionEvent[] = [];
   const reported: unknown[] = [];
@@ -80,7 +83,7 @@ function memorySession() {
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-it("performs what the state owes after an input is stored", async () => {
+it("performs the owed effects after an input is stored", async () => {
   const { start, log, prepared } = memorySession();
   const { coordinator, engine } = start();
   const events = coordinator.handle(ASK);
@@ -92,7 +95,7 @@ it("performs what the state owes after an input is stored", async () => {
   await engine.disarm();
 });
 
-it("keeps its state if an input cannot be stored", () => {
+it("does not change its state if an input cannot be stored", () => {
   const { start, log, disk } = memorySession();
   const { coordinator } = start();
   disk.refuses = true;
@@ -101,7 +104,7 @@ it("keeps its state if an input cannot be stored", () => {
   expect(log).toEqual([]);
 });
 
-it("continues after a restart with the state that the log folds to", async () => {
+it("continues after a restart with the state that is computed from the log", async () => {
   const { start, prepared } = memorySession();
   const first = start();
   first.coordinator.handle(ASK);
@@ -110,12 +113,13 @@ it("continues after a restart with the state that the log folds to", async () =>
   const second = start();
   expect(second.coordinator.state).toEqual(first.coordinator.state);
   await soon();
-  expect(prepared).toEqual([...prepared.slice(0, 2), ...prepared.slice(0, 2)]);
+  const beforeRestart = prepared.slice(0, 2);
+  expect(prepared).toEqual([...beforeRestart, ...beforeRestart]);
   second.coordinator.handle({ type: "cancel_requested" });
   await second.engine.disarm();
 });
 
-it("ends the turn if an effect fails by a fault of our own", async () => {
+it("ends the turn if an effect fails because of an internal error", async () => {
   const { start, log, reported } = memorySession();
   const { coordinator, engine } = start({
     prepareCall: () => {

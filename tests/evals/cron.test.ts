@@ -35,29 +35,51 @@ describe("a cron", () => {
     { cron: "0 0 * *", why: "five fields" },
     { cron: "", why: "five fields" },
     { cron: "0  6 * * *", why: "five fields" },
-  ])("C11 may not be $cron: $why", ({ cron, why }) => expect(cronProblem(cron)).toContain(why));
+  ])("C11 may not be `$cron`, and the problem says: $why", ({ cron, why }) =>
+    expect(cronProblem(cron)).toContain(why),
+  );
 
   it.each([
-    { name: "in its minute", cron: "0 6 * * MON", when: "2026-11-30T06:00:00Z", due: true },
     {
-      name: "late in its minute",
+      name: "is due at the start of its minute",
+      cron: "0 6 * * MON",
+      when: "2026-11-30T06:00:00Z",
+      due: true,
+    },
+    {
+      name: "is due at the end of its minute",
       cron: "0 6 * * MON",
       when: "2026-11-30T06:00:59.999Z",
       due: true,
     },
-    { name: "not in the next one", cron: "0 6 * * MON", when: "2026-11-30T06:01:00Z", due: false },
-    { name: "not on another day", cron: "0 6 * * MON", when: "2026-11-29T06:00:00Z", due: false },
-    { name: "never without a cron", cron: undefined, when: "2026-11-30T06:00:00Z", due: false },
-  ])("is due $name", ({ cron, when, due }) => expect(isDue(cron, at(when))).toBe(due));
+    {
+      name: "is not due in the next minute",
+      cron: "0 6 * * MON",
+      when: "2026-11-30T06:01:00Z",
+      due: false,
+    },
+    {
+      name: "is not due on another day",
+      cron: "0 6 * * MON",
+      when: "2026-11-29T06:00:00Z",
+      due: false,
+    },
+    {
+      name: "is never due if it is missing",
+      cron: undefined,
+      when: "2026-11-30T06:00:00Z",
+      due: false,
+    },
+  ])("$name", ({ cron, when, due }) => expect(isDue(cron, at(when))).toBe(due));
 
-  it("names its next time in UTC", () => {
+  it("is read in UTC to compute its next time", () => {
     expect(nextDue("0 6 * * MON", at("2026-11-30T06:00:00Z"))).toBe(at("2026-12-07T06:00:00Z"));
     expect(nextDue(undefined, 0)).toBeNull();
   });
 });
 
 describe("the id of a run", () => {
-  it("is the same for both triggers in a minute", () => {
+  it("is the same for two triggers in one minute", () => {
     expect(scheduledRunId(at("2026-11-30T06:00:01Z"))).toBe(
       scheduledRunId(at("2026-11-30T06:00:59Z")),
     );

@@ -9,16 +9,16 @@ import type { EvalRunPage } from "../../src/protocol/api/evals";
 import { SuiteSchema } from "../../src/evals/schema";
 import { teamOf } from "../durable-objects/session/session-client";
 
-/** Runs of suites on simulated models, started at their objects. */
+/** Helpers to start runs of suites directly at their objects, with simulated models. */
 
 export const records = new EvalRecords(env.DB);
 
-const AT = Date.parse("2026-11-30T06:00:00Z");
+const SCHEDULED_AT = Date.parse("2026-11-30T06:00:00Z");
 const NUMBER_42 = { type: "number", value: 42 };
 
 /**
- * A run of a suite of this name, with a team of these models. Without `more` it has three cases
- * that expect 42.
+ * A run of a suite with this name and a team of these models. `more`: settings of the suite; by
+ * default it has three cases that expect the number 42.
  */
 export function runOf(
   name: string,
@@ -30,7 +30,7 @@ export function runOf(
     question: "What is six times seven?",
     grader: NUMBER_42,
   }));
-  const written = {
+  const suite = {
     name,
     description: name,
     team: "none",
@@ -46,38 +46,39 @@ export function runOf(
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
   const place = {
     tenant: "local",
-    id: scheduledRunId(AT),
+    id: scheduledRunId(SCHEDULED_AT),
     origin: "cron" as const,
-    scheduledAt: AT,
+    scheduledAt: SCHEDULED_AT,
   };
-  return { ...place, suite: SuiteSchema.parse(written), team: parsed.team, problem: null };
+  return { ...place, suite: SuiteSchema.parse(suite), team: parsed.team, problem: null };
 }
 
+/** The object of the run. */
 export const stubOf = ({ tenant, suite, id }: EvalRunStart) =>
   env.EVALS.get(env.EVALS.idFromName(evalRunName(tenant, suite.name, id)));
 
-/** The possible sessions of the run's cases, in order. */
+/** The session ids of the run's cases, in order; a case may have no session. */
 export const sessionsOf = ({ suite, id, scheduledAt }: EvalRunStart): string[] =>
   suite.cases.map(({ id: caseId }) =>
     evalSessionId({ suite: suite.name, run: id, caseId, scheduledAt }),
   );
 
-/** The run in D1, once it meets the condition. */
+/** Waits until the run in D1 meets the condition, and returns it. */
 export async function until(
   run: EvalRunStart,
-  wanted: (page: EvalRunPage) => boolean,
+  condition: (page: EvalRunPage) => boolean,
 ): Promise<EvalRunPage> {
   for (let tries = 0; tries < 500; tries += 1) {
     const page = await records.run(run.tenant, run.suite.name, run.id);
-    if (page && wanted(page)) return page;
+    if (page && condition(page)) return page;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error("the run did not come so far");
+  throw new Error("the run did not meet the condition in time");
 }
 
 export const isDone = ({ status }: EvalRunPage): boolean => status === "completed";
 
-/** The cases in the run's object. */
+/** The statuses of the cases in the run's object, in order. */
 export const casesOf = (run: EvalRunStart): Promise<string[]> =>
   runInDurableObject(stubOf(run), (_, { storage }) =>
     storage.sql

@@ -3,14 +3,14 @@ import { fencedBlocks, grade, numbersIn } from "../../src/evals/grade";
 import { type Grader, GraderSchema } from "../../src/evals/schema";
 import { cpuMs } from "../fakes/cpu-time";
 
-const toGrader = (written: object): Grader => GraderSchema.parse(written);
-const passes = (answer: string, written: object) => grade(answer, toGrader(written)).pass;
+const toGrader = (settings: object): Grader => GraderSchema.parse(settings);
+const passes = (answer: string, settings: object) => grade(answer, toGrader(settings)).pass;
 
-describe("exact", () => {
+describe("the grader `exact`", () => {
   it.each([
     { name: "accepts the text itself", answer: "Canberra", value: "Canberra", pass: true },
     {
-      name: "ignores white space around both",
+      name: "ignores white space around both texts",
       answer: "\n Canberra\t",
       value: " Canberra ",
       pass: true,
@@ -43,12 +43,22 @@ describe("exact", () => {
   );
 });
 
-describe("contains", () => {
+describe("the grader `contains`", () => {
   it.each([
-    { name: "requires all of several", answer: "red and blue", all: ["red", "blue"], pass: true },
-    { name: "fails if one of all is missing", answer: "red", all: ["red", "blue"], pass: false },
-    { name: "passes with one of any", answer: "blue", any: ["red", "blue"], pass: true },
-    { name: "fails without any", answer: "green", any: ["red", "blue"], pass: false },
+    {
+      name: "requires all texts of `all`",
+      answer: "red and blue",
+      all: ["red", "blue"],
+      pass: true,
+    },
+    {
+      name: "fails if one text of `all` is missing",
+      answer: "red",
+      all: ["red", "blue"],
+      pass: false,
+    },
+    { name: "passes with one text of `any`", answer: "blue", any: ["red", "blue"], pass: true },
+    { name: "fails without any text of `any`", answer: "green", any: ["red", "blue"], pass: false },
     { name: "is case-sensitive", answer: "Red", any: ["red"], pass: false },
     {
       name: "ignores the case on request",
@@ -75,7 +85,7 @@ describe("the numbers of a text", () => {
     { text: "1,234.5", numbers: [1234.5] },
     { text: "1,2,3", numbers: [1, 2, 3] },
     { text: "12345,678", numbers: [12345, 678] },
-    { text: "1.234,5 is read as English writes it", numbers: [1.234, 5] },
+    { text: "1.234,5 is read in English notation", numbers: [1.234, 5] },
     { text: "12.5% of it", numbers: [12.5] },
     { text: "-3, −4, (-5), -$6 and $-7", numbers: [-3, -4, -5, -6, -7] },
     { text: "3-5 and gpt-4", numbers: [3, 5, 4] },
@@ -92,7 +102,7 @@ describe("the numbers of a text", () => {
   ])("$text", ({ text, numbers }) => expect(numbersIn(text)).toEqual(numbers));
 });
 
-describe("number", () => {
+describe("the grader `number`", () => {
   it.each([
     { name: "reads the last number", answer: "6 times 7 is 42", value: 42, pass: true },
     {
@@ -102,7 +112,12 @@ describe("number", () => {
       which: "first",
       pass: true,
     },
-    { name: "reads no other number", answer: "42, for 6 times 7", value: 42, pass: false },
+    {
+      name: "does not read the first number by default",
+      answer: "42, for 6 times 7",
+      value: 42,
+      pass: false,
+    },
     { name: "is exact without a tolerance", answer: "42.0001", value: 42, pass: false },
     { name: "accepts an integer with a decimal point", answer: "42.000", value: 42, pass: true },
     {
@@ -113,7 +128,7 @@ describe("number", () => {
       pass: true,
     },
     {
-      name: "refuses a number beyond it",
+      name: "refuses a number beyond an absolute tolerance",
       answer: "1.11",
       value: 1,
       tolerance: { absolute: 0.1 },
@@ -127,7 +142,7 @@ describe("number", () => {
       pass: true,
     },
     {
-      name: "also below zero",
+      name: "applies a relative tolerance to a negative number",
       answer: "-99",
       value: -100,
       tolerance: { relative: 0.01 },
@@ -147,9 +162,9 @@ describe("number", () => {
       tolerance: { relative: 1 },
       pass: false,
     },
-    { name: "reads a percentage as its number", answer: "12%", value: 0.12, pass: false },
+    { name: "reads 12% as 12", answer: "12%", value: 0.12, pass: false },
     { name: "reads thousands", answer: "1,234.5", value: 1234.5, pass: true },
-    { name: "refuses an answer without number", answer: "NaN", value: 0, pass: false },
+    { name: "refuses an answer without a number", answer: "NaN", value: 0, pass: false },
     {
       name: "refuses an infinite number with any tolerance",
       answer: "1e999",
@@ -169,7 +184,7 @@ describe("number", () => {
   });
 });
 
-describe("json", () => {
+describe("the grader `json`", () => {
   const water = { H: 2, O: 1 };
   const fenced = (text: string, fence = "```json") =>
     `Here:\n${fence}\n${text}\n${/^(`+|~+)/.exec(fence)?.[0]}\nDone.`;
@@ -195,25 +210,25 @@ describe("json", () => {
       pass: true,
     },
     {
-      name: "reads no earlier block",
+      name: "does not read an earlier block",
       answer: `${fenced('{"H":2,"O":1}')}\n${fenced('{"H":1}')}`,
       value: water,
       pass: false,
     },
     {
-      name: "finds no block inside another",
+      name: "ignores a block inside another block",
       answer: fenced(fenced('{"H":2,"O":1}'), "````markdown"),
       value: water,
       pass: false,
     },
     {
-      name: "reads a longer fence as one block",
+      name: "accepts a block with a longer fence",
       answer: fenced('{"H":2,"O":1}', "````json"),
       value: water,
       pass: true,
     },
     {
-      name: "does not search prose for braces",
+      name: "does not search for JSON inside a sentence",
       answer: 'It is {"H":2,"O":1}.',
       value: water,
       pass: false,
@@ -232,9 +247,14 @@ describe("json", () => {
     { name: "distinguishes a number from its text", answer: '"1"', value: 1, pass: false },
     { name: "treats 1.0 as 1", answer: "1.0", value: 1, pass: true },
     { name: "accepts null as a value", answer: "null", value: null, pass: true },
-    { name: "refuses null for a missing key", answer: '{"a":null}', value: {}, pass: false },
     {
-      name: "treats no prototype member as a key",
+      name: "refuses a key with null if the key is not expected",
+      answer: '{"a":null}',
+      value: {},
+      pass: false,
+    },
+    {
+      name: "treats `__proto__` as a key like any other",
       answer: '{"__proto__":{"a":1}}',
       value: { a: 1 },
       pass: false,
@@ -246,14 +266,14 @@ describe("json", () => {
     expect(passes(answer, { type: "json", value })).toBe(pass),
   );
 
-  it("names the place of the difference", () => {
+  it("names the JSON pointer of the first difference", () => {
     expect(
       grade('{"a":{"b/c":[1,2]}}', toGrader({ type: "json", value: { a: { "b/c": [1, 3] } } }))
         .detail,
     ).toBe("its JSON differs at /a/b~1c/1");
   });
 
-  it("knows which line closes a block", () => {
+  it("closes a block only with a line of the same fence characters and nothing else", () => {
     expect(fencedBlocks("```json\n1\n~~~\n``` x\n```\ntext\n~~~\n2\n~~~")).toEqual([
       "1\n~~~\n``` x",
       "2",
@@ -261,7 +281,7 @@ describe("json", () => {
   });
 });
 
-describe("an answer of any kind", () => {
+describe("a long answer of one kind of characters", () => {
   const long = 256 * 1024;
   const graders = [
     { type: "exact", value: "x" },
@@ -281,9 +301,9 @@ describe("an answer of any kind", () => {
     { name: "fences", answer: "```\n".repeat(long / 4) },
     { name: "back ticks", answer: "`".repeat(long) },
     { name: "lone surrogates", answer: "\ud800".repeat(long) },
-  ])("$name are graded at once, and fail", ({ answer }) => {
-    const begun = cpuMs();
+  ])("is graded quickly and fails: $name", ({ answer }) => {
+    const startMs = cpuMs();
     for (const grader of graders) expect(grade(answer, grader).pass).toBe(false);
-    expect(cpuMs() - begun).toBeLessThan(2_000);
+    expect(cpuMs() - startMs).toBeLessThan(2_000);
   });
 });

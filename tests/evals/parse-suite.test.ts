@@ -38,7 +38,7 @@ describe("a suite", () => {
 
   it.each([
     {
-      name: "a key that is known nowhere",
+      name: "an unknown key",
       yaml: `${HEAD}at_ones: 3\n${CASES}`,
       code: "unknown_key",
       pointer: "/at_ones",
@@ -46,7 +46,7 @@ describe("a suite", () => {
       says: "Did you mean `at_once`?",
     },
     {
-      name: "a key of a case",
+      name: "an unknown key in a case",
       yaml: `${HEAD}${CASES}    grade: x\n`,
       code: "unknown_key",
       pointer: "/cases/0/grade",
@@ -61,7 +61,7 @@ describe("a suite", () => {
       says: "budget is missing",
     },
     {
-      name: "a budget that caps nothing",
+      name: "a budget without a limit",
       yaml: HEAD.replace("{max_tokens: 1000}", "{}") + CASES,
       code: "out_of_range",
       pointer: "/budget",
@@ -69,7 +69,7 @@ describe("a suite", () => {
       says: "must set max_cost_usd, max_tokens or both",
     },
     {
-      name: "too many at once",
+      name: "too many cases at the same time",
       yaml: `${HEAD}at_once: 9\n${CASES}`,
       code: "out_of_range",
       pointer: "/at_once",
@@ -78,7 +78,7 @@ describe("a suite", () => {
       says: "8",
     },
     {
-      name: "a word for a number",
+      name: "a word instead of a number",
       yaml: `${HEAD}at_once: two\n${CASES}`,
       code: "wrong_type",
       pointer: "/at_once",
@@ -86,7 +86,7 @@ describe("a suite", () => {
       says: "number",
     },
     {
-      name: "a budget in words",
+      name: "a budget that is a text",
       yaml: HEAD.replace("1000", "100_000") + CASES,
       code: "wrong_type",
       pointer: "/budget/max_tokens",
@@ -110,7 +110,7 @@ describe("a suite", () => {
       says: "",
     },
     {
-      name: "an endless time limit",
+      name: "a time limit that is too long",
       yaml: `${HEAD}timeout_seconds: 1e9\n${CASES}`,
       code: "out_of_range",
       pointer: "/timeout_seconds",
@@ -126,7 +126,7 @@ describe("a suite", () => {
       says: "1",
     },
     {
-      name: "two cases of one id",
+      name: "two cases with the same id",
       yaml: `${HEAD}${CASES}  - {id: one, question: Q?, grader: {type: exact, value: x}}\n`,
       code: "duplicate",
       pointer: "/cases/1/id",
@@ -166,17 +166,24 @@ describe("a suite", () => {
       says: "name of a team",
     },
     {
-      name: "a prototype",
+      name: "the key `__proto__`",
       yaml: `${HEAD}__proto__: {at_once: 9}\n${CASES}`,
       code: "unknown_key",
       pointer: "/__proto__",
       line: 5,
       says: "`__proto__`",
     },
-    { name: "no YAML at all", yaml: "cases: [", code: "syntax", pointer: "", line: 1, says: "" },
-    { name: "nothing", yaml: "", code: "wrong_type", pointer: "", says: "mapping" },
     {
-      name: "a list",
+      name: "a text that is not YAML",
+      yaml: "cases: [",
+      code: "syntax",
+      pointer: "",
+      line: 1,
+      says: "",
+    },
+    { name: "an empty text", yaml: "", code: "wrong_type", pointer: "", says: "mapping" },
+    {
+      name: "a list instead of a mapping",
       yaml: "- a\n- b\n",
       code: "wrong_type",
       pointer: "",
@@ -184,7 +191,7 @@ describe("a suite", () => {
       says: "mapping",
     },
     {
-      name: "a pattern as grader",
+      name: "a regex as grader",
       yaml: withGrader('{type: regex, pattern: "(a+)+$"}'),
       code: "not_served",
       pointer: "/cases/0/grader/type",
@@ -208,7 +215,7 @@ describe("a suite", () => {
       says: "",
     },
     {
-      name: "a number to expect beyond all bounds",
+      name: "an expected number that is too large",
       yaml: withGrader("{type: number, value: 1e999}"),
       code: "wrong_type",
       pointer: "/cases/0/grader/value",
@@ -224,7 +231,7 @@ describe("a suite", () => {
       says: "0",
     },
     {
-      name: "all and any",
+      name: "both `all` and `any`",
       yaml: withGrader("{type: contains, all: [a], any: [b]}"),
       code: "out_of_range",
       pointer: "/cases/0/grader",
@@ -232,7 +239,7 @@ describe("a suite", () => {
       says: "either `all` or `any`",
     },
     {
-      name: "neither all nor any",
+      name: "neither `all` nor `any`",
       yaml: withGrader("{type: contains}"),
       code: "out_of_range",
       pointer: "/cases/0/grader",
@@ -240,7 +247,7 @@ describe("a suite", () => {
       says: "either `all` or `any`",
     },
     {
-      name: "JSON to expect that is missing",
+      name: "no expected JSON",
       yaml: withGrader("{type: json}"),
       code: "out_of_range",
       pointer: "/cases/0/grader/value",
@@ -248,7 +255,7 @@ describe("a suite", () => {
       says: "JSON",
     },
     {
-      name: "an infinity deep in JSON to expect",
+      name: "an infinity inside the expected JSON",
       yaml: withGrader("{type: json, value: {a: [.inf]}}"),
       code: "out_of_range",
       pointer: "/cases/0/grader/value",
@@ -256,7 +263,7 @@ describe("a suite", () => {
       says: "JSON",
     },
     {
-      name: "a text to expect that is blank",
+      name: "a blank expected text",
       yaml: withGrader('{type: exact, value: "  "}'),
       code: "out_of_range",
       pointer: "/cases/0/grader/value",
@@ -271,18 +278,21 @@ describe("a suite", () => {
       line: 5,
       says: "five fields",
     },
-  ])("is refused with $name, by line", ({ yaml, code, pointer, says, ...place }) => {
-    expect(errorsOf(yaml)).toContainEqual(
-      expect.objectContaining({
-        code,
-        pointer,
-        detail: expect.stringContaining(says),
-        ...("line" in place ? { line: place.line } : {}),
-        ...("column" in place ? { column: place.column } : {}),
-      }),
-    );
-    expect(Object.keys(Object.prototype)).toEqual([]);
-  });
+  ])(
+    "is refused with $name, and the error names the place",
+    ({ yaml, code, pointer, says, ...place }) => {
+      expect(errorsOf(yaml)).toContainEqual(
+        expect.objectContaining({
+          code,
+          pointer,
+          detail: expect.stringContaining(says),
+          ...("line" in place ? { line: place.line } : {}),
+          ...("column" in place ? { column: place.column } : {}),
+        }),
+      );
+      expect(Object.keys(Object.prototype)).toEqual([]);
+    },
+  );
 
   it.each([
     { name: "C9 a pattern that backtracks forever", pattern: "(a+)+$" },
@@ -302,7 +312,7 @@ describe("a suite", () => {
     );
   });
 
-  it("names every problem at once, in the order of the text", () => {
+  it("is refused with all its problems, in the order of the text", () => {
     const lines = errorsOf(
       `${HEAD}at_once: 0\nfoo: 1\n${CASES.replace("value: 2", "value: two")}`,
     ).map(({ line }) => line);
@@ -312,7 +322,7 @@ describe("a suite", () => {
   it("is refused if aliases make it too large", () => {
     const texts = Array.from(
       { length: 40 },
-      (_, nth) => `  - {id: c${nth}, question: *q, grader: {type: exact, value: x}}`,
+      (_, index) => `  - {id: c${index}, question: *q, grader: {type: exact, value: x}}`,
     );
     const yaml = `${HEAD}cases:\n  - id: first\n    question: &q "${"x".repeat(40_000)}"\n    grader: {type: exact, value: x}\n${texts.join("\n")}\n`;
     expect(errorsOf(yaml)).toEqual([expect.objectContaining({ code: "too_large" })]);
@@ -344,7 +354,7 @@ describe("the included suites", () => {
   );
 });
 
-describe("a suite's team", () => {
+describe("a team of a suite", () => {
   const none = { teams: {}, config: { storedKeys: [], allowedOrigins: [], variables: {} } };
   const inline = (backend: string) =>
     suiteOf(
@@ -352,19 +362,19 @@ describe("a suite's team", () => {
     );
 
   it.each([
-    { name: "of an unknown name", suite: suiteOf(HEAD + CASES), code: "unknown_team" },
+    { name: "that is unknown", suite: suiteOf(HEAD + CASES), code: "unknown_team" },
     {
-      name: "named like a member of every object",
+      name: "with the name of a member of every object",
       suite: suiteOf(HEAD.replace("demo", "constructor") + CASES),
       code: "unknown_team",
     },
     {
-      name: "without its key",
+      name: "whose key is not set",
       suite: inline("{type: openai, model: gpt-6.1-terra}"),
       code: "config_invalid",
     },
     {
-      name: "without a known price, under a cap in dollars",
+      name: "without a known price, if the budget is in dollars,",
       suite: {
         ...inline(
           "{type: chatcompletion, model: m, base_url: 'https://api.example.org/v1', api_key: k}",
@@ -373,7 +383,7 @@ describe("a suite's team", () => {
       },
       code: "price_unknown",
     },
-  ])("$name is not runnable, with the code $code", ({ suite, code }) => {
+  ])("$name cannot run, and the code is $code", ({ suite, code }) => {
     expect(planRun(suite, none)).toMatchObject({
       ok: false,
       code,

@@ -9,10 +9,18 @@ const spend = (reservedUsd: number): RefusedStart => ({
 });
 
 it.each([
-  { name: "one running turn", refusal: quota(1), why: "its tenant had 1 turn running, its limit" },
-  { name: "running turns", refusal: quota(3), why: "its tenant had 3 turns running, its limit" },
   {
-    name: "reserved money",
+    name: "one running turn to end",
+    refusal: quota(1),
+    why: "its tenant had 1 turn running, its limit",
+  },
+  {
+    name: "several running turns to end",
+    refusal: quota(3),
+    why: "its tenant had 3 turns running, its limit",
+  },
+  {
+    name: "a budget that running turns have reserved",
     refusal: spend(1),
     why: "the rest of its tenant's daily budget was reserved by running turns",
   },
@@ -31,7 +39,10 @@ it.each<{ refusal: RefusedStart; reason: string }>([
     reason: "no context is uploaded as docs",
   },
   { refusal: { code: "budget_too_small" }, reason: "budget too small" },
-])("a start refused with $refusal.code ends the case: $reason", ({ refusal, reason }) => {
-  expect(holdReason(refusal)).toBeNull();
-  expect(refusalReason(refusal)).toBe(reason);
-});
+])(
+  "a start that is refused with $refusal.code is not retried, and the reason is: $reason",
+  ({ refusal, reason }) => {
+    expect(holdReason(refusal)).toBeNull();
+    expect(refusalReason(refusal)).toBe(reason);
+  },
+);

@@ -27,22 +27,22 @@ const ended = (
   type: "case_ended",
   nth,
   at,
-  result: { ...errored("said"), hasRun: true, outcome, costUsd: 0.5 },
+  result: { ...errored("a reason"), hasRun: true, outcome, costUsd: 0.5 },
 });
-const unstarted = (nth: number, at: number): RunEvent => ({
+const endedUnstarted = (nth: number, at: number): RunEvent => ({
   type: "case_ended",
   nth,
   at,
-  result: errored("no place"),
+  result: errored("it could not start"),
 });
 
-describe("a case without a result of its session (A4)", () => {
-  it("has an unknown cost if it had a session, else none", () => {
+describe("a case whose session has no result (A4)", () => {
+  it("has an unknown cost if it had a session, else no cost", () => {
     expect(errored("its session was erased", { hasRun: true })).toMatchObject({
       costUsd: 0,
       unpriced: true,
     });
-    expect(errored("no place")).not.toHaveProperty("unpriced");
+    expect(errored("it could not start")).not.toHaveProperty("unpriced");
   });
 });
 
@@ -50,17 +50,17 @@ describe("a run", () => {
   it.each([
     { name: "can start the first cases", state: run(), next: [0, 1] },
     {
-      name: "can start none while its limit of cases runs",
+      name: "can start no case while its maximum number of cases is in progress",
       state: fold(run(), claimed(0), claimed(1), started(0)),
       next: [],
     },
     {
-      name: "can start one again when a case ended",
+      name: "can start the next case when a case has ended",
       state: fold(run(), claimed(0), claimed(1), ended(0)),
       next: [2],
     },
     {
-      name: "can start none when no case waits",
+      name: "can start no case when no case waits",
       state: fold(run({ cases: 1 }), claimed(0), ended(0)),
       next: [],
     },
@@ -68,13 +68,13 @@ describe("a run", () => {
 
   it.each([
     {
-      name: "starts an interrupted start again",
+      name: "repeats the start of a case that was interrupted",
       state: fold(run(), claimed(0)),
       now: 5,
       effects: [{ type: "create_session", nth: 0 }],
     },
     {
-      name: "polls running cases",
+      name: "queries the sessions of running cases",
       state: fold(run(), claimed(0), started(0)),
       now: 5,
       effects: [{ type: "ask_session", nth: 0 }],
@@ -92,20 +92,20 @@ describe("a run", () => {
       effects: [{ type: "give_up", nth: 0 }],
     },
     {
-      name: "counts the time of a case from its start, not from its wait for a free turn",
+      name: "counts the time of a running case from the start of its session",
       state: fold(run(), claimed(0), started(0, 9_000)),
       now: 19_000,
       effects: [{ type: "ask_session", nth: 0 }],
     },
     {
-      name: "waits on for a free turn while other cases of the run end",
+      name: "waits longer for the start of a case if another case of the run ends",
       state: fold(run(), claimed(0), claimed(1), started(1), ended(1, 9_000)),
       now: 19_000,
       effects: [{ type: "create_session", nth: 0 }],
     },
     {
-      name: "ends the wait if others could not start either",
-      state: fold(run(), claimed(0), claimed(1), unstarted(1, 9_000)),
+      name: "does not wait longer if the other case could not start either",
+      state: fold(run(), claimed(0), claimed(1), endedUnstarted(1, 9_000)),
       now: 10_001,
       effects: [{ type: "give_up", nth: 0 }],
     },
@@ -139,7 +139,7 @@ describe("a run", () => {
     expect(summarize(run()).endedAt).toBeNull();
   });
 
-  it("polls less and less often without news, and soon after news", () => {
+  it("queries sessions less often while nothing changes, and soon after a change", () => {
     const state = fold(run(), claimed(0, 100_000), started(0, 100_000));
     expect([100_000, 108_000, 200_000].map((now) => nextAskMs(state, now))).toEqual([
       1_000, 2_000, 15_000,
@@ -158,7 +158,7 @@ describe("after any events in any order", () => {
       })
       .map(({ type, nth, at }) => (type === "started" ? started(nth, at) : ended(nth, at)));
 
-  const story = fc
+  const sampleRun = fc
     .record({ cases: fc.integer({ min: 1, max: 12 }), atOnce: fc.integer({ min: 1, max: 8 }) })
     .chain((size) =>
       fc.record({
@@ -167,7 +167,10 @@ describe("after any events in any order", () => {
       }),
     );
 
-  /** Claims cases before each event, like the shell. */
+  /**
+   * Applies the events. Claims all startable cases before each event, like the run's object. Yields
+   * the states before and after each event.
+   */
   function* play({
     size,
     events,
@@ -183,9 +186,9 @@ describe("after any events in any order", () => {
     }
   }
 
-  it("at most the limit of cases runs, and ended cases are unchanged", () => {
+  it("at most the maximum number of cases is in progress, and ended cases do not change", () => {
     fc.assert(
-      fc.property(story, (sample) => {
+      fc.property(sampleRun, (sample) => {
         for (const [before, after] of play(sample)) {
           expect(owedAt(before, 0).length).toBeLessThanOrEqual(sample.size.atOnce);
           for (const [nth, state] of before.cases.entries())
@@ -197,7 +200,7 @@ describe("after any events in any order", () => {
 
   it("a repeated event has no effect", () => {
     fc.assert(
-      fc.property(story, (sample) => {
+      fc.property(sampleRun, (sample) => {
         for (const [, after] of play(sample))
           for (const again of sample.events)
             expect(evolve(evolve(after, again), again)).toEqual(evolve(after, again));
@@ -228,7 +231,7 @@ describe("after any events in any order", () => {
   });
 });
 
-describe("the outcome of a case", () => {
+describe("the result of a case", () => {
   const grader = GraderSchema.parse({ type: "number", value: 42 });
   const turn = (more: Partial<TurnEnd>): TurnEnd => ({
     status: "completed",
@@ -242,19 +245,19 @@ describe("the outcome of a case", () => {
   });
 
   it.each([
-    { name: "missing while its turn runs", given: turn({ status: "running" }), result: null },
+    { name: "is null while its turn runs", given: turn({ status: "running" }), result: null },
     {
-      name: "passed with the correct answer",
+      name: "is `passed` with the correct answer",
       given: turn({}),
       result: { outcome: "passed", answer: "It is 42.", costUsd: 0.25, durationMs: 1_500 },
     },
     {
-      name: "failed with a wrong answer",
+      name: "is `failed` with a wrong answer",
       given: turn({ answer: "41" }),
       result: { outcome: "failed", detail: "its last number is 41, not 42" },
     },
     {
-      name: "errored with the turn's message, and with its cost",
+      name: "is `errored` with the turn's message and cost if the turn failed",
       given: turn({
         status: "failed",
         answer: null,
@@ -268,7 +271,7 @@ describe("the outcome of a case", () => {
       },
     },
     {
-      name: "errored with each agent's own message, if there are any",
+      name: "contains the message of each agent if the turn failed",
       given: turn({
         status: "failed",
         answer: null,
@@ -276,27 +279,27 @@ describe("the outcome of a case", () => {
           code: "no_answer",
           message: "No agent produced an answer.",
           agents: [
-            { agent: "solid", message: "Nobody listens there." },
-            { agent: "improver", message: "The key is not taken." },
+            { agent: "solid", message: "No server listens there." },
+            { agent: "improver", message: "The key is not accepted." },
           ],
         },
       }),
       result: {
         detail:
-          "no_answer: No agent produced an answer. solid: Nobody listens there. improver: The key is not taken.",
+          "no_answer: No agent produced an answer. solid: No server listens there. improver: The key is not accepted.",
       },
     },
     {
-      name: "errored if it was cancelled",
+      name: "is `errored` if the turn was cancelled",
       given: turn({ status: "cancelled", answer: null }),
       result: { outcome: "errored", detail: "its session was cancelled" },
     },
     {
-      name: "graded by the whole answer, and stored in short form",
+      name: "is graded by the whole answer but stores only its start",
       given: turn({ answer: `${"x".repeat(30_000)} 42` }),
       result: { outcome: "passed", isCut: true, answer: "x".repeat(20_000) },
     },
-  ])("is $name", ({ given, result }) => {
+  ])("$name", ({ given, result }) => {
     const found = judge(given, grader);
     if (result === null) expect(found).toBeNull();
     else expect(found).toMatchObject(result);
@@ -304,17 +307,21 @@ describe("the outcome of a case", () => {
 
   it.each([
     {
-      name: "errored with the cost of its cancelled turn",
+      name: "is `errored` with the cost of the cancelled turn",
       given: turn({ status: "cancelled", answer: null }),
       result: { outcome: "errored", detail: "not completed within 60 seconds", costUsd: 0.25 },
     },
     {
-      name: "errored with an unknown cost while its turn runs",
+      name: "is `errored` with an unknown cost if the turn still runs",
       given: turn({ status: "running", answer: null, ended_at: null }),
       result: { outcome: "errored", detail: "not completed within 60 seconds", unpriced: true },
     },
-    { name: "its own if its turn ended before", given: turn({}), result: { outcome: "passed" } },
-  ])("at the time limit is $name", ({ given, result }) => {
+    {
+      name: "is the turn's own result if the turn ended before",
+      given: turn({}),
+      result: { outcome: "passed" },
+    },
+  ])("at the time limit $name", ({ given, result }) => {
     expect(judgeCancelled(given, grader, 60)).toMatchObject({ hasRun: true, ...result });
   });
 });

@@ -15,15 +15,15 @@ type Options = {
   env: Env;
   sql: Sql;
   waitUntil: (work: Promise<unknown>) => void;
-  /** The session as it is now: another request may create or erase it at any `await`. */
+  /** The current session: another request may create or erase it during any `await`. */
   current: () => Session | null;
   isErased: () => boolean;
-  /** Makes the session's tables and loads it. */
+  /** Creates the session's tables and loads the session. */
   create: (meta: SessionMeta) => Session;
 };
 
 /** A turn that a user wants to start. `attached`: the attachments of its question. */
-type WantedTurn = {
+type RequestedTurn = {
   number: number;
   turn: StartTurn;
   team: Team;
@@ -32,9 +32,9 @@ type WantedTurn = {
   sessionId: string;
 };
 
-/** A turn with the budget and the contexts that were granted to it. */
+/** A turn with the budget and the context versions that were granted to the turn. */
 type GrantedTurn = StartTurn & { contexts: readonly PinnedContext[] };
-/** `team`: the team of a session that this turn creates; else `null`. */
+/** `team`: the team of the session, if this turn creates the session; else `null`. */
 type TurnGrant = { turn: GrantedTurn; attached: QuestionAttachments | null; team: Team | null };
 
 const NOT_FOUND = { ok: false, code: "session_not_found" } as const;
@@ -62,33 +62,33 @@ export class Admission {
     turn: StartTurn,
   ): Promise<StartedTurn | StartRefusal> {
     const { env, current, isErased, create } = this.#options;
-    const known = current();
-    if (isErased() || (known && known.tenant !== tenant)) return NOT_FOUND;
-    if (known && known.coordinator.state.turns > 0) return { ok: true, turn: 1 };
+    const existing = current();
+    if (isErased() || (existing && existing.tenant !== tenant)) return NOT_FOUND;
+    if (existing && existing.coordinator.state.turns > 0) return { ok: true, turn: 1 };
     const accepted = acceptAttachments(team, turn.attachments ?? [], () => []);
     if (!accepted.ok) return accepted;
     const { attached } = accepted;
-    const kept = new TeamKeys(env, { tenant, session: sessionId }).seal(team);
+    const sealedTeam = new TeamKeys(env, { tenant, session: sessionId }).seal(team);
     const link = new TenantLink(env, tenant, sessionId);
-    const wanted = { number: 1, turn, team, attached, tenant, sessionId };
-    const granted = await this.#grant(link, wanted);
+    const requestedTurn = { number: 1, turn, team, attached, tenant, sessionId };
+    const granted = await this.#grant(link, requestedTurn);
     // Another request may have created the session in the meantime, or erased it.
-    if (isErased()) return this.#releaseErased(link, wanted);
+    if (isErased()) return this.#releaseErased(link, requestedTurn);
     if ((current()?.coordinator.state.turns ?? 0) > 0)
       return this.create(tenant, sessionId, team, turn);
     if (!granted.ok) return granted;
     const session =
-      current() ?? create({ tenant, session_id: sessionId, team: JSON.stringify(kept) });
-    return this.#startGranted(session, link, { turn: granted.turn, attached, team: kept });
+      current() ?? create({ tenant, session_id: sessionId, team: JSON.stringify(sealedTeam) });
+    return this.#startGranted(session, link, { turn: granted.turn, attached, team: sealedTeam });
   }
 
-  /** Starts a further turn. Idempotent per `startId`. */
+  /** Starts another turn of a session. Idempotent per `startId`. */
   async startTurn(session: Session, turn: StartTurn): Promise<StartedTurn | StartRefusal> {
     const { env, isErased } = this.#options;
     const { coordinator, facts, queries, tenant } = session;
     const { sessionId, team } = facts;
-    const earlier = this.#startedAs(turn);
-    if (earlier) return earlier;
+    const startedEarlier = this.#startedAs(turn);
+    if (startedEarlier) return startedEarlier;
     const refusal = turnRefusal(coordinator.state, team.rules, turn);
     if (refusal) return refusal;
     const accepted = acceptAttachments(team, turn.attachments ?? [], () => queries.attachments());
@@ -96,10 +96,10 @@ export class Admission {
     const { attached } = accepted;
     const number = coordinator.state.turns + 1;
     const link = new TenantLink(env, tenant, sessionId);
-    const wanted = { number, turn, team, attached, tenant, sessionId };
-    const granted = await this.#grant(link, wanted);
+    const requestedTurn = { number, turn, team, attached, tenant, sessionId };
+    const granted = await this.#grant(link, requestedTurn);
     if (!granted.ok) return granted;
-    if (isErased()) return this.#releaseErased(link, wanted);
+    if (isErased()) return this.#releaseErased(link, requestedTurn);
     if (coordinator.state.turns >= number) {
       return (
         this.#startedAs(turn) ?? { ok: false, code: "turn_running", turn: coordinator.state.turns }
@@ -109,10 +109,13 @@ export class Admission {
   }
 
   /**
-   * Pins the turn's contexts, reserves its place and budget, and stores its attachments where its
-   * calls read them. Returns the granted turn, or why it may not start.
+   * Pins the turn's contexts, reserves its place and budget with the tenant, and stores its
+   * attachments for its calls. Returns the granted turn, or why the turn may not start.
    */
-  async #grant(link: TenantLink, { number, turn, team, attached, tenant, sessionId }: WantedTurn) {
+  async #grant(
+    link: TenantLink,
+    { number, turn, team, attached, tenant, sessionId }: RequestedTurn,
+  ) {
     const { env, current, waitUntil } = this.#options;
     const pinned = await pinnedContexts(
       contextServices(env).pins,
@@ -130,17 +133,17 @@ export class Admission {
       waitUntil(Promise.all([link.release(number), pinned.release()]));
       throw error;
     }
-    const capped = granted.maxCostUsd === null ? {} : { max_cost_usd: granted.maxCostUsd };
+    const costCap = granted.maxCostUsd === null ? {} : { max_cost_usd: granted.maxCostUsd };
     return {
       ok: true,
-      turn: { ...turn, budget: { ...turn.budget, ...capped }, contexts: pinned.contexts },
+      turn: { ...turn, budget: { ...turn.budget, ...costCap }, contexts: pinned.contexts },
     } as const;
   }
 
   /** Releases the place of a turn whose session was erased, and removes its attachments. */
   #releaseErased(
     link: TenantLink,
-    { number, turn, tenant, sessionId }: WantedTurn,
+    { number, turn, tenant, sessionId }: RequestedTurn,
   ): typeof NOT_FOUND {
     const { env, waitUntil } = this.#options;
     const store = attachmentStore(env, { tenant, session: sessionId });
@@ -149,7 +152,7 @@ export class Admission {
     return NOT_FOUND;
   }
 
-  /** Starts the turn. If it cannot begin, its place is released. */
+  /** Starts the turn. If the start fails, the turn's place is released. */
   #startGranted(session: Session, link: TenantLink, granted: TurnGrant): StartedTurn {
     try {
       return this.#start(session, granted);
@@ -159,7 +162,7 @@ export class Admission {
     }
   }
 
-  /** The turn that an earlier start with the same id began; `null` if there is none. */
+  /** The turn that an earlier start with the same id started; `null` if there is none. */
   #startedAs({ startId }: StartTurn): StartedTurn | null {
     if (startId === undefined) return null;
     const query = "SELECT turn FROM starts WHERE id = ?";
@@ -182,7 +185,7 @@ export class Admission {
       timeoutMs,
       contexts,
     });
-    // No `await` in between, so the platform stores both or neither.
+    // No `await` since the turn was stored, so the platform stores both writes or neither.
     if (turn.startId !== undefined) {
       this.#options.sql.exec(
         "INSERT INTO starts (id, turn) VALUES (?, ?)",

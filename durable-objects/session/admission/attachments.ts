@@ -5,8 +5,8 @@ import type { Attachment } from "../../../src/protocol/attachments";
 import { ProviderError } from "../../../src/providers/provider";
 import type { StorageQueue } from "../files/storage-queue";
 
-/** `readMs`: time limit of one read, without the time in the queue. */
-type Place = {
+/** `readMs`: time limit of one read; the time in the queue does not count. */
+type Options = {
   bucket: Pick<Bucket, "get" | "put" | "delete">;
   tenant: string;
   session: string;
@@ -16,21 +16,21 @@ type Place = {
 
 /**
  * The contents of attachments in R2, by hash. They are deleted with the session. Only reads use the
- * R2 queue: writes and removals happen while no turn runs, so they cannot delay calls.
+ * storage queue: writes and removals happen while no turn runs, so they cannot delay calls.
  */
 export class AttachmentStore {
-  readonly #place: Place;
+  readonly #options: Options;
 
-  constructor(place: Place) {
-    this.#place = place;
+  constructor(options: Options) {
+    this.#options = options;
   }
 
-  /** Stores new attachments. To be awaited before a turn names them. Idempotent. */
-  async put(wanted: readonly WantedAttachment[]): Promise<void> {
-    for (const one of wanted) {
-      if (!("bytes" in one)) continue;
-      const { sha256 } = one.attachment;
-      await this.#place.bucket.put(this.#keyOf(sha256), one.bytes, {
+  /** Stores new attachments. To be awaited before a turn that names them starts. Idempotent. */
+  async put(attachments: readonly WantedAttachment[]): Promise<void> {
+    for (const attachment of attachments) {
+      if (!("bytes" in attachment)) continue;
+      const { sha256 } = attachment.attachment;
+      await this.#options.bucket.put(this.#keyOf(sha256), attachment.bytes, {
         onlyIf: { etagDoesNotMatch: "*" },
         sha256,
       });
@@ -38,16 +38,16 @@ export class AttachmentStore {
   }
 
   /** Removes the contents that were stored for a session that no longer exists. */
-  async remove(wanted: readonly WantedAttachment[]): Promise<void> {
-    const keys = wanted.flatMap((one) =>
-      "bytes" in one ? [this.#keyOf(one.attachment.sha256)] : [],
+  async remove(attachments: readonly WantedAttachment[]): Promise<void> {
+    const keys = attachments.flatMap((attachment) =>
+      "bytes" in attachment ? [this.#keyOf(attachment.attachment.sha256)] : [],
     );
-    if (keys.length > 0) await this.#place.bucket.delete(keys);
+    if (keys.length > 0) await this.#options.bucket.delete(keys);
   }
 
   /**
-   * Throws `ProviderError`: `transient` if R2 cannot be read, `bad_request` if the contents are
-   * lost.
+   * Reads the contents of an attachment. Throws `ProviderError`: `transient` if R2 cannot be read,
+   * `bad_request` if the contents are lost.
    */
   async read({ sha256, name }: Attachment): Promise<Uint8Array<ArrayBuffer>> {
     const object = await this.#get(sha256);
@@ -61,7 +61,7 @@ export class AttachmentStore {
   }
 
   async #get(sha256: string): Promise<ArrayBuffer | null> {
-    const { storageQueue, readMs } = this.#place;
+    const { storageQueue, readMs } = this.#options;
     try {
       return await storageQueue.take(() => this.#bytesOf(sha256), readMs);
     } catch (cause) {
@@ -75,12 +75,12 @@ export class AttachmentStore {
   }
 
   async #bytesOf(sha256: string): Promise<ArrayBuffer | null> {
-    const object = await this.#place.bucket.get(this.#keyOf(sha256));
+    const object = await this.#options.bucket.get(this.#keyOf(sha256));
     return object ? object.arrayBuffer() : null;
   }
 
   #keyOf(sha256: string): string {
-    const { tenant, session } = this.#place;
+    const { tenant, session } = this.#options;
     return attachmentKey(tenant, session, sha256);
   }
 }

@@ -21,14 +21,14 @@ type CapCheck = {
   turn: StartTurn;
   team: Team;
   attached: QuestionAttachments | null;
-  /** Earlier turns; read only if a limit is set. */
+  /** Returns the earlier turns; called only if the turn has a limit. */
   history: () => readonly EarlierTurn[];
   sessionId: string;
 };
 
 /**
- * Why the turn's budget cannot pay for any first call; `null` if it can pay for one. Sends no
- * request.
+ * Why the turn's budget cannot pay for the first call of any agent; `null` if it can pay for one.
+ * Sends no request.
  */
 export function capRefusal(
   env: Env,

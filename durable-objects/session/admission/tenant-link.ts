@@ -14,12 +14,16 @@ import { reportStored, storedBySession } from "../../../d1/stored-bytes";
 import type { SettledTurn } from "../../tenant/tenant-api";
 
 /**
- * Calls may outlive their turn's deadline: running calls are completed, and an answer is presented.
+ * How long the tenant reserves a place after the turn's deadline. The turn may run longer than its
+ * deadline: calls in flight are completed, and the winning answer is presented.
  */
 const LEASE_GRACE_MS = 30 * 60_000;
 
-/** `attached`: the question's attachments. `history`: the earlier turns, oldest first. */
-type AskedTurn = {
+/**
+ * A turn for which the tenant is asked. `attached`: the question's attachments. `history`: returns
+ * the earlier turns, oldest first.
+ */
+type RequestedTurn = {
   turn: StartTurn;
   team: Team;
   attached: QuestionAttachments | null;
@@ -46,7 +50,7 @@ export class TenantLink {
    */
   async ask(
     number: number,
-    { turn, team, attached, history }: AskedTurn,
+    { turn, team, attached, history }: RequestedTurn,
   ): Promise<QuotaDecision | ({ ok: false } & CapTooSmall)> {
     const tooSmall = capRefusal(this.#env, {
       turn,
@@ -70,13 +74,13 @@ export class TenantLink {
     });
   }
 
-  /** Releases the place of a turn that did not start. */
+  /** Releases the reserved place of a turn that did not start. */
   release(number: number): Promise<void> {
     return this.#object.releaseTurn(this.#session, number);
   }
 
   /**
-   * Reports to the tenant that a turn has ended, and the session's stored bytes. `sql`: the
+   * Reports the end of a turn to the tenant, and records the session's stored bytes. `sql`: the
    * session's tables.
    */
   async settle(settled: SettledTurn, sql: SqlStorage): Promise<void> {

@@ -5,13 +5,14 @@ import type { PinnedContext } from "../../../src/protocol/events";
 import { MOST_CONTEXT_FILES } from "../../shared/object-limits";
 
 /**
- * `names`: contexts that are not uploaded. `files`: the number of files of all contexts together.
+ * Why a turn cannot have its contexts. `names`: contexts that are not uploaded. `files`: the number
+ * of files of all contexts together; `most`: its limit.
  */
 export type ContextRefusal =
   | { ok: false; code: "context_missing"; names: string[] }
   | { ok: false; code: "context_too_large"; files: number; most: number };
 
-/** `release` releases the versions if the turn does not start. */
+/** `release` releases the pinned versions; to be called if the turn does not start. */
 type PinnedContexts = { ok: true; contexts: PinnedContext[]; release: () => Promise<void> };
 
 /**
@@ -23,11 +24,12 @@ export async function pinnedContexts(
   place: PinPlace,
   { agents }: Team,
 ): Promise<PinnedContexts | ContextRefusal> {
-  const granted = agents.map(({ id, workspace }) => ({ id, contexts: workspace?.contexts ?? [] }));
-  const start = crypto.randomUUID();
-  const newest = await pins.take(place, start, namesGranted(granted));
-  const release = () => (newest.size > 0 ? pins.releaseStart(place, start) : Promise.resolve());
-  const pinned = pinContexts(granted, new Map([...newest].map(([name, { id }]) => [name, id])));
+  const grants = agents.map(({ id, workspace }) => ({ id, contexts: workspace?.contexts ?? [] }));
+  const startId = crypto.randomUUID();
+  const newest = await pins.take(place, startId, namesGranted(grants));
+  const release = () => (newest.size > 0 ? pins.releaseStart(place, startId) : Promise.resolve());
+  const versionIds = new Map([...newest].map(([name, { id }]) => [name, id]));
+  const pinned = pinContexts(grants, versionIds);
   const files = [...newest.values()].reduce((sum, version) => sum + version.files, 0);
   if (pinned.ok && files <= MOST_CONTEXT_FILES) return { ...pinned, release };
   await release();

@@ -25,10 +25,13 @@ type Options = {
   toolNamesOf: (agent: number) => readonly string[];
 };
 
-/** Parts of a reply that the rules do not need. */
+/**
+ * Parts of a reply that the rules do not need. `counted`: the request with the provider's token
+ * count; `null` if the provider reported none. `wholeText`: see `CallOutcomes.wholeText`.
+ */
 type ReplyExtras = { counted: CountedRequest | null; wholeText: ResultFile | null };
 
-/** Reports the ends of calls to the rules. */
+/** Reports the end of each call to the rules. */
 export class CallOutcomes {
   readonly #options: Options;
 
@@ -55,7 +58,7 @@ export class CallOutcomes {
   }
 
   /** Reports the reply of a call that summarises a conversation. */
-  summedUp(plan: CompactionPlan, effect: ModelCallEffect, reply: CompleteReply): void {
+  summarized(plan: CompactionPlan, effect: ModelCallEffect, reply: CompleteReply): void {
     const { result, payload } = this.#options.compactions.toReply(plan, effect, reply);
     this.#options.session.handle(
       { type: "call_replied", effect: effect.id, reply: result },
@@ -69,8 +72,9 @@ export class CallOutcomes {
   }
 
   /**
-   * Reports the failure of a call that streamed `text`. If the conversation was too long, the call
-   * may be repeated with a shorter one: then `text` is kept and summarised with the rest.
+   * Reports the failure of a call that streamed `text` before it failed. If the conversation was
+   * too long, the call may be repeated with a shorter conversation. In this case `text` is stored
+   * and summarised with the rest.
    */
   failedAfter(effect: ModelCallEffect, failure: CallFailure, text: string): void {
     const { session, requests, compactions } = this.#options;
@@ -86,9 +90,9 @@ export class CallOutcomes {
   }
 
   /**
-   * A presenter's reply that is too long to be shown whole, as a file that is stored with the
-   * reply. `null` if the text is short enough, its author has no workspace, or the file cannot be
-   * stored.
+   * The file with the whole text of a presenter's reply that is too long to be shown whole. The
+   * file is stored with the reply. `null` if the text is short enough, the presenter has no
+   * workspace, or the file cannot be stored.
    */
   async wholeText(
     effect: ModelCallEffect,
@@ -101,12 +105,12 @@ export class CallOutcomes {
     if (!turn || !workspaces.has(turn, effect.agent)) return null;
     const bytes = new TextEncoder().encode(text);
     if (bytes.byteLength > FILES.fileBytes) return null;
-    const whole = { name: "final.txt", hash: await hashOf(bytes), bytes };
+    const file = { name: "final.txt", hash: await hashOf(bytes), bytes };
     try {
-      await workspaces.spill({ staged: null, results: [whole] }, signal);
-      return whole;
+      await workspaces.spill({ staged: null, results: [file] }, signal);
+      return file;
     } catch (error) {
-      // The reply must not be lost with its file: the shown text says that the rest was not kept.
+      // The reply must not be lost with its file: the shown text says that the rest is not stored.
       if (!signal.aborted) logError("a long final text was not stored", sessionId, error);
       return null;
     }

@@ -15,7 +15,7 @@ import type { Message, ModelRequest, ToolSpec } from "../../../src/providers/pro
 import { HEADER_LIMIT_MS } from "../../shared/object-limits";
 import type { SessionFacts } from "../session-facts";
 import type { CallStore } from "./call-store";
-import { type AskedParts, askedRequest, grantedRequest } from "./granted-request";
+import { type UngrantedParts, largestRequest, grantedRequest } from "./granted-request";
 import { type Release, Semaphore } from "../../../src/async/semaphore";
 
 type Options = {
@@ -39,7 +39,7 @@ export type PreparedRequest = {
   releasable: ReleasableRequest;
   /** To be called when the request was sent, or will not be sent. */
   sent: () => void;
-  /** Ids of the tool calls in the conversation. */
+  /** Ids of the tool calls in the conversation: new tool calls must get other ids. */
   takenIds: ReadonlySet<string>;
 };
 
@@ -61,7 +61,7 @@ export class CallRequests {
   }
 
   /** The parts of a call's request, before the rules have granted the call. */
-  parts(turn: TurnState, { agent, round }: ModelCallEffect): AskedParts {
+  parts(turn: TurnState, { agent, round }: ModelCallEffect): UngrantedParts {
     const place = { turn: turn.number, attempt: turn.attempt.number, agent, round };
     const state = agentAt(turn.attempt, agent);
     const rules = turn.rules.agents[agent];
@@ -76,13 +76,14 @@ export class CallRequests {
   }
 
   /** An upper bound of the tokens of the request with its attachments. */
-  inputTokens(turn: TurnState, parts: AskedParts): number {
-    return inputBound(askedRequest(parts), parts.records) + (turn.attached?.tokens ?? 0);
+  inputTokens(turn: TurnState, parts: UngrantedParts): number {
+    return inputBound(largestRequest(parts), parts.records) + (turn.attached?.tokens ?? 0);
   }
 
-  /** The request that the rules have granted. */
-  granted({ turn, effect, started }: StartedCall, parts: AskedParts): PreparedRequest {
-    const toRequest = (all: AskedParts) => grantedRequest(all, started, isCapped(turn, all.agent));
+  /** The request of a call that the rules have granted. */
+  granted({ turn, effect, started }: StartedCall, parts: UngrantedParts): PreparedRequest {
+    const toRequest = (requestParts: UngrantedParts) =>
+      grantedRequest(requestParts, started, isCapped(turn, requestParts.agent));
     const { sent, ...attached } = this.#attachedTo(turn, effect.agent);
     const releasable = releasableRequest(
       { ...toRequest(parts), ...attached },
@@ -92,28 +93,29 @@ export class CallRequests {
   }
 
   /**
-   * The request of a call that summarises. `again` rebuilds it for a later read of its messages.
+   * The request of a call that summarises a conversation. `rebuild` builds the request again if its
+   * messages are read after their release.
    */
   compacting(
     { turn, effect, started }: StartedCall,
     request: ModelRequest,
-    again: () => ModelRequest,
+    rebuild: () => ModelRequest,
   ): PreparedRequest {
-    const capped = isCapped(turn, this.agent(effect.agent));
-    const maxOutputTokens = capped ? started.max_output_tokens : null;
-    const releasable = releasableRequest({ ...request, maxOutputTokens }, () => again().messages);
+    const sendsOutputLimit = isCapped(turn, this.agent(effect.agent));
+    const maxOutputTokens = sendsOutputLimit ? started.max_output_tokens : null;
+    const releasable = releasableRequest({ ...request, maxOutputTokens }, () => rebuild().messages);
     return { releasable, sent: () => undefined, takenIds: new Set() };
   }
 
   /**
-   * The request of a call that was sent before a restart. An approximation: the provider has the
-   * original.
+   * The request of a call that was sent before a restart. It is an approximation; only the provider
+   * has the original.
    */
   resumed(turn: TurnState, effect: ModelCallEffect): PreparedRequest {
     const parts = this.parts(turn, effect);
     const releasable = releasableRequest(
-      askedRequest(parts),
-      () => askedRequest(this.parts(turn, effect)).messages,
+      largestRequest(parts),
+      () => largestRequest(this.parts(turn, effect)).messages,
     );
     return { releasable, sent: () => undefined, takenIds: callIdsIn(parts.records) };
   }
@@ -125,30 +127,30 @@ export class CallRequests {
 }
 
 /**
- * The output limit is sent only if a config or a budget sets one: an unknown model's own limit may
- * be lower than any guess.
+ * Whether the output limit is sent. It is sent only if a config or a budget sets one, because the
+ * limit of an unknown model may be lower than any guess.
  */
 const isCapped = ({ budget }: TurnState, { backend }: TeamAgent): boolean =>
   backend.capsOutput || budget.max_cost_usd !== undefined || budget.max_tokens !== undefined;
 
-/** A request that can release its conversation from memory. */
+/** `release` removes the conversation of the request from memory. */
 type ReleasableRequest = { request: ModelRequest; release: () => void };
 
 /**
- * A request that can release its conversation from memory. Conversations may take megabytes, each
- * call of a team has its own, and they are rarely read while a reply streams for minutes. A later
- * read rebuilds it with `again`, which must not reference the conversation.
+ * A request that can release its conversation from memory. A conversation may take megabytes, and
+ * each call of a team has its own. It is rarely read while the reply streams for minutes. A read
+ * after the release builds the conversation with `rebuild`, which must not keep a reference to it.
  */
 export function releasableRequest(
   { messages, ...rest }: ModelRequest,
-  again: () => Message[],
+  rebuild: () => Message[],
 ): ReleasableRequest {
   let conversation: Message[] | null = messages;
   return {
     request: {
       ...rest,
       get messages() {
-        return conversation ?? again();
+        return conversation ?? rebuild();
       },
     },
     release: () => {
@@ -157,12 +159,16 @@ export function releasableRequest(
   };
 }
 
-/** `sent`: the request was sent, or will not be sent. To be called at least once per read. */
+/**
+ * The attachments of a request. `sent`: to be called after each read of `attached`, when the
+ * request was sent or will not be sent.
+ */
 type AttachedRequest = Pick<ModelRequest, "attached"> & { sent: () => void };
 
 /**
- * Reads a turn's attachments for one request at a time. Until a request is sent, its parts (base64,
- * JSON, bytes) take several times their size in memory, and a team sends many requests at once.
+ * Reads a turn's attachments for one request at a time. Until a request is sent, its attachments
+ * take several times their size in memory (as bytes, base64 and JSON), and a team sends many
+ * requests at once.
  */
 export class AttachedParts {
   readonly #read: (attachment: Attachment) => Promise<Uint8Array<ArrayBuffer>>;
@@ -172,7 +178,7 @@ export class AttachedParts {
     this.#read = read;
   }
 
-  /** `nonce` marks the blocks of the agent whose model is called. */
+  /** The attachments of one request. `nonce` marks the blocks in the messages of its agent. */
   for(nonce: string, attachments: readonly Attachment[]): AttachedRequest {
     if (attachments.length === 0) return { sent: () => undefined };
     let release: Release = () => undefined;

@@ -3,12 +3,13 @@ import { STORE } from "../../shared/object-limits";
 import { chunks } from "../log/chunks";
 import type { Sql } from "../object-storage";
 
-/** The conversation of one round. */
+/** Identifies the conversation of one round. `agent`: its index in the team. */
 export type RoundPlace = { turn: number; attempt: number; agent: number; round: number };
 
 /**
- * The private conversations. A round's start is stored once, then only additions, in chunks well
- * below the size limit of a row. To be written in the transaction of the events it belongs to.
+ * The conversations of agents, which are never sent to clients. Each round stores its first
+ * messages once and then only additions, in chunks well below the size limit of a row. Records must
+ * be written in the transaction of the events that they belong to.
  */
 export class CallStore {
   readonly #sql: Sql;
@@ -44,13 +45,13 @@ export class CallStore {
         place.round,
       )
       .toArray();
-    return joinLines(rows.map(({ body }) => body));
+    return parseLines(rows.map(({ body }) => body));
   }
 
   #write(place: RoundPlace, records: readonly CallRecord[]): void {
     const { turn, attempt, agent, round } = place;
-    let part = this.#parts(place);
-    for (const body of encoded(records)) {
+    let part = this.#countParts(place);
+    for (const body of toChunks(records)) {
       this.#sql.exec(
         "INSERT INTO calls (turn, attempt, agent, round, part, body) VALUES (?, ?, ?, ?, ?, ?)",
         turn,
@@ -64,7 +65,7 @@ export class CallStore {
     }
   }
 
-  #parts({ turn, attempt, agent, round }: RoundPlace): number {
+  #countParts({ turn, attempt, agent, round }: RoundPlace): number {
     const query =
       "SELECT coalesce(max(part) + 1, 0) AS parts FROM calls WHERE turn = ? AND attempt = ? AND agent = ? AND round = ?";
     return this.#sql.exec<{ parts: number }>(query, turn, attempt, agent, round).one().parts;
@@ -72,14 +73,14 @@ export class CallStore {
 }
 
 /** The records as JSON lines, cut into chunks. A chunk may end inside a record. */
-function encoded(records: readonly CallRecord[]): Iterable<string> {
+function toChunks(records: readonly CallRecord[]): Iterable<string> {
   return chunks(
     records.map((record) => `${JSON.stringify(record)}\n`).join(""),
     STORE.callChunkChars,
   );
 }
 
-function joinLines(bodies: readonly string[]): CallRecord[] {
+function parseLines(bodies: readonly string[]): CallRecord[] {
   return bodies
     .join("")
     .split("\n")

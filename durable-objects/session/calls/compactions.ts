@@ -21,8 +21,8 @@ import type { SessionFacts } from "../session-facts";
 import type { PayloadTexts, SessionInputs } from "../../../src/engine/ports";
 
 /**
- * A conversation that can be summarised. The call carries the plan: the summary replaces exactly
- * the part that the plan names.
+ * A planned summary of a conversation. `plan` names the part that the summary replaces; the caller
+ * keeps it until the reply arrives. `inputTokens`: an upper bound for `request`.
  */
 export type Compaction = { plan: CompactionPlan; request: ModelRequest; inputTokens: number };
 
@@ -36,8 +36,8 @@ type Options = {
 };
 
 /**
- * Calls that summarise conversations: when to offer one to the rules, its request, and the result
- * of its reply.
+ * Calls that summarise conversations: decides when such a call is offered to the rules, and builds
+ * its request and the result of its reply.
  */
 export class Compactions {
   readonly #options: Options;
@@ -47,13 +47,13 @@ export class Compactions {
   }
 
   /**
-   * The summarising call, if the rules want one and part of the conversation can be replaced; else
-   * `null`.
+   * The summarising call; `null` unless the rules want one and a part of the conversation can be
+   * replaced.
    */
   prepare(turn: TurnState, round: Round): Compaction | null {
     const { effect, records } = round;
     if (!wantsCompaction(turn, agentAt(turn.attempt, effect.agent))) return null;
-    const plan = planCompaction(records, this.#room(turn, effect.agent));
+    const plan = planCompaction(records, this.#spaceOf(turn, effect.agent));
     if (!plan) return null;
     const request = this.requestFor(turn, round, plan);
     return { plan, request, inputTokens: inputTokenBound(request) };
@@ -65,7 +65,7 @@ export class Compactions {
     { effect, agent, records }: Round,
     plan: CompactionPlan,
   ): ModelRequest {
-    const room = this.#room(turn, effect.agent);
+    const room = this.#spaceOf(turn, effect.agent);
     const { system, user } = toSummaryRequest(records, plan, {
       ...room,
       nonce: this.#nonce(turn, effect.agent),
@@ -84,18 +84,18 @@ export class Compactions {
     };
   }
 
-  /** Whether a conversation that was too long can be shortened. */
+  /** Whether a conversation that was too long for the model can be shortened. */
   isPossible({ effect, records }: Omit<Round, "agent">): boolean {
     const turn = runningTurn(this.#options.session.state);
     return (
       turn !== null &&
-      planCompaction(records, { ...this.#room(turn, effect.agent), refused: true }) !== null
+      planCompaction(records, { ...this.#spaceOf(turn, effect.agent), refused: true }) !== null
     );
   }
 
   /**
-   * The reply for the rules, and the record that replaces the planned part. An empty or withheld
-   * text is no summary.
+   * The reply for the rules, and the record that replaces the planned part. There is no record if
+   * the text is empty or the provider withheld it.
    */
   toReply(
     plan: CompactionPlan,
@@ -121,7 +121,7 @@ export class Compactions {
     };
   }
 
-  #room(turn: TurnState, agent: number) {
+  #spaceOf(turn: TurnState, agent: number) {
     const contextWindow = turn.rules.agents[agent]?.context_window ?? 0;
     const refused = agentAt(turn.attempt, agent).round?.call.tooLong === true;
     return { contextWindow, calibration: this.#options.calibrationOf(agent), refused };

@@ -8,10 +8,10 @@ import type { EventOf } from "../../../src/protocol/events";
 import type { ModelRequest } from "../../../src/providers/provider";
 
 /**
- * The parts of a call before the rules have granted it. `mayResearch`: whether the rules may make
- * it a research call.
+ * The parts of a request before the rules have granted its call. `mayResearch`: whether the rules
+ * may make the call a research call.
  */
-export type AskedParts = Omit<
+export type UngrantedParts = Omit<
   RequestParts,
   "forced" | "maxOutputTokens" | "hostedTools" | "research" | "limit"
 > & {
@@ -19,10 +19,10 @@ export type AskedParts = Omit<
 };
 
 /**
- * The largest request that the rules may grant, for estimates of its tokens: it has all hosted
- * tools, and the research request if there may be one.
+ * The largest request that the rules may grant, for estimates of its tokens. It has all hosted
+ * tools, and the research request if the call may become a research call.
  */
-export const askedRequest = ({ mayResearch, ...parts }: AskedParts): ModelRequest =>
+export const largestRequest = ({ mayResearch, ...parts }: UngrantedParts): ModelRequest =>
   toRequest({
     ...parts,
     records: mayResearch ? withResearchRequest(parts.records) : parts.records,
@@ -33,11 +33,11 @@ export const askedRequest = ({ mayResearch, ...parts }: AskedParts): ModelReques
 
 /**
  * The request that is sent: the same parts, with the tools and limits of the logged `call.started`.
- * A limit may change between the estimate and the start, and the reply is judged by the log.
+ * Limits may change between the estimate and the start, and the reply is judged by the logged ones.
  * `capped`: whether the output limit is sent.
  */
 export function grantedRequest(
-  { mayResearch: _, ...parts }: AskedParts,
+  { mayResearch: _, ...parts }: UngrantedParts,
   started: EventOf<"call.started">,
   capped: boolean,
 ): ModelRequest {

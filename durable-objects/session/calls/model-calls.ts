@@ -30,7 +30,7 @@ import { CallOutcomes } from "./call-outcomes";
 import { CallRequests, type StartedCall } from "./call-requests";
 import type { CallStore } from "./call-store";
 import { type Compaction, Compactions } from "./compactions";
-import { askedRequest } from "./granted-request";
+import { largestRequest } from "./granted-request";
 import type { OriginProbes } from "./origin-probes";
 import { quotaOf, type RateWaits } from "./rate-waits";
 import { ReplyStreams, type OutgoingRequest } from "./reply-streams";
@@ -47,15 +47,15 @@ type Options = {
   /** The key for an agent's backend, or why there is none. */
   keyOf: (agent: TeamAgent) => FoundKey;
   /**
-   * Whether background replies are requested from endpoints that support them, so that a call can
-   * be resumed after a restart.
+   * Whether calls request background replies from endpoints that support them. Such a call can be
+   * resumed after a restart.
    */
   background: boolean;
-  /** How requests leave the service. */
+  /** Guards and sends requests. */
   network: Network;
-  /** The origins that the network's guard has found reachable; `null` if it probes none. */
+  /** The probes of the network's guard; `null` if the guard probes no origins. */
   probes: Pick<OriginProbes, "forget" | "forgetAll"> | null;
-  /** Where calls wait for their backend's rate limits. */
+  /** Admits calls within the rate limits of their backends. */
   rates: RateWaits;
   tools: Pick<SessionTools, "toolsOf" | "list">;
   /** Throws ProviderError. */
@@ -63,8 +63,8 @@ type Options = {
 };
 
 /**
- * Performs effects. A model call is admitted, its request prepared, started by the rules and sent;
- * then its end is reported.
+ * Performs effects. A model call takes these steps: the rate limits admit it, its request is
+ * prepared, the rules start it, it is sent, and its end is reported to the rules.
  */
 export class ModelCalls implements Performer {
   readonly #session: SessionInputs;
@@ -111,17 +111,17 @@ export class ModelCalls implements Performer {
   admitCall(effect: ModelCallEffect, signal: AbortSignal): Promise<void> | null {
     const turn = runningTurn(this.#session.state);
     const agent = this.#requests.agent(effect.agent);
-    const found = agent.backend.rates && this.#keyOf(agent);
-    // without a key the call fails anyway
-    if (!turn || !agent.backend.rates || !found?.ok) return null;
+    const foundKey = agent.backend.rates && this.#keyOf(agent);
+    // Without a key the call will fail, so it need not wait for a rate limit.
+    if (!turn || !agent.backend.rates || !foundKey?.ok) return null;
     const parts = this.#requests.parts(turn, effect);
-    const request = askedRequest(parts);
-    const { attachments = [], tokens: mostAttached = 0 } = turn.attached ?? {};
-    const attached = expectedAttachmentTokens(agent.backend.model, attachments);
-    const tokens = expectedTokens(request, this.#calibrations.of(effect.agent)) + attached;
-    const inputTokens = inputBound(request, parts.records) + mostAttached;
+    const request = largestRequest(parts);
+    const { attachments = [], tokens: maxAttachmentTokens = 0 } = turn.attached ?? {};
+    const attachmentTokens = expectedAttachmentTokens(agent.backend.model, attachments);
+    const tokens = expectedTokens(request, this.#calibrations.of(effect.agent)) + attachmentTokens;
+    const inputTokens = inputBound(request, parts.records) + maxAttachmentTokens;
     const call = {
-      endpoint: quotaOf(agent.backend, found.key),
+      endpoint: quotaOf(agent.backend, foundKey.key),
       limits: agent.backend.rates,
       tokens,
     };
@@ -137,7 +137,7 @@ export class ModelCalls implements Performer {
   prepareCall(effect: ModelCallEffect): PreparedCall | null {
     const turn = runningTurn(this.#session.state);
     if (!turn) return null;
-    this.#probeAgainIn(turn.number);
+    this.#renewProbes(turn.number);
     const parts = this.#requests.parts(turn, effect);
     const inputTokens = this.#requests.inputTokens(turn, parts);
     const compaction = this.#compactions.prepare(turn, { effect, ...parts });
@@ -161,19 +161,19 @@ export class ModelCalls implements Performer {
     };
   }
 
-  /** An origin is probed before its first call in a turn. */
-  #probeAgainIn(turn: number): void {
+  /** Forgets all probes when a new turn begins, so that each origin is probed again. */
+  #renewProbes(turn: number): void {
     if (turn !== this.#probedTurn) this.#probes?.forgetAll();
     this.#probedTurn = turn;
   }
 
   #compactingCall(call: StartedCall, { plan, request }: Compaction): PreparedCall {
     const { turn, effect } = call;
-    const again = () =>
+    const rebuild = () =>
       this.#compactions.requestFor(turn, { effect, ...this.#requests.parts(turn, effect) }, plan);
-    const { releasable, sent } = this.#requests.compacting(call, request, again);
+    const { releasable, sent } = this.#requests.compacting(call, request, rebuild);
     return {
-      send: (signal, slot) => this.#sum(effect, plan, { releasable, sent, slot, signal }),
+      send: (signal, slot) => this.#summarize(effect, plan, { releasable, sent, slot, signal }),
     };
   }
 
@@ -200,8 +200,8 @@ export class ModelCalls implements Performer {
   }
 
   /**
-   * Streams one reply. Returns the function that reports its end, to be called once the call's slot
-   * is free.
+   * Sends a call and streams its reply. Returns a function that reports the end of the call; it is
+   * to be called once the call's slot is free.
    */
   async #send(
     effect: ModelCallEffect,
@@ -212,7 +212,7 @@ export class ModelCalls implements Performer {
     const { request } = sending.releasable;
     const call = { effect, agent: this.#requests.agent(effect.agent) };
     const estimated = estimatedInput(request);
-    // the request of a resumed call was sent before the restart
+    // The original request of a resumed call is unknown: it was sent before the restart.
     const digest = sending.from ? null : digestOf(request);
     const performed = await this.#replies.stream(
       call,
@@ -231,10 +231,10 @@ export class ModelCalls implements Performer {
   }
 
   /**
-   * Has the older part of a conversation summarised. The text is not streamed to readers: it is no
-   * part of the agent's reply.
+   * Sends a call that summarises the older part of a conversation. The summary is not streamed to
+   * readers, because it is not part of the agent's reply.
    */
-  async #sum(
+  async #summarize(
     effect: ModelCallEffect,
     plan: Compaction["plan"],
     sending: OutgoingRequest,
@@ -243,6 +243,6 @@ export class ModelCalls implements Performer {
     const performed = await this.#replies.stream(call, sending, { onDelta: () => {} });
     return performed.type === "failed"
       ? () => this.#outcomes.failed(effect, performed.failure)
-      : () => this.#outcomes.summedUp(plan, effect, performed);
+      : () => this.#outcomes.summarized(plan, effect, performed);
   }
 }

@@ -6,8 +6,8 @@ import { OriginProbes } from "./origin-probes";
 type NetworkEnv = Pick<Env, "ALLOWED_ORIGINS" | "SERVICE_ORIGINS" | "OPEN_ACCESS">;
 
 /**
- * The network of model calls, and the probes of its guard. `probes`: `null` on Cloudflare's edge,
- * where a probe proves nothing.
+ * The network of model calls, and the probes of its guard. `probes` is `null` on Cloudflare's edge,
+ * where the result of a probe has no meaning for `fetch` (see `OriginProbes`).
  */
 export function probedNetwork(env: NetworkEnv): { network: Network; probes: OriginProbes | null } {
   if (env.OPEN_ACCESS !== "loopback") return { network: modelNetwork(env), probes: null };

@@ -8,66 +8,70 @@ export type Connect = (address: { hostname: string; port: number }) => {
 };
 
 /**
- * A connection that takes longer counts as unreachable. Longer than a TCP handshake over bad lines,
- * including retransmissions.
+ * An origin that does not accept a connection within this time counts as unreachable. A TCP
+ * handshake over a bad connection takes less, including retransmissions.
  */
-const WITHIN_MS = 5_000;
+const PROBE_LIMIT_MS = 5_000;
 
 /**
- * Which origins can be reached from this machine. A probe opens a TCP connection and closes it. If
- * that fails, no request was sent. An origin is probed before its first call in a turn, and after
- * each call that it did not answer. Concurrent calls share a probe.
+ * Finds out which origins can be reached from this machine. A probe opens a TCP connection and
+ * closes it. If the probe fails, the call is not sent, so it costs nothing. An origin is probed
+ * before its first call in a turn, and again after each call that the origin did not answer.
+ * Concurrent calls share a probe.
  *
- * Only for workerd on this machine: on Cloudflare's edge `connect()` is refused for addresses that
- * `fetch` reaches.
+ * Only for workerd on this machine: on Cloudflare's edge, `connect()` refuses addresses that
+ * `fetch` can reach.
  */
 export class OriginProbes {
   readonly #connect: Connect;
-  readonly #withinMs: number;
+  readonly #limitMs: number;
   readonly #known = new Map<string, Promise<boolean>>();
 
-  constructor(connect: Connect, withinMs: number = WITHIN_MS) {
+  constructor(connect: Connect, limitMs: number = PROBE_LIMIT_MS) {
     this.#connect = connect;
-    this.#withinMs = withinMs;
+    this.#limitMs = limitMs;
   }
 
   /** Whether the origin of an allowed address can be reached. Throws only `signal.reason`. */
   async reaches(url: URL, signal: AbortSignal | null): Promise<boolean> {
     signal?.throwIfAborted();
-    const known = this.#known.get(url.origin) ?? this.#begin(url);
-    if (!signal) return known;
-    return abortable(known, signal);
+    const probe = this.#known.get(url.origin) ?? this.#begin(url);
+    if (!signal) return probe;
+    return abortable(probe, signal);
   }
 
-  /** A call to this address was not answered: the next call probes its origin again. */
+  /**
+   * To be called when a call to this address was not answered: the next call probes its origin
+   * again.
+   */
   forget(address: string): void {
     this.#known.delete(new URL(address).origin);
   }
 
-  /** A new turn: each origin is probed again. */
+  /** To be called when a new turn begins: each origin is probed again. */
   forgetAll(): void {
     this.#known.clear();
   }
 
   #begin(url: URL): Promise<boolean> {
-    const probed = this.#probe(url);
-    this.#known.set(url.origin, probed);
-    void probed.then((isThere) => {
-      if (!isThere && this.#known.get(url.origin) === probed) this.#known.delete(url.origin);
+    const probe = this.#probe(url);
+    this.#known.set(url.origin, probe);
+    void probe.then((isReachable) => {
+      if (!isReachable && this.#known.get(url.origin) === probe) this.#known.delete(url.origin);
     });
-    return probed;
+    return probe;
   }
 
   async #probe({ hostname, port, protocol }: URL): Promise<boolean> {
     const socket = this.#connect({
-      hostname: bare(hostname),
+      hostname: withoutBrackets(hostname),
       port: Number(port) || (protocol === "http:" ? 80 : 443),
     });
-    const late = Promise.withResolvers<false>();
-    const timer = setTimeout(() => late.resolve(false), this.#withinMs);
+    const timeout = Promise.withResolvers<false>();
+    const timer = setTimeout(() => timeout.resolve(false), this.#limitMs);
     socket.closed.catch(() => undefined); // a failed connection rejects both promises
     try {
-      return await Promise.race([socket.opened.then(() => true), late.promise]);
+      return await Promise.race([socket.opened.then(() => true), timeout.promise]);
     } catch {
       return false;
     } finally {
@@ -78,5 +82,5 @@ export class OriginProbes {
 }
 
 /** The host name without the brackets that a URL puts around an IPv6 address. */
-const bare = (hostname: string): string =>
+const withoutBrackets = (hostname: string): string =>
   hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;

@@ -4,12 +4,12 @@ import type { PlannedCall, PlannedCalls } from "../../../src/prompts/presentatio
 import type { CallStore, RoundPlace } from "./call-store";
 import type { SessionLog } from "../log/session-log";
 
-/** An agent in one attempt. `id`: its name in the log. */
+/** An agent in one attempt. `agent`: its index in the team. `id`: its name in the log. */
 type AgentPlace = Omit<RoundPlace, "round"> & { id: string };
 
 /**
- * The latest tool calls that an agent planned while its team coordinated. The log names them; the
- * private records hold their arguments.
+ * The latest tool calls that an agent planned while its team coordinated. The log contains their
+ * names, and the private conversations contain their arguments.
  */
 export function plannedCalls(log: SessionLog, calls: CallStore, place: AgentPlace): PlannedCalls {
   const turn = log.turn(place.turn);
@@ -25,15 +25,15 @@ export function plannedCalls(log: SessionLog, calls: CallStore, place: AgentPlac
 
 type PlannedEvent = { round: number; tool_call: string; name: string };
 
-/** Lazily, because records are read per round. */
+/** Yields the planned calls lazily, so that only the rounds that are needed are read. */
 function* withArguments(
   planned: readonly PlannedEvent[],
   calls: CallStore,
   place: AgentPlace,
 ): Generator<PlannedCall> {
-  let [known, records]: [number | null, readonly CallRecord[]] = [null, []];
+  let [readRound, records]: [number | null, readonly CallRecord[]] = [null, []];
   for (const { round, tool_call, name } of planned) {
-    if (known !== round) [known, records] = [round, calls.read({ ...place, round })];
+    if (readRound !== round) [readRound, records] = [round, calls.read({ ...place, round })];
     yield { name, arguments: argumentsIn(records, tool_call) };
   }
 }

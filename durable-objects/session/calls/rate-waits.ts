@@ -19,54 +19,58 @@ import {
   type RateRequest,
 } from "../../rate-gate/rate-gate-api";
 
-/** A call as its gate receives it, without the id: the id contains the effect's id. */
+/** A call as its gate receives it, but without the id, which contains the effect's id. */
 export type RatedCall = Omit<RateRequest, "call">;
 
 /**
- * The id of a quota at a provider: one per address, key and model. It contains a hash of the key,
- * not the key.
+ * The id of a quota at a provider: one for each address, key and model. The id contains a hash of
+ * the key instead of the key.
  */
 export function quotaOf({ baseUrl, model }: Backend, key: string): string {
   return `${baseUrl} ${model} ${createHash("sha256").update(key).digest("hex").slice(0, 16)}`;
 }
 
-/** Shorter waits are not reported. */
-const SHORT_MS = 1_000;
-/** An answer that is overdue by this time counts as lost. */
+/** Waits that are shorter than this are not reported. */
+const REPORTED_WAIT_MS = 1_000;
+/** An answer that is late by this time counts as lost. */
 const LOST_AFTER_MS = 5_000;
-/** A gate that was moved or restarted answers again within this time. */
+/**
+ * A gate that fails for this long counts as unreachable. A gate that was moved or restarted answers
+ * again sooner.
+ */
 const GATE_LIMIT_MS = 10_000;
+/** Pauses between requests to a gate that fails; the last one repeats. */
 const PAUSES_MS = [250, 500, 1_000, 2_000] as const;
 
 type Options = {
   session: string;
   /** The tenant's gate. Returns a new stub each time, because a broken stub stays broken. */
   gate: () => RateGateApi;
-  /** The session's time, unix ms. */
+  /** Unix ms, by the session's clock. */
   now: () => number;
 };
 
 type WaitOptions = {
   signal: AbortSignal;
-  /** Called once if the wait is long. `startsAt`: when there may be room, unix ms. */
+  /** Called once if the wait is long. `startsAt`: when the call may probably start, unix ms. */
   onWait: (startsAt: number) => void;
 };
 
 /**
- * Admission of a session's calls by its tenant's rate gate: each call waits until it may start.
- * Nothing is stored. After a restart a call asks again, and the gate admits an admitted call again.
- * While the gate is unreachable, the session applies the same limits itself, as if the tenant had
- * no other session.
+ * Admits a session's calls through its tenant's rate gate: each call waits until it may start.
+ * Nothing is stored. After a restart each call asks the gate again; a call that was admitted before
+ * is admitted again. While the gate is unreachable, the session applies the same limits itself, as
+ * if the tenant had no other session.
  */
 export class RateWaits {
   readonly #options: Options;
   /** Admitted calls that have not ended, by effect id. */
   readonly #admitted = new Map<string, RatedCall>();
-  /** Queues of calls while the gate is unreachable, by endpoint. */
-  readonly #alone = new Map<string, RateQueue>();
+  /** The session's own queues, by endpoint; used while the gate is unreachable. */
+  readonly #ownQueues = new Map<string, RateQueue>();
   /**
-   * Calls whose `leave` is on its way, by call id. A new `start` of the same call must wait for it:
-   * requests can overtake each other, and the gate would apply the old `leave` to the new call.
+   * Calls whose `leave` is being sent, by call id. A new `start` of the same call must wait for the
+   * `leave`: requests can overtake each other, and the gate would then remove the new call.
    */
   readonly #leaving = new Map<string, Promise<void>>();
 
@@ -83,7 +87,7 @@ export class RateWaits {
       await abortable(wait, signal);
       this.#admitted.set(effect, call);
     } catch (error) {
-      if (signal.aborted) this.#leaves(request, wait);
+      if (signal.aborted) this.#startLeaving(request, wait);
       throw error;
     }
   }
@@ -93,7 +97,7 @@ export class RateWaits {
     const call = this.#admitted.get(effect);
     if (!call) return;
     this.#admitted.delete(effect);
-    this.#leaves({ ...call, call: this.#idOf(effect) });
+    this.#startLeaving({ ...call, call: this.#idOf(effect) });
   }
 
   /**
@@ -104,7 +108,7 @@ export class RateWaits {
     this.#admitted.delete(effect);
     if (tokens === null) return;
     const call = this.#idOf(effect);
-    this.#changeAlone(endpoint, (queue) => settleCall(queue, call, tokens));
+    this.#changeOwnQueue(endpoint, (queue) => settleCall(queue, call, tokens));
     void this.#notifyGate((gate) => gate.settle(endpoint, call, tokens));
   }
 
@@ -112,80 +116,88 @@ export class RateWaits {
     return `${this.#options.session}_${effect}`;
   }
 
-  /** `wait`: the call's wait for the gate, if it has not ended yet. */
-  #leaves(request: RateRequest, wait?: Promise<void>): void {
+  /**
+   * Removes a call in the background. `wait`: the call's wait for the gate, if it may still run.
+   */
+  #startLeaving(request: RateRequest, wait?: Promise<void>): void {
     const { call } = request;
-    const left = Promise.allSettled([this.#leave(request), wait]).then(() => {
-      if (this.#leaving.get(call) === left) this.#leaving.delete(call);
+    const leaving = Promise.allSettled([this.#leave(request), wait]).then(() => {
+      if (this.#leaving.get(call) === leaving) this.#leaving.delete(call);
     });
-    this.#leaving.set(call, left);
+    this.#leaving.set(call, leaving);
   }
 
   async #leave({ endpoint, call }: RateRequest): Promise<void> {
-    this.#changeAlone(endpoint, (queue) => leaveQueue(queue, call));
+    this.#changeOwnQueue(endpoint, (queue) => leaveQueue(queue, call));
     await this.#notifyGate((gate) => gate.leave(endpoint, call));
   }
 
-  /** One try: the gate drops a call of which it receives no message. Never throws. */
-  async #notifyGate(what: (gate: RateGateApi) => Promise<void>): Promise<void> {
+  /**
+   * Sends one message to the gate. Does not repeat it: the gate itself removes a call that no
+   * longer sends messages. Never throws.
+   */
+  async #notifyGate(send: (gate: RateGateApi) => Promise<void>): Promise<void> {
     try {
-      await answered(LOST_AFTER_MS, async () => what(this.#options.gate()));
+      await answerWithin(LOST_AFTER_MS, async () => send(this.#options.gate()));
     } catch (error) {
       this.#report(error);
     }
   }
 
-  #changeAlone(endpoint: string, change: (queue: RateQueue) => RateQueue): void {
-    const queue = this.#alone.get(endpoint);
-    if (queue) this.#alone.set(endpoint, change(queue));
+  #changeOwnQueue(endpoint: string, change: (queue: RateQueue) => RateQueue): void {
+    const queue = this.#ownQueues.get(endpoint);
+    if (queue) this.#ownQueues.set(endpoint, change(queue));
   }
 
   async #wait(request: RateRequest, { signal, onWait }: WaitOptions): Promise<void> {
     const leaving = this.#leaving.get(request.call);
     if (leaving !== undefined) await leaving;
-    const line: Line = { holdMs: SHORT_MS, failures: 0, failingSince: null };
+    const progress: WaitProgress = { holdMs: REPORTED_WAIT_MS, failures: 0, failingSince: null };
     while (!signal.aborted) {
-      const answer = await this.#ask(request, line);
+      const answer = await this.#ask(request, progress);
       if (signal.aborted) {
-        // the `leave` may have reached the gate before this `start`
+        // The `leave` of the abort may have reached the gate before this `start`.
         if (answer && answer.type !== "left") await this.#leave(request);
         return;
       }
       if (answer?.type === "start") return;
-      if (answer?.type === "wait" && line.holdMs === SHORT_MS) onWait(answer.startsAt);
-      if (answer?.type === "wait") line.holdMs = HOLD_MS;
+      if (answer?.type === "wait" && progress.holdMs === REPORTED_WAIT_MS) onWait(answer.startsAt);
+      if (answer?.type === "wait") progress.holdMs = HOLD_MS;
     }
   }
 
-  /** The gate's answer, or the session's own if the gate is unreachable; `null`: ask again. */
-  async #ask(request: RateRequest, line: Line): Promise<RateAnswer | null> {
+  /**
+   * The gate's answer, or the session's own answer if the gate is unreachable. `null`: the caller
+   * must ask again.
+   */
+  async #ask(request: RateRequest, progress: WaitProgress): Promise<RateAnswer | null> {
     const { now, gate } = this.#options;
     try {
-      const answer = await answered(line.holdMs + LOST_AFTER_MS, async () =>
-        gate().start(request, line.holdMs),
+      const answer = await answerWithin(progress.holdMs + LOST_AFTER_MS, async () =>
+        gate().start(request, progress.holdMs),
       );
-      Object.assign(line, { failures: 0, failingSince: null });
+      Object.assign(progress, { failures: 0, failingSince: null });
       return answer;
     } catch (error) {
-      line.failingSince ??= now();
-      if (line.failures === 0) this.#report(error);
-      const isLost = now() - line.failingSince >= GATE_LIMIT_MS;
-      const answer = isLost ? this.#askAlone(request) : null;
+      progress.failingSince ??= now();
+      if (progress.failures === 0) this.#report(error);
+      const isUnreachable = now() - progress.failingSince >= GATE_LIMIT_MS;
+      const answer = isUnreachable ? this.#askOwnQueue(request) : null;
       if (answer?.type !== "start")
-        await sleep(PAUSES_MS[Math.min(line.failures, PAUSES_MS.length - 1)] ?? 0);
-      line.failures += 1;
+        await sleep(PAUSES_MS[Math.min(progress.failures, PAUSES_MS.length - 1)] ?? 0);
+      progress.failures += 1;
       return answer;
     }
   }
 
-  #askAlone({ endpoint, call, limits, tokens }: RateRequest): RateAnswer {
+  #askOwnQueue({ endpoint, call, limits, tokens }: RateRequest): RateAnswer {
     const asker: Asker = { id: call, limits, tokens };
     const verdict = askToStart(
-      this.#alone.get(endpoint) ?? EMPTY_QUEUE,
+      this.#ownQueues.get(endpoint) ?? EMPTY_QUEUE,
       asker,
       this.#options.now(),
     );
-    this.#alone.set(endpoint, verdict.queue);
+    this.#ownQueues.set(endpoint, verdict.queue);
     return verdict.granted ? { type: "start" } : { type: "wait", startsAt: verdict.startsAt };
   }
 
@@ -194,9 +206,12 @@ export class RateWaits {
   }
 }
 
-/** The state of a call's wait: how long the gate may hold the next request, and its failures. */
-type Line = { holdMs: number; failures: number; failingSince: number | null };
+/**
+ * The state of a call's wait. `holdMs`: how long the gate may hold the next request. `failures`:
+ * failed requests in a row. `failingSince`: time of the first of them, unix ms.
+ */
+type WaitProgress = { holdMs: number; failures: number; failingSince: number | null };
 
-/** Throws if the gate takes longer. */
-const answered = <T>(ms: number, ask: () => Promise<T>): Promise<T> =>
+/** Asks the gate. Throws if the answer takes longer than `ms`. */
+const answerWithin = <T>(ms: number, ask: () => Promise<T>): Promise<T> =>
   withTimeout(ms, ask, () => new Error(`no answer within ${ms} ms`));

@@ -30,7 +30,10 @@ type Options = {
   rates: Pick<RateWaits, "settle">;
 };
 
-/** A request on its way. `from`: omitted if the call is new, not resumed. */
+/**
+ * A prepared request with its call's slot and signal. `from`: the point from which the reply is
+ * resumed; omitted if the call is new.
+ */
 export type OutgoingRequest = Omit<PreparedRequest, "takenIds"> & {
   slot: CallSlot;
   signal: AbortSignal;
@@ -42,8 +45,8 @@ type Call = { effect: ModelCallEffect; agent: TeamAgent };
 export type Listeners = Pick<CallOptions, "onDelta" | "onResumePoint">;
 
 /**
- * Sends requests and streams their replies. What a call has used counts against its backend's
- * limits.
+ * Sends requests and streams their replies. Reports the tokens that a call has used to the rate
+ * limits of its backend.
  */
 export class ReplyStreams {
   readonly #options: Options;
@@ -52,6 +55,7 @@ export class ReplyStreams {
     this.#options = options;
   }
 
+  /** Sends a request and streams its reply; returns the end of the call. */
   async stream(
     { effect, agent }: Call,
     sending: OutgoingRequest,
@@ -59,13 +63,13 @@ export class ReplyStreams {
   ): Promise<PerformedCall> {
     const { session, keyOf, probes, rates } = this.#options;
     const { releasable, signal, from } = sending;
-    const found = keyOf(agent);
-    if (!found.ok) return { type: "failed", failure: found.failure };
-    const progress: Progress = { sent: 0 };
+    const foundKey = keyOf(agent);
+    if (!foundKey.ok) return { type: "failed", failure: foundKey.failure };
+    const progress: Progress = { sentRequests: 0 };
     let tokens: number | null = null;
     try {
       const performed = await performCall({
-        provider: this.#provider(agent.backend, found.key, this.#hooks(sending, progress)),
+        provider: this.#provider(agent.backend, foundKey.key, this.#hooks(sending, progress)),
         request: releasable.request,
         signal,
         ...(from && { from }),
@@ -74,20 +78,22 @@ export class ReplyStreams {
           tokens = tokensTaken(usage);
           session.noteUsage(effect.id, usage);
         },
-        wasSent: () => progress.sent > 0,
+        wasSent: () => progress.sentRequests > 0,
       });
-      tokens = takenBy(performed) ?? tokens;
+      tokens = tokensUsedBy(performed) ?? tokens;
       if (isTransient(performed)) probes?.forget(agent.backend.baseUrl);
       return performed;
     } finally {
-      // if not sent, dropping the call releases its share
-      const wasSent = from !== undefined || progress.sent > 0;
+      // If the call was not sent, its share of the limits is released when it is dropped.
+      const wasSent = from !== undefined || progress.sentRequests > 0;
       if (agent.backend.rates && wasSent)
-        rates.settle(effect.id, quotaOf(agent.backend, found.key), tokens);
+        rates.settle(effect.id, quotaOf(agent.backend, foundKey.key), tokens);
     }
   }
 
-  /** Writes the deltas of a reply to the log as they arrive, and collects its text. */
+  /**
+   * The callbacks that write the deltas of a reply to the log as they arrive, and collect its text.
+   */
   listeners(
     { effect, agent }: Call,
     { streamed, takenIds }: { streamed: StreamedText; takenIds: ReadonlySet<string> },
@@ -96,39 +102,39 @@ export class ReplyStreams {
     const source = { agent: agent.id, round: effect.round, call: effect.id };
     let point: ResumePoint | null = null;
     return {
-      onResumePoint: (next, alone) => {
-        if (alone) session.notePoint(effect.id, next);
+      onResumePoint: (next, isWithoutText) => {
+        if (isWithoutText) session.notePoint(effect.id, next);
         else point = next;
       },
       onDelta: ({ kind, name, toolIndex, toolId, text }) => {
         if (kind !== "reasoning") streamed.add(text);
-        const shown: DeltaKind =
+        const shownKind: DeltaKind =
           kind === "text" && effect.purpose === "presentation" ? "final" : kind;
         const tool = {
           ...(name !== undefined && { name }),
           ...(toolIndex !== undefined && { tool_index: toolIndex }),
           ...(toolId !== undefined && staysItsId(toolId, takenIds) && { tool_call: toolId }),
         };
-        session.write({ ...source, kind: shown, ...tool }, text, point);
+        session.write({ ...source, kind: shownKind, ...tool }, text, point);
         point = null;
       },
     };
   }
 
-  /** The session's part in each request of a call. */
+  /** The callbacks with which the session follows each request of a call. */
   #hooks({ releasable, sent, slot }: OutgoingRequest, progress: Progress): TransportHooks {
     return {
       onBuilt: () => {
-        releasable.release(); // the request's body holds the whole conversation
+        releasable.release(); // the body of the request now contains the whole conversation
         sent();
         slot.onSent();
       },
       guard: this.#options.network.guard,
       onSend: () => {
-        progress.sent += 1;
+        progress.sentRequests += 1;
       },
       onFailure: (error) => {
-        if (isUnsent(error)) progress.sent -= 1;
+        if (isUnsent(error)) progress.sentRequests -= 1;
       },
       onHeaders: slot.onHeaders,
       yieldSignal: slot.yieldSignal,
@@ -148,14 +154,15 @@ export class ReplyStreams {
   }
 }
 
-/** The requests of a call that were handed to the network and may cost something. */
-type Progress = { sent: number };
+/** `sentRequests`: the requests of a call that were handed to the network and may cost money. */
+type Progress = { sentRequests: number };
 
-/** A lost connection looks like this, among other failures. */
+/** Whether the call failed in a way that may come from a lost connection. */
 const isTransient = (performed: PerformedCall): boolean =>
   performed.type === "failed" && performed.failure.class === "transient";
 
-const takenBy = (performed: PerformedCall): number | null => {
+/** The tokens that a call used; `null` if it reached the provider and no usage is known. */
+const tokensUsedBy = (performed: PerformedCall): number | null => {
   if (performed.type === "replied") return tokensTaken(performed.usage);
   const { usage, reached } = performed.failure;
   return reached ? tokensTaken(usage) : (tokensTaken(usage) ?? 0);

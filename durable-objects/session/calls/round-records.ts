@@ -20,13 +20,14 @@ type Options = {
 /** Renders the records that a decision adds to the agents' conversations. Writes nothing. */
 export class RoundRecords {
   readonly #options: Options;
-  #earlier: { turn: number; history: RenderInput["history"] } | null = null;
+  /** The history of the latest turn that was rendered. */
+  #cachedHistory: { turn: number; history: RenderInput["history"] } | null = null;
 
   constructor(options: Options) {
     this.#options = options;
   }
 
-  /** The records that follow from these steps. `texts`: the texts that came with the input. */
+  /** The records that these steps add. `texts`: the texts that were passed with the input. */
   render(steps: readonly Step[], texts: PayloadTexts): RoundRecord[] {
     const [first] = steps;
     if (!first) return [];
@@ -60,14 +61,14 @@ export class RoundRecords {
     return { agent, ...plannedCalls(log, calls, { turn, attempt, agent, id }) };
   }
 
-  /** Earlier turns never change, so they are read once per turn. */
+  /** The earlier turns of the conversation. They never change, so they are read once per turn. */
   #history(before: SessionState, events: readonly SessionEvent[]): RenderInput["history"] {
     const { log, queries } = this.#options;
     const started = events.find((event) => event.type === "turn.started");
     const number = started?.turn ?? runningTurn(before)?.number ?? 0;
-    if (this.#earlier?.turn === number) return this.#earlier.history;
+    if (this.#cachedHistory?.turn === number) return this.#cachedHistory.history;
     const parent = started ? started.parent_turn : (log.turn(number)?.parent ?? null);
-    this.#earlier = { turn: number, history: queries.history(parent) };
-    return this.#earlier.history;
+    this.#cachedHistory = { turn: number, history: queries.history(parent) };
+    return this.#cachedHistory.history;
   }
 }

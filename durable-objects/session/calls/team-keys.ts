@@ -14,15 +14,15 @@ import {
 } from "../../../src/tenancy/sealing";
 import { type Env, readSecret, readVariables } from "../../../src/env";
 
-/** `key`: empty if the endpoint needs none. */
+/** The key for a call, or why there is none. `key` is empty if the endpoint needs no key. */
 export type FoundKey = { ok: true; key: string } | { ok: false; failure: CallFailure };
 
 type KeyEnv = Pick<Env, "SEALING_KEYS" | "SERVICE_ORIGINS" | "OPEN_ACCESS">;
 
 /**
- * The keys of a team's agents, for the object that stores the team: a session or a run of
- * evaluations. Callers' keys are stored and kept in memory sealed; each is opened for one call.
- * Only names of the operator's keys are stored.
+ * The keys of a team's agents, for the object that stores the team: a session or an evaluation run.
+ * Callers' keys are sealed in storage and in memory; a key is opened only for one call. Of the
+ * operator's keys, only the names are stored.
  */
 export class TeamKeys {
   readonly #env: KeyEnv;
@@ -36,7 +36,7 @@ export class TeamKeys {
     this.#sealing = parsed.ok ? parsed.keys : null;
   }
 
-  /** The team as it may be stored. Throws if it has a caller's key and no sealing key is set. */
+  /** The team with sealed keys. Throws if it has a caller's key and no sealing key is set. */
   seal(team: Team): Team {
     const sealing = this.#sealing;
     if (!sealing && team.agents.some(({ backend }) => backend.key.from === "literal")) {
@@ -46,9 +46,9 @@ export class TeamKeys {
   }
 
   /**
-   * The stored team with every key sealed by the first version of the sealing keys, including keys
-   * that were stored in clear before sealing existed. `null` if nothing changes. Keys that cannot
-   * be opened or sealed stay as they are.
+   * The stored team with every key sealed by the first version of the sealing keys. This includes
+   * keys that older versions of the service stored unsealed. `null` if no key changes. Keys that
+   * cannot be opened or sealed are not changed.
    */
   renew(team: Team): Team | null {
     const sealing = this.#sealing;
@@ -59,20 +59,26 @@ export class TeamKeys {
       : null;
   }
 
-  /** The stored team with keys in clear, to be passed on at once; or why a key cannot be opened. */
+  /**
+   * The stored team with opened keys, which the caller must pass on at once; or why a key cannot be
+   * opened.
+   */
   open(team: Team): { ok: true; team: Team } | { ok: false; failure: CallFailure } {
-    const clear = new Map<TeamAgent, Key>();
+    const openedKeys = new Map<TeamAgent, Key>();
     for (const agent of team.agents.filter(({ backend }) => backend.key.from === "sealed")) {
       const found = this.keyOf(agent);
       if (!found.ok) return found;
-      clear.set(agent, { from: "literal", value: found.key });
+      openedKeys.set(agent, { from: "literal", value: found.key });
     }
-    return { ok: true, team: withKeys(team, (agent) => clear.get(agent) ?? agent.backend.key) };
+    return {
+      ok: true,
+      team: withKeys(team, (agent) => openedKeys.get(agent) ?? agent.backend.key),
+    };
   }
 
   /**
-   * The key for a call. A key of the operator is sent only to the origin it is bound to, whichever
-   * address the config names.
+   * The key for a call. A key of the operator is sent only to the origin that it is bound to, also
+   * if the config names another address.
    */
   keyOf(agent: TeamAgent): FoundKey {
     const { key, baseUrl } = agent.backend;
@@ -142,8 +148,8 @@ const withKeys = (team: Team, keyOf: (agent: TeamAgent) => Key): Team => ({
 });
 
 /**
- * Why a call without its key was not sent: after the config was checked, the key was removed or its
- * endpoint moved.
+ * The failure of a call whose key is missing: since the config was checked, the operator removed
+ * the key or changed its endpoint.
  */
 export function keyMissing(
   { key, baseUrl }: Pick<Backend, "key" | "baseUrl">,
@@ -158,7 +164,7 @@ export function keyMissing(
   return notSent("key_missing", `${name} for ${host} is no longer set: ${how}.`);
 }
 
-/** Why a caller's stored key could not be sent with a call. */
+/** The failure of a call whose caller's key cannot be opened. */
 function keyUnreadable(
   agent: string,
   { why, version }: Extract<OpenedSecret, { ok: false }>,

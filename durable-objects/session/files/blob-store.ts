@@ -8,8 +8,8 @@ import { PackReader } from "../../../src/workspace/pack-reader";
 import type { Sql } from "../object-storage";
 
 /**
- * Contents that a tree or result names and that are missing: neither in the session's storage nor
- * in R2.
+ * An error for contents that a tree or a result names, but that are neither in the session's
+ * storage nor in R2.
  */
 export class LostContents extends Error {
   override readonly name = "LostContents";
@@ -21,19 +21,22 @@ export class LostContents extends Error {
 
 type Options = { sql: Sql; objects: SessionObjects; storageQueue: StorageQueue };
 
-/** The location of contents in R2: a separate object (`null`), or a pack from byte `at` on. */
+/**
+ * The location of contents in R2: in a pack from byte offset `at`, or as a separate object
+ * (`null`).
+ */
 type StoredAt = { pack: string; at: number } | null;
 
 /**
- * A working copy. `spilled`: too large for its row, so stored in R2. `stored`: an uploaded snapshot
- * has it too.
+ * A working copy of contents. `spilled`: it is too large for its row and therefore in R2. `stored`:
+ * an uploaded snapshot has the contents too.
  */
 type WorkingCopy = { hash: string; spilled: boolean; stored: boolean };
 
 /**
  * Contents of a session's files by hash. Working copies are stored in rows, or in R2 if they are
- * too large for a row. Contents of uploaded snapshots are stored in R2 until the session ends, so
- * their working copies may be deleted.
+ * too large for a row. Contents of uploaded snapshots are stored in R2 until the session is erased,
+ * so their working copies may be deleted.
  */
 export class BlobStore implements BlobSource {
   readonly #options: Options;
@@ -45,16 +48,16 @@ export class BlobStore implements BlobSource {
   }
 
   /**
-   * The contents. Throws `FileError` `storage_unavailable` if R2 does not answer, and
-   * `LostContents` if they are missing.
+   * Reads contents. Throws `FileError` with code `storage_unavailable` if R2 does not answer, and
+   * `LostContents` if the contents are missing.
    */
   async read({ hash }: Pick<FileEntry, "hash">): Promise<Uint8Array<ArrayBuffer>> {
     if (hash === EMPTY_HASH) return new Uint8Array();
-    const kept = this.working(hash);
-    if (kept) return kept;
+    const workingCopy = this.working(hash);
+    if (workingCopy) return workingCopy;
     const found = await this.#options.storageQueue
       .take(() => this.#fromBucket(hash))
-      .catch(unavailable);
+      .catch(throwUnavailable);
     if (!found) throw new LostContents(hash);
     return found;
   }
@@ -66,7 +69,7 @@ export class BlobStore implements BlobSource {
     return row?.bytes ? new Uint8Array(row.bytes) : null;
   }
 
-  /** Whether the contents should exist, in a row or in R2. */
+  /** Whether a row names the contents. They may still be missing in R2 (see `isKept`). */
   has(hash: string): boolean {
     if (hash === EMPTY_HASH) return true;
     const query =
@@ -75,7 +78,8 @@ export class BlobStore implements BlobSource {
   }
 
   /**
-   * Whether the contents surely exist. A row without bytes may name contents that never reached R2.
+   * Whether the contents certainly exist. A row without bytes does not prove it: its contents may
+   * never have reached R2.
    */
   isKept(hash: string): boolean {
     if (hash === EMPTY_HASH) return true;
@@ -91,7 +95,7 @@ export class BlobStore implements BlobSource {
     );
   }
 
-  /** The location in R2; `null` if the contents are not stored there for good. */
+  /** The location in R2; `null` if no uploaded snapshot has the contents. */
   storedAt(hash: string): { at: StoredAt } | null {
     const query = "SELECT pack, at FROM stored_blobs WHERE hash = ?";
     const [row] = this.#options.sql
@@ -101,9 +105,9 @@ export class BlobStore implements BlobSource {
   }
 
   /**
-   * Writes contents that are too large for a row to R2. To be awaited before `add`. The row is
-   * written before the object, so that every object in R2 is known. An existing object is kept.
-   * Stops between two objects when `signal` is aborted.
+   * Writes those contents to R2 that are too large for a row. To be awaited before `add`. The row
+   * is written before the object, so that every object in R2 has a row. An existing object is not
+   * replaced. If `signal` is aborted, stops before the next object.
    */
   async spill(blobs: ReadonlyMap<string, Uint8Array>, signal: AbortSignal): Promise<void> {
     const { objects, storageQueue } = this.#options;
@@ -115,7 +119,7 @@ export class BlobStore implements BlobSource {
     }
   }
 
-  /** Adds contents to rows. To be called inside the transaction that names them. */
+  /** Adds contents to rows. To be called inside the transaction that stores their hashes. */
   add(blobs: ReadonlyMap<string, Uint8Array>): void {
     for (const [hash, bytes] of blobs) {
       if (hash !== EMPTY_HASH)
@@ -146,8 +150,8 @@ export class BlobStore implements BlobSource {
   }
 
   /**
-   * Records that contents are lost, and `where` they were needed. To be called inside a
-   * transaction.
+   * Records that contents are lost. `where`: the key in R2 that needed the contents. `at`: unix ms.
+   * To be called inside a transaction.
    */
   noteLost(hash: string, where: string, at: number): void {
     this.#options.sql.exec(
@@ -158,7 +162,7 @@ export class BlobStore implements BlobSource {
     );
   }
 
-  /** Whether the contents were recorded as lost. They may have been written again since. */
+  /** Whether the contents were recorded as lost. They may have been written again afterwards. */
   isLost(hash: string): boolean {
     return (
       this.#options.sql.exec("SELECT 1 FROM lost_contents WHERE hash = ? LIMIT 1", hash).toArray()
@@ -172,8 +176,8 @@ export class BlobStore implements BlobSource {
   }
 
   /**
-   * Deletes a row. To be called inside a transaction. If the object in R2 is known only from this
-   * row, the caller must erase it.
+   * Deletes a row. To be called inside a transaction. If only this row names an object in R2, the
+   * caller must erase the object.
    */
   drop(hash: string): void {
     this.#options.sql.exec("DELETE FROM blobs WHERE hash = ?", hash);
@@ -195,7 +199,7 @@ export class BlobStore implements BlobSource {
   }
 }
 
-function unavailable(cause: unknown): never {
+function throwUnavailable(cause: unknown): never {
   const error = new FileError(
     "storage_unavailable",
     "The file cannot be read right now. Try again in a moment.",

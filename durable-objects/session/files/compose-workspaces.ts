@@ -23,11 +23,10 @@ import { Workspaces } from "./workspaces";
 
 type Storage = Pick<ObjectStorage, "sql" | "transactionSync">;
 /**
- * `storageQueue`: the queue for everything in the session that reads R2; omitted if nothing else
- * does.
- * `stored`: called when the session's stored bytes may have changed.
+ * `storageQueue`: the queue that all reads of R2 in the session share; omitted if nothing else in
+ * the session reads R2. `stored`: called when the session's stored bytes may have changed.
  */
-type Places = {
+type FileOptions = {
   storage: Storage;
   bucket: FileBucket;
   place: SessionPlace;
@@ -35,23 +34,25 @@ type Places = {
   storageQueue?: StorageQueue;
   stored?: () => Promise<void>;
 };
-type Turns = TurnEnds & {
+type TurnLookups = TurnEnds & {
+  /** The latest turn; `null` before the first. */
   latest: () => { turn: number; isRunning: boolean } | null;
 };
 
 /** The stores of a session's files, over its tables and its prefix in R2. */
 export function fileStores(
-  { storage, bucket, place, pins, storageQueue = new StorageQueue(), stored }: Places,
-  { latest, ...ends }: Turns,
+  { storage, bucket, place, pins, storageQueue = new StorageQueue(), stored }: FileOptions,
+  { latest, ...turnEnds }: TurnLookups,
 ) {
   const { sql } = storage;
   const objects = countedObjects(new SessionFiles(bucket, place), sql);
   const blobs = new BlobStore({ sql, objects, storageQueue });
-  const snapshots = new SnapshotStore(sql, ends);
+  const snapshots = new SnapshotStore(sql, turnEnds);
   const contextChanges = new ContextChanges(sql);
   const outbox = new Outbox<FileJob>(sql, "file_duties");
   const transaction = (work: () => void) => storage.transactionSync(work);
-  const release: ReleasePins = (turn, kept) => pins.release({ ...place, turn }, kept);
+  const release: ReleasePins = (turn, keptVersions) =>
+    pins.release({ ...place, turn }, keptVersions);
   const stores = { blobs, snapshots, contextChanges, objects, storageQueue, outbox };
   const jobs = new FileJobs({
     ...stores,
@@ -61,12 +62,12 @@ export function fileStores(
     now: () => Date.now(),
     session: place.session,
     ...(stored && { stored }),
-    completedWith: ends.completedWith,
+    completedWith: turnEnds.completedWith,
   });
   return { storageQueue, blobs, snapshots, contextChanges, outbox, jobs };
 }
 
-type Options = Omit<Places, "pins"> & {
+type Options = Omit<FileOptions, "pins"> & {
   log: SessionLog;
   team: Team;
   contexts: { reader: ContextReader; pins: Pick<ContextPins, "release"> };
@@ -80,12 +81,12 @@ export function sessionWorkspaces({
   stored = async () => undefined,
   ...places
 }: Options): Workspaces {
-  // The end of the turn reports the bytes again and must succeed then. Here a failed report must
-  // not stop file jobs.
-  const reported = () =>
+  // A failed report must not stop file jobs. The stored bytes are reported again when the turn
+  // ends; that report is repeated until it succeeds.
+  const reportStored = () =>
     stored().catch((error: unknown) => logError("stored bytes were not reported", error));
   const { storageQueue, ...stores } = fileStores(
-    { ...places, pins: contexts.pins, stored: reported },
+    { ...places, pins: contexts.pins, stored: reportStored },
     {
       parentOf: (turn) => log.turn(turn)?.parent ?? null,
       completedWith: (turn) => log.completedWith(turn),
@@ -106,11 +107,11 @@ export function sessionWorkspaces({
 }
 
 /**
- * A session's objects in R2, each with a row that holds its size. The row is written before the
- * object and deleted after it, so that every object in R2 is counted.
+ * A session's objects in R2. Each object has a row with its size. The row is written before the
+ * object and deleted after the object, so that every object in R2 is counted.
  */
 function countedObjects(objects: SessionObjects, sql: Sql): SessionObjects {
-  const count = (name: string, bytes: number) =>
+  const addSize = (name: string, bytes: number) =>
     sql.exec(
       "INSERT INTO stored_objects (name, bytes) VALUES (?, ?) ON CONFLICT DO NOTHING",
       name,
@@ -118,19 +119,19 @@ function countedObjects(objects: SessionObjects, sql: Sql): SessionObjects {
     );
   return {
     putBlob: (hash, bytes) => {
-      count(`blobs/${hash}`, bytes.byteLength);
+      addSize(`blobs/${hash}`, bytes.byteLength);
       return objects.putBlob(hash, bytes);
     },
     putPack: (hash, bytes) => {
-      count(`packs/${hash}`, bytes.byteLength);
+      addSize(`packs/${hash}`, bytes.byteLength);
       return objects.putPack(hash, bytes);
     },
     putSnapshot: (name, manifest) => {
-      count(`snapshots/${name}`, byteLength(manifest));
+      addSize(`snapshots/${name}`, byteLength(manifest));
       return objects.putSnapshot(name, manifest);
     },
     putResult: (name, bytes) => {
-      count(`results/${name}`, bytes.byteLength);
+      addSize(`results/${name}`, bytes.byteLength);
       return objects.putResult(name, bytes);
     },
     hasBlob: (hash) => objects.hasBlob(hash),

@@ -5,18 +5,21 @@ import { chunks } from "../log/chunks";
 import type { Sql } from "../object-storage";
 
 /**
- * The changes that a presenter made to one context. `version`: the pinned version that they refer
- * to.
+ * The changes that a presenter made to one context. `version`: the pinned version that the changes
+ * apply to.
  */
 export type ChangeSet = { context: string; version: string; changes: TreeChanges };
 
 /**
- * The changes that presenters made to the user's contexts, frozen with their final texts. The
- * latest final of a turn counts, so a later final replaces the turn's change sets.
+ * The changes that presenters made to the user's contexts, stored with their final texts. Only the
+ * latest final text of a turn counts, so each final text replaces the turn's change sets.
  */
 export class ContextChanges {
   readonly #sql: Sql;
-  /** The change sets read last: a client that fetches their contents asks for each file. */
+  /**
+   * The change sets that were read last. A cache: a client that fetches their contents sends one
+   * request per file.
+   */
   #latest: { turn: number; sets: readonly ChangeSet[] } | null = null;
 
   constructor(sql: Sql) {
@@ -38,13 +41,15 @@ export class ContextChanges {
     });
   }
 
-  /** Hashes of all contents in the change sets of the turns for which `counts` returns true. */
-  hashes(counts: (turn: number) => boolean): Set<string> {
+  /**
+   * Hashes of all contents in the change sets of the turns for which `includesTurn` returns true.
+   */
+  hashes(includesTurn: (turn: number) => boolean): Set<string> {
     const turns = this.#sql
       .exec<{ turn: number }>("SELECT DISTINCT turn FROM context_changes")
       .toArray();
-    const counting = turns.filter(({ turn }) => counts(turn));
-    const entries = counting.flatMap(({ turn }) =>
+    const includedTurns = turns.filter(({ turn }) => includesTurn(turn));
+    const entries = includedTurns.flatMap(({ turn }) =>
       this.#read(turn).flatMap(({ changes }) => [...changes.values()]),
     );
     return new Set(entries.flatMap((entry) => (entry === null ? [] : [entry.hash])));
@@ -55,9 +60,9 @@ export class ContextChanges {
     this.#latest = null;
     this.#sql.exec("DELETE FROM context_changes WHERE turn = ?", turn);
     for (const { context, version, changes } of sets) {
-      for (const [part, body] of [
-        ...chunks(encodeManifest({ base: version, changes }), STORE.callChunkChars),
-      ].entries()) {
+      const manifest = encodeManifest({ base: version, changes });
+      const parts = [...chunks(manifest, STORE.callChunkChars)];
+      for (const [part, body] of parts.entries()) {
         this.#sql.exec(
           "INSERT INTO context_changes (turn, context, part, body) VALUES (?, ?, ?, ?)",
           turn,

@@ -36,8 +36,8 @@ type Options = {
 };
 
 /**
- * The file changes that one decision stores: a tool call's changes, the trees that answers and
- * final texts freeze, and the jobs of a turn that ends.
+ * Computes and stores the file changes of one decision: the changes of a tool call, the trees that
+ * answers and final texts freeze, and the jobs of a turn that ends.
  */
 export class DecidedFiles {
   readonly #options: Options;
@@ -46,7 +46,10 @@ export class DecidedFiles {
     this.#options = options;
   }
 
-  /** Computes the file changes of these steps. Writes nothing. */
+  /**
+   * Computes the file changes of these steps. Writes nothing. `payload`: the files of the tool call
+   * that ends. `wholeText`: the file of the final text.
+   */
   entry(
     steps: readonly Step[],
     payload: PayloadFiles | null,
@@ -75,8 +78,8 @@ export class DecidedFiles {
         presented = { turn: turn.number, sets: this.#changeSets(turn, event.agent, changed) };
         if (event.text_file !== undefined) finalText = wholeText;
       }
-      const taken = turn && this.#frozenBy(turn, event, { changed, frozen, finalText });
-      if (taken) frozen.push(taken);
+      const frozenTree = turn && this.#frozenBy(turn, event, { changed, frozen, finalText });
+      if (frozenTree) frozen.push(frozenTree);
     }
     return { changed, results, frozen, finalText, presented, ended };
   }
@@ -89,8 +92,8 @@ export class DecidedFiles {
       changes.write(changed.place, changed.staged, changed);
     }
     blobs.add(contentsOf(results.map(({ result }) => result)));
-    for (const one of results)
-      outbox.add({ type: "upload_result", name: resultName(one), hash: one.result.hash });
+    for (const placed of results)
+      outbox.add({ type: "upload_result", name: resultName(placed), hash: placed.result.hash });
     if (finalText) blobs.add(contentsOf([finalText]));
     for (const { place, tree, at } of frozen) {
       snapshots.write(place, tree);
@@ -101,8 +104,8 @@ export class DecidedFiles {
   }
 
   /**
-   * Deletes a turn's working trees, which are not read again. To be called inside the transaction
-   * of the turn's end.
+   * Deletes the working trees of a turn that ends, and adds the jobs that remain. To be called
+   * inside the transaction of the turn's end.
    */
   end({ turn, hasChanges, hasContexts }: EndedTurn): void {
     const { blobs, changes, outbox } = this.#options;
@@ -112,7 +115,7 @@ export class DecidedFiles {
   }
 
   /** The tree that an event freezes, with the pending changes; `null` if it freezes none. */
-  #frozenBy(turn: TurnState, event: SessionEvent, about: PendingFiles): FrozenTree | null {
+  #frozenBy(turn: TurnState, event: SessionEvent, pending: PendingFiles): FrozenTree | null {
     if (event.type !== "answer.submitted" && event.type !== "presentation.completed") return null;
     const { trees } = this.#options;
     const agent = indexOf(turn, event.agent);
@@ -120,19 +123,19 @@ export class DecidedFiles {
     const place = { turn: turn.number, attempt: event.attempt, label: event.label };
     if (event.type === "answer.submitted") {
       return event.snapshot === event.label
-        ? { place, at, tree: handedOver(trees.working(turn, agent, about)) }
+        ? { place, at, tree: handedOver(trees.working(turn, agent, pending)) }
         : null;
     }
     if (event.snapshot === null) return null;
-    const isOwn = event.snapshot === event.label;
-    if (!isOwn) return { place, at, tree: trees.base(turn, agent, about.frozen) };
-    const tree = handedOver(trees.working(turn, agent, about));
-    return { place, at, tree: withTextFile(tree, event.text_file, about.finalText) };
+    const hasOwnSnapshot = event.snapshot === event.label;
+    if (!hasOwnSnapshot) return { place, at, tree: trees.base(turn, agent, pending.frozen) };
+    const tree = handedOver(trees.working(turn, agent, pending));
+    return { place, at, tree: withTextFile(tree, event.text_file, pending.finalText) };
   }
 
   /**
-   * The changes that the presenter made to the contexts it may change. `changed`: the pending
-   * changes.
+   * The changes that the presenter made to the contexts that it may change. `changed`: its pending
+   * changes. `id`: the presenter's id.
    */
   #changeSets(turn: TurnState, id: string, changed: RoundEdit | null): ChangeSet[] {
     const agent = indexOf(turn, id);

@@ -15,30 +15,35 @@ import type { DeliveryResult } from "../log/outbox-worker";
 import type { Outbox } from "../log/outbox";
 import type { SnapshotPlace, SnapshotStore } from "./snapshot-store";
 
-/** Work that remains when an answer, a result or a turn is complete. Every job is idempotent. */
+/**
+ * Work on files that is done in the background after an answer, a result or a turn is complete.
+ * Every job is idempotent.
+ */
 export type FileJob =
+  /** Uploads an answer's or a final text's files. `at`: when they were frozen, unix ms. */
   | ({ type: "upload_snapshot"; at: number } & SnapshotPlace & MissCount)
   /**
-   * A part of a tool's result that is not in the conversation: a text too large for it, or a file.
+   * Uploads a part of a tool's result that is not in the conversation: a file, or a text that is
+   * too large for the conversation.
    */
   | ({ type: "upload_result"; name: string; hash: string } & MissCount)
-  /** For a turn that has ended: deletes working copies that nothing needs. */
+  /** Deletes working copies that nothing needs, after a turn has ended. */
   | { type: "tidy" }
   /** Releases the context versions of a turn, except those that its changes refer to. */
   | { type: "release_contexts"; turn: number; hasChanges: boolean }
-  /** Erases contents that are stored only in R2 and that no snapshot has. */
+  /** Erases contents in R2 that no row names. */
   | { type: "erase_blobs"; hashes: string[] };
 
-/** `misses`: how often contents of the job were missing. Omitted: never. */
+/** `misses`: the number of tries in which contents of the job were missing; omitted if 0. */
 type MissCount = { misses?: number };
 
-/** Tries before missing contents are given up as lost. */
+/** The number of tries after which missing contents count as lost. */
 const MOST_MISSES = 5;
 
-/** Releases the versions that a turn has pinned, except `kept`. */
+/** Releases the versions that a turn has pinned, except `keptVersions`. */
 export type ReleasePins = (
   turn: number,
-  kept: readonly { context: string; version: string }[],
+  keptVersions: readonly { context: string; version: string }[],
 ) => Promise<void>;
 
 type Options = {
@@ -62,9 +67,10 @@ type Options = {
 };
 
 /**
- * Uploads snapshots and results to R2, and deletes what nothing needs. No run waits for it or fails
- * because of it. A snapshot is uploaded as its new contents, small ones packed, and then its
- * manifest. After a crash, objects that were written are found in R2.
+ * Uploads snapshots and results to R2, and deletes contents that nothing needs. No turn waits for
+ * this work or fails because of it. For a snapshot, its new contents are uploaded first (small
+ * contents together in packs) and then its manifest. After a crash, the objects that were already
+ * written are found in R2.
  */
 export class FileJobs {
   readonly #options: Options;
@@ -74,9 +80,9 @@ export class FileJobs {
   }
 
   /**
-   * Performs a job. Throws if R2 fails; then the job must be repeated. `later`: another job must
-   * come first. `again`: contents are missing. After `MOST_MISSES` tries, missing contents are
-   * recorded and logged as lost, and the rest of the job is done.
+   * Performs a job. Throws if R2 fails; then the job must be repeated. Returns `later` if another
+   * job must be done first, and `again` if contents are missing. After `MOST_MISSES` tries, missing
+   * contents are recorded and logged as lost, and the rest of the job is done.
    */
   async perform(job: FileJob): Promise<DeliveryResult<FileJob>> {
     const delivered = await this.#perform(job);
@@ -97,8 +103,8 @@ export class FileJobs {
         await this.#release(job);
         return "done";
       case "erase_blobs":
-        // In the queue: a writer that needs one of these contents has added its row before, or
-        // finds the object missing and writes it again.
+        // The check runs inside the storage queue. A writer that needs one of these contents either
+        // has added its row before this check, or writes the object again after the erasure.
         await storageQueue.takeAll(() =>
           objects.eraseBlobs(job.hashes.filter((hash) => !blobs.has(hash))),
         );
@@ -113,11 +119,11 @@ export class FileJobs {
     const frozen = snapshots.frozen(job);
     const where = `snapshots/${nameOf(job)}`;
     if (!frozen) return this.#missed(job, where, ["the snapshot itself"]);
-    const { atHand, inBucket, lost } = await this.#whereabouts(
+    const { inStorage, inBucket, lost } = await this.#locate(
       newBlobs(frozen.changes, (hash) => blobs.isStored(hash)),
     );
     if (lost.length > 0 && mayRetry(job)) return countMiss(job);
-    const { packs, single } = planBlobs(atHand);
+    const { packs, single } = planBlobs(inStorage);
     for (const pack of packs) await this.#putPack(pack);
     for (const blob of single) await this.#putBlob(blob);
     for (const blob of inBucket) blobs.noteStored(blob, null);
@@ -150,23 +156,26 @@ export class FileJobs {
   }
 
   /**
-   * Where the contents of a snapshot are. Contents too large for a row are separate objects in R2
-   * already. A manifest must not name missing contents as present.
+   * Finds out where contents of a snapshot are. Contents that are too large for a row are already
+   * separate objects in R2. A manifest must not name missing contents as present.
    */
-  async #whereabouts(
-    fresh: readonly BlobSize[],
-  ): Promise<{ atHand: BlobSize[]; inBucket: BlobSize[]; lost: string[] }> {
+  async #locate(
+    contents: readonly BlobSize[],
+  ): Promise<{ inStorage: BlobSize[]; inBucket: BlobSize[]; lost: string[] }> {
     const { blobs, objects, storageQueue } = this.#options;
-    const [atHand, inBucket, lost]: [BlobSize[], BlobSize[], string[]] = [[], [], []];
-    for (const blob of fresh) {
-      if (blobs.isKept(blob.hash)) atHand.push(blob);
+    const [inStorage, inBucket, lost]: [BlobSize[], BlobSize[], string[]] = [[], [], []];
+    for (const blob of contents) {
+      if (blobs.isKept(blob.hash)) inStorage.push(blob);
       else if (await storageQueue.take(() => objects.hasBlob(blob.hash))) inBucket.push(blob);
       else lost.push(blob.hash);
     }
-    return { atHand, inBucket, lost };
+    return { inStorage, inBucket, lost };
   }
 
-  /** `where`: the key below the session's prefix in R2 that needed the contents. */
+  /**
+   * Counts a try in which contents were missing. After the last try, records them as lost. `where`:
+   * the key in R2, below the session's prefix, that needed the contents.
+   */
   #missed(
     job: FileJob & MissCount,
     where: string,
@@ -211,52 +220,57 @@ export class FileJobs {
   }
 
   /**
-   * Deletes working copies of discarded rounds. Of contents in snapshots, only the files of the
-   * latest result keep a working copy, because the next turn begins with them. Changes of completed
-   * turns to contexts are kept as long as the session: they are stored nowhere else and may be
-   * fetched at any time. A running turn tidies when it ends.
+   * Deletes working copies that nothing needs:
+   *
+   * - Working copies of discarded rounds are deleted.
+   * - Of the contents in snapshots, only the files of the latest result keep a working copy,
+   *   because the next turn begins with them.
+   * - Changes of completed turns to contexts are kept as long as the session: they are stored
+   *   nowhere else and may be fetched at any time.
+   *
+   * Does nothing while a turn runs: the end of the turn adds another `tidy` job.
    */
   #tidy(): "done" | "later" {
     const { blobs, outbox, transaction } = this.#options;
     const { turn, isRunning } = this.#options.latestTurn() ?? { turn: 0, isRunning: false };
     if (isRunning) return "done";
-    const pending = this.#pending();
-    const made = this.#options.contextChanges.hashes(
-      (one) => this.#options.completedWith(one) !== null,
+    const pendingHashes = this.#pendingHashes();
+    const contextHashes = this.#options.contextChanges.hashes(
+      (number) => this.#options.completedWith(number) !== null,
     );
-    const atHand = new Set(
+    const nextTurnHashes = new Set(
       [...this.#options.snapshots.baseOfNext(turn).values()].map(({ hash }) => hash),
     );
-    const erased: string[] = [];
+    const hashesToErase: string[] = [];
     transaction(() => {
       for (const { hash, spilled, stored } of blobs.workingCopies()) {
-        if (pending.has(hash) || made.has(hash) || (stored && !spilled && atHand.has(hash)))
-          continue;
+        const isNextTurns = stored && !spilled && nextTurnHashes.has(hash);
+        if (pendingHashes.has(hash) || contextHashes.has(hash) || isNextTurns) continue;
         blobs.drop(hash);
-        if (spilled && !stored) erased.push(hash);
+        if (spilled && !stored) hashesToErase.push(hash);
       }
-      for (let from = 0; from < erased.length; from += MOST_AT_ONCE) {
-        outbox.add({ type: "erase_blobs", hashes: erased.slice(from, from + MOST_AT_ONCE) });
+      for (let from = 0; from < hashesToErase.length; from += MOST_AT_ONCE) {
+        outbox.add({ type: "erase_blobs", hashes: hashesToErase.slice(from, from + MOST_AT_ONCE) });
       }
     });
-    return pending.size > 0 ? "later" : "done";
+    return pendingHashes.size > 0 ? "later" : "done";
   }
 
   /**
-   * A client that applies a turn's changes needs their base versions, so these stay pinned as long
-   * as the session.
+   * Releases the context versions of a turn. A client that applies the turn's changes needs the
+   * versions that they refer to, so these versions stay pinned as long as the session.
    */
   #release({ turn, hasChanges }: { turn: number; hasChanges: boolean }): Promise<void> {
     const { contextChanges, release } = this.#options;
-    const made = hasChanges ? contextChanges.of(turn) : [];
+    const changeSets = hasChanges ? contextChanges.of(turn) : [];
     return release(
       turn,
-      made.map(({ context, version }) => ({ context, version })),
+      changeSets.map(({ context, version }) => ({ context, version })),
     );
   }
 
   /** Hashes of contents that are to be uploaded. */
-  #pending(): Set<string> {
+  #pendingHashes(): Set<string> {
     const { outbox, snapshots } = this.#options;
     const hashes = outbox.all().flatMap((job) => {
       if (job.type === "upload_result") return [job.hash];

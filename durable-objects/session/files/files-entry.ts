@@ -16,14 +16,15 @@ import type { ContextEdits } from "./round-changes";
 import type { SnapshotPlace } from "./snapshot-store";
 
 /**
- * The changes of one decision to the session's files, and the small facts that follow from them.
+ * The file changes of one decision, and small functions that compute facts about them.
  */
 
 /** A tree that an event freezes. `at`: time of the event, unix ms. */
 export type FrozenTree = { place: SnapshotPlace; tree: Tree; at: number };
 /**
- * A tool call's changes, with the round's resulting changes to contexts. `isKnown`: whether the
- * path had a file at the round's start or in the previous answer.
+ * The changes of a tool call (`staged`), and the round's changes to contexts after the call
+ * (`edits`). `isKnown`: whether the path had a file at the round's start or in the agent's previous
+ * answer.
  */
 export type RoundEdit = {
   place: RoundPlace;
@@ -32,8 +33,8 @@ export type RoundEdit = {
   isKnown: (path: string) => boolean;
 };
 /**
- * Changes that are decided and not stored yet: an answer may be submitted and presented in one
- * decision.
+ * Changes that are decided but not stored yet. They are needed because one decision may submit an
+ * answer and present it.
  */
 export type PendingFiles = {
   changed: RoundEdit | null;
@@ -45,24 +46,27 @@ export const NOTHING_PENDING: PendingFiles = { changed: null, frozen: [], finalT
 
 /** The changes of one decision to the session's files; stored in the transaction of its events. */
 export type FilesEntry = {
+  /** The changes of a tool call; `null` if no call ends or it changed nothing. */
   changed: RoundEdit | null;
   /** Parts of a tool result that are stored in R2, each as a whole. */
   results: readonly PlacedResult[];
+  /** The trees that answers and final texts freeze. */
   frozen: readonly FrozenTree[];
-  /** A final text that is too long to be shown whole; `null` if there is none. */
+  /** The file of a final text that is too long to be shown whole; `null` if there is none. */
   finalText: ResultFile | null;
   /** The presenter's changes to contexts; `null` if there is no new final text. */
   presented: { turn: number; sets: readonly ChangeSet[] } | null;
+  /** The turn that ends; `null` if none ends. */
   ended: EndedTurn | null;
 };
 
 /**
- * `hasChanges`: its changes to contexts can be fetched. `hasContexts`: it may have been given
- * contexts.
+ * A turn that has ended. `hasChanges`: clients can fetch its changes to contexts. `hasContexts`:
+ * the turn may have pinned contexts.
  */
 export type EndedTurn = { turn: number; hasChanges: boolean; hasContexts: boolean };
 
-/** A stored part of a tool result, and the round it belongs to. */
+/** A part of a tool result that is stored in R2, and the round that it belongs to. */
 export type PlacedResult = { place: RoundPlace; result: ResultFile };
 
 /** The turn that these steps end; `null` if they end none. */
@@ -83,8 +87,8 @@ export const contentsOf = (results: readonly ResultFile[]): ReadonlyMap<string, 
   new Map(results.map(({ hash, bytes }) => [hash, bytes]));
 
 /**
- * The name of a result in R2. Agents are numbered by their place in the team, because their ids may
- * contain any character.
+ * The name of a result in R2. It contains the agent's number in the team instead of its id, because
+ * an id may contain any character.
  */
 export const resultName = ({
   place: { turn, attempt, agent, round },
@@ -99,7 +103,7 @@ export const placeOf = (turn: TurnState, agent: number): RoundPlace => ({
   round: filesRound(agentAt(turn.attempt, agent)),
 });
 
-/** Whether the pending changes belong to this agent and round. */
+/** Whether pending changes belong to this agent and round. */
 export const isOf = (
   changed: RoundEdit | null,
   { agent, round }: RoundPlace,
@@ -117,8 +121,8 @@ export const inRound = (
 });
 
 /**
- * The files of a final text, with the file of the whole text. Throws if the event names a file that
- * did not come with the reply.
+ * Adds the file of the whole text to the files of a final text. No effect if `path` is undefined.
+ * Throws if the event names a file but the reply has none.
  */
 export function withTextFile(tree: Tree, path: string | undefined, text: ResultFile | null): Tree {
   if (path === undefined) return tree;

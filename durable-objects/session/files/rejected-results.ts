@@ -20,42 +20,45 @@ type Options = {
 const NONE: ReadonlyMap<string, Tree> = new Map();
 
 /**
- * The files below `/attempts`: the rejected result of the previous attempt, with its changes to
- * contexts. Constant during an attempt, so it is loaded once per agent.
+ * The files that agents see below `/attempts`: the rejected result of the previous attempt, with
+ * its changes to contexts. These files do not change during an attempt, so they are loaded once per
+ * agent.
  */
 export class RejectedResults {
   readonly #options: Options;
-  readonly #known = new Map<number, ReadonlyMap<string, Tree>>();
+  /** The cached files of `#attempt`, by agent. */
+  readonly #cache = new Map<number, ReadonlyMap<string, Tree>>();
   #attempt = "";
 
   constructor(options: Options) {
     this.#options = options;
   }
 
-  /** The rejected results by number of attempt. The turn's contexts must be loaded. */
+  /** The rejected results, by number of the attempt. The turn's contexts must be loaded before. */
   of(turn: TurnState, agent: number): ReadonlyMap<string, Tree> {
     const result = rejectedResult(turn);
     if (!result) return NONE;
     const attempt = `${turn.number} ${turn.attempt.number}`;
-    if (this.#attempt !== attempt) this.#known.clear();
+    if (this.#attempt !== attempt) this.#cache.clear();
     this.#attempt = attempt;
-    const known = this.#known.get(agent) ?? this.#load(turn, agent, result);
-    this.#known.set(agent, known);
-    return known;
+    const results = this.#cache.get(agent) ?? this.#load(turn, agent, result);
+    this.#cache.set(agent, results);
+    return results;
   }
 
-  /** Contexts that the agent has no access to are left out. */
+  /** Loads the rejected result without the contexts that the agent has no access to. */
   #load(turn: TurnState, agent: number, result: RejectedResult): ReadonlyMap<string, Tree> {
     const { snapshots, contexts, contextChanges } = this.#options;
     const frozen = snapshots.read({ turn: turn.number, ...result });
     if (!frozen) return NONE;
-    const seen = new Set(contextsOf(turn, agent).map(({ name }) => name));
-    const changed = contextChanges.of(turn.number).filter(({ context }) => seen.has(context));
-    const files = changed.flatMap(({ context: name, version, changes }) =>
-      [...applyChanges(contexts.tree({ name, version }) ?? EMPTY_TREE, changes)].map(
+    const visible = new Set(contextsOf(turn, agent).map(({ name }) => name));
+    const changeSets = contextChanges.of(turn.number).filter(({ context }) => visible.has(context));
+    const files = changeSets.flatMap(({ context: name, version, changes }) => {
+      const pinnedTree = contexts.tree({ name, version }) ?? EMPTY_TREE;
+      return [...applyChanges(pinnedTree, changes)].map(
         ([path, entry]) => [`${CHANGED_CONTEXTS}/${name}/${path}`, entry] as const,
-      ),
-    );
+      );
+    });
     return new Map([[`${result.attempt}`, byPath([...frozen.tree, ...files])]]);
   }
 }

@@ -19,10 +19,11 @@ import { FILES } from "../../shared/object-limits";
 export type FiledResult = { text: string; results: ResultFile[] };
 
 /**
- * Writes the parts of a result that do not belong in the conversation into the agent's files: a
- * text that is too long for it, and the result's files. If a part cannot be stored, the text says
- * so and shows the beginning of a long text. `files` is `null` for an agent without files. Files of
- * a result are dropped for an agent that can only read result texts.
+ * Writes those parts of a result into the agent's files that do not belong in the conversation: a
+ * text that is too long for it, and the files of the result. If a part cannot be stored, the
+ * returned text says so and shows the beginning of a long text. `files` is `null` for an agent
+ * without files. If the agent can only read the texts of results, the files of the result are
+ * dropped.
  */
 export async function fileResult(
   found: FoundResult & Pick<ToolResult, "files">,
@@ -30,17 +31,17 @@ export async function fileResult(
   files: AgentFiles | null,
 ): Promise<FiledResult> {
   const { text, results } = await filedText(found, limits, files);
-  const filed: FiledFile[] = [];
+  const storedFiles: FiledFile[] = [];
   for (const [index, file] of (found.files ?? []).entries()) {
     const { mediaType, extension, bytes } = file;
-    const named = { mediaType, extension, size: bytes.byteLength };
+    const fileFacts = { mediaType, extension, size: bytes.byteLength };
     const path = resultFilePath(found, index + 1, extension);
     const why =
       found.reader === "read_tool_result" ? NO_WORKSPACE : await problemOf(file, path, files);
-    filed.push(why === null ? { ...named, path } : { ...named, why });
+    storedFiles.push(why === null ? { ...fileFacts, path } : { ...fileFacts, why });
     if (why === null) results.push(await toResultFile(path, bytes));
   }
-  return { text: withFiles(text, filed), results };
+  return { text: withFiles(text, storedFiles), results };
 }
 
 async function filedText(
@@ -52,15 +53,15 @@ async function filedText(
   if (kept.kind === "inline") return { text: kept.text, results: [] };
   const results: ResultFile[] = [];
   for (const { path, bytes } of kept.files) results.push(await toResultFile(path, bytes));
-  const cut = (why: string) =>
+  const cutText = (why: string) =>
     `${previewOf(found.text, limits.inlineTokens, found.calibration)}\n[Cut: the result is too large, and ${why}]`;
-  if (!files) return { text: cut("there are no files to keep it in."), results };
+  if (!files) return { text: cutText("there are no files to keep it in."), results };
   for (const [index, { path, bytes }] of kept.files.entries()) {
-    const why = await written(files, path, bytes);
+    const why = await writeProblem(files, path, bytes);
     if (why === null) continue;
     const text =
       index === 0
-        ? cut(`it could not be kept in a file: ${why}`)
+        ? cutText(`it could not be kept in a file: ${why}`)
         : `${kept.reference}\n[${path} could not be kept: ${why}]`;
     return { text, results };
   }
@@ -72,9 +73,14 @@ const problemOf = async (
   { bytes }: ToolFile,
   path: string,
   files: AgentFiles | null,
-): Promise<string | null> => (files ? written(files, path, bytes) : NO_WORKSPACE);
+): Promise<string | null> => (files ? writeProblem(files, path, bytes) : NO_WORKSPACE);
 
-async function written(files: AgentFiles, path: string, bytes: Uint8Array): Promise<string | null> {
+/** Writes the file. Returns why it could not be stored; `null` if it was stored. */
+async function writeProblem(
+  files: AgentFiles,
+  path: string,
+  bytes: Uint8Array,
+): Promise<string | null> {
   try {
     await files.write(path, bytes);
     return null;

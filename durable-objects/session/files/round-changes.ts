@@ -9,7 +9,10 @@ type ChangeRow = { path: string; hash: string | null; size: number; executable: 
 type Mark = "read" | "foreign" | "directory";
 type MarkRow = { path: string; mark: Mark };
 
-/** What is known about a round's files besides their contents, by path as the agent sees it. */
+/**
+ * Facts about a round's files besides their contents: paths that the agent has read, paths that are
+ * its own, and empty directories. Paths are as the agent sees them.
+ */
 export type Marks = Pick<Basis, "read" | "own" | "directories">;
 
 type Changes = Map<string, FileEntry | null>;
@@ -20,20 +23,20 @@ type Round = {
 };
 
 /**
- * By context name, the round's changes to the contexts that it may change. Unchanged contexts have
- * an empty entry.
+ * The round's changes to the contexts that its agent may change, by context name. An unchanged
+ * context has an empty entry.
  */
 export type ContextEdits = ReadonlyMap<string, TreeChanges>;
 
-const OF_ROUND = "turn = ? AND attempt = ? AND agent = ? AND round = ?";
-const DROP_CHANGE = `DELETE FROM file_changes WHERE ${OF_ROUND} AND path = ?`;
-const WORKSPACE = "/workspace/";
-const CONTEXT = /^\/contexts\/([^/]+)\/(.+)$/;
+const IS_OF_ROUND = "turn = ? AND attempt = ? AND agent = ? AND round = ?";
+const DELETE_CHANGE = `DELETE FROM file_changes WHERE ${IS_OF_ROUND} AND path = ?`;
+const WORKSPACE_PREFIX = "/workspace/";
+const CONTEXT_PATH = /^\/contexts\/([^/]+)\/(.+)$/;
 
 /**
- * The changes of agents to their workspaces and to contexts, by round. Stored as rows of the round,
- * so a round without changes has none; memory is a cache. A path is the agent's own if the agent
- * wrote it in this round, unless its present contents came from elsewhere.
+ * The changes of agents to their workspaces and to contexts, by round. Each change is a row, so a
+ * round without changes has no rows; the maps in memory are a cache. A path is the agent's own if
+ * the agent wrote it in this round, unless unknown contents were moved there afterwards.
  */
 export class RoundChanges {
   readonly #sql: Sql;
@@ -44,8 +47,8 @@ export class RoundChanges {
   }
 
   /**
-   * The present entry of each workspace path that the round wrote; `null` for a removed path.
-   * Includes entries that equal the round's start.
+   * The current entry of each workspace path that the round wrote; `null` for a removed path.
+   * Includes entries that are equal to those at the round's start.
    */
   of(place: RoundPlace): ReadonlyMap<string, FileEntry | null> {
     return this.#of(place).changes;
@@ -57,8 +60,8 @@ export class RoundChanges {
   }
 
   /**
-   * The round's changes to the contexts that it may change, including a call's staged changes.
-   * `trees`: the pinned trees.
+   * The round's changes to the contexts that its agent may change, including the staged changes of
+   * a call. `trees`: the trees of the pinned versions, by context name.
    */
   editsWith(
     place: RoundPlace,
@@ -75,21 +78,21 @@ export class RoundChanges {
   /** Paths that the round has read or written, and its empty directories. */
   marks(place: RoundPlace): Marks {
     const { changes, contexts, marks } = this.#of(place);
-    const marked = (wanted: Mark): Set<string> =>
-      new Set([...marks].flatMap(([path, mark]) => (mark === wanted ? [path] : [])));
-    const written = [...namedChanges(changes, contexts)].flatMap(([path, entry]) =>
+    const pathsWith = (wantedMark: Mark): Set<string> =>
+      new Set([...marks].flatMap(([path, mark]) => (mark === wantedMark ? [path] : [])));
+    const writtenPaths = [...namedChanges(changes, contexts)].flatMap(([path, entry]) =>
       entry === null ? [] : [path],
     );
     return {
-      read: marked("read"),
-      own: new Set(written.filter((path) => !marks.has(path))),
-      directories: marked("directory"),
+      read: pathsWith("read"),
+      own: new Set(writtenPaths.filter((path) => !marks.has(path))),
+      directories: pathsWith("directory"),
     };
   }
 
   /**
-   * Stores a call's changes. To be called inside the transaction of the call's end. `isKnown`:
-   * whether the path had a file at the round's start or in the author's previous answer.
+   * Stores the changes of a call. To be called inside the transaction of the call's end. `edits`
+   * and `isKnown`: see `RoundEdit`.
    */
   write(
     place: RoundPlace,
@@ -107,7 +110,7 @@ export class RoundChanges {
     const next = marksAfter(marks, staged, { changes, edits });
     for (const path of marks.keys()) {
       if (!next.has(path))
-        this.#sql.exec(`DELETE FROM file_marks WHERE ${OF_ROUND} AND path = ?`, ...key, path);
+        this.#sql.exec(`DELETE FROM file_marks WHERE ${IS_OF_ROUND} AND path = ?`, ...key, path);
     }
     for (const [path, mark] of next) {
       if (marks.get(path) !== mark)
@@ -125,7 +128,9 @@ export class RoundChanges {
     });
   }
 
-  /** Files that equal their pinned version again have no row. */
+  /**
+   * Stores the changes to a context. A file that is equal to its pinned version again has no row.
+   */
   #writeContext(
     place: RoundPlace,
     name: string,
@@ -134,11 +139,11 @@ export class RoundChanges {
     const key = [place.turn, place.attempt, place.agent, place.round];
     for (const path of before.keys()) {
       if (after.has(path)) continue;
-      this.#sql.exec(DROP_CHANGE, ...key, inContext(name, path));
+      this.#sql.exec(DELETE_CHANGE, ...key, inContext(name, path));
     }
     for (const [path, entry] of after) {
-      const was = before.get(path);
-      if (was === undefined || !sameEntry(was, entry))
+      const entryBefore = before.get(path);
+      if (entryBefore === undefined || !sameEntry(entryBefore, entry))
         this.#store(place, inContext(name, path), entry);
     }
   }
@@ -150,7 +155,7 @@ export class RoundChanges {
 
   #drop(place: RoundPlace, path: string): void {
     if (!this.#of(place).changes.delete(path)) return;
-    this.#sql.exec(DROP_CHANGE, place.turn, place.attempt, place.agent, place.round, path);
+    this.#sql.exec(DELETE_CHANGE, place.turn, place.attempt, place.agent, place.round, path);
   }
 
   #store({ turn, attempt, agent, round }: RoundPlace, path: string, entry: FileEntry | null): void {
@@ -171,11 +176,11 @@ export class RoundChanges {
     if (known) return known;
     const key = [place.turn, place.attempt, place.agent, place.round];
     const changes = this.#sql.exec<ChangeRow>(
-      `SELECT path, hash, size, executable FROM file_changes WHERE ${OF_ROUND} ORDER BY path`,
+      `SELECT path, hash, size, executable FROM file_changes WHERE ${IS_OF_ROUND} ORDER BY path`,
       ...key,
     );
     const marks = this.#sql.exec<MarkRow>(
-      `SELECT path, mark FROM file_marks WHERE ${OF_ROUND}`,
+      `SELECT path, mark FROM file_marks WHERE ${IS_OF_ROUND}`,
       ...key,
     );
     const round = {
@@ -188,8 +193,8 @@ export class RoundChanges {
 }
 
 /**
- * Whether the record of a file that was created and removed can be dropped. A round must keep one
- * record if it has no other change, because it did change files.
+ * Whether no record is needed for a file that the round created and removed. If the round has no
+ * other change, the record is needed, because it shows that the round changed files.
  */
 function isUnneeded(path: string, changes: ReadonlyMap<string, unknown>): boolean {
   if (!isHandedOver(path)) return true;
@@ -210,7 +215,7 @@ function splitRows(rows: readonly ChangeRow[]): Pick<Round, "changes" | "context
   const changes: Changes = new Map();
   const contexts = new Map<string, Changes>();
   for (const row of rows) {
-    const [, name, path] = CONTEXT.exec(row.path) ?? [];
+    const [, name, path] = CONTEXT_PATH.exec(row.path) ?? [];
     if (name === undefined || path === undefined) changes.set(row.path, toEntry(row));
     else
       contexts.set(
@@ -221,12 +226,12 @@ function splitRows(rows: readonly ChangeRow[]): Pick<Round, "changes" | "context
   return { changes, contexts };
 }
 
-/** All changes, by path as the agent sees it. */
+/** Yields all changes with their paths as the agent sees them. */
 function* namedChanges(
   changes: Changes,
   contexts: ContextEdits,
 ): Generator<[string, FileEntry | null]> {
-  for (const [path, entry] of changes) yield [WORKSPACE + path, entry];
+  for (const [path, entry] of changes) yield [WORKSPACE_PREFIX + path, entry];
   for (const [name, edits] of contexts)
     for (const [path, entry] of edits) yield [inContext(name, path), entry];
 }
@@ -234,9 +239,9 @@ function* namedChanges(
 type KnownChanges = { changes: ReadonlyMap<string, FileEntry | null>; edits: ContextEdits };
 
 /**
- * The marks after a call. The agent's own files need no mark. A file that the agent wrote with its
- * present contents is marked as read, because no change records that the agent knows it. Read marks
- * matter only where files can be deleted.
+ * The marks after a call. The agent's own files need no mark. A file that the agent wrote without
+ * changing it is marked as read, because no change records that the agent knows its contents. Read
+ * marks are needed only for files that the agent may delete.
  */
 function marksAfter(
   before: ReadonlyMap<string, Mark>,
@@ -245,17 +250,17 @@ function marksAfter(
 ): Map<string, Mark> {
   const { read, own, foreign, directories } = staged;
   const mayDelete = (path: string) =>
-    path.startsWith(WORKSPACE) || edits.has(CONTEXT.exec(path)?.[1] ?? "");
-  const changed = (path: string): FileEntry | null | undefined => {
-    const [, name, below] = CONTEXT.exec(path) ?? [];
-    return name === undefined || below === undefined
-      ? changes.get(path.slice(WORKSPACE.length))
-      : edits.get(name)?.get(below);
+    path.startsWith(WORKSPACE_PREFIX) || edits.has(CONTEXT_PATH.exec(path)?.[1] ?? "");
+  const changeOf = (path: string): FileEntry | null | undefined => {
+    const [, name, pathInContext] = CONTEXT_PATH.exec(path) ?? [];
+    return name === undefined || pathInContext === undefined
+      ? changes.get(path.slice(WORKSPACE_PREFIX.length))
+      : edits.get(name)?.get(pathInContext);
   };
   const next = new Map([...before].filter(([, mark]) => mark !== "directory"));
   for (const path of read) if (mayDelete(path) && !own.includes(path)) next.set(path, "read");
   for (const path of own) {
-    if (changed(path) || !mayDelete(path)) next.delete(path);
+    if (changeOf(path) || !mayDelete(path)) next.delete(path);
     else next.set(path, "read");
   }
   for (const path of foreign) next.set(path, "foreign");

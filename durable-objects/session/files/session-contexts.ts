@@ -11,16 +11,18 @@ type Pin = Pick<PinnedContext, "name" | "version">;
 type LoadedContext = Pick<OpenContext, "tree" | "has" | "read">;
 
 /**
- * The user's contexts in the versions that the running turn has pinned. Trees are loaded once.
- * Contents are read on demand; small ones are cached, because the agents of a team read the same
- * files. Reads use the R2 queue.
+ * The user's contexts in the versions that the running turn has pinned. A tree is loaded once.
+ * Contents are read when they are needed; small contents are cached, because the agents of a team
+ * read the same files. Reads use the storage queue.
  */
 export class SessionContexts implements BlobSource {
   readonly #options: Options;
-  /** `null`: erased since it was pinned. */
-  readonly #opened = new Map<string, LoadedContext | null>();
-  readonly #recent = new Map<string, Uint8Array>();
-  #recentBytes = 0;
+  /** Loaded contexts; `null` if the context was erased after it was pinned. */
+  readonly #loaded = new Map<string, LoadedContext | null>();
+  /** Contents by hash, the oldest first. */
+  readonly #cache = new Map<string, Uint8Array>();
+  #cacheBytes = 0;
+  /** The end of the latest `load`: loads run one after the other. */
   #loading: Promise<void> = Promise.resolve();
 
   constructor(options: Options) {
@@ -28,8 +30,8 @@ export class SessionContexts implements BlobSource {
   }
 
   /**
-   * Loads the trees of these contexts, and drops all others. Throws `FileError` if they cannot be
-   * read now.
+   * Loads the trees of these contexts, and drops all other trees. Throws `FileError` if a tree
+   * cannot be read now.
    */
   async load(pins: readonly Pin[]): Promise<void> {
     const before = this.#loading;
@@ -40,42 +42,46 @@ export class SessionContexts implements BlobSource {
 
   /** The tree of a loaded context; `null` if it was erased or is not loaded. */
   tree(pin: Pin): Tree | null {
-    return this.#opened.get(keyOf(pin))?.tree ?? null;
+    return this.#loaded.get(keyOf(pin))?.tree ?? null;
   }
 
   /** Whether a loaded context has these contents. */
   has(hash: string): boolean {
-    return this.#holder(hash) !== undefined;
+    return this.#contextWith(hash) !== undefined;
   }
 
-  /** The contents of a file of a loaded context. Throws `FileError` if they cannot be read now. */
+  /**
+   * Reads the contents of a file in a loaded context. Throws `FileError` if the contents cannot be
+   * read now.
+   */
   async read(entry: FileEntry): Promise<Uint8Array> {
-    const known = this.#recent.get(entry.hash);
-    if (known) return known.slice();
-    const holder = this.#holder(entry.hash);
-    if (!holder) throw new Error(`no context has the contents ${entry.hash}`);
-    return this.#reached(async () => {
-      // an earlier read in the queue may have fetched it
-      const meanwhile = this.#recent.get(entry.hash);
-      const bytes = meanwhile ?? (await holder.read(entry));
-      return meanwhile || this.#keep(entry.hash, bytes) ? bytes.slice() : bytes;
+    const cached = this.#cache.get(entry.hash);
+    if (cached) return cached.slice();
+    const context = this.#contextWith(entry.hash);
+    if (!context) throw new Error(`no context has the contents ${entry.hash}`);
+    return this.#runRead(async () => {
+      // An earlier read in the queue may have fetched the same contents.
+      const cachedMeanwhile = this.#cache.get(entry.hash);
+      const bytes = cachedMeanwhile ?? (await context.read(entry));
+      return cachedMeanwhile || this.#addToCache(entry.hash, bytes) ? bytes.slice() : bytes;
     });
   }
 
   async #load(pins: readonly Pin[]): Promise<void> {
-    const wanted = new Set(pins.map(keyOf));
-    for (const key of this.#opened.keys()) if (!wanted.has(key)) this.#opened.delete(key);
+    const pinnedKeys = new Set(pins.map(keyOf));
+    for (const key of this.#loaded.keys()) if (!pinnedKeys.has(key)) this.#loaded.delete(key);
     for (const pin of pins) {
-      if (this.#opened.has(keyOf(pin))) continue;
+      if (this.#loaded.has(keyOf(pin))) continue;
       const { reader, tenant } = this.#options;
-      const found = await this.#reached(() => reader.open(tenant, pin.name, pin.version));
-      this.#opened.set(keyOf(pin), found && { tree: found.tree, has: found.has, read: found.read });
+      const found = await this.#runRead(() => reader.open(tenant, pin.name, pin.version));
+      this.#loaded.set(keyOf(pin), found && { tree: found.tree, has: found.has, read: found.read });
     }
   }
 
-  async #reached<T>(ask: () => Promise<T>): Promise<T> {
+  /** Runs a read in the storage queue. Throws `FileError` if it fails. */
+  async #runRead<T>(read: () => Promise<T>): Promise<T> {
     try {
-      return await this.#options.storageQueue.take(ask);
+      return await this.#options.storageQueue.take(read);
     } catch (error) {
       logError("a context cannot be read", error);
       const message =
@@ -84,19 +90,19 @@ export class SessionContexts implements BlobSource {
     }
   }
 
-  #holder(hash: string): LoadedContext | undefined {
-    return [...this.#opened.values()].find((opened) => opened?.has(hash)) ?? undefined;
+  #contextWith(hash: string): LoadedContext | undefined {
+    return [...this.#loaded.values()].find((opened) => opened?.has(hash)) ?? undefined;
   }
 
-  /** Caches contents. Returns whether they are cached; then they must not be changed. */
-  #keep(hash: string, bytes: Uint8Array): boolean {
-    if (bytes.byteLength > CONTEXT_CACHE.fileBytes || this.#recent.has(hash)) return false;
-    this.#recent.set(hash, bytes);
-    this.#recentBytes += bytes.byteLength;
-    for (const [oldest, { byteLength }] of this.#recent) {
-      if (this.#recentBytes <= CONTEXT_CACHE.bytes) break;
-      this.#recent.delete(oldest);
-      this.#recentBytes -= byteLength;
+  /** Caches contents. Returns whether it did; cached contents must not be changed. */
+  #addToCache(hash: string, bytes: Uint8Array): boolean {
+    if (bytes.byteLength > CONTEXT_CACHE.fileBytes || this.#cache.has(hash)) return false;
+    this.#cache.set(hash, bytes);
+    this.#cacheBytes += bytes.byteLength;
+    for (const [oldest, { byteLength }] of this.#cache) {
+      if (this.#cacheBytes <= CONTEXT_CACHE.bytes) break;
+      this.#cache.delete(oldest);
+      this.#cacheBytes -= byteLength;
     }
     return true;
   }

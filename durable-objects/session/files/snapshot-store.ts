@@ -5,10 +5,16 @@ import { STORE } from "../../shared/object-limits";
 import { chunks } from "../log/chunks";
 import type { Sql } from "../object-storage";
 
-/** The place of a snapshot. `label`: of an answer, or of a final such as `agent2.final`. */
+/**
+ * Identifies a snapshot. `label`: the label of an answer, or of a final text such as
+ * `agent2.final`.
+ */
 export type SnapshotPlace = { turn: number; attempt: number; label: string };
 
-/** A frozen tree, its size, and the number of manifests that it was built from. */
+/**
+ * A frozen tree. `files` and `bytes`: the size of the tree. `manifests`: the number of manifests
+ * that the tree was built from.
+ */
 export type Snapshot = {
   place: SnapshotPlace;
   tree: Tree;
@@ -18,8 +24,8 @@ export type Snapshot = {
 };
 
 /**
- * A snapshot as stored: the changes to `parent`, the tree that its turn began with. `parent` is
- * `null` if the turn began without files.
+ * A snapshot as stored: the differences from `parent`, which is the tree that its turn began with.
+ * `parent` is `null` if the turn began without files.
  */
 type FrozenChanges = {
   parent: SnapshotPlace | null;
@@ -28,29 +34,32 @@ type FrozenChanges = {
   bytes: number;
 };
 
-/** Facts about a session's turns from its log. */
+/** Looks up facts about a session's turns in its log. */
 export type TurnEnds = {
-  /** The turn that a turn continues; `null` for the first. */
+  /** The number of the turn that this turn continues; `null` for the first turn. */
   parentOf: (turn: number) => number | null;
-  /** The attempt with whose final text the turn completed; `null` if it runs or ended otherwise. */
+  /**
+   * The number of the attempt whose final text completed the turn; `null` if the turn runs or did
+   * not complete.
+   */
   completedWith: (turn: number) => number | null;
 };
 
 type Row = { files: number; bytes: number; body: string };
 
-/** Trees in the cache: the tool calls of a team read the same few. */
-const KEPT = 64;
+/** Trees in the cache. Few are enough, because the tool calls of a team read the same trees. */
+const MAX_CACHED_TREES = 64;
 /**
- * No tree is built from more manifests. A result that would need more is stored whole, because
- * later turns build on it.
+ * Maximum number of manifests that a tree is built from. A result that would need more is stored
+ * with all its files, because later turns build on it.
  */
 const MOST_MANIFESTS = 8;
-/** The `base` of a snapshot that is not stored whole: the tree its turn began with. */
+/** The `base` of a snapshot that stores only differences from the tree that its turn began with. */
 const TURN_BASE = "turn";
 
 /**
- * The files of answers and finals. A snapshot never changes. It stores only the differences from
- * the tree its turn began with.
+ * The files of answers and final texts. A snapshot never changes. It usually stores only the
+ * differences from the tree that its turn began with.
  */
 export class SnapshotStore {
   readonly #sql: Sql;
@@ -72,14 +81,14 @@ export class SnapshotStore {
     this.#kept.delete(key);
     this.#kept.set(key, snapshot);
     const [oldest] = this.#kept.keys();
-    if (this.#kept.size > KEPT && oldest !== undefined) this.#kept.delete(oldest);
+    if (this.#kept.size > MAX_CACHED_TREES && oldest !== undefined) this.#kept.delete(oldest);
     return snapshot;
   }
 
   /**
-   * The result of a turn: the files of the final text that the turn completed with; `null` without
-   * such files. A presentation is no result if it was rejected, or if the turn was cancelled or
-   * failed before it was confirmed.
+   * The result of a turn: the files of the final text that completed the turn; `null` if there are
+   * no such files. The files of a presentation are no result if the presentation was rejected, or
+   * if the turn was cancelled or failed before the presentation was confirmed.
    */
   resultOf(turn: number): Snapshot | null {
     const attempt = this.#completedWith(turn);
@@ -91,14 +100,14 @@ export class SnapshotStore {
   }
 
   /**
-   * The tree that a turn begins with: the result of the turn it continues, or the start of that
-   * turn if it has no result.
+   * The tree that a turn begins with: the result of the turn that it continues. If that turn has no
+   * result, the tree that that turn began with.
    */
   baseOf(turn: number): Tree {
     return this.#startOf(turn)?.tree ?? EMPTY_TREE;
   }
 
-  /** The tree that a turn would begin with if it continued this one. */
+  /** The tree that a later turn begins with if it continues this turn. */
   baseOfNext(turn: number): Tree {
     return this.resultOf(turn)?.tree ?? this.baseOf(turn);
   }
@@ -122,15 +131,15 @@ export class SnapshotStore {
   }
 
   /**
-   * Stores a snapshot. To be called inside the transaction of the answer. A stored snapshot is
-   * never changed.
+   * Stores a snapshot. No effect if it is already stored. To be called inside the transaction of
+   * the answer.
    */
   write(place: SnapshotPlace, tree: Tree): void {
     const { turn, attempt, label } = place;
     const { files, bytes } = treeStats(tree);
-    for (const [part, body] of [
-      ...chunks(encodeManifest(this.#manifestOf(place, tree)), STORE.callChunkChars),
-    ].entries()) {
+    const manifest = encodeManifest(this.#manifestOf(place, tree));
+    const parts = [...chunks(manifest, STORE.callChunkChars)];
+    for (const [part, body] of parts.entries()) {
       this.#sql.exec(
         "INSERT INTO snapshots (turn, attempt, label, part, files, bytes, body) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         ...[turn, attempt, label, part, files, bytes, body],
@@ -140,8 +149,8 @@ export class SnapshotStore {
 
   #manifestOf({ turn, label }: SnapshotPlace, tree: Tree): Manifest {
     const start = this.#startOf(turn);
-    const isWhole = label.endsWith(".final") && manifestsOn(start) >= MOST_MANIFESTS;
-    return isWhole
+    const storesAllFiles = label.endsWith(".final") && manifestsOn(start) >= MOST_MANIFESTS;
+    return storesAllFiles
       ? { base: null, changes: tree }
       : { base: TURN_BASE, changes: diffTrees(start?.tree ?? EMPTY_TREE, tree) };
   }
@@ -170,5 +179,5 @@ export class SnapshotStore {
   }
 }
 
-/** Number of manifests of a tree that builds on this one, or on nothing. */
+/** Number of manifests of a tree that builds on `start`; `null` if it builds on no other tree. */
 const manifestsOn = (start: Snapshot | null): number => (start?.manifests ?? 0) + 1;

@@ -3,14 +3,14 @@ import { withTimeout } from "../../../src/async/timeout";
 import { BUCKET_LIMIT_MS } from "../../shared/object-limits";
 
 /**
- * Runs one storage operation at a time, on R2 or on D1 for contexts: the platform's few connections
- * are needed for calls of models and tools. The caller of a slow operation gets an error. After
- * `close`, no operation begins.
+ * Runs one storage operation at a time, on R2 or, for contexts, on D1. More would use connections
+ * that calls of models and tools need: the platform allows only few. If an operation is too slow,
+ * its caller gets an error. After `close`, no operation begins.
  */
 export class StorageQueue {
   readonly #mutex = new Mutex();
   readonly #limitMs: number;
-  /** Operations in progress, including those whose caller got a timeout. */
+  /** Operations in progress, including operations whose caller got a timeout. */
   readonly #open = new Set<Promise<unknown>>();
   #isClosed = false;
 
@@ -19,11 +19,11 @@ export class StorageQueue {
   }
 
   /**
-   * Throws the operation's error, or a timeout. `limitMs` counts from the operation's start. After
-   * a timeout the operation may still succeed.
+   * Runs an operation in the queue. Throws the operation's error, or a timeout. `limitMs` counts
+   * from the operation's start. After a timeout the operation may still succeed.
    */
   take<T>(operation: () => Promise<T>, limitMs: number = this.#limitMs): Promise<T> {
-    return this.#inTurn(operation, (open) =>
+    return this.#run(operation, (open) =>
       withTimeout(
         limitMs,
         () => open,
@@ -33,23 +33,20 @@ export class StorageQueue {
   }
 
   /**
-   * Like `take`, but waits for the end of the operation. For operations such as erasing, which must
-   * not take effect after the caller continues.
+   * Like `take`, but without a timeout: waits until the operation ends. For operations such as an
+   * erasure, which must not take effect after the caller continues.
    */
   takeAll<T>(operation: () => Promise<T>): Promise<T> {
-    return this.#inTurn(operation, (open) => open);
+    return this.#run(operation, (open) => open);
   }
 
-  /** No operation begins after this call; resolves when none is in progress. */
+  /** Prevents further operations; resolves when no operation is in progress. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#open);
   }
 
-  async #inTurn<T>(
-    operation: () => Promise<T>,
-    wait: (open: Promise<T>) => Promise<T>,
-  ): Promise<T> {
+  async #run<T>(operation: () => Promise<T>, wait: (open: Promise<T>) => Promise<T>): Promise<T> {
     const release = await this.#mutex.acquire();
     try {
       if (this.#isClosed) throw new Error("The session's files are closed.");

@@ -36,19 +36,19 @@ export class WorkspaceTrees {
       : this.frozen({ turn, attempt: attempt.number, label: snapshot });
   }
 
-  /** A call's staged changes, with the round's resulting changes to contexts. */
+  /** The staged changes of a call, with the round's changes to contexts after the call. */
   changed(turn: TurnState, place: RoundPlace, staged: StagedChanges): RoundEdit {
     const { changes, contexts } = this.#options;
     const trees = contextsOf(turn, place.agent).flatMap((mount): [string, Tree][] => {
       const tree = mount.writable ? contexts.tree(mount) : null;
       return tree ? [[mount.name, tree]] : [];
     });
-    const known = [this.base(turn, place.agent, []), this.previous(turn, place.agent)];
-    const isKnown = (path: string) => known.some((tree) => tree?.has(path));
+    const knownTrees = [this.base(turn, place.agent, []), this.previous(turn, place.agent)];
+    const isKnown = (path: string) => knownTrees.some((tree) => tree?.has(path));
     return { place, staged, edits: changes.editsWith(place, staged, new Map(trees)), isKnown };
   }
 
-  /** By context name, the round's changes to contexts, including pending changes. */
+  /** The round's changes to contexts, by context name, including pending changes. */
   contextEdits(turn: TurnState, place: RoundPlace, changed: RoundEdit | null): ContextEdits {
     const edits = isOf(changed, place) ? changed.edits : null;
     const names = contextsOf(turn, place.agent).map(({ name }) => name);
@@ -65,8 +65,9 @@ export class WorkspaceTrees {
   }
 
   /**
-   * The tree that the agent's round began with: the winner's files for the presenter, the turn's
-   * start for all others.
+   * The tree that the agent's round began with. For the presenter, these are the files of the
+   * winning answer; for all other agents, the tree that the turn began with. `frozen`: trees that
+   * are not stored yet.
    */
   base({ number: turn, attempt }: TurnState, agent: number, frozen: readonly FrozenTree[]): Tree {
     const { settled } = attempt;
@@ -74,14 +75,14 @@ export class WorkspaceTrees {
     const answer = isPresenter ? attempt.answers[(settled.revision ?? 0) - 1] : undefined;
     if (!answer) return this.#options.snapshots.baseOf(turn);
     const label = answer.snapshot;
-    // one decision concerns one attempt
+    // The label alone identifies the tree, because all trees of one decision are of one attempt.
     const unwritten = frozen.find(({ place }) => place.label === label);
     return unwritten?.tree ?? this.frozen({ turn, attempt: attempt.number, label });
   }
 
   /**
-   * The files that an event names: those of a snapshot, or those that the turn began with. Empty
-   * for `null`.
+   * The files of a snapshot that an event names. For the label `BASE`, these are the files that the
+   * turn began with. Empty if the label is `null`.
    */
   frozen({ turn, attempt, label }: NamedSnapshot): Tree {
     const { snapshots } = this.#options;

@@ -52,11 +52,11 @@ type Options = {
   settingsOf: (agent: number) => WorkspaceSettings | undefined;
   outbox: Outbox<FileJob>;
   jobs: FileJobs;
-  /** Prevents further operations on R2; resolves when none is in progress. */
+  /** Prevents further operations on R2; resolves when no operation is in progress. */
   close: () => Promise<void>;
 };
 
-/** A context may grow to the size of an upload. */
+/** The limits of a context that agents change: the same as for an uploaded context. */
 const CONTEXT_FILES: FileLimits = {
   fileBytes: CONTEXT_LIMITS.fileBytes,
   files: CONTEXT_LIMITS.files,
@@ -65,8 +65,8 @@ const CONTEXT_FILES: FileLimits = {
 
 /**
  * The agents' files. A working tree is the tree that its round began with, plus the round's
- * changes. Answers and finals freeze trees: other agents read these, and the next turn begins with
- * the latest.
+ * changes. Answers and final texts freeze trees. Other agents read the frozen trees, and the next
+ * turn begins with the tree of the latest final text.
  */
 export class Workspaces {
   readonly #options: Options;
@@ -87,23 +87,24 @@ export class Workspaces {
   }
 
   /**
-   * Whether the agent's tool calls may write files: in its workspace or, without one, large
-   * results.
+   * Whether the agent's tool calls may write files. An agent without a workspace may have files
+   * only for large results.
    */
   holdsFiles(turn: TurnState, agent: number): boolean {
     return this.has(turn, agent) || readsToolResults(turn.rules.agents[agent]?.tools ?? []);
   }
 
   /**
-   * Loads the turn's contexts. To be awaited before `open`. Throws `FileError` if they cannot be
-   * read now.
+   * Loads the turn's contexts. To be awaited before `open`. Throws `FileError` if a context cannot
+   * be read now.
    */
   prepare(turn: TurnState): Promise<void> {
     return this.#options.contexts.load(turn.contexts ?? []);
   }
 
   /**
-   * The agent's files for one tool call. Without a workspace, only the large results of its round.
+   * Opens the agent's files for one tool call. An agent without a workspace has only the large
+   * results of its round.
    */
   open(turn: TurnState, agent: number): AgentFiles {
     const { changes } = this.#options;
@@ -134,8 +135,8 @@ export class Workspaces {
   }
 
   /**
-   * The agent's workspace, including the files that its own tool call has staged. `null` if no turn
-   * runs or the agent has no workspace.
+   * Facts about the agent's workspace. They include the files that `call` has staged if the agent
+   * made this call. `null` if no turn runs or the agent has no workspace.
    */
   facts(state: SessionState, agent: number, call: StagedCall): WorkspaceFacts | null {
     const turn = runningTurn(state);
@@ -157,7 +158,7 @@ export class Workspaces {
     });
   }
 
-  /** The files of an answer; those of the turn's result if `answer` is `null`. */
+  /** The files of an answer, or of the turn's result if `answer` is `null`. */
   frozen(turn: number, answer: AnswerFiles | null): FrozenFiles {
     const result = answer ? null : this.#options.snapshots.resultOf(turn);
     const { attempt, label } = answer ?? result?.place ?? { attempt: 1, label: "" };
@@ -167,7 +168,7 @@ export class Workspaces {
     return { attempt, label, tree: [...tree].map(([path, entry]) => ({ path, ...entry })) };
   }
 
-  /** Contents by hash. */
+  /** Reads contents by hash. */
   async contents(hash: string): Promise<Contents> {
     const { blobs } = this.#options;
     if (!blobs.has(hash))
@@ -181,7 +182,7 @@ export class Workspaces {
     }
   }
 
-  /** Jobs for files that no run waits for. */
+  /** File jobs that are done in the background. */
   get outbox(): Outbox<FileJob> {
     return this.#options.outbox;
   }
@@ -197,9 +198,9 @@ export class Workspaces {
   }
 
   /**
-   * Stores what must be stored before the call is committed: contents too large for a row, and
-   * copies of contents from contexts, which may be erased later. Throws errors of R2, and
-   * `FileError` if a context cannot be read now.
+   * Stores contents that must be stored before the call is committed: contents that are too large
+   * for a row, and copies of contents from contexts, because a context may be erased later. Throws
+   * errors of R2, and `FileError` if a context cannot be read now.
    */
   async spill(
     { staged, results }: Pick<PayloadFiles, "staged" | "results">,
@@ -208,17 +209,18 @@ export class Workspaces {
     const { blobs } = this.#options;
     if (staged) {
       await blobs.spill(staged.blobs, signal);
-      await this.#makeOwn(staged, signal);
+      await this.#copyFromContexts(staged, signal);
     }
     await blobs.spill(contentsOf(results), signal);
   }
 
-  async #makeOwn(staged: StagedChanges, signal: AbortSignal): Promise<void> {
+  /** Copies contents from contexts into the session's own storage. */
+  async #copyFromContexts(staged: StagedChanges, signal: AbortSignal): Promise<void> {
     const { blobs, contexts } = this.#options;
-    const written = [staged.workspace, ...staged.contexts.values()].flatMap((changes) => [
+    const writtenEntries = [staged.workspace, ...staged.contexts.values()].flatMap((changes) => [
       ...changes.values(),
     ]);
-    for (const entry of written) {
+    for (const entry of writtenEntries) {
       if (
         entry === null ||
         staged.blobs.has(entry.hash) ||
@@ -248,12 +250,15 @@ export class Workspaces {
     this.#decided.end(turn);
   }
 
-  /** The changes of a turn's latest final to contexts. */
+  /** The changes to contexts that belong to the turn's latest final text. */
   contextChanges(turn: number): readonly ChangeSet[] {
     return this.#options.contextChanges.of(turn);
   }
 
-  /** A context as the agent sees it, including its round's changes. Empty if it was erased. */
+  /**
+   * A context as the agent sees it, including the round's changes. Returns an empty list if the
+   * context was erased.
+   */
   #mounted(
     { name, version, writable }: ContextMount,
     agent: number,
@@ -269,7 +274,7 @@ export class Workspaces {
     return [[name, { tree, writable, protectedPaths, teamProtectedPaths, limits: CONTEXT_FILES }]];
   }
 
-  /** Reads the session's own contents and those of contexts. */
+  /** A source that reads the session's own contents and the contents of contexts. */
   #source(): BlobSource {
     const { blobs, contexts } = this.#options;
     return {

@@ -1,6 +1,6 @@
 /**
- * Cuts a text into chunks of at most `size` UTF-16 code units, never inside a surrogate pair:
- * SQLite would lose both halves.
+ * Cuts a text into chunks of at most `size` UTF-16 code units. Never cuts inside a surrogate pair,
+ * because SQLite would lose both halves.
  */
 export function* chunks(text: string, size: number): Generator<string> {
   let from = 0;

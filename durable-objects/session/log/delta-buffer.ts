@@ -4,9 +4,10 @@ import { FLUSH, STORE } from "../../shared/object-limits";
 import { chunks } from "./chunks";
 
 /**
- * Collects the streamed text of all agents until a row is worth writing. The first text of a call
- * is written at once. Then at most one row is written per `FLUSH.watchedMs` if the session has
- * readers, else per `FLUSH.unwatchedMs`. The buffer does not write: its owner takes the items.
+ * Collects the streamed text of all agents and decides when a row is due. The first text of a call
+ * is due at once. Afterwards a row is due at most once per `FLUSH.watchedMs` if the session has
+ * readers, else once per `FLUSH.unwatchedMs`. The buffer does not write rows: it calls `onDue`, and
+ * its owner takes the items and writes them.
  */
 export class DeltaBuffer {
   readonly #onDue: () => void;
@@ -25,7 +26,7 @@ export class DeltaBuffer {
     this.#isWatched = options.isWatched;
   }
 
-  /** Adds streamed text. Calls `onDue` if a row is worth writing now. */
+  /** Adds streamed text. Calls `onDue` if a row is due now. */
   add(source: DeltaSource, text: string): void {
     if (text === "") return;
     const key = offsetKey(source);
@@ -41,13 +42,13 @@ export class DeltaBuffer {
     else this.#schedule();
   }
 
-  /** Text that was stored before a restart: the call's next text continues after it. */
+  /** Registers text that was stored before a restart: the call's next text continues after it. */
   seed(item: DeltaItem): void {
     this.#begun.add(item.call);
     this.#offsets.set(offsetKey(item), item.offset + item.text.length);
   }
 
-  /** Takes everything collected, as rows of limited size. */
+  /** Removes all collected text and returns it as rows of limited size. `now`: unix ms. */
   take(now: number): DeltaItem[][] {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
@@ -59,10 +60,10 @@ export class DeltaBuffer {
     }));
     this.#chunks = new Map();
     this.#chars = 0;
-    return toRows(items.flatMap(split));
+    return toRows(items.flatMap(splitItem));
   }
 
-  /** The call has ended: its offsets are no longer needed. */
+  /** Deletes the offsets of a call that has ended. */
   forget(call: string): void {
     this.#begun.delete(call);
     for (const key of this.#offsets.keys())
@@ -85,8 +86,8 @@ const offsetKey = ({
 }: Pick<DeltaItem, "call" | "kind" | "name" | "tool_index">): string =>
   `${call} ${kind} ${tool_index ?? ""} ${name ?? ""}`;
 
-/** Splits an item that is larger than a row. */
-function split(item: DeltaItem): DeltaItem[] {
+/** Splits an item that is too large for one row. */
+function splitItem(item: DeltaItem): DeltaItem[] {
   let offset = item.offset;
   return [...chunks(item.text, STORE.deltaRowChars)].map((text) => {
     const part = { ...item, offset, text };

@@ -19,7 +19,7 @@ import type { SessionLog } from "./session-log";
 import type { SettledTurn } from "../../tenant/tenant-api";
 import type { SessionQueries } from "../session-queries";
 
-/** The writes of one decision. `rows`: the events as they are stored. */
+/** The writes of one decision. `rows`: the events in the form in which they are stored. */
 export type Entry = {
   events: readonly SessionEvent[];
   rows: readonly NewRow[];
@@ -35,7 +35,7 @@ type Options = {
   calls: CallStore;
   points: ResumePoints;
   queries: SessionQueries;
-  /** Ends of turns that are not yet reported to the tenant. */
+  /** Turns that have ended and are not yet settled with the tenant. */
   outbox: Outbox<SettledTurn>;
   /** Sends stored rows to readers. */
   publish: (rows: readonly LogRow[]) => void;
@@ -47,7 +47,7 @@ type Options = {
 
 /**
  * The only writer of a session's log. Every entry is one synchronous transaction: the text streamed
- * so far, the events, and their private payloads. Readers are sent an entry once it is on disk.
+ * so far, the events, and their private payloads. An entry is sent to readers once it is on disk.
  */
 export class Journal {
   readonly #options: Options;
@@ -62,8 +62,8 @@ export class Journal {
   }
 
   /**
-   * Text that a model is streaming: collected until a row is worth writing, or until the next
-   * entry. `point`: the resume point directly after it.
+   * Adds text that a model is streaming. It is collected until a row is due, or until the next
+   * entry. `point`: the resume point directly after the text.
    */
   write(source: DeltaSource, text: string, point: ResumePoint | null): void {
     if (point) this.#options.points.note(source.call, point);
@@ -71,49 +71,50 @@ export class Journal {
   }
 
   /**
-   * A resume point without text, stored at once: a model may think for minutes before it writes.
+   * Stores a resume point before which no text was streamed. It is stored at once, because a model
+   * may think for minutes before it streams text.
    */
   notePoint(call: string, point: ResumePoint): void {
     this.#options.points.note(call, point);
     this.#flush();
   }
 
-  /** Text that was stored before a restart, of a call that can be resumed. */
+  /** Registers text that was stored before a restart, if its call can be resumed. */
   seed(item: DeltaItem): void {
     if (this.#options.points.has(item.call)) this.#deltas.seed(item);
   }
 
-  /** Stores an entry at `at`, unix ms, and publishes it once it is on disk. */
+  /** Stores an entry, and publishes it once it is on disk. `at`: the time of the entry, unix ms. */
   commit(entry: Entry, at: number): void {
     const { log, sessionId, calls, points, queries, outbox } = this.#options;
-    const ended = entry.events.find(isTurnEnd);
-    const written = this.#transaction(() => {
+    const turnEnd = entry.events.find(isTurnEnd);
+    const writtenRows = this.#transaction(() => {
       const deltas = this.#appendDeltas(at);
-      const facts = log.append(entry.rows);
+      const eventRows = log.append(entry.rows);
       for (const [nth, event] of entry.events.entries()) {
         if (event.type === "turn.started")
-          log.placeTurn(event.turn, event.parent_turn, facts[nth]?.seq ?? 0);
+          log.placeTurn(event.turn, event.parent_turn, eventRows[nth]?.seq ?? 0);
       }
       calls.append(entry.events.at(-1)?.turn ?? 0, entry.records);
       entry.writeFiles?.();
-      queries.note(facts, ended?.turn ?? null);
-      if (ended)
+      queries.note(eventRows, turnEnd?.turn ?? null);
+      if (turnEnd)
         outbox.add({
           session: sessionId,
-          turn: ended.turn,
-          costUsd: knownUsd(ended),
-          at: ended.at,
+          turn: turnEnd.turn,
+          costUsd: knownUsd(turnEnd),
+          at: turnEnd.at,
         });
       for (const event of entry.events) if (isCallEnd(event)) points.forget(event.call);
-      return [...deltas, ...facts];
+      return [...deltas, ...eventRows];
     });
     for (const event of entry.events) if (isCallEnd(event)) this.#deltas.forget(event.call);
-    this.#publish(written);
+    this.#publish(writtenRows);
   }
 
   /**
-   * Runs a transaction. If it fails, memory may differ from storage, so the object is discarded and
-   * loaded again.
+   * Runs a transaction. If it fails, the state in memory may differ from the storage, so the object
+   * is discarded and loaded again.
    */
   #transaction(work: () => LogRow[]): LogRow[] {
     const { platform } = this.#options;
@@ -144,11 +145,11 @@ export class Journal {
    */
   #publish(rows: LogRow[]): void {
     const { platform, publish } = this.#options;
-    const isStored = platform.storage.sync().then(
+    const published = platform.storage.sync().then(
       () => publish(rows),
       () => platform.abort(BEGINS_AGAIN),
     );
-    platform.waitUntil(isStored);
+    platform.waitUntil(published);
   }
 }
 

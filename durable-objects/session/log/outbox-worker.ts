@@ -3,7 +3,10 @@ import type { BackgroundWork } from "../../../src/engine/ports";
 import { logError } from "../../../src/redaction/log";
 import type { Outbox } from "./outbox";
 
-/** `later`: try again, this is no error. `again`: try again with a changed body. */
+/**
+ * The result of one delivery. `later`: the delivery must be repeated, but this is no error.
+ * `again`: the delivery must be repeated with this changed body.
+ */
 export type DeliveryResult<Body> = "done" | "later" | { again: Body };
 
 type Options<Body> = {
@@ -13,10 +16,10 @@ type Options<Body> = {
   /** Unix ms, by the session's clock. */
   now: () => number;
   /** Prefix of logged errors. */
-  errorLabel: readonly [what: string, session: string];
+  errorLabel: readonly [failure: string, session: string];
 };
 
-/** Delivers the items of an outbox, one after the other. A failed item waits for its next try. */
+/** Delivers the items of an outbox one after the other. A failed item waits for its next try. */
 export class OutboxWorker<Body> implements BackgroundWork {
   readonly #options: Options<Body>;
   #running: Promise<void> | null = null;
@@ -27,7 +30,8 @@ export class OutboxWorker<Body> implements BackgroundWork {
   }
 
   /**
-   * Starts delivering; `null` if it runs already or nothing is due. Resolves when nothing is due.
+   * Starts to deliver due items. Resolves when no item is due any more. Returns `null` if the
+   * worker is already running or no item is due.
    */
   start(onIdle: () => void): Promise<void> | null {
     const { outbox, now } = this.#options;
@@ -40,8 +44,9 @@ export class OutboxWorker<Body> implements BackgroundWork {
   }
 
   /**
-   * When to look again, unix ms; `null` if nothing is left. While an item is in progress: after the
-   * watchdog interval, in case that work is lost.
+   * When `start` should be called again, unix ms; `null` if the outbox is empty. While an item is
+   * in progress, this is at least the watchdog interval later, in case the platform stops that
+   * work.
    */
   nextAt(now: number): number | null {
     if (this.#isStopped) return null;
@@ -49,21 +54,19 @@ export class OutboxWorker<Body> implements BackgroundWork {
     return next !== null && this.#running !== null ? Math.max(next, now + WATCHDOG_MS) : next;
   }
 
-  /** Delivers all items, due or not. Throws at the first item that fails. */
+  /** Delivers all items, also those that are not due yet. Throws at the first item that fails. */
   async finish(): Promise<void> {
     await this.#running;
     const { outbox, deliver } = this.#options;
-    for (
-      let item = outbox.due(Number.MAX_SAFE_INTEGER);
-      item;
-      item = outbox.due(Number.MAX_SAFE_INTEGER)
-    ) {
+    for (;;) {
+      const item = outbox.due(Number.MAX_SAFE_INTEGER);
+      if (!item) return;
       await deliver(item.body);
       outbox.done(item.id);
     }
   }
 
-  /** Starts no further item; resolves when none is in progress. */
+  /** Prevents further deliveries; resolves when none is in progress. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#running;
@@ -71,13 +74,13 @@ export class OutboxWorker<Body> implements BackgroundWork {
 
   async #drain(): Promise<void> {
     const { outbox, deliver, now, errorLabel } = this.#options;
-    await null; // the caller continues first and sets the alarm
+    await null; // Lets the caller continue and set the alarm before the work begins.
     for (let item = outbox.due(now()); item && !this.#isStopped; item = outbox.due(now())) {
       try {
         const delivered = await deliver(item.body);
         if (delivered === "done") outbox.done(item.id);
-        else
-          outbox.failed(delivered === "later" ? item : { ...item, body: delivered.again }, now());
+        else if (delivered === "later") outbox.failed(item, now());
+        else outbox.failed({ ...item, body: delivered.again }, now());
       } catch (error) {
         if (this.#isStopped) return;
         outbox.failed(item, now());

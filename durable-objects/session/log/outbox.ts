@@ -1,29 +1,33 @@
 import type { Sql } from "../object-storage";
-/** Back-off of failed work: from one second to ten minutes. */
+
+/**
+ * The wait after a failed try: one second at first, doubled after each try, at most ten minutes.
+ */
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 600_000;
 
-/** A stored item of work. */
+/** A stored item of work. `notBefore`: the earliest time of the next try, unix ms. */
 type OutboxItem<Body> = { id: number; tries: number; notBefore: number; body: Body };
 
 type Table = "outbox" | "file_duties" | "container_duties";
 type Row = { id: number; tries: number; not_before: number; body: string };
 
 /**
- * Work that outlives a turn. A row is written in the transaction of its cause and deleted when the
- * work is done. Delivery is at least once, so the receiver must be idempotent.
+ * Work that continues after the end of a turn. A row is written in the transaction of the event
+ * that causes the work, and deleted when the work is done. An item may be delivered more than once,
+ * so the receiver must be idempotent.
  */
 export class Outbox<Body> {
   readonly #sql: Sql;
   readonly #table: Table;
 
-  /** `table`: each kind of work has its own, so that kinds do not wait for each other. */
+  /** `table`: each kind of work has its own table, so that one kind does not wait for another. */
   constructor(sql: Sql, table: Table) {
     this.#sql = sql;
     this.#table = table;
   }
 
-  /** Adds work. To be called inside the transaction of its cause. */
+  /** Adds work. To be called inside the transaction of the event that causes the work. */
   add(body: Body): void {
     this.#sql.exec(
       `INSERT INTO ${this.#table} (tries, not_before, body) VALUES (0, 0, ?)`,
@@ -32,8 +36,8 @@ export class Outbox<Body> {
   }
 
   /**
-   * The oldest item that may be tried now. An item with a time further away than the longest
-   * back-off is due too: the clock must have been set back.
+   * The oldest item that may be tried now; `null` if there is none. An item whose next try is later
+   * than the longest wait allows is due too: the clock must have been set back.
    */
   due(now: number): OutboxItem<Body> | null {
     const query = `SELECT id, tries, not_before, body FROM ${this.#table} WHERE not_before <= ? OR not_before > ? ORDER BY id LIMIT 1`;
@@ -51,7 +55,7 @@ export class Outbox<Body> {
     return rows.map(({ body }): Body => JSON.parse(body));
   }
 
-  /** When the next try is due, unix ms; `null` if nothing is left. */
+  /** When the next try is due, unix ms; `null` if there is no item. */
   nextAt(now: number): number | null {
     if (this.due(now)) return now;
     return this.#sql

@@ -2,13 +2,14 @@ import type { ResumePoint } from "../../../src/providers/provider";
 import type { Sql } from "../object-storage";
 
 /**
- * Where calls in flight can be resumed after a restart. A point is stored in the transaction of the
- * text before it, so that stored text and resume point always match.
+ * The points in their replies at which calls in flight can be resumed after a restart. A point is
+ * stored in the same transaction as the text before it, so that stored text and point always match.
  */
 export class ResumePoints {
   readonly #sql: Sql;
-  /** The newest points, not stored yet. */
-  readonly #noted = new Map<string, ResumePoint>();
+  /** The newest point of each call, if it is not stored yet. */
+  readonly #unstored = new Map<string, ResumePoint>();
+  /** Calls with a stored point. */
   readonly #stored: Set<string>;
 
   constructor(sql: Sql) {
@@ -28,12 +29,12 @@ export class ResumePoints {
 
   /** Records the newest point of a call. */
   note(call: string, point: ResumePoint): void {
-    this.#noted.set(call, point);
+    this.#unstored.set(call, point);
   }
 
   /** Stores the recorded points. To be called inside the transaction of the text before them. */
   store(): void {
-    for (const [call, { id, after }] of this.#noted) {
+    for (const [call, { id, after }] of this.#unstored) {
       this.#sql.exec(
         "INSERT OR REPLACE INTO resume_points (call, reply, after) VALUES (?, ?, ?)",
         call,
@@ -42,18 +43,18 @@ export class ResumePoints {
       );
       this.#stored.add(call);
     }
-    this.#noted.clear();
+    this.#unstored.clear();
   }
 
   /**
    * Deletes the points of a call that has ended. To be called inside the transaction of its end.
    */
   forget(call: string): void {
-    this.#noted.delete(call);
+    this.#unstored.delete(call);
     if (this.#stored.delete(call)) this.#sql.exec("DELETE FROM resume_points WHERE call = ?", call);
   }
 
-  /** Where this call can be resumed; `null` if it must be repeated. */
+  /** The point at which this call can be resumed; `null` if the call must be repeated. */
   find(call: string): ResumePoint | null {
     const query = "SELECT reply AS id, after FROM resume_points WHERE call = ?";
     return this.#sql.exec<ResumePoint>(query, call).toArray()[0] ?? null;

@@ -3,12 +3,15 @@ import type { Sql } from "../object-storage";
 import type { LogRow, NewRow } from "../streams/frames";
 
 /**
- * The part of the log that a reader wants: `after` < number ≤ `upTo`. `deltas`: whether streamed
- * text is included.
+ * The part of the log to read: the rows with `after` < `seq` ≤ `upTo`. `deltas`: whether rows of
+ * streamed text are included.
  */
 type LogRange = { after: number; upTo: number; deltas: boolean };
 
-/** A turn's place in the sequence. `lastSeq` is `null` while the turn runs. */
+/**
+ * The rows of a turn, from `firstSeq` to `lastSeq`; `lastSeq` is `null` while the turn runs.
+ * `parent`: the turn that it continues; `null` for the first.
+ */
 export type TurnPlace = {
   turn: number;
   parent: number | null;
@@ -17,8 +20,9 @@ export type TurnPlace = {
 };
 
 /**
- * The log of a session, its only memory. `seq` counts from 1 without gaps over events and deltas,
- * and is the SSE id. Writing methods must be called inside one synchronous transaction.
+ * The log of a session, from which its state is computed. `seq` numbers events and deltas together,
+ * from 1 without gaps. It is also the id in event streams (SSE). Writing methods must be called
+ * inside one synchronous transaction.
  */
 export class SessionLog {
   readonly #sql: Sql;
@@ -39,12 +43,12 @@ export class SessionLog {
     this.#endedAt = this.#latest?.isRunning ? null : this.lastAt();
   }
 
-  /** The highest number in use. */
+  /** The highest `seq` in the log; 0 if the log is empty. */
   get head(): number {
     return this.#head;
   }
 
-  /** Appends events; returns them with their numbers. */
+  /** Appends events. Returns the rows with their `seq`. */
   append(rows: readonly NewRow[]): LogRow[] {
     return rows.map((fields) => {
       const row = { seq: this.#next(), ...fields };
@@ -63,7 +67,7 @@ export class SessionLog {
     });
   }
 
-  /** Records where a turn begins. To be called with its `turn.started`. */
+  /** Records where a turn begins. To be called in the transaction of its `turn.started`. */
   placeTurn(turn: number, parent: number | null, firstSeq: number): void {
     this.#sql.exec(
       "INSERT INTO turns (turn, parent, first_seq) VALUES (?, ?, ?)",
@@ -102,15 +106,18 @@ export class SessionLog {
     return row;
   }
 
-  /** Rows in order, read lazily. */
+  /** The rows of a range, in order, read lazily. */
   read({ after, upTo, deltas }: LogRange): Iterable<LogRow> {
     const events =
       "SELECT seq, turn, attempt, agent, type, at, body FROM events WHERE seq > ?1 AND seq <= ?2";
-    const both = `${events} UNION ALL SELECT seq, turn, NULL, NULL, 'stream.delta', at, body FROM deltas WHERE seq > ?1 AND seq <= ?2`;
-    return this.#sql.exec<LogRow>(`${deltas ? both : events} ORDER BY seq`, after, upTo);
+    const eventsAndDeltas = `${events} UNION ALL SELECT seq, turn, NULL, NULL, 'stream.delta', at, body FROM deltas WHERE seq > ?1 AND seq <= ?2`;
+    return this.#sql.exec<LogRow>(`${deltas ? eventsAndDeltas : events} ORDER BY seq`, after, upTo);
   }
 
-  /** Deltas only, in order, to rebuild the text that agents had streamed before a restart. */
+  /**
+   * The rows of streamed text after `after`, in order. Used to rebuild the text that agents had
+   * streamed before a restart.
+   */
   readDeltas(after: number): Iterable<LogRow> {
     return this.#sql.exec<LogRow>(
       "SELECT seq, turn, NULL AS attempt, NULL AS agent, 'stream.delta' AS type, at, body FROM deltas WHERE seq > ? ORDER BY seq",
@@ -128,7 +135,7 @@ export class SessionLog {
     );
   }
 
-  /** The place of a turn; `null` if there is none. */
+  /** The place of a turn; `null` if there is no such turn. */
   turn(number: number): TurnPlace | null {
     return this.#places("WHERE turn = ?", number)[0] ?? null;
   }
@@ -143,12 +150,12 @@ export class SessionLog {
     return this.#latest;
   }
 
-  /** When the latest turn ended, unix ms. `null` while it runs, 0 before the first. */
+  /** When the latest turn ended, unix ms; `null` while it runs, 0 before the first. */
   get endedAt(): number | null {
     return this.#endedAt;
   }
 
-  /** The attempt with whose final text the turn completed; `null` if it runs or ended otherwise. */
+  /** See `TurnEnds`. */
   completedWith(turn: number): number | null {
     const query =
       "SELECT attempt FROM events WHERE seq = (SELECT last_seq FROM turns WHERE turn = ?) AND type = 'turn.completed'";
@@ -161,7 +168,10 @@ export class SessionLog {
     return this.#sql.exec<{ at: number }>(query).one().at;
   }
 
-  /** Stores a turn's summary. Written with the turn's terminal event, and read without folding. */
+  /**
+   * Stores a turn's summary. To be called in the transaction of the turn's terminal event. Later
+   * reads need the summary only and do not fold the turn's events.
+   */
   saveSummary(turn: number, summary: string): void {
     this.#sql.exec("UPDATE turns SET summary = ? WHERE turn = ?", summary, turn);
   }

@@ -43,19 +43,19 @@ export class SessionStore implements SessionStorage {
   constructor(options: Options) {
     const { journal } = options;
     this.#options = options;
-    this.write = (...piece) => journal.write(...piece);
-    this.notePoint = (...noted) => journal.notePoint(...noted);
+    this.write = (...args) => journal.write(...args);
+    this.notePoint = (...args) => journal.notePoint(...args);
   }
 
-  /** The state from the log. */
+  /** Computes the session's state from its log. */
   restore() {
     const { log, sessionId, rules } = this.#options;
     return restoredSession(log, sessionId, rules);
   }
 
   /**
-   * Text that was stored in the open turn, in order. Further text of a call continues at its
-   * offset.
+   * Yields the text that was streamed and stored in the open turn, in order. Registers its offsets,
+   * so that further text of a call continues after it.
    */
   *streamedSince({ firstSeq }: OpenTurn): Generator<DeltaItem> {
     const { log, journal } = this.#options;
@@ -69,25 +69,25 @@ export class SessionStore implements SessionStorage {
   }
 
   /** The agent's workspace; `null` if it has none. */
-  workspace(...asked: Parameters<SessionStorage["workspace"]>) {
-    return this.#options.files.facts(...asked);
+  workspace(...args: Parameters<SessionStorage["workspace"]>) {
+    return this.#options.files.facts(...args);
   }
 
   /**
-   * Computes the writes of these steps. Nothing is written before the returned function is called.
+   * Computes the writes of these steps. Nothing is written until the returned function is called.
    */
   prepare(steps: readonly Step[], payload: EffectPayload | null): Commit {
     const { journal, records, files } = this.#options;
     const { files: callFiles = null, wholeText = null, ...texts } = payload ?? {};
     const events = eventsOf(steps);
-    const rendered = payload ? records.render(steps, texts) : [];
+    const newRecords = payload ? records.render(steps, texts) : [];
     const rows = events.map(toRow);
     const filesEntry = files.entry(steps, callFiles, wholeText);
     const writeFiles = () => files.write(filesEntry);
-    return (at) => journal.commit({ events, rows, records: rendered, writeFiles }, at);
+    return (at) => journal.commit({ events, rows, records: newRecords, writeFiles }, at);
   }
 
-  /** Computes the end of an open turn that cannot be folded, at `at` (unix ms). */
+  /** Computes the end of an open turn that cannot be folded. `at`: the time of the end, unix ms. */
   prepareBrokenEnd(
     open: OpenTurn,
     at: number,
@@ -104,9 +104,9 @@ export class SessionStore implements SessionStorage {
 }
 
 /**
- * The state from the log. Only an open turn is folded: of settled turns only the number matters. An
- * open turn that cannot be folded, because another version of the service wrote it, is reported as
- * broken so that the session can continue.
+ * Computes the session's state from its log. Only an open turn is folded; of settled turns, only
+ * their number is needed. If the open turn cannot be folded, because another version of the service
+ * wrote it, it is reported as `broken` so that the session can end it and continue.
  */
 function restoredSession(log: SessionLog, sessionId: string, rules: TeamRules): RestoredSession {
   const latest = log.turns().at(-1);
@@ -137,8 +137,8 @@ function fold(log: SessionLog, sessionId: string, from: SessionState, range: Ran
 }
 
 /**
- * The events that end an open turn that cannot be folded: its calls in flight fail, and the turn
- * fails. `at`: unix ms.
+ * The events that end an open turn that cannot be folded: first the calls in flight fail, then the
+ * turn fails. `at`: unix ms.
  */
 function brokenEnd(log: SessionLog, { turn, firstSeq }: OpenTurn, at: number): SessionEvent[] {
   const { usage, cost, settles } = chargesOf(
@@ -164,7 +164,7 @@ function brokenEnd(log: SessionLog, { turn, firstSeq }: OpenTurn, at: number): S
 
 const CallEventSchema = z.looseObject({ type: z.string(), call: z.string() });
 
-/** The events of calls in the rows. Rows that cannot be parsed are skipped. */
+/** Yields the events of calls in these rows. Rows that cannot be parsed are skipped. */
 function* callEvents(rows: Iterable<LogRow>): Generator<CallEvent> {
   for (const row of rows) {
     const { data } = CallEventSchema.safeParse(parseJson(toJson(row, "")));

@@ -9,19 +9,25 @@ type Reader = {
   request: StreamRequest;
   /** The key that the stream was requested with; `null` without a key. */
   keyId: string | null;
+  /** The number of the last row that was sent or skipped. */
   cursor: number;
   /**
-   * The end of the turn that it follows; `null` while that turn runs, or if it follows the session.
+   * The last row of the turn that the reader follows; `null` while that turn runs, or if the reader
+   * follows the whole session.
    */
   lastSeq: number | null;
+  /** Unix ms. */
   openedAt: number;
+  /** When the last bytes were sent, unix ms. */
   sentAt: number;
-  /** Bytes published since its last read. */
-  behind: number;
-  /** Set while it waits for rows. */
+  /** Bytes published since the reader's last read. */
+  unreadBytes: number;
+  /** Ends the reader's wait; set while the reader waits for rows. */
   wake: (() => void) | null;
   controller: ReadableStreamDefaultController<Uint8Array> | null;
-  /** The callbacks of its stream. The reader references them, the stream does not. */
+  /**
+   * The callbacks of the reader's stream. The stream itself keeps no reference (see `streamOf`).
+   */
   source: Source | null;
 };
 
@@ -44,10 +50,11 @@ type Options = {
 const encoder = new TextEncoder();
 
 /**
- * All readers of a session's streams: replay, then live, without gap or repetition. A reader is a
- * cursor into the log. It takes the next bytes only when its socket has room, so that a slow reader
- * costs neither memory nor the run's time. Readers get only rows that are on disk. Rows committed
- * close together reach many readers in one write.
+ * All readers of a session's streams. A reader first gets stored rows and then new rows, without
+ * gap or repetition. A reader is a cursor into the log: it reads the next bytes only when its
+ * socket can accept them, so that a slow reader costs no memory and does not delay the session.
+ * Readers get only rows that are on disk. Rows that are committed within a short time are sent in
+ * one write.
  */
 export class EventStreams {
   readonly #options: Options;
@@ -57,12 +64,13 @@ export class EventStreams {
     readers: () => this.#readers.size,
     send: (rows) => this.#announce(rows),
   });
-  #durable: number;
+  /** The number of the last row that is on disk. */
+  #durableSeq: number;
   #ticker: ReturnType<typeof setInterval> | null = null;
 
   constructor(options: Options) {
     this.#options = options;
-    this.#durable = options.log.head;
+    this.#durableSeq = options.log.head;
   }
 
   /** Whether there are readers. */
@@ -75,36 +83,36 @@ export class EventStreams {
     return this.#readers.size >= this.#options.maxReaders;
   }
 
-  /** Sends rows that are on disk to readers: soon, and in order. */
+  /** Sends rows to readers in order, at once or after a short delay. The rows must be on disk. */
   publish(rows: readonly LogRow[]): void {
     this.#batcher.add(rows);
   }
 
   #announce(rows: readonly LogRow[]): void {
-    this.#durable = Math.max(this.#durable, rows.at(-1)?.seq ?? 0);
+    this.#durableSeq = Math.max(this.#durableSeq, rows.at(-1)?.seq ?? 0);
     const batch = this.watched ? toBatch(rows, this.#options.sessionId) : null;
     if (!batch) return;
     this.#cache.push(batch);
-    const end = rows.find(({ type }) => isTerminal(type));
+    const turnEnd = rows.find(({ type }) => isTerminal(type));
     for (const reader of this.#readers) {
-      if (end && reader.request.turn === end.turn) reader.lastSeq = end.seq;
+      if (turnEnd && reader.request.turn === turnEnd.turn) reader.lastSeq = turnEnd.seq;
       this.#notify(reader, batch.all.byteLength);
     }
   }
 
-  /** Keys of open streams, each once. */
+  /** The ids of the keys of open streams, each once. */
   keyIds(): string[] {
     return [...new Set([...this.#readers].flatMap(({ keyId }) => keyId ?? []))];
   }
 
-  /** Closes the streams of a key that is no longer valid. */
+  /** Closes all streams of this key. */
   closeOf(keyId: string): void {
     for (const reader of this.#readers) {
       if (reader.keyId === keyId && reader.controller) this.#close(reader, reader.controller);
     }
   }
 
-  /** Closes every stream after sending what is available at once. */
+  /** Sends each reader the rows that it has not received yet, and closes every stream. */
   end(): void {
     this.#batcher.flush();
     for (const reader of [...this.#readers]) {
@@ -115,7 +123,7 @@ export class EventStreams {
     }
   }
 
-  /** A stream of frames that begins after `request.after`. */
+  /** Opens a stream of frames that begins after `request.after`. */
   open(request: StreamRequest, keyId: string | null = null): ReadableStream<Uint8Array> {
     const now = this.#options.now();
     const place = request.turn === null ? null : this.#options.log.turn(request.turn);
@@ -126,7 +134,7 @@ export class EventStreams {
       lastSeq: place?.lastSeq ?? null,
       openedAt: now,
       sentAt: now,
-      behind: 0,
+      unreadBytes: 0,
       wake: null,
       controller: null,
       source: null,
@@ -149,7 +157,7 @@ export class EventStreams {
     reader: Reader,
     controller: ReadableStreamDefaultController<Uint8Array>,
   ): Promise<void> {
-    reader.behind = 0;
+    reader.unreadBytes = 0;
     for (;;) {
       if (!this.#readers.has(reader)) return;
       const bytes = this.#next(reader);
@@ -175,13 +183,13 @@ export class EventStreams {
   }
 
   /**
-   * The next bytes for the reader; moves its cursor behind them. `null` if there is nothing new.
+   * The next bytes for the reader; `null` if there are no new rows. Advances the reader's cursor.
    */
   #next(reader: Reader): Uint8Array | null {
-    while (reader.cursor < this.#durable && !hasAll(reader)) {
+    while (reader.cursor < this.#durableSeq && !hasAll(reader)) {
       const batch = this.#cache.after(reader.cursor);
       const bytes =
-        batch && suits(batch, reader.request) ? takeBatch(reader, batch) : this.#readPage(reader);
+        batch && matches(batch, reader.request) ? takeBatch(reader, batch) : this.#readPage(reader);
       if (bytes.byteLength > 0) return bytes;
     }
     return null;
@@ -190,7 +198,7 @@ export class EventStreams {
   #readPage(reader: Reader): Uint8Array {
     const { log, sessionId } = this.#options;
     const { turn, deltas } = reader.request;
-    const upTo = Math.min(this.#durable, reader.lastSeq ?? this.#durable);
+    const upTo = Math.min(this.#durableSeq, reader.lastSeq ?? this.#durableSeq);
     const frames: string[] = [];
     let size = 0;
     for (const row of log.read({ after: reader.cursor, upTo, deltas })) {
@@ -219,8 +227,8 @@ export class EventStreams {
 
   #notify(reader: Reader, bytes: number): void {
     if (reader.wake) return reader.wake();
-    reader.behind += bytes;
-    if (reader.behind > STREAM.behindBytes && reader.controller)
+    reader.unreadBytes += bytes;
+    if (reader.unreadBytes > STREAM.behindBytes && reader.controller)
       this.#close(reader, reader.controller);
   }
 
@@ -249,10 +257,11 @@ export class EventStreams {
 }
 
 /**
- * A stream that does not keep its source in memory. The runtime (workerd) never releases a
- * JavaScript stream whose object is discarded while it has a reader (`ctx.abort`, a failed write).
- * The source would keep the whole session in memory. A function outside the class, because closures
- * of one scope share everything that any of them references.
+ * A stream that does not keep its source in memory. If an object is discarded while one of its
+ * streams has a reader (by `ctx.abort`, or after a failed write), the runtime (workerd) never
+ * releases the stream. A strong reference to the source would then keep the whole session in
+ * memory. This function is outside the class, because all closures of one scope share the variables
+ * that any of them references.
  */
 function streamOf(source: WeakRef<Source>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
@@ -268,7 +277,8 @@ function streamOf(source: WeakRef<Source>): ReadableStream<Uint8Array> {
 /** Whether a turn's reader has received the end of the turn. */
 const hasAll = ({ lastSeq, cursor }: Reader): boolean => lastSeq !== null && cursor >= lastSeq;
 
-const suits = (batch: FrameBatch, { turn }: StreamRequest): boolean =>
+/** Whether all rows of a batch belong to the turn that the reader follows. */
+const matches = (batch: FrameBatch, { turn }: StreamRequest): boolean =>
   turn === null || (batch.turns.size === 1 && batch.turns.has(turn));
 
 function takeBatch(reader: Reader, batch: FrameBatch): Uint8Array {

@@ -1,7 +1,7 @@
 import type { SessionEvent, WireEvent } from "../../../src/protocol/events";
 import { STORE, STREAM } from "../../shared/object-limits";
 
-/** A row of the log. `body`: JSON of the event's own fields. */
+/** A row of the log. `at`: unix ms. `body`: JSON of the event's own fields. */
 export type LogRow = {
   seq: number;
   turn: number;
@@ -12,14 +12,14 @@ export type LogRow = {
   body: string;
 };
 
-/** A row without a number. */
+/** A row that has no `seq` yet. */
 export type NewRow = Omit<LogRow, "seq">;
 
 const encoder = new TextEncoder();
 
 /**
- * Splits an event into columns and its own fields; `toJson` joins them again, always to the same
- * bytes. Throws if the event is too large for a row, so create rows before anything is written.
+ * Splits an event into columns and its own fields. `toJson` joins them again, always to the same
+ * bytes. Throws if the event is too large for a row, so rows must be created before any write.
  */
 export function toRow(event: SessionEvent): NewRow {
   const attempt = "attempt" in event ? event.attempt : null;
@@ -32,7 +32,7 @@ export function toRow(event: SessionEvent): NewRow {
     attempt: undefined,
     agent: undefined,
   });
-  // A UTF-16 code unit takes at most three bytes: most rows need no measuring.
+  // A UTF-16 code unit takes at most three bytes in UTF-8, so most rows need not be encoded here.
   if (
     body.length > STORE.eventRowBytes / 3 &&
     encoder.encode(body).byteLength > STORE.eventRowBytes
@@ -53,15 +53,15 @@ const headOf = (row: LogRow, sessionId: string) => ({
 });
 
 /**
- * The event as clients get it, parsed: equals `JSON.parse` of `toJson`, without the intermediate
- * text. Throws if the body is not JSON.
+ * The event as an object, in the form that clients receive. The result is equal to the parsed text
+ * of `toJson`. Throws if the body is not JSON.
  */
 export const toWire = (row: LogRow, sessionId: string): WireEvent => ({
   ...headOf(row, sessionId),
   ...JSON.parse(row.body),
 });
 
-/** The event as clients get it, on one line. */
+/** The event as clients receive it: JSON on one line. */
 export function toJson(row: LogRow, sessionId: string): string {
   const head = JSON.stringify(headOf(row, sessionId));
   return row.body === "{}" ? head : `${head.slice(0, -1)},${row.body.slice(1)}`;
@@ -71,7 +71,11 @@ export function toJson(row: LogRow, sessionId: string): string {
 export const toFrame = (row: LogRow, sessionId: string): string =>
   `event: ${row.type}\nid: ${row.seq}\ndata: ${toJson(row, sessionId)}\n\n`;
 
-/** The frames of one commit, encoded once for all readers that are up to date. */
+/**
+ * The frames of the rows with `from` < `seq` ≤ `to`, encoded once for all readers that are up to
+ * date. `turns`: the turns of the rows. `all`: all frames. `summary`: the frames without streamed
+ * text.
+ */
 export type FrameBatch = {
   from: number;
   to: number;
@@ -80,7 +84,7 @@ export type FrameBatch = {
   summary: Uint8Array;
 };
 
-/** Encodes consecutive rows; `from` is the number before the first. `null` without rows. */
+/** Encodes consecutive rows; `null` if there are no rows. */
 export function toBatch(rows: readonly LogRow[], sessionId: string): FrameBatch | null {
   const [first] = rows;
   const last = rows.at(-1);
@@ -100,14 +104,14 @@ export function toBatch(rows: readonly LogRow[], sessionId: string): FrameBatch 
 }
 
 /**
- * The latest batches, limited in bytes. Live readers are served from here, readers further behind
- * from the log.
+ * A cache of the latest batches, limited in bytes. Readers that are up to date are served from the
+ * cache, all others from the log.
  */
 export class FrameCache {
   readonly #batches = new Map<number, FrameBatch>();
   #bytes = 0;
 
-  /** Adds a batch, and drops the oldest beyond the limit. */
+  /** Adds a batch, and removes the oldest batches until the size limit is kept. */
   push(batch: FrameBatch): void {
     this.#batches.set(batch.from, batch);
     this.#bytes += batch.all.byteLength;
@@ -118,7 +122,7 @@ export class FrameCache {
     }
   }
 
-  /** The batch that begins directly after this number; undefined if it is not cached. */
+  /** The batch that begins directly after this `seq`; undefined if it is not cached. */
   after(seq: number): FrameBatch | undefined {
     return this.#batches.get(seq);
   }

@@ -1,23 +1,24 @@
 import { KEY_CHECK_MS } from "../../shared/object-limits";
 import { logError } from "../../../src/redaction/log";
 
-/** The open streams, by the keys they were requested with. */
+/** The open streams, by the keys that they were requested with. */
 type KeyedStreams = {
-  /** Keys of open streams, each once. */
+  /** The ids of the keys of open streams, each once. */
   keyIds(): string[];
+  /** Closes all streams of this key. */
   closeOf(keyId: string): void;
 };
 
 type Options = {
   streams: KeyedStreams;
-  /** The ids of these keys that are still valid. */
+  /** Returns those of the ids whose keys are still valid. */
   live(ids: readonly string[]): Promise<ReadonlySet<string>>;
 };
 
 /**
- * Closes streams whose key was revoked or has expired. Checks only while streams with keys are
- * open, and only those keys. If a check fails, the streams stay open until the next check, and at
- * most as long as any connection.
+ * Closes streams whose key was revoked or has expired. It checks only the keys of open streams, and
+ * only while such streams are open. If a check fails, the streams stay open until the next check. A
+ * connection has its own maximum duration in any case.
  */
 export class KeyRevocation {
   readonly #options: Options;
@@ -27,7 +28,7 @@ export class KeyRevocation {
     this.#options = options;
   }
 
-  /** Starts the checks. To be called when a stream is opened. */
+  /** Starts the checks. To be called when a stream with a key is opened. */
   start(): void {
     this.#timer ??= setInterval(() => void this.check(), KEY_CHECK_MS);
   }
@@ -38,8 +39,8 @@ export class KeyRevocation {
     const ids = streams.keyIds();
     if (ids.length === 0) return this.#stop();
     try {
-      const good = await live(ids);
-      for (const id of ids) if (!good.has(id)) streams.closeOf(id);
+      const liveIds = await live(ids);
+      for (const id of ids) if (!liveIds.has(id)) streams.closeOf(id);
     } catch (error) {
       logError("keys of open streams could not be checked", error);
     }

@@ -10,9 +10,9 @@ type Options = {
 };
 
 /**
- * Joins rows that are committed within a short time, because each write costs one write per reader.
- * Few readers get rows at once, many up to a tenth of a second later. The end of a turn is sent at
- * once.
+ * Joins rows that are committed within a short time, because every call of `send` costs one write
+ * per reader. If there are few readers, rows are sent at once; if there are many, up to
+ * `STREAM.gatherMs` later. The end of a turn is always sent at once.
  */
 export class RowBatcher {
   readonly #options: Options;
@@ -24,17 +24,17 @@ export class RowBatcher {
     this.#options = options;
   }
 
-  /** Adds rows; sends them now or soon. */
+  /** Adds rows, which are sent at once or after a short delay. */
   add(rows: readonly LogRow[]): void {
     this.#rows.push(...rows);
-    const wait = Math.min(
+    const interval = Math.min(
       STREAM.gatherMs,
       Math.floor(this.#options.readers() / STREAM.readersPerExtraMs),
     );
-    // Also limits the delay if the clock was set back.
-    const due = Math.min(wait, Math.max(0, this.#sentAt + wait - Date.now()));
-    if (due === 0 || rows.some(({ type }) => isTerminal(type))) this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), due);
+    // The outer minimum limits the delay if the clock was set back.
+    const delay = Math.min(interval, Math.max(0, this.#sentAt + interval - Date.now()));
+    if (delay === 0 || rows.some(({ type }) => isTerminal(type))) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), delay);
   }
 
   /** Sends all collected rows now. */

@@ -15,7 +15,9 @@ export class Tickets {
     this.#sql = sql;
   }
 
-  /** A ticket that opens one stream, once, with the rights of its key. Times in unix ms. */
+  /**
+   * Issues a ticket that opens one stream, once, with the rights of the key. Times are in unix ms.
+   */
   issue(tenant: string, keyId: string | null, now: number): { ticket: string; expiresAt: number } {
     const { ticket, hash } = toTicket(tenant, crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
     const expiresAt = now + TICKET_LIFE_MS;

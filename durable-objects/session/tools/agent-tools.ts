@@ -44,15 +44,15 @@ type Options = {
   workspaces: Workspaces;
   /** Unix ms, by the session's clock. */
   now: () => number;
-  /** Tools of the agent at this index. */
+  /** The tools of the agent at this index. */
   toolsOf: (agent: number) => readonly Tool[];
-  /** The `fetch` of tools. */
+  /** The guarded `fetch` that tools use. */
   fetch: typeof fetch;
   /** The ratio of the provider's token count to our estimate. */
   calibrationOf: (agent: number) => number;
 };
 
-/** The result of a call, with everything that is stored together with it. */
+/** The result of a call, with everything that is stored together with the result. */
 type SettledCall = Pick<ToolResult, "outcome" | "text"> & {
   accesses: readonly FileAccess[];
   staged: StagedChanges | null;
@@ -60,15 +60,15 @@ type SettledCall = Pick<ToolResult, "outcome" | "text"> & {
 };
 
 /**
- * Runs agents' own tools. A call works on files that are staged in memory. Its changes, its audit
- * entry and its result are one entry of the journal. So a call that is interrupted or fails changes
- * nothing.
+ * Runs agents' own tools. A call works on files that are staged in memory. Its file changes, its
+ * audit entry and its result are written as one entry of the journal, so a call that fails or is
+ * interrupted changes nothing.
  */
 export class AgentTools {
   readonly #options: Options;
   /**
-   * The end of each agent's latest call. Calls that use files run one after the other, so that each
-   * sees the changes of the one before.
+   * The end of each agent's latest call that uses files. Such calls run one after the other, so
+   * that each call sees the changes of the call before it.
    */
   readonly #latest = new Map<number, Promise<unknown>>();
 
@@ -82,8 +82,8 @@ export class AgentTools {
   }
 
   /**
-   * Performs a call. A call that uses files waits for its turn; a call to a server also waits for a
-   * slot. Throws `signal.reason`, and faults of the platform.
+   * Performs a call. A call that uses files waits for the agent's earlier calls; a call to a server
+   * also waits for a slot. Throws `signal.reason`, and faults of the platform.
    */
   async perform(
     effect: ToolCallEffect,
@@ -91,12 +91,12 @@ export class AgentTools {
     acquireSlot: AcquireSlot,
   ): Promise<void> {
     const turn = runningTurn(this.#options.session.state);
-    const touchesFiles =
+    const usesFiles =
       turn &&
       this.#options.workspaces.holdsFiles(turn, effect.agent) &&
       !this.#toolOf(effect)?.leavesFiles;
     const begin = () => this.#begin(effect, signal, acquireSlot);
-    await (touchesFiles ? this.#inTurn(effect.agent, begin) : begin());
+    await (usesFiles ? this.#inTurn(effect.agent, begin) : begin());
   }
 
   async #begin(
@@ -143,7 +143,7 @@ export class AgentTools {
     const result = await this.#resultOf(call, tool, null);
     await this.#inTurn(effect.agent, async () => {
       signal.throwIfAborted();
-      await this.#settle(call, await this.#filed(call, result, null));
+      await this.#settle(call, await this.#withFiles(call, result, null));
     });
   }
 
@@ -163,53 +163,60 @@ export class AgentTools {
     return this.#run(call, tool, workspaces.open(call.turn, call.effect.agent));
   }
 
+  /** Runs work after the agent's earlier work on files has ended. */
   async #inTurn(agent: number, work: () => Promise<void>): Promise<void> {
-    const before = this.#latest.get(agent);
-    const after = (async () => {
-      await before?.catch(() => undefined);
+    const earlierWork = this.#latest.get(agent);
+    const thisWork = (async () => {
+      await earlierWork?.catch(() => undefined);
       await work();
     })();
-    this.#latest.set(agent, after);
-    await after;
+    this.#latest.set(agent, thisWork);
+    await thisWork;
   }
 
   async #run(call: Call, tool: Tool, files: AgentFiles | null): Promise<SettledCall> {
-    return this.#filed(call, await this.#resultOf(call, tool, files), files);
+    const result = await this.#resultOf(call, tool, files);
+    return this.#withFiles(call, result, files);
   }
 
   /**
-   * The result with the files it leaves. A failed call changes no files, but its result may need a
-   * file of its own; so may the result of a tool that ran without files.
+   * Moves large parts of the result to files, and collects the call's file changes. A failed call
+   * changes no files, but its result may still need a file of its own. The same holds for the
+   * result of a tool that ran without files.
    */
-  async #filed(call: Call, given: ToolResult, files: AgentFiles | null): Promise<SettledCall> {
+  async #withFiles(
+    call: Call,
+    toolResult: ToolResult,
+    files: AgentFiles | null,
+  ): Promise<SettledCall> {
     const { workspaces } = this.#options;
     const { turn, effect } = call;
-    const { outcome } = given;
-    const kept =
+    const { outcome } = toolResult;
+    const resultFiles =
       workspaces.holdsFiles(turn, effect.agent) && (outcome !== "ok" || !files)
         ? workspaces.open(turn, effect.agent)
         : files;
-    const { text, results } = await this.#kept(call, given, kept);
+    const { text, results } = await this.#storeLargeParts(call, toolResult, resultFiles);
     const accesses =
-      kept === files
+      resultFiles === files
         ? (files?.accessed ?? [])
-        : [...withoutChanges(files?.accessed ?? []), ...(kept?.accessed ?? [])];
-    return { outcome, text, accesses, staged: kept?.staged() ?? null, results };
+        : [...withoutChanges(files?.accessed ?? []), ...(resultFiles?.accessed ?? [])];
+    return { outcome, text, accesses, staged: resultFiles?.staged() ?? null, results };
   }
 
   /**
-   * The tool's result. Afterwards the call no longer waits for a server, so it releases its slot
-   * before it waits to store files.
+   * Runs the tool and returns its result. Afterwards the call no longer waits for a server, so its
+   * slot is released before files are stored.
    */
   async #resultOf(call: Call, tool: Tool, files: AgentFiles | null): Promise<ToolResult> {
     try {
-      return await this.#asked(call, tool, files);
+      return await this.#runTool(call, tool, files);
     } finally {
       call.onHeaders();
     }
   }
 
-  async #asked(
+  async #runTool(
     { effect, turn, signal, onHeaders, releases, room }: Call,
     tool: Tool,
     files: AgentFiles | null,
@@ -246,8 +253,8 @@ export class AgentTools {
   }
 
   /**
-   * Servers may send thousands of notifications a second: the rules get only those that they
-   * forward.
+   * Reports a tool's notification to the rules, but only if they forward it: servers may send
+   * thousands of notifications a second.
    */
   #notify({ id }: ToolCallEffect, news: ToolNotification): void {
     const { session, now } = this.#options;
@@ -256,8 +263,8 @@ export class AgentTools {
       session.handle({ type: "tool_notified", effect: id, notification: news });
   }
 
-  /** Moves parts that do not belong in the conversation to files and R2. */
-  #kept(
+  /** Moves parts of the result that do not belong in the conversation to files and R2. */
+  #storeLargeParts(
     { effect, turn, room }: Call,
     { text, files: attached }: ToolResult,
     files: AgentFiles | null,
@@ -276,7 +283,8 @@ export class AgentTools {
   }
 
   /**
-   * The space for a call's result in the conversation. Used by the tool and for judging its result.
+   * The space for a call's result in the conversation. The tool itself and the check of its result
+   * use the same space.
    */
   #roomOf(agent: number): Room {
     const { maxTokens, previewTokens } = this.#options.team.agents[agent]?.toolResults ?? {};
@@ -287,10 +295,13 @@ export class AgentTools {
     return { limits, calibration: this.#options.calibrationOf(agent) };
   }
 
-  /** Reports the result to the rules. Contents too large for a row are stored in R2 first. */
-  async #settle({ effect, signal }: Call, done: SettledCall): Promise<void> {
+  /**
+   * Reports the result of a call to the rules. Before, stores contents in R2 that are too large for
+   * a row.
+   */
+  async #settle({ effect, signal }: Call, settled: SettledCall): Promise<void> {
     const { session } = this.#options;
-    const { outcome, text, accesses, staged, results } = await this.#spilled(done, signal);
+    const { outcome, text, accesses, staged, results } = await this.#storeContents(settled, signal);
     signal.throwIfAborted();
     session.handle(
       {
@@ -308,27 +319,27 @@ export class AgentTools {
   }
 
   /**
-   * Stores large files. If R2 fails, the call fails, the turn continues, and the model may repeat
-   * the call.
+   * Stores large contents. If that fails, returns a failed call instead: the turn continues, and
+   * the model may repeat the call.
    */
-  async #spilled(done: SettledCall, signal: AbortSignal): Promise<SettledCall> {
-    const dropped = {
+  async #storeContents(settled: SettledCall, signal: AbortSignal): Promise<SettledCall> {
+    const failed = {
       outcome: "error" as const,
-      accesses: withoutChanges(done.accesses),
+      accesses: withoutChanges(settled.accesses),
       staged: null,
       results: [],
     };
     try {
-      await this.#options.workspaces.spill(done, signal);
-      return done;
+      await this.#options.workspaces.spill(settled, signal);
+      return settled;
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof FileError)
-        return { ...dropped, text: `Nothing was done: ${error.message}` };
+        return { ...failed, text: `Nothing was done: ${error.message}` };
       logError("files of a tool call were not stored", this.#options.sessionId, error);
       const text =
         "The call was made, but the storage for large files does not answer: neither its changes to files nor its result are kept. Make it again only if doing it twice does no harm.";
-      return { ...dropped, text };
+      return { ...failed, text };
     }
   }
 }

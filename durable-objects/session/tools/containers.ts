@@ -14,7 +14,7 @@ import {
 import type { Env } from "../../../src/env";
 import { CONTAINER_LIMIT_MS } from "../../shared/object-limits";
 
-/** Work for when the session is erased. Idempotent. */
+/** A job that is done when the session is erased. Idempotent. */
 export type ContainerJob = { type: "destroy_container"; name: string };
 
 type Options = {
@@ -26,8 +26,9 @@ type Options = {
 };
 
 /**
- * Runs the commands of a session's agents: in the agent's own container if the deployment has
- * containers and the agent's rules allow one, else in the shell of the service.
+ * Runs the commands of a session's agents. A command runs in the agent's own container if the
+ * deployment has containers and the agent's rules allow one. Otherwise it runs in the simulated
+ * shell of the service.
  */
 export class Containers {
   readonly #options: Options;
@@ -41,14 +42,14 @@ export class Containers {
   runnerOf(agent: number): CommandRunner {
     const { place, team } = this.#options;
     const name = this.#nameOf(agent);
-    const where = placeUnder(team.rules.agents[agent]?.tools ?? [], place);
-    const sandbox = where === "service" ? null : this.#sandbox(name);
+    const commandPlace = placeUnder(team.rules.agents[agent]?.tools ?? [], place);
+    const sandbox = commandPlace === "service" ? null : this.#sandbox(name);
     const patterns = team.agents[agent]?.workspace?.commands;
     const filter = patterns ? new CommandFilter(patterns) : null;
     if (!sandbox) return justBashRunner(() => Date.now(), { filter });
     const runner =
       this.#runners.get(name) ??
-      sandboxRunner(sandbox, { actsOutside: where === "open_container" });
+      sandboxRunner(sandbox, { actsOutside: commandPlace === "open_container" });
     this.#runners.set(name, runner);
     return filter ? filtered(runner, filter) : runner;
   }
@@ -62,18 +63,18 @@ export class Containers {
   }
 
   /**
-   * Destroys a container. Throws if that fails; then it must be repeated. Succeeds for a container
-   * that never ran.
+   * Destroys a container. Throws if that fails; then the job must be repeated. Succeeds for a
+   * container that never ran.
    */
   async perform({ name }: ContainerJob): Promise<void> {
     const sandbox = this.#sandbox(name);
-    // the deployment no longer has the container class, so no containers exist
+    // Without the container class in the deployment, no container exists.
     if (!sandbox) return;
-    const underWay = this.#runners.get(name)?.underWay() ?? null;
+    const commandsInProgress = this.#runners.get(name)?.underWay() ?? null;
     await withContainerTimeout(sandbox.destroy());
-    if (!underWay) return;
-    // Earlier commands may have started the container again.
-    await withContainerTimeout(underWay);
+    if (!commandsInProgress) return;
+    // Commands in progress may have started the container again.
+    await withContainerTimeout(commandsInProgress);
     await withContainerTimeout(sandbox.destroy());
   }
 

@@ -2,10 +2,10 @@ import { HEADER_LIMIT_MS, TOOL_SERVERS } from "../../shared/object-limits";
 import { type Release, Semaphore } from "../../../src/async/semaphore";
 
 /**
- * Slots for requests to tool servers that are no calls (connecting, listing) until their headers
- * arrive. `TOOL_SERVERS.own` slots are reserved; `TOOL_SERVERS.guests` more are taken from the
- * slots of calls while those are free. So a server that does not answer does not block others, and
- * the platform's connection limit is kept.
+ * Slots for those requests to tool servers that are not tool calls: connecting, and listing tools.
+ * A request holds its slot until its response headers arrive. `TOOL_SERVERS.own` slots are reserved
+ * for them. Up to `TOOL_SERVERS.guests` more are free slots of calls. So a server that does not
+ * answer does not block others, and the platform's connection limit is kept.
  */
 export class ListingSlots {
   readonly #own = new Semaphore(TOOL_SERVERS.own, HEADER_LIMIT_MS);
@@ -19,41 +19,41 @@ export class ListingSlots {
 
   /** Takes the first free slot. Throws `signal.reason` if aborted while waiting. */
   async enter(signal: AbortSignal): Promise<Release> {
-    const found = new AbortController();
-    const waiting = AbortSignal.any([signal, found.signal]);
-    let taken: Release | null = null;
-    const first = async (take: Promise<Release>): Promise<Release> => {
-      const release = await take;
-      if (taken)
-        release(); // both were free at once
-      else taken = release;
-      return taken;
+    const slotFound = new AbortController();
+    const waitSignal = AbortSignal.any([signal, slotFound.signal]);
+    let firstRelease: Release | null = null;
+    const keepFirst = async (acquired: Promise<Release>): Promise<Release> => {
+      const release = await acquired;
+      if (firstRelease)
+        release(); // The other slot was free at the same time.
+      else firstRelease = release;
+      return firstRelease;
     };
     try {
       return await Promise.race([
-        first(this.#own.acquire(waiting, keepsSlot)),
-        first(this.#asGuest(waiting)),
+        keepFirst(this.#own.acquire(waitSignal, keepSlot)),
+        keepFirst(this.#acquireCallSlot(waitSignal)),
       ]);
     } finally {
-      found.abort(new Error("a slot was acquired"));
+      slotFound.abort(new Error("a slot was acquired"));
     }
   }
 
-  async #asGuest(signal: AbortSignal): Promise<Release> {
-    const leave = await this.#guests.acquire(signal, keepsSlot);
+  async #acquireCallSlot(signal: AbortSignal): Promise<Release> {
+    const releaseGuest = await this.#guests.acquire(signal, keepSlot);
     try {
-      // after calls that could yield their slot
-      const release = await this.#calls.acquire(signal, null);
+      // With `null`, this request is admitted only after all waiting calls.
+      const releaseCallSlot = await this.#calls.acquire(signal, null);
       return () => {
-        release();
-        leave();
+        releaseCallSlot();
+        releaseGuest();
       };
     } catch (error) {
-      leave();
+      releaseGuest();
       throw error;
     }
   }
 }
 
-/** All listings are alike: none yields its slot to another. */
-const keepsSlot = (): void => undefined;
+/** Does not yield the slot: no listing is more important than another. */
+const keepSlot = (): void => undefined;

@@ -62,10 +62,10 @@ export function sessionTools({
   const secretOf = toolSecrets(env, holder.tenant);
   const shared = { large: new Mutex(), breakers: new Breakers() };
   const loader = loaderOf(env);
-  const code = { runner: loader && javascriptRunner(loader), mutex: new Mutex() };
-  const fixed = team.agents.map((agent, index) => {
+  const javascriptSetup = { runner: loader && javascriptRunner(loader), mutex: new Mutex() };
+  const configTools = team.agents.map((agent, index) => {
     const rules = team.rules.agents[index]?.tools ?? [];
-    const javascript = hasJavascript(rules) ? code : null;
+    const javascript = hasJavascript(rules) ? javascriptSetup : null;
     const readsResults = readsToolResults(rules);
     return toolboxOf(agent, {
       secretOf,
@@ -89,7 +89,7 @@ export function sessionTools({
       trust,
       tokens: new TokenStore(env, holder, sql),
       large: shared.large,
-      ownTools: (id) => fixed[team.agents.findIndex((agent) => agent.id === id)]?.length ?? 0,
+      ownTools: (id) => configTools[team.agents.findIndex((agent) => agent.id === id)]?.length ?? 0,
       unfit: unfitFor(team),
       secretOf: async (name, use) => {
         const secret = await secretOf(name, use);
@@ -100,29 +100,29 @@ export function sessionTools({
     },
   });
   return {
-    toolsOf: (agent) => [...(fixed[agent] ?? []), ...servers.toolsOf(agent)],
+    toolsOf: (agent) => [...(configTools[agent] ?? []), ...servers.toolsOf(agent)],
     list: (effect, signal) => servers.list(effect, signal),
     close: () => servers.close(),
   };
 }
 
-/** Verdicts on tools that are cached; servers may list more during a session. */
-const MOST_JUDGED = 1_000;
+/** Maximum number of cached verdicts: servers may list any number of tools during a session. */
+const MAX_VERDICTS = 1_000;
 
 /**
- * Judges a tool once per format, for all agents and listings: checking a schema may take
- * milliseconds.
+ * Returns a function that says why a tool does not fit an agent's model; `null` if it fits. A tool
+ * is checked only once per format, because the check of a schema may take milliseconds.
  */
 function unfitFor(team: Team): (agent: string, spec: ToolSpec, hash: string) => string | null {
-  const judged = new Map<string, string | null>();
+  const verdicts = new Map<string, string | null>();
   return (id, spec, hash) => {
     const format = team.agents.find((agent) => agent.id === id)?.backend.format;
     if (format === undefined) return null;
-    const known = judged.get(`${format} ${hash}`);
+    const known = verdicts.get(`${format} ${hash}`);
     if (known !== undefined) return known;
     const problem = toolProblem(format, spec);
     const why = problem && whyUnfit(problem);
-    if (judged.size < MOST_JUDGED) judged.set(`${format} ${hash}`, why);
+    if (verdicts.size < MAX_VERDICTS) verdicts.set(`${format} ${hash}`, why);
     return why;
   };
 }

@@ -11,19 +11,19 @@ import type { TokenStorage } from "../../../src/tools/mcp/renewed-tokens";
 import { type Env, readSecret } from "../../../src/env";
 import type { Sql } from "../object-storage";
 
-/** A row holds 2 MB; no issuer needs a hundredth of that. */
-const MOST_CHARS = 64 * 1024;
+/** Longest text of tokens that is stored. The tokens of issuers are far shorter. */
+const MAX_STORED_CHARS = 64 * 1024;
 
 /**
- * Renewed OAuth tokens of a session, stored sealed like callers' keys, and deleted with the
- * session. Tokens that cannot be sealed are kept in memory until a restart: those longer than
- * `MOST_CHARS`, or all without `SEALING_KEYS`.
+ * Renewed OAuth tokens of a session. They are stored sealed, like callers' keys, and are deleted
+ * with the session. Two kinds of tokens are not stored but kept in memory until a restart: tokens
+ * that are longer than `MAX_STORED_CHARS`, and all tokens if `SEALING_KEYS` is not set.
  */
 export class TokenStore implements TokenStorage {
   readonly #sql: Sql;
   readonly #holder: { tenant: string; session: string };
   readonly #sealing: SealingKeys | null;
-  /** In clear: tokens that are not stored. */
+  /** Tokens that are not stored, as plain text. */
   readonly #unsealed = new Map<string, string>();
 
   constructor(
@@ -38,8 +38,8 @@ export class TokenStore implements TokenStorage {
   }
 
   /**
-   * The stored tokens; undefined if there are none or they cannot be opened. Then only the
-   * operator's tokens can be used.
+   * The renewed tokens; undefined if there are none or they cannot be opened. Then only the tokens
+   * that the operator has set can be used.
    */
   get(id: string): string | undefined {
     const unsealed = this.#unsealed.get(id);
@@ -54,9 +54,9 @@ export class TokenStore implements TokenStorage {
     return opened.secret;
   }
 
-  /** Stores tokens. */
+  /** Stores renewed tokens. */
   set(id: string, text: string): void {
-    if (!this.#sealing || text.length > MOST_CHARS) {
+    if (!this.#sealing || text.length > MAX_STORED_CHARS) {
       this.#unsealed.set(id, text);
       this.#sql.exec("DELETE FROM renewed_tokens WHERE id = ?", id);
       return;
@@ -66,7 +66,10 @@ export class TokenStore implements TokenStorage {
     this.#sql.exec("INSERT OR REPLACE INTO renewed_tokens VALUES (?, ?)", id, sealed);
   }
 
-  /** Agents never have an empty id, so these texts cannot be opened as an agent's key. */
+  /**
+   * The data that tokens are sealed for. Agents never have an empty id, so sealed tokens cannot be
+   * opened as an agent's key.
+   */
   #binding(id: string) {
     return { ...this.#holder, agent: "", origin: id };
   }

@@ -1,13 +1,13 @@
 import type { OfferedTool } from "../../../src/tools/mcp/offer";
 import type { Sql } from "../object-storage";
 
-/** A tool as its server defined it; bounded by `judgeListing`. */
+/** A tool as its server defined it. `judgeListing` limits its size. */
 type ToolDefinition = OfferedTool["tool"];
 
 /**
- * Definitions of tool servers' tools, by the hash that the log names. Private, stored before an
- * event names them, never changed. So tools are offered after a restart even if their server is
- * unreachable.
+ * Definitions of tool servers' tools, by the hash that the log names. They are private, are stored
+ * before an event names them, and never change. So tools can be offered after a restart even if
+ * their server is unreachable.
  */
 export class ToolDefinitions {
   readonly #sql: Sql;

@@ -7,9 +7,10 @@ import { SecretStore } from "../../../d1/secret-store";
 type SecretEnv = Pick<Env, "TOOL_SECRETS">;
 
 /**
- * A tenant's secrets for tools: its own, then those of the operator that serve it. A name of the
- * tenant never falls back to the operator's secret, even if the tenant's is bound elsewhere or
- * cannot be opened. Read for each use, so that deleting a secret takes effect at once.
+ * The secrets that a tenant's tools may use: the tenant's own secrets, then the operator's secrets
+ * for this tenant. If the tenant has a secret with a name, the operator's secret with the same name
+ * is never used, even if the tenant's secret is bound to other requests or cannot be opened.
+ * Secrets are read for each use, so that the deletion of a secret takes effect at once.
  */
 export function toolSecrets(
   env: SecretEnv & Pick<Env, "DB" | "SEALING_KEYS">,
@@ -17,17 +18,21 @@ export function toolSecrets(
 ): SecretOf {
   const store = new SecretStore(env);
   return async (name, use) => {
-    const own = await store.find(tenant, name);
-    if (own === null) return operatorSecret(env, tenant, name)(use);
-    if (!own.ok)
-      logError("a tenant's secret cannot be opened", tenant, `SEALING_KEYS version ${own.version}`);
-    return own.ok && maySend(own.bindings, use) ? own.value : undefined;
+    const found = await store.find(tenant, name);
+    if (found === null) return operatorSecret(env, tenant, name)(use);
+    if (!found.ok)
+      logError(
+        "a tenant's secret cannot be opened",
+        tenant,
+        `SEALING_KEYS version ${found.version}`,
+      );
+    return found.ok && maySend(found.bindings, use) ? found.value : undefined;
   };
 }
 
 /**
- * The operator's secret with this name; undefined unless it is set, serves the tenant and is bound
- * to that request.
+ * Returns a function that finds the operator's secret with this name. Its result is undefined
+ * unless the secret is set, may be used by the tenant, and is bound to the request.
  */
 export const operatorSecret =
   (env: SecretEnv, tenant: string, name: string) =>

@@ -35,29 +35,32 @@ type Options = {
 const WHOLE_LOG = { turn: 0, parent: null, firstSeq: 1, lastSeq: null };
 
 /**
- * The tool servers of a session. The log names and pins the tools of each agent. Connections are
- * opened by the first request to a server, kept while the session works, and opened again after a
- * restart.
+ * The tool servers of a session. The log names and pins the tools of each agent. A connection is
+ * opened by the first request to a server and is kept while a turn runs. After a restart, the next
+ * request opens it again.
  */
 export class ToolServers {
   readonly #options: Options;
   readonly #servers: McpServers;
-  readonly #places: ListingSlots;
-  #isKnown = false;
-  #rest: ReturnType<typeof setTimeout> | undefined;
+  readonly #listingSlots: ListingSlots;
+  #areRegistered = false;
+  #closeTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: Options) {
     this.#options = options;
-    this.#places = new ListingSlots(options.slots);
+    this.#listingSlots = new ListingSlots(options.slots);
     this.#servers = new McpServers({
       ...options.environment,
       now: options.now,
-      enter: (signal) => this.#places.enter(signal),
+      enter: (signal) => this.#listingSlots.enter(signal),
       listed: (listing) => this.#relisted(listing),
     });
   }
 
-  /** The present tools of an agent's servers, in the order of its config and of their lists. */
+  /**
+   * The current tools of an agent's servers. The servers are in the order of the config, and the
+   * tools of each server in the order of its list.
+   */
   toolsOf(agent: number): Tool[] {
     const turn = runningTurn(this.#options.session.state);
     if (!turn) return [];
@@ -77,8 +80,8 @@ export class ToolServers {
 
   /** Closes all connections; requests in progress are aborted. */
   async close(): Promise<void> {
-    clearTimeout(this.#rest);
-    this.#isKnown = false;
+    clearTimeout(this.#closeTimer);
+    this.#areRegistered = false;
     await this.#servers.close();
   }
 
@@ -87,39 +90,42 @@ export class ToolServers {
     if (!server) return [];
     return tools.map(({ tool: bareName, hash, ...rule }) => {
       const definition = this.#options.definitions.find(hash);
-      const made = this.#servers.tool(
+      const tool = this.#servers.tool(
         { server, bareName, name: rule.name, hash, tool: definition },
         rule,
       );
       return {
-        ...made,
+        ...tool,
         run: (args, context) => {
           this.#registerServers();
-          return made.run(args, context);
+          return tool.run(args, context);
         },
       };
     });
   }
 
   /**
-   * Stores and logs changed listings. No `await` in between, so the platform stores both or
-   * neither.
+   * Stores the definitions of changed listings, and reports the listings to the rules, which log
+   * them. There is no `await` in between, so the platform stores both or neither.
    */
   #reportTools(agent: number): void {
     const { session, definitions } = this.#options;
     const turn = runningTurn(session.state);
     if (!turn) return;
     const offers = this.#servers.offersFor(this.#agent(agent).id);
-    const news = offers
+    const changedOffers = offers
       .map((offer) => ({ ...offer, listing: toListing(offer) }))
       .filter(({ listing }) => changesListing(turn, agent, listing));
-    for (const { tools } of news)
+    for (const { tools } of changedOffers)
       for (const { offered } of tools) definitions.add(offered.hash, offered.tool);
-    if (news.length > 0)
-      session.handle({ type: "tools_listed", agent, servers: news.map(({ listing }) => listing) });
+    if (changedOffers.length === 0) return;
+    const listings = changedOffers.map(({ listing }) => listing);
+    session.handle({ type: "tools_listed", agent, servers: listings });
   }
 
-  /** A server was listed again: reports the changes to agents that already have its tools. */
+  /**
+   * Reports the changes after a server was listed again, for agents that already have its tools.
+   */
   #relisted({ id }: ServerListing): void {
     const { session, team } = this.#options;
     const turn = runningTurn(session.state);
@@ -131,25 +137,25 @@ export class ToolServers {
   }
 
   /**
-   * Registers the servers with the session's pins. From then on they may be connected, until the
-   * session stops working.
+   * Registers the servers and the pinned tools of the session. From then on, requests may open
+   * connections. They are closed when no turn has run for some time.
    */
   #registerServers(): void {
     this.#extendConnections();
-    if (this.#isKnown) return;
-    this.#isKnown = true;
+    if (this.#areRegistered) return;
+    this.#areRegistered = true;
     const { team, log } = this.#options;
     const agents = new Map(team.agents.flatMap(({ id, mcp }) => (mcp ? [[id, mcp] as const] : [])));
     this.#servers.know(agents, pinsOf(listingsIn(log), agents));
   }
 
   /**
-   * A connection may hold a stream open, which keeps the object in memory. It must be closed soon
-   * after the work ends.
+   * Sets the time at which connections are closed if no turn runs. An open connection may keep the
+   * object in memory, so connections must be closed soon after the turn.
    */
   #extendConnections(): void {
-    clearTimeout(this.#rest);
-    this.#rest = setTimeout(() => {
+    clearTimeout(this.#closeTimer);
+    this.#closeTimer = setTimeout(() => {
       if (runningTurn(this.#options.session.state)) this.#extendConnections();
       else void this.close();
     }, TOOL_SERVERS.restMs);

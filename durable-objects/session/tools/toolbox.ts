@@ -11,7 +11,7 @@ import type { Tool } from "../../../src/tools/tool";
 type ToolDependencies = {
   /** Reads the secrets that HTTP tools name. */
   secretOf: SecretOf;
-  /** Shared by the HTTP tools of all agents. */
+  /** State that the HTTP tools of all agents share. */
   shared: Partial<SharedByTools>;
   /** Runs the agent's commands; called only if it has a shell. */
   runner: () => CommandRunner;
@@ -21,7 +21,9 @@ type ToolDependencies = {
   readsResults: boolean;
 };
 
-/** The tools of an agent's config, always in the same order: prompt caches depend on it. */
+/**
+ * The tools of an agent's config. Their order never changes, because prompt caches depend on it.
+ */
 export function toolboxOf(
   { workspace, httpTools = [], registryTools = [] }: TeamAgent,
   { secretOf, shared, runner, javascript, readsResults }: ToolDependencies,

@@ -4,18 +4,19 @@ import { isDone, runOf, sessionsOf, stubOf, until } from "../../evals/eval-clien
 import { request } from "../session/session-client";
 
 /**
- * Erasing a session deletes its words everywhere. The outcome and the cost of a case contain no
- * words of the session, so they stay.
+ * The erasure of a session deletes its texts everywhere. The outcome and the cost of a case contain
+ * no text of the session, so they are not deleted.
  */
 
 const erase = async (id: string | undefined) =>
   (await request(`/api/sessions/${id}`, { method: "DELETE" })).status;
-const kept = (run: Parameters<typeof stubOf>[0]) =>
+/** The stored states of the run's cases in the run's object, as JSON. */
+const storedStates = (run: Parameters<typeof stubOf>[0]) =>
   runInDurableObject(stubOf(run), (_, { storage }) =>
     JSON.stringify(storage.sql.exec("SELECT state FROM cases").toArray()),
   );
 
-describe("erasing a session of an evaluation", () => {
+describe("the erasure of a session of an evaluation", () => {
   it("deletes its answer and the grader's reason, and keeps the outcome and the cost", async () => {
     const run = runOf("erased-after", ["plain", "solid"]);
     await stubOf(run).start(run);
@@ -38,28 +39,29 @@ describe("erasing a session of an evaluation", () => {
     expect(await erase(first)).toBe(404);
   });
 
-  it("deletes them also between the session's end and the stored result", async () => {
+  it("deletes them also if the result is not stored in D1 yet", async () => {
     const run = runOf("erased-between", ["quick", "plain"]);
     await stubOf(run).start(run);
-    const late = sessionsOf(run)[0];
-    // the second case may end first
-    await until(run, ({ results }) => results.some(({ session_id }) => session_id === late));
-    // The object still has to write the answer, as after an interruption before the write; the
-    // session is erased first.
+    const erasedSession = sessionsOf(run)[0];
+    // Waits for the first case, because the second case may end before it.
+    await until(run, ({ results }) =>
+      results.some(({ session_id }) => session_id === erasedSession),
+    );
+    // Restores the state before the answer was written to D1, as after an interruption.
     await runInDurableObject(stubOf(run), (_, { storage }) => {
       storage.sql.exec(
         "UPDATE cases SET saved = 0, state = json_set(state, '$.result.answer', 'words that were erased', '$.result.detail', 'words') WHERE nth = 0",
       );
     });
-    expect(await erase(late)).toBe(204);
+    expect(await erase(erasedSession)).toBe(204);
     const page = await until(run, isDone);
     expect(page.results[0]).toMatchObject({
-      session_id: late,
+      session_id: erasedSession,
       erased: true,
       answer: null,
       detail: "its session was erased",
     });
-    expect(await kept(run)).not.toContain("words");
+    expect(await storedStates(run)).not.toContain("words");
   });
 
   it("ends the case if it still runs", async () => {
@@ -78,15 +80,15 @@ describe("erasing a session of an evaluation", () => {
     expect(await until(run, isDone)).toMatchObject({ errored: 3 });
   });
 
-  it("removes the answer from the object of the run once the result is stored", async () => {
+  it("is not needed in the run's object, which deletes the answer once the result is in D1", async () => {
     const run = runOf("kept-once", ["plain", "solid"]);
     await stubOf(run).start(run);
     const page = await until(run, isDone);
     expect(page.results[0]?.answer).toContain("42");
-    await expect.poll(() => kept(run)).not.toMatch(/"answer\\*":\\*"/);
+    await expect.poll(() => storedStates(run)).not.toMatch(/"answer\\*":\\*"/);
   });
 
-  it("keeps the reason of a case that never had a session", async () => {
+  it("does not change the reason of a case that never had a session", async () => {
     const run = { ...runOf("erased-none", ["quick"]), team: null, problem: "The team has no key." };
     await stubOf(run).start(run);
     await until(run, isDone);

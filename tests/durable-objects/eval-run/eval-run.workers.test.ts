@@ -9,7 +9,7 @@ import { casesOf, isDone, runOf, sessionsOf, stubOf, until } from "../../evals/e
 const sessionOf = (id: string) =>
   sessionStub({ namespace: env.SESSIONS, masterKey: null }, LOCAL_PRINCIPAL, id);
 
-/** The sessions of the index that belong to the run, and how many turns each has. */
+/** The number of turns of each session of the run that is in the index of sessions. */
 async function turnsOf(run: EvalRunStart): Promise<Record<string, number>> {
   const ids = sessionsOf(run);
   const { results } = await env.DB.prepare("SELECT id FROM sessions").all<{ id: string }>();
@@ -21,8 +21,10 @@ async function turnsOf(run: EvalRunStart): Promise<Record<string, number>> {
   return Object.fromEntries(await Promise.all(turns));
 }
 
-const once = (run: EvalRunStart) => Object.fromEntries(sessionsOf(run).map((id) => [id, 1]));
-const limit = (
+/** The expected turns of a run: one session per case, with one turn. */
+const oneTurnEach = (run: EvalRunStart) => Object.fromEntries(sessionsOf(run).map((id) => [id, 1]));
+/** Sets the limits of a tenant. */
+const setLimits = (
   id: string,
   { turns = null, usd = null }: { turns?: number | null; usd?: number | null },
 ) =>
@@ -31,10 +33,10 @@ const limit = (
     .run();
 
 /**
- * Another turn of the tenant starts and reserves the rest of the daily budget. Returns a function
- * that ends the turn.
+ * Starts another turn of the tenant, which reserves the rest of the daily budget. Returns a
+ * function that ends the turn.
  */
-async function takePlace(tenant: string): Promise<() => Promise<void>> {
+async function startOtherTurn(tenant: string): Promise<() => Promise<void>> {
   const object = env.TENANTS.get(env.TENANTS.idFromName(tenant));
   const request = {
     session: "session_0000000001",
@@ -44,8 +46,7 @@ async function takePlace(tenant: string): Promise<() => Promise<void>> {
     leastUsd: 0,
     endsAt: Date.now() + 600_000,
   };
-  if (!(await object.startTurn(tenant, request)).ok)
-    throw new Error("the tenant has no place to take");
+  if (!(await object.startTurn(tenant, request)).ok) throw new Error("the tenant has no free turn");
   return () => object.releaseTurn(request.session, 1);
 }
 
@@ -61,7 +62,8 @@ function pricedRun(name: string): EvalRunStart {
   return { ...run, team: { ...run.team, rules } };
 }
 
-const heldOf = (run: EvalRunStart) =>
+/** Why the cases of the run cannot start yet, in order. */
+const heldReasons = (run: EvalRunStart) =>
   runInDurableObject(stubOf(run), (_, { storage }) =>
     storage.sql
       .exec<{ held: string | null }>("SELECT state ->> '$.held' AS held FROM cases ORDER BY nth")
@@ -104,7 +106,7 @@ describe("an evaluation run", () => {
     expect(
       page.results.every(({ answer, duration_ms }) => answer !== null && duration_ms > 0),
     ).toBe(true);
-    expect(await turnsOf(run)).toEqual(once(run));
+    expect(await turnsOf(run)).toEqual(oneTurnEach(run));
     expect(
       await runInDurableObject(stubOf(run), (_, { storage }) => storage.getAlarm()),
     ).toBeNull();
@@ -114,28 +116,28 @@ describe("an evaluation run", () => {
     { alarm: "no alarm", inMs: null, sets: 1 },
     { alarm: "an overdue alarm, which may be lost", inMs: -60_000, sets: 1 },
     { alarm: "a future alarm", inMs: 60_000, sets: 0 },
-  ])("requested again with $alarm sets $sets alarms", async ({ inMs, sets }) => {
+  ])("that is started again and has $alarm sets $sets alarms", async ({ inMs, sets }) => {
     const run = runOf(`again-${inMs}`, ["hanging"], { at_once: 1 });
     await stubOf(run).start(run);
     await runInDurableObject(stubOf(run), async (instance, { storage }) => {
       vi.spyOn(storage, "getAlarm").mockResolvedValue(inMs === null ? null : Date.now() + inMs);
-      const set = vi.spyOn(storage, "setAlarm").mockResolvedValue();
+      const setAlarm = vi.spyOn(storage, "setAlarm").mockResolvedValue();
       await instance.start(run);
-      expect(set).toHaveBeenCalledTimes(sets);
+      expect(setAlarm).toHaveBeenCalledTimes(sets);
       vi.restoreAllMocks();
     });
   });
 
-  it("starts once, however often and concurrently it is requested", async () => {
+  it("starts once if several requests start it, also at the same time", async () => {
     const run = runOf("often", ["quick", "plain"]);
     const started = await Promise.all(Array.from({ length: 5 }, () => stubOf(run).start(run)));
     expect(started.filter((one) => one.started)).toHaveLength(1);
     await until(run, isDone);
     expect(await stubOf(run).start(run)).toEqual({ started: false });
-    expect(await turnsOf(run)).toEqual(once(run));
+    expect(await turnsOf(run)).toEqual(oneTurnEach(run));
   });
 
-  it("never runs more cases at the same time than its limit", async () => {
+  it("never has more cases in progress than its limit", async () => {
     const run = runOf("few", ["hanging"], { at_once: 2 });
     await stubOf(run).start(run);
     await expect.poll(() => casesOf(run)).toEqual(["running", "running", "waiting"]);
@@ -162,7 +164,7 @@ describe("an evaluation run", () => {
     expect(JSON.stringify(page)).not.toContain("sk-canary");
   });
 
-  it("continues when a case exceeds its time", async () => {
+  it("continues when a case exceeds its time limit", async () => {
     const run = runOf("late", ["hanging"], { at_once: 3, timeout_seconds: 1 });
     await stubOf(run).start(run);
     expect(await until(run, isDone)).toMatchObject({ errored: 3 });
@@ -195,21 +197,21 @@ describe("an evaluation run", () => {
     expect(ends.map((end) => end.ok && end.turn.status)).toEqual(Array(3).fill("cancelled"));
   });
 
-  it("waits while its tenant has as many running turns as its limit", async () => {
-    await limit("narrow", { turns: 1 });
+  it("waits while its tenant has the maximum number of running turns", async () => {
+    await setLimits("narrow", { turns: 1 });
     const run = { ...runOf("narrow", ["plain"], { at_once: 3 }), tenant: "narrow" };
     await stubOf(run).start(run);
     expect(await until(run, isDone)).toMatchObject({ passed: 3 });
   });
 
   it("gives up a case that waits too long for a free turn, with the reason, and lists no session for it", async () => {
-    await limit("crowded", { turns: 1 });
-    await takePlace("crowded");
+    await setLimits("crowded", { turns: 1 });
+    await startOtherTurn("crowded");
     const run = { ...runOf("crowded", ["plain"], { at_once: 3 }), tenant: "crowded" };
     await stubOf(run).start(run);
     await expect.poll(() => casesOf(run)).toEqual(["starting", "starting", "starting"]);
     await expect
-      .poll(() => heldOf(run))
+      .poll(() => heldReasons(run))
       .toEqual(Array(3).fill("its tenant had 1 turn running, its limit"));
     await runInDurableObject(stubOf(run), async (instance, { storage }) => {
       storage.sql.exec("UPDATE cases SET state = json_set(state, '$.startedAt', 0)");
@@ -223,21 +225,21 @@ describe("an evaluation run", () => {
     expect(await turnsOf(run)).toEqual({});
   });
 
-  it("waits while running turns have reserved the daily budget, and continues when it is free", async () => {
-    await limit("reserved", { usd: 5 });
-    const free = await takePlace("reserved");
+  it("waits while running turns have reserved the daily budget, and continues after they end", async () => {
+    await setLimits("reserved", { usd: 5 });
+    const endOtherTurn = await startOtherTurn("reserved");
     const run = { ...pricedRun("reserved"), tenant: "reserved" };
     await stubOf(run).start(run);
     await expect
-      .poll(() => heldOf(run))
+      .poll(() => heldReasons(run))
       .toEqual(Array(3).fill(expect.stringContaining("reserved by running turns")));
-    await free();
+    await endOtherTurn();
     const page = await until(run, isDone);
     expect(page).toMatchObject({ passed: 3, errored: 0 });
   });
 
   it("ends at once if its tenant's daily budget is exhausted", async () => {
-    await limit("penniless", { usd: 5 });
+    await setLimits("penniless", { usd: 5 });
     const turn = { session: "session_0000000001", turn: 1, costUsd: 5, at: Date.now() };
     await env.TENANTS.get(env.TENANTS.idFromName("penniless")).endTurn(turn);
     const run = { ...pricedRun("penniless"), tenant: "penniless" };
@@ -248,7 +250,7 @@ describe("an evaluation run", () => {
     expect(await turnsOf(run)).toEqual({});
   });
 
-  it("of a team that cannot run here records the reason for each case and calls no provider", async () => {
+  it("whose team cannot run here records the reason for each case and calls no provider", async () => {
     const run = {
       ...runOf("without-team", ["quick"]),
       team: null,
@@ -268,9 +270,9 @@ describe("a run whose object is aborted", () => {
     { name: "before its first step", wait: 0 },
     { name: "while its first cases start", wait: 30 },
     { name: "while cases run", wait: 400 },
-    { name: "while results are gathered", wait: 1_500 },
+    { name: "while results are collected", wait: 1_500 },
   ])("$name loses no result and repeats none", async ({ wait }) => {
-    const run = runOf(`torn-${wait}`, ["slow"], { at_once: 2 });
+    const run = runOf(`aborted-${wait}`, ["slow"], { at_once: 2 });
     await stubOf(run).start(run);
     await new Promise((resolve) => setTimeout(resolve, wait));
     await abortAllDurableObjects();
@@ -279,21 +281,21 @@ describe("a run whose object is aborted", () => {
     expect(page).toMatchObject({ cases: 3, errored: 0 });
     expect(page.results.every(({ answer }) => answer?.startsWith("A long answer"))).toBe(true);
     expect(page.results.map(({ session_id }) => session_id)).toEqual(sessionsOf(run));
-    expect(await turnsOf(run)).toEqual(once(run));
+    expect(await turnsOf(run)).toEqual(oneTurnEach(run));
   });
 
-  it("starts every run that was due with it, once", async () => {
+  it("starts every run that is due at the same time, once", async () => {
     const [first, second, third] = ["due-first", "due-second", "due-third"].map((name) =>
       runOf(name, ["quick", "plain"]),
     );
     if (!first || !second || !third) throw new Error("three runs are due");
     await stubOf(first).start(first, [second, third]);
-    await stubOf(second).start(second, [first, third]); // the alarm fires twice
+    await stubOf(second).start(second, [first, third]); // the cron event occurs twice
     await abortAllDurableObjects();
     for (const run of [first, second]) await runDurableObjectAlarm(stubOf(run));
     for (const run of [first, second, third]) {
       expect(await until(run, isDone)).toMatchObject({ cases: 3, errored: 0 });
-      expect(await turnsOf(run)).toEqual(once(run));
+      expect(await turnsOf(run)).toEqual(oneTurnEach(run));
     }
     await expect
       .poll(() =>
@@ -304,10 +306,10 @@ describe("a run whose object is aborted", () => {
       .toEqual([]);
   });
 
-  it("always has an alarm set until it is over", async () => {
+  it("always has an alarm until it is over", async () => {
     const run = runOf("alarmed", ["hanging"], { at_once: 1 });
     await stubOf(run).start(run);
-    for (let kills = 0; kills < 3; kills += 1) {
+    for (let aborts = 0; aborts < 3; aborts += 1) {
       await abortAllDurableObjects();
       expect(
         await runInDurableObject(stubOf(run), (_, { storage }) => storage.getAlarm()),
@@ -344,7 +346,7 @@ describe("a run whose object is aborted", () => {
     }
   });
 
-  it("stores its results again without duplicate rows", async () => {
+  it("can store its results again without duplicate rows", async () => {
     const run = runOf("again", ["quick", "plain"]);
     await stubOf(run).start(run);
     const page = await until(run, isDone);

@@ -7,9 +7,9 @@ import {
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { HOLD_MS, type RateRequest } from "../../../durable-objects/rate-gate/rate-gate-api";
 
-let tenants = 0;
+let tenantCount = 0;
 const newGate = () => {
-  const name = `rates-${++tenants}`;
+  const name = `rates-${++tenantCount}`;
   return env.RATES.get(env.RATES.idFromName(name));
 };
 const request = (call: string, set: Partial<RateRequest> = {}): RateRequest => ({
@@ -19,56 +19,60 @@ const request = (call: string, set: Partial<RateRequest> = {}): RateRequest => (
   tokens: 60,
   ...set,
 });
-const soon = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const HOUR = 3_600_000;
-const goBack = (ms: number) => {
+/** Sets the wall clock back. */
+const setClockBack = (ms: number) => {
   const real = Date.now.bind(Date);
   vi.spyOn(Date, "now").mockImplementation(() => real() - ms);
 };
 afterEach(() => vi.restoreAllMocks());
 
-describe("a tenant's rate gate whose clock is set back", () => {
-  it("keeps a waiting call no longer than the requested time", async () => {
+describe("a tenant's rate gate whose wall clock is set back", () => {
+  it("holds a request no longer than the requested time", async () => {
     const gate = newGate();
     await gate.start(request("a"));
     const second = gate.start(request("b"), 1_000);
-    await soon(300);
-    goBack(HOUR);
-    const answer = await Promise.race([second, soon(15_000).then(() => "still holds")]);
+    await wait(300);
+    setClockBack(HOUR);
+    const answer = await Promise.race([second, wait(15_000).then(() => "still holds")]);
     expect(answer).toMatchObject({ type: "wait" });
   });
 
   it.each([
     { name: "two minutes", ms: 120_000 },
     { name: "an hour", ms: HOUR },
-  ])("by $name admits the next call within a minute, also after a restart", async ({ ms }) => {
-    const gate = newGate();
-    await gate.start(request("a"));
-    await evictDurableObject(gate);
-    goBack(ms);
-    const first = await gate.start(request("b"), 0);
-    const askedAt = Date.now();
-    await evictDurableObject(gate);
-    await soon(1_500);
-    const second = await gate.start(request("b"), 0);
-    if (first.type !== "wait" || second.type !== "wait")
-      throw new Error(`${first.type}, ${second.type}`);
-    expect(first.startsAt - askedAt).toBeLessThanOrEqual(61_500);
-    expect(second.startsAt).toBe(first.startsAt);
-  });
+  ])(
+    "by $name still admits the next call within a minute, also after a restart",
+    async ({ ms }) => {
+      const gate = newGate();
+      await gate.start(request("a"));
+      await evictDurableObject(gate);
+      setClockBack(ms);
+      const first = await gate.start(request("b"), 0);
+      const askedAt = Date.now();
+      await evictDurableObject(gate);
+      await wait(1_500);
+      const second = await gate.start(request("b"), 0);
+      if (first.type !== "wait" || second.type !== "wait")
+        throw new Error(`${first.type}, ${second.type}`);
+      expect(first.startsAt - askedAt).toBeLessThanOrEqual(61_500);
+      expect(second.startsAt).toBe(first.startsAt);
+    },
+  );
 });
 
 describe("a tenant's rate gate", () => {
-  it("admits calls while there is room, and the next call as soon as another returns its share", async () => {
+  it("admits a call as soon as another call ends and has used less than it reserved", async () => {
     const gate = newGate();
     expect(await gate.start(request("a"))).toEqual({ type: "start" });
     const second = gate.start(request("b"));
-    expect(await Promise.race([second, soon(300).then(() => "waits")])).toBe("waits");
-    const settled = Date.now();
+    expect(await Promise.race([second, wait(300).then(() => "waits")])).toBe("waits");
+    const settledAt = Date.now();
     await gate.settle(request("a").endpoint, "a", 5);
     expect(await second).toEqual({ type: "start" });
-    expect(Date.now() - settled).toBeLessThan(5_000);
+    expect(Date.now() - settledAt).toBeLessThan(5_000);
   });
 
   it("admits waiting calls in order", async () => {
@@ -78,24 +82,24 @@ describe("a tenant's rate gate", () => {
     const [b, c] = ["b", "c"].map((call) =>
       gate.start(request(call, { tokens: 50 })).then(() => order.push(call)),
     );
-    await soon(100);
+    await wait(100);
     await gate.settle(request("a").endpoint, "a", 0);
     await Promise.all([b, c]);
     expect(order).toEqual(["b", "c"]);
   });
 
-  it("ends the wait of an abandoned call and admits the next call", async () => {
+  it("ends the wait of a call that leaves, and admits the next call", async () => {
     const gate = newGate();
     await gate.start(request("a", { tokens: 40 }));
     const large = gate.start(request("large", { tokens: 100 }));
-    await soon(50);
+    await wait(50);
     const small = gate.start(request("small", { tokens: 10 }));
-    await soon(50);
+    await wait(50);
     await gate.leave(request("a").endpoint, "large");
     expect(await Promise.all([large, small])).toEqual([{ type: "left" }, { type: "start" }]);
   });
 
-  it("tells a call after a long wait when there may be room, and the call asks again", async () => {
+  it("answers a waiting call after the hold time with an estimate of its start", async () => {
     const gate = newGate();
     const startedAt = Date.now();
     await gate.start(request("a", { tokens: 100 }));
@@ -105,24 +109,24 @@ describe("a tenant's rate gate", () => {
     if (answer.type === "wait") expect(answer.startsAt - startedAt).toBeGreaterThan(59_000);
   });
 
-  it("limits each endpoint alone", async () => {
+  it("limits each endpoint separately", async () => {
     const gate = newGate();
     await gate.start(request("a", { tokens: 100 }));
     expect(await gate.start(request("b", { endpoint: "another" }))).toEqual({ type: "start" });
   });
 
-  it("remembers usage and started calls after a restart", async () => {
+  it("still counts usage and admitted calls after a restart", async () => {
     const gate = newGate();
     await gate.start(request("a"));
     await evictDurableObject(gate);
     expect(await gate.start(request("a"))).toEqual({ type: "start" });
     const other = gate.start(request("b"));
-    expect(await Promise.race([other, soon(300).then(() => "waits")])).toBe("waits");
+    expect(await Promise.race([other, wait(300).then(() => "waits")])).toBe("waits");
     await gate.leave(request("a").endpoint, "b");
     expect(await other).toEqual({ type: "left" });
   });
 
-  it("erases only usage that no longer counts", async () => {
+  it("deletes only usage that no longer counts", async () => {
     const gate = newGate();
     await gate.start(request("a", { tokens: 100 }));
     await gate.start(request("b", { endpoint: "another" }));

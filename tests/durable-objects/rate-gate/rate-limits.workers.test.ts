@@ -10,9 +10,9 @@ import { file, image, PDF, PNG, text } from "../../api/sessions/attachments";
 import { askWith, makeKey } from "../../api/keyed-client";
 import { eventsPath, follow, post, request, type Run, start } from "../session/session-client";
 
-let quotas = 0;
+let quotaCount = 0;
 /** An agent that presents at once: one call per session. Each key has its own quota. */
-const team = (limits: object, { model = "quick", api_key = `quota-${++quotas}` } = {}) => ({
+const team = (limits: object, { model = "quick", api_key = `quota-${++quotaCount}` } = {}) => ({
   agents: [
     {
       id: "a",
@@ -28,7 +28,7 @@ const team = (limits: object, { model = "quick", api_key = `quota-${++quotas}` }
 });
 const stubOf = ({ session_id }: Run) =>
   env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session_id)));
-const soon = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const ofType = <T extends EventType>(events: readonly WireEvent[], type: T) =>
   events.filter((event): event is WireEvent & EventOf<T> => event.type === type);
@@ -46,11 +46,11 @@ async function untilLogged(run: Run, type: EventType): Promise<WireEvent[]> {
   for (;;) {
     const events = await log(run);
     if (events.some((event) => event.type === type)) return events;
-    await soon(50);
+    await wait(50);
   }
 }
 
-it("sessions of a tenant share an endpoint's limit; a waiting session reports until when, and cancelling ends the wait at once", async () => {
+it("sessions of a tenant share an endpoint's limit; a waiting call reports its wait, which a cancellation ends at once", async () => {
   const config = team({ rpm: 1 });
   const first = await follow(await start(config));
   expect(ofType(first.events, "call.waiting")).toEqual([]);
@@ -63,11 +63,11 @@ it("sessions of a tenant share an endpoint's limit; a waiting session reports un
   expect((waitEvent?.until ?? 0) - (waitEvent?.at ?? 0)).toBeGreaterThan(50_000);
   expect(waiting.some(({ type }) => type === "call.started")).toBe(false);
 
-  const asked = Date.now();
+  const cancelledAt = Date.now();
   await post(`/api/sessions/${second.session_id}/cancel`);
   const { events } = await follow(second);
-  // waits neither for the gate's response nor for the minute
-  expect(Date.now() - asked).toBeLessThan(HOLD_MS / 2);
+  // The cancellation waits neither for the gate's response nor for the end of the minute.
+  expect(Date.now() - cancelledAt).toBeLessThan(HOLD_MS / 2);
   expect(events.at(-1)).toMatchObject({
     type: "turn.cancelled",
     usage: { input_tokens: 0 },
@@ -99,11 +99,11 @@ it("the turn's time limit ends a wait for the rate gate", async () => {
   expect(events.at(-1)).toMatchObject({ type: "turn.failed" });
 });
 
-it("calls with a PDF run side by side if their actual usage fits, though their estimate does not", async () => {
+it("calls with a PDF run at the same time if their expected tokens fit, even if the upper bound does not", async () => {
   const config = team({ tpm: 30_000 }, { model: "unhurried" });
   const pdf = Buffer.concat([PDF, Buffer.alloc(48_000 - PDF.byteLength, 0x20)]);
-  const asked = { question: [text("What is it?"), file(pdf, "a.pdf")] };
-  const runs = [await start(config, asked), await start(config, asked)];
+  const body = { question: [text("What is it?"), file(pdf, "a.pdf")] };
+  const runs = [await start(config, body), await start(config, body)];
   const logs = await Promise.all(runs.map((run) => follow(run)));
   for (const { events } of logs) {
     expect(ofType(events, "call.waiting")).toEqual([]);
@@ -111,31 +111,31 @@ it("calls with a PDF run side by side if their actual usage fits, though their e
   }
 });
 
-it("a waiting call asks again after a restart, without a second event, and starts as soon as another returns its share", async () => {
+it("a waiting call asks again after a restart without a second event, and starts when another call ends", async () => {
   const config = team({ tpm: 2_300 }, { model: "unhurried" });
-  const slow = await start(config);
-  await untilLogged(slow, "call.started");
-  const waits = await start(config);
-  await untilLogged(waits, "call.waiting");
-  await runInDurableObject(stubOf(waits), (_, state) => state.abort("killed")).catch(
+  const firstRun = await start(config);
+  await untilLogged(firstRun, "call.started");
+  const waitingRun = await start(config);
+  await untilLogged(waitingRun, "call.waiting");
+  await runInDurableObject(stubOf(waitingRun), (_, state) => state.abort("killed")).catch(
     () => undefined,
   );
-  const [first, second] = await Promise.all([follow(slow), follow(waits)]);
+  const [first, second] = await Promise.all([follow(firstRun), follow(waitingRun)]);
   expect(ofType(second.events, "call.waiting")).toHaveLength(1);
   expect(second.events.at(-1)?.type).toBe("turn.completed");
-  const boot = "SELECT value FROM meta WHERE key = 'boot'";
+  const bootQuery = "SELECT value FROM meta WHERE key = 'boot'";
   expect(
-    await runInDurableObject(stubOf(waits), (_, { storage: { sql } }) =>
-      Number(sql.exec(boot).one()["value"]),
+    await runInDurableObject(stubOf(waitingRun), (_, { storage: { sql } }) =>
+      Number(sql.exec(bootQuery).one()["value"]),
     ),
   ).toBe(1);
-  const [ended] = ofType(first.events, "call.completed");
-  const [began] = ofType(second.events, "call.started");
-  expect(began?.at ?? 0).toBeGreaterThanOrEqual(ended?.at ?? 0);
-  expect((began?.at ?? 0) - (ended?.at ?? 0)).toBeLessThan(10_000);
+  const [firstEnd] = ofType(first.events, "call.completed");
+  const [secondStart] = ofType(second.events, "call.started");
+  expect(secondStart?.at ?? 0).toBeGreaterThanOrEqual(firstEnd?.at ?? 0);
+  expect((secondStart?.at ?? 0) - (firstEnd?.at ?? 0)).toBeLessThan(10_000);
 });
 
-it("a call whose request was never sent costs nothing and returns its share", async () => {
+it("a call whose request was never sent costs nothing and does not count against the limit", async () => {
   const config = team({ rpm: 2 }, { model: "looker" });
   const run = await start(config, { question: [text("What is it?"), image(PNG, "photo.png")] });
   await follow(run);

@@ -15,13 +15,16 @@ import { broken, misfolded, misnumbered } from "../../e2e/support/verdict";
 import { Chance } from "../../../simulated/chance";
 import { eventsPath, parse, post, request, type Run, start, teamOf } from "./session-client";
 
-/** Objects that the platform aborts or evicts while they work: I1, I2, I4, I19. */
+/**
+ * Objects that the platform aborts or evicts while they work: I1, I2, I4, I19. `TIMES`: the number
+ * of aborts or evictions per test.
+ */
 const TIMES = 20;
 /**
- * Per run. A call that is interrupted a fifth time is given up by the rules, and would end the run
- * too soon.
+ * Maximum number of aborts per run. If a call is interrupted a fifth time, the rules give it up,
+ * and the run would end too soon.
  */
-const PER_RUN = 4;
+const ABORTS_PER_RUN = 4;
 
 type Stub = DurableObjectStub<SessionObject>;
 const stubOf = ({ session_id }: Run): Stub =>
@@ -30,8 +33,8 @@ const stubOf = ({ session_id }: Run): Stub =>
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * A reader that reconnects after each interruption. It keeps whole frames byte for byte and drops
- * unfinished ones.
+ * A reader that reconnects after each interruption. It keeps complete frames byte for byte and
+ * drops incomplete frames.
  */
 class Reader {
   readonly frames: string[] = [];
@@ -44,7 +47,7 @@ class Reader {
     return this.frames.join("");
   }
 
-  /** Reads the turn's stream to the turn's end. */
+  /** Reads the turn's stream until the end of the turn. */
   async follow(run: Run): Promise<void> {
     while (!this.isOver) {
       await this.#connect(run).catch(() => undefined);
@@ -70,10 +73,10 @@ class Reader {
 }
 
 /**
- * All violations of a session whose turns have ended. `read`: what readers of each turn received
- * while it ran.
+ * All violations in a session whose turns have ended. `liveReaders`: for each turn, a reader that
+ * followed it while it ran.
  */
-async function judge(session_id: string, read: readonly Reader[]): Promise<string[]> {
+async function violationsOf(session_id: string, liveReaders: readonly Reader[]): Promise<string[]> {
   const path = `/api/sessions/${session_id}`;
   const page = await request(`${path}/events?limit=1000`, {
     headers: { accept: "application/json" },
@@ -83,35 +86,38 @@ async function judge(session_id: string, read: readonly Reader[]): Promise<strin
   const ends = log
     .filter(({ type }) => isTerminal(type))
     .map(({ type, turn }) => `${turn} ${type}`);
-  const whole = read.map(() => new Reader());
-  await Promise.all(whole.map((reader, nth) => reader.follow({ session_id, turn: nth + 1 })));
-  const frames = whole.map(({ text }) => text);
+  const laterReaders = liveReaders.map(() => new Reader());
+  await Promise.all(
+    laterReaders.map((reader, nth) => reader.follow({ session_id, turn: nth + 1 })),
+  );
+  const frames = laterReaders.map(({ text }) => text);
   return [
     ...(isDeepStrictEqual(
-      read.map(({ text }) => text),
+      liveReaders.map(({ text }) => text),
       frames,
     )
       ? []
-      : ["I1: whoever came back has other bytes than the log"]),
+      : ["I1: a reader that reconnected has other bytes than the log"]),
     ...(isDeepStrictEqual(parse(frames.join("")), log.slice(1)) && !has_more
       ? []
       : ["I1: pages and streams differ"]),
     ...misnumbered(log),
     ...(isDeepStrictEqual(
       ends,
-      read.map((_, nth) => `${nth + 1} turn.completed`),
+      liveReaders.map((_, nth) => `${nth + 1} turn.completed`),
     )
       ? []
-      : [`I4: its turns' ends are ${ends}`]),
+      : [`I4: the turns end with ${ends}`]),
     ...broken(log),
     ...misfolded(log, status),
   ];
 }
 
-type Way = (stub: Stub) => Promise<unknown>;
+/** Aborts or evicts an object. */
+type Stop = (stub: Stub) => Promise<unknown>;
 
-describe(`objects that are aborted ${TIMES} times lose nothing, and each turn ends once`, () => {
-  /** How often the object was created while its turn ran, by the object's own count. */
+describe(`sessions whose objects are stopped ${TIMES} times lose nothing, and each turn ends once,`, () => {
+  /** The number of times that the object was created while its turn ran, by its own count. */
   const resetsOf = (run: Run): Promise<number> =>
     runInDurableObject(stubOf(run), (_, { storage }) => {
       const [row] = storage.sql
@@ -120,39 +126,39 @@ describe(`objects that are aborted ${TIMES} times lose nothing, and each turn en
       return Number(row?.value ?? 0);
     });
 
-  it.each<{ name: string; way: Way }>([
+  it.each<{ name: string; stop: Stop }>([
     {
-      name: "abortAllDurableObjects, their tenant's among them",
-      way: () => abortAllDurableObjects(),
+      name: "abortAllDurableObjects, which also aborts the tenant's object",
+      stop: () => abortAllDurableObjects(),
     },
     {
       name: "the platform's reset for a new version of the code",
-      way: (stub) =>
+      stop: (stub) =>
         runInDurableObject(stub, (_, ctx) =>
           ctx.abort("Durable Object reset because its code was updated."),
         ),
     },
-  ])("in the middle of calls, by $name", { timeout: 120_000 }, async ({ way }) => {
+  ])("during calls by $name", { timeout: 120_000 }, async ({ stop }) => {
     const chance = new Chance(TIMES);
     for (let resets = 0; resets < TIMES; ) {
       const run = await start(teamOf(["improver", "improver", "solid"]));
       const reader = new Reader();
-      const over = reader.follow(run);
-      for (let nth = 0; nth < PER_RUN && !reader.isOver; nth += 1) {
+      const following = reader.follow(run);
+      for (let nth = 0; nth < ABORTS_PER_RUN && !reader.isOver; nth += 1) {
         await sleep(chance.int(10, 120));
-        // the abort also rejects the call that caused it
-        await way(stubOf(run)).catch(() => undefined);
+        // The abort also rejects the call that causes it.
+        await stop(stubOf(run)).catch(() => undefined);
       }
-      await over;
-      expect(await judge(run.session_id, [reader])).toEqual([]);
+      await following;
+      expect(await violationsOf(run.session_id, [reader])).toEqual([]);
       resets += await resetsOf(run);
     }
   });
 
-  const TURNS = 5; // of each session
+  const TURNS_PER_SESSION = 5;
   const instances = new WeakSet<object>();
-  /** Whether the object is another instance than at the last look. */
-  const isNew = (run: Run): Promise<boolean> =>
+  /** Whether the object is another instance than at the previous call of this function. */
+  const isNewInstance = (run: Run): Promise<boolean> =>
     runInDurableObject(stubOf(run), (instance) => {
       const isKnown = instances.has(instance);
       instances.add(instance);
@@ -160,39 +166,39 @@ describe(`objects that are aborted ${TIMES} times lose nothing, and each turn en
     });
 
   /**
-   * An eviction lets current work finish: here the turn, which always has a timer. The next turn
-   * runs in another instance.
+   * An eviction waits for work in progress: here for the turn, which always has a timer. The next
+   * turn then runs in another instance.
    */
-  it.each<{ name: string; way: Way }>([
-    { name: "evictDurableObject", way: (stub) => evictDurableObject(stub) },
+  it.each<{ name: string; stop: Stop }>([
+    { name: "evictDurableObject", stop: (stub) => evictDurableObject(stub) },
     {
-      name: "evictAllDurableObjects, their tenant's among them",
-      way: () => evictAllDurableObjects(),
+      name: "evictAllDurableObjects, which also evicts the tenant's object",
+      stop: () => evictAllDurableObjects(),
     },
-  ])("gently, turn by turn, by $name", { timeout: 120_000 }, async ({ way }) => {
+  ])("after each turn by $name", { timeout: 120_000 }, async ({ stop }) => {
     const chance = new Chance(TIMES);
     const runs = await Promise.all(
-      Array.from({ length: TIMES / TURNS }, () => start(teamOf(["improver", "solid"]))),
+      Array.from({ length: TIMES / TURNS_PER_SESSION }, () => start(teamOf(["improver", "solid"]))),
     );
     const readers = runs.map((): Reader[] => []);
-    let taken = 0;
-    for (let turn = 1; turn <= TURNS; turn += 1) {
+    let evictions = 0;
+    for (let turn = 1; turn <= TURNS_PER_SESSION; turn += 1) {
       if (turn > 1)
         for (const { session_id } of runs)
           await post(`/api/sessions/${session_id}/turns`, { question: "And then?" });
-      await Promise.all(runs.map(isNew));
+      await Promise.all(runs.map(isNewInstance));
       const following = runs.map(({ session_id }, nth) => {
         const reader = new Reader();
         readers[nth]?.push(reader);
         return reader.follow({ session_id, turn });
       });
       await sleep(chance.int(0, 150));
-      await Promise.all(runs.map((run) => way(stubOf(run)).catch(() => undefined)));
+      await Promise.all(runs.map((run) => stop(stubOf(run)).catch(() => undefined)));
       await Promise.all(following);
-      taken += (await Promise.all(runs.map(isNew))).filter(Boolean).length;
+      evictions += (await Promise.all(runs.map(isNewInstance))).filter(Boolean).length;
     }
-    expect(taken).toBe(TIMES);
+    expect(evictions).toBe(TIMES);
     for (const [nth, { session_id }] of runs.entries())
-      expect(await judge(session_id, readers[nth] ?? [])).toEqual([]);
+      expect(await violationsOf(session_id, readers[nth] ?? [])).toEqual([]);
   });
 });

@@ -19,9 +19,9 @@ it.each([
   "the rules do not come to rest",
   "Unexpected token in JSON",
   "operator overloaded twice",
-])("does not attribute to the platform: %s", (message) => {
+])("recognizes no fault of the platform: %s", (message) => {
   expect(isPlatformFault(new Error(message))).toBe(false);
 });
 
-it("recognizes only Error objects as faults", () =>
+it("recognizes no fault in a value that is not an Error", () =>
   expect(isPlatformFault("Durable Object reset")).toBe(false));

@@ -3,8 +3,8 @@ import type { WireEvent } from "../../../src/protocol/events";
 import { follow, start, teamOf, typesOf, withServers } from "./session-client";
 
 /**
- * Agents that break the rules, in whole runs: their actions are refused, and the others' work
- * continues.
+ * Agents that break the rules, in whole runs. Their actions are refused, and the other agents
+ * continue. The model names select behaviours of the simulated provider.
  */
 
 const ofType = <T extends WireEvent["type"]>(events: readonly WireEvent[], type: T) =>
@@ -23,7 +23,7 @@ const votes = (events: readonly WireEvent[]) =>
 const refusals = (events: readonly WireEvent[]) =>
   ofType(events, "vote.refused").map(({ agent, code }) => `${agent} ${code}`);
 
-/** How many of an agent's tool calls were open after each event. */
+/** The number of an agent's tool calls in progress after each event. */
 const openCalls = (events: readonly WireEvent[], agent: string) => {
   let open = 0;
   return events.map((event) => {
@@ -47,9 +47,9 @@ describe("F1 a vote", () => {
     expect(end(events)).toMatchObject({ type: "turn.completed", finish_reason: "consensus" });
   });
 
-  it("for an unknown alias, again and again, costs the agent its vote, but not the others theirs", async () => {
+  it("for an unknown alias in every call makes only this agent fail", async () => {
     const events = await run(["stubborn", "plain", "solid"]);
-    // four in each of three rounds
+    // There are four refusals in each of three rounds.
     expect(refusals(events)).toEqual(Array(12).fill("a0 unknown_alias"));
     expect(ofType(events, "agent.failed").map(({ agent }) => agent)).toEqual(["a0"]);
     expect(votes(events).filter((vote) => vote.startsWith("a0"))).toEqual([]);
@@ -59,7 +59,7 @@ describe("F1 a vote", () => {
     expect(end(events)).toMatchObject({ type: "turn.completed" });
   });
 
-  it("beside a new answer in one reply is refused with it", async () => {
+  it("in the same reply as a new answer is refused, and so is the answer", async () => {
     const events = await run(["undecided", "plain"]);
     expect(refusals(events)).toEqual(["a0 choose_one"]);
     expect(ofType(events, "answer.refused").map(({ agent, code }) => `${agent} ${code}`)).toEqual([
@@ -68,7 +68,7 @@ describe("F1 a vote", () => {
     expect(end(events)).toMatchObject({ type: "turn.completed", finish_reason: "consensus" });
   });
 
-  it("forty times in one reply counts as one vote", async () => {
+  it("counts once if it is in one reply forty times", async () => {
     const events = await run(["eager", "plain"]);
     expect(votes(events).filter((vote) => vote.startsWith("a0"))).toHaveLength(1);
     expect(end(events)).toMatchObject({ type: "turn.completed", finish_reason: "consensus" });
@@ -85,14 +85,14 @@ describe("F1 a vote", () => {
   });
 });
 
-it("F2 an agent that answers forever may give five answers, then only a vote", async () => {
+it("F2 an agent that always gives new answers may give five, and can then only vote", async () => {
   const events = await run(["restless", "restless"]);
   const answers = ofType(events, "answer.submitted");
   expect(answers.length).toBeLessThanOrEqual(10);
   expect(end(events)).toMatchObject({ type: "turn.completed", finish_reason: "consensus" });
 });
 
-it("F3 an agent that never decides gets four calls, then its text becomes its answer; the others continue", async () => {
+it("F3 an agent that never decides gets four calls, and then its text becomes its answer", async () => {
   const events = await run(["talker", "plain"]);
   const before = events.slice(
     0,
@@ -105,7 +105,7 @@ it("F3 an agent that never decides gets four calls, then its text becomes its an
   expect(end(events)).toMatchObject({ type: "turn.completed" });
 });
 
-it("F4 a run whose agents all fail ends with the reason of each agent, and without a final", async () => {
+it("F4 a run whose agents all fail ends with the reason of each agent, and without a final text", async () => {
   const events = await run(["keyless", "keyless"]);
   expect(typesOf(events)).not.toContain("presentation.completed");
   expect(end(events)).toMatchObject({
@@ -130,7 +130,7 @@ it("F5 a tie is won by the earliest answer", async () => {
   expect(end(events)).toMatchObject({ type: "turn.completed", winner: first?.agent });
 });
 
-describe("F6 thousands of tool calls", () => {
+describe("F6 very many tool calls in one reply", () => {
   it("are refused from the 65th on, and the agent still answers", async () => {
     const events = await run(["wrecker", "plain"]);
     const rounds = Map.groupBy(
@@ -140,14 +140,14 @@ describe("F6 thousands of tool calls", () => {
     expect(new Set(rounds.keys())).toContain("a0 1");
     for (const tools of rounds.values()) {
       const outcomes = tools.map(({ outcome }) => outcome);
-      // no agent has the tool
+      // The first 64 calls fail, because no agent has the tool.
       expect(outcomes).toEqual([...Array(64).fill("error"), ...Array(936).fill("refused")]);
     }
     expect(ofType(events, "answer.submitted").map(({ agent }) => agent)).toContain("a0");
     expect(end(events)).toMatchObject({ type: "turn.completed" });
   });
 
-  it("run eight at a time while their server keeps them waiting, and none is lost", async () => {
+  it("run at most eight at a time while their server does not answer, and none is lost", async () => {
     const box = { name: "box", url: inject("holdingServerUrl") };
     const { events } = await follow(await start(withServers(["grabber", "plain"], [box])));
     const [answer] = ofType(events, "answer.submitted").filter(({ agent }) => agent === "a0");
@@ -159,7 +159,7 @@ describe("F6 thousands of tool calls", () => {
     expect(end(events)).toMatchObject({ type: "turn.completed" });
   });
 
-  it("beyond the limit of a reply fail the call, and no call of another agent", async () => {
+  it("beyond the limit of a reply make the model call fail, but no call of another agent", async () => {
     const events = await run(["flood", "plain"], {}, { timeout_seconds: 20 });
     expect(ofType(events, "call.failed").map(({ agent, code }) => `${agent} ${code}`)).toContain(
       "a0 too_many_tool_calls",
@@ -168,14 +168,15 @@ describe("F6 thousands of tool calls", () => {
   });
 });
 
-it("F9 a cost cap that is reached while agents work starts no more calls, is not exceeded, and keeps existing answers", async () => {
+it("F9 a token cap is not exceeded, and when it is reached, the existing answers are used", async () => {
   const events = await run(
     ["restless", "restless", "restless"],
     {},
     { budget: { max_tokens: 12_000 } },
   );
   const last = end(events);
-  if (last?.type !== "turn.completed") throw new Error(`It ended with ${JSON.stringify(last)}.`);
+  if (last?.type !== "turn.completed")
+    throw new Error(`the run ended with ${JSON.stringify(last)}`);
   expect(last.usage.input_tokens + last.usage.output_tokens).toBeLessThanOrEqual(12_000);
   expect(ofType(events, "attempt.settled")).toMatchObject([{ ended_by: "budget" }]);
 });

@@ -3,7 +3,7 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { inject } from "vitest";
 import type { WireEvent } from "../../../src/protocol/events";
 
-/** A client of the service under test, over its public HTTP API. */
+/** Helpers that use the service under test through its public HTTP API. */
 
 const ORIGIN = "http://127.0.0.1:8787";
 
@@ -21,20 +21,20 @@ export const post = (
     body: JSON.stringify(body),
   });
 
-/** A config of agents `a0`, `a1` … on these simulated models. */
+/** A config with agents `a0`, `a1` … that use these simulated models. */
 export function teamOf(
   models: readonly string[],
   more: Record<string, unknown> = {},
 ): Record<string, unknown> {
   const base_url = inject("providersUrl");
-  const agents = models.map((model, nth) => ({
-    id: `a${nth}`,
+  const agents = models.map((model, index) => ({
+    id: `a${index}`,
     backend: { type: "chatcompletion", model, base_url, api_key: "caller-key" },
   }));
   return { agents, ...more };
 }
 
-/** A team whose agents have these servers. */
+/** A team whose agents have these tool servers. */
 export function withServers(
   models: readonly string[],
   mcp_servers: readonly object[],
@@ -48,8 +48,10 @@ export function withServers(
   return { ...team, agents };
 }
 
+/** A turn of a session. */
 export type Run = { session_id: string; turn: number };
 
+/** Starts a run with this config. `more`: further fields of the request. */
 export async function start(
   config: Record<string, unknown>,
   more: Record<string, unknown> = {},
@@ -66,7 +68,7 @@ export async function start(
 export const eventsPath = ({ session_id, turn }: Run): string =>
   `/api/sessions/${session_id}/turns/${turn}/events`;
 
-/** The turn's whole stream, until it closes. */
+/** Reads the turn's event stream until the stream closes. */
 export async function follow(
   run: Run,
   headers: Record<string, string> = {},
@@ -76,6 +78,7 @@ export async function follow(
   return { text, events: parse(text) };
 }
 
+/** The events of a stream's text. */
 export function parse(text: string): WireEvent[] {
   const messages: EventSourceMessage[] = [];
   createParser({ onEvent: (message) => messages.push(message) }).feed(text);

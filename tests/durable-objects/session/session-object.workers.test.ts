@@ -20,8 +20,9 @@ const stubOf = ({ session_id }: Run) =>
 const ofType = <T extends WireEvent["type"]>(events: readonly WireEvent[], type: T) =>
   events.filter((event): event is Extract<WireEvent, { type: T }> => event.type === type);
 
+/** Waits until the session's log has an event of this type. */
 async function waitFor(run: Run, type: string): Promise<void> {
-  for (const begun = performance.now(); performance.now() - begun < 25_000; ) {
+  for (const startedAt = performance.now(); performance.now() - startedAt < 25_000; ) {
     const page = await request(`/api/sessions/${run.session_id}/events?limit=1000`, {
       headers: { accept: "application/json" },
     });
@@ -33,7 +34,7 @@ async function waitFor(run: Run, type: string): Promise<void> {
 }
 
 describe("a turn", () => {
-  it("runs from a question to one final answer, with valid events and numbers without gaps", async () => {
+  it("runs from a question to one final answer; its events are valid and numbered without gaps", async () => {
     const run = await start(teamOf(["quick", "plain", "improver"]));
     const { events } = await follow(run);
     for (const event of events) expect(WireEventSchema.parse(event)).toEqual(event);
@@ -47,7 +48,7 @@ describe("a turn", () => {
     expect(ofType(events, "turn.completed")[0]?.finish_reason).toBe("consensus");
   });
 
-  it("ends without any client", async () => {
+  it("runs to its end without a connected client", async () => {
     const run = await start(teamOf(["quick", "plain"]));
     await waitFor(run, "turn.completed");
     const turn = await request(`/api/sessions/${run.session_id}/turns/1`);
@@ -64,7 +65,7 @@ describe("a turn", () => {
     expect(ofType(events, "turn.completed")[0]?.answer).toBe("Forty-two, presented.");
   });
 
-  it("ends with a correct answer although one agent always gets 401, and no event contains its key", async () => {
+  it("ends with an answer if one agent always gets 401, and no event contains its key", async () => {
     const { text, events } = await follow(await start(teamOf(["quick", "keyless", "plain"])));
     expect(ofType(events, "agent.failed").map(({ agent, code }) => [agent, code])).toEqual([
       ["a1", expect.any(String)],
@@ -74,7 +75,7 @@ describe("a turn", () => {
     expect(text).not.toContain("caller-key");
   });
 
-  it("answers a follow-up with the earlier turn in its context", async () => {
+  it("can continue an earlier turn", async () => {
     const run = await start(teamOf(["quick", "plain"]));
     await follow(run);
     const next = await post(`/api/sessions/${run.session_id}/turns`, {
@@ -86,19 +87,19 @@ describe("a turn", () => {
     expect(typesOf(events).at(-1)).toBe("turn.completed");
   });
 
-  it("assigns streamed arguments to the calls of the later events (F3)", async () => {
+  it("streams tool arguments with the id of the tool call in later events (F3)", async () => {
     const { events } = await follow(await start(teamOf(["quick", "plain"])));
     const items = ofType(events, "stream.delta").flatMap(({ items }) =>
       items.filter(({ kind }) => kind === "tool_arguments"),
     );
-    const settled = events.flatMap((event) =>
+    const toolCalls = events.flatMap((event) =>
       "tool_call" in event ? [`${event.agent} ${event.tool_call}`] : [],
     );
     expect(items.length).toBeGreaterThan(0);
-    for (const { agent, tool_call } of items) expect(settled).toContain(`${agent} ${tool_call}`);
+    for (const { agent, tool_call } of items) expect(toolCalls).toContain(`${agent} ${tool_call}`);
   });
 
-  it("is refused with the running turn's name while another turn runs", async () => {
+  it("is refused with the running turn's number while another turn runs", async () => {
     const run = await start(teamOf(["slow", "hanging"]));
     const response = await post(`/api/sessions/${run.session_id}/turns`, { question: "Now?" });
     expect(response.status).toBe(409);
@@ -106,7 +107,7 @@ describe("a turn", () => {
     await post(`/api/sessions/${run.session_id}/cancel`);
   });
 
-  it("is refused with a cap below the cheapest first call, and the error names a sufficient cap (A2)", async () => {
+  it("is refused if its cap cannot pay for any first call, and the error names a sufficient cap (A2)", async () => {
     const config = teamOf(["quick", "plain"]);
     const ask = (max_tokens: number) =>
       post("/api/runs", { question: "Why?", config, budget: { max_tokens } });
@@ -122,15 +123,17 @@ describe("a turn", () => {
       `${enough.toLocaleString("en-US")} tokens: set budget.max_tokens to at least that.`,
     );
     expect((await ask(cheapest - 1)).status).toBe(422);
-    // The cheapest first call reserves this. Aliases are random, so a few bytes may be missing.
+    // Aliases are random, so the first call may need a few bytes more than `cheapest`.
     const { events } = await follow(await (await ask(cheapest + 16)).json());
     expect(ofType(events, "call.started").length).toBeGreaterThan(0);
-    const sensible = await follow(await (await ask(enough)).json());
-    expect(new Set(ofType(sensible.events, "call.started").map(({ agent }) => agent)).size).toBe(2);
-    expect(typesOf(sensible.events).at(-1)).toBe("turn.completed");
+    const sufficient = await follow(await (await ask(enough)).json());
+    expect(new Set(ofType(sufficient.events, "call.started").map(({ agent }) => agent)).size).toBe(
+      2,
+    );
+    expect(typesOf(sufficient.events).at(-1)).toBe("turn.completed");
   });
 
-  it("counts the earlier turns into its first calls (A2)", async () => {
+  it("includes earlier turns in the estimate of its first calls (A2)", async () => {
     const run = await start(teamOf(["quick", "plain"]), { question: "Why? ".repeat(1_000) });
     await follow(run);
     const ask = (max_tokens: number, parent?: number) =>
@@ -152,8 +155,8 @@ describe("a turn", () => {
   });
 });
 
-describe("cancelling", () => {
-  it("ends the turn at once, is idempotent, and starts nothing more", async () => {
+describe("a cancellation", () => {
+  it("ends the turn and its calls at once, and is idempotent", async () => {
     const run = await start(teamOf(["slow", "hanging", "slow"]));
     await waitFor(run, "call.started");
     const first = await post(`/api/sessions/${run.session_id}/cancel`);
@@ -163,15 +166,15 @@ describe("cancelling", () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     const { events } = await follow(run);
     expect(typesOf(events).at(-1)).toBe("turn.cancelled");
-    const open = new Set(ofType(events, "call.started").map(({ call }) => call));
+    const openCalls = new Set(ofType(events, "call.started").map(({ call }) => call));
     for (const { call } of [...ofType(events, "call.failed"), ...ofType(events, "call.completed")])
-      open.delete(call);
-    expect(open.size).toBe(0);
+      openCalls.delete(call);
+    expect(openCalls.size).toBe(0);
   });
 });
 
-describe("recovery", () => {
-  it("resumes at the next request after the object was aborted during its calls", async () => {
+describe("a session after a restart", () => {
+  it("continues at the next request if the object was aborted during calls", async () => {
     const run = await start(teamOf(["slow", "slow", "plain"]));
     await waitFor(run, "stream.delta");
     await abortAllDurableObjects();
@@ -185,7 +188,7 @@ describe("recovery", () => {
     expect(typesOf(events).filter((type) => type === "turn.completed")).toHaveLength(1);
   });
 
-  it("resumes by its alarm alone, which is always set while a turn runs", async () => {
+  it("continues at its alarm without a request; the alarm is always set while a turn runs", async () => {
     const run = await start(teamOf(["slow", "plain"]));
     await waitFor(run, "call.started");
     const alarm = await runInDurableObject(stubOf(run), (_, state) => state.storage.getAlarm());
@@ -198,7 +201,7 @@ describe("recovery", () => {
     await waitFor(run, "turn.completed");
   });
 
-  it("ignores alarms at any time, also twice and after the end", async () => {
+  it("ignores an alarm after the end of the turn, also if it fires twice", async () => {
     const run = await start(teamOf(["quick", "plain"]));
     const { text } = await follow(run);
     await runInDurableObject(stubOf(run), async (instance) => {
@@ -211,9 +214,9 @@ describe("recovery", () => {
     ).toBeNull();
   });
 
-  it("gives up a call that is interrupted again and again", async () => {
+  it("gives up a call that was interrupted five times", async () => {
     const run = await start(teamOf(["hanging"]));
-    for (let kills = 0; kills < 5; kills += 1) {
+    for (let aborts = 0; aborts < 5; aborts += 1) {
       await waitFor(run, "call.started");
       await abortAllDurableObjects();
     }
@@ -253,22 +256,22 @@ describe("a request for an unknown turn or answer", () => {
     expect(tables).toEqual([]);
   });
 
-  it("returns one answer by label, and the final one", async () => {
+  it("is answered with 404, while existing answers and the final text are returned by label", async () => {
     const run = await start(teamOf(["quick", "plain"]));
     await follow(run);
-    const at = `/api/sessions/${run.session_id}/turns/1`;
-    expect(await (await request(`${at}/answers/agent1.1`)).json()).toMatchObject({
+    const path = `/api/sessions/${run.session_id}/turns/1`;
+    expect(await (await request(`${path}/answers/agent1.1`)).json()).toMatchObject({
       agent: "a0",
       content: "The quick answer is 42.",
       files: null,
     });
-    const { label } = await (await request(at)).json<{ label: string }>();
-    expect(await (await request(`${at}/answers/${label}`)).json()).toMatchObject({
+    const { label } = await (await request(path)).json<{ label: string }>();
+    expect(await (await request(`${path}/answers/${label}`)).json()).toMatchObject({
       label,
       origin: "presentation",
       files: null,
     });
-    expect((await request(`${at}/answers/agent2.9`)).status).toBe(404);
+    expect((await request(`${path}/answers/agent2.9`)).status).toBe(404);
     expect((await request(eventsPath({ ...run, turn: 2 }))).status).toBe(404);
   });
 });

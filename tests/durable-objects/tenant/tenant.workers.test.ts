@@ -14,7 +14,8 @@ import { askWith, keys, makeKey } from "../../api/keyed-client";
 import { teamOf } from "../session/session-client";
 
 const tenant = (id: string) => env.TENANTS.get(env.TENANTS.idFromName(id));
-const limit = (id: string, turns: number | null, usd: number | null) =>
+/** Sets the limits of a tenant. */
+const setLimits = (id: string, turns: number | null, usd: number | null) =>
   env.DB.prepare("INSERT INTO tenants (id, concurrent_turns, usd_per_day) VALUES (?, ?, ?)")
     .bind(id, turns, usd)
     .run();
@@ -44,7 +45,7 @@ describe("a tenant's audit log", () => {
   });
   const page = { after: 0, limit: 100 };
 
-  it("continues with a key after rows without one, and shows a rewritten row (L18)", async () => {
+  it("continues with keyed hashes after rows without a key, and shows changed rows (L18)", async () => {
     await tenant("sealed-log").audit(entry(1)); // without a master key
     await runInDurableObject(tenant("sealed-log"), (_, { storage: { sql } }) => {
       const tables = new TenantTables(sql, auditKey("the master key", "object"));
@@ -70,19 +71,19 @@ describe("a tenant's audit log", () => {
     });
   });
 
-  it("writes each new head to the service's log, so that dropped newest rows are noticed (L18)", async () => {
-    const logged = vi.spyOn(console, "log");
+  it("writes each new head to the service's log, so that the deletion of newest rows is noticed (L18)", async () => {
+    const log = vi.spyOn(console, "log");
     const { key } = await makeKey("told-heads", { scopes: "admin" });
     await askWith(key, "/api/audit");
     const { rows } = await tenant("told-heads").auditPage(page);
-    expect(logged).toHaveBeenCalledWith("audit", "told-heads", "1", rows[0]?.hash);
-    logged.mockRestore();
+    expect(log).toHaveBeenCalledWith("audit", "told-heads", "1", rows[0]?.hash);
+    log.mockRestore();
   });
 });
 
 describe("a tenant's object", () => {
-  it("grants turns up to its limit, and frees one at a turn's end, also when the end is reported twice", async () => {
-    await limit("places", 2, null);
+  it("grants turns up to its limit, and the end of a turn frees one, also if it is reported twice", async () => {
+    await setLimits("places", 2, null);
     const object = tenant("places");
     for (const turn of [1, 2, 2])
       expect(await object.startTurn("places", request(turn))).toMatchObject({ ok: true });
@@ -98,8 +99,8 @@ describe("a tenant's object", () => {
     expect(await object.startTurn("places", request(4))).toMatchObject({ ok: true });
   });
 
-  it("never reserves more than the rest of the daily budget, however many requests are concurrent", async () => {
-    await limit("money", null, 10);
+  it("never reserves more than the rest of the daily budget, also for concurrent requests", async () => {
+    await setLimits("money", null, 10);
     const object = tenant("money");
     const answers = await Promise.all(
       [1, 2, 3, 4, 5].map((turn) => object.startTurn("money", request(turn, 3))),
@@ -118,8 +119,8 @@ describe("a tenant's object", () => {
     });
   });
 
-  it("keeps the largest reservation of concurrent requests for the same turn", async () => {
-    await limit("racing", 1, 10);
+  it("reserves the largest budget of concurrent requests for the same turn", async () => {
+    await setLimits("racing", 1, 10);
     const object = tenant("racing");
     expect(await object.startTurn("racing", request(1, 8))).toMatchObject({
       ok: true,
@@ -138,8 +139,8 @@ describe("a tenant's object", () => {
     expect(leases).toEqual([{ turn: 1, reserved_usd: 8 }]);
   });
 
-  it("grants nothing to a turn that has ended", async () => {
-    await limit("late", 1, null);
+  it("reserves nothing for a turn that has already ended", async () => {
+    await setLimits("late", 1, null);
     const object = tenant("late");
     await object.endTurn(settled(1, 0));
     await object.startTurn("late", request(1));
@@ -155,8 +156,8 @@ const start = (key: string, models: readonly string[], more: object = {}) =>
   });
 
 describe("a run", () => {
-  it("beyond the tenant's limit is refused with 429, and starts after another has ended", async () => {
-    await limit("busy", 1, null);
+  it("beyond the tenant's limit is refused with 429, and can start after another run has ended", async () => {
+    await setLimits("busy", 1, null);
     const { key } = await makeKey("busy");
     const { session_id } = await (await start(key, ["hanging"])).json<{ session_id: string }>();
     const refused = await start(key, ["quick"]);
@@ -166,8 +167,8 @@ describe("a run", () => {
     await vi.waitFor(async () => expect((await start(key, ["quick"])).status).toBe(202), 10_000);
   });
 
-  it("of a model without a known price is refused if the day has a cost cap", async () => {
-    await limit("capped", null, 5);
+  it("of a model without a known price is refused if the tenant has a daily budget", async () => {
+    await setLimits("capped", null, 5);
     const { key } = await makeKey("capped");
     const refused = await start(key, ["quick"]);
     expect([refused.status, await refused.json()]).toEqual([
@@ -181,15 +182,15 @@ describe("a run", () => {
   });
 
   it.each([
-    { name: "has spent its day", id: "spent", usd: 5, says: "$5.00" },
+    { name: "has spent its daily budget", id: "spent", usd: 5, says: "$5.00" },
     {
-      name: "has too little left for a first call",
+      name: "cannot pay for a first call from the rest of its daily budget",
       id: "nearly_spent",
       usd: 4.9999,
       says: "less than the cost of a first call",
     },
-  ])("of a tenant that $name is refused with 402 and a remedy", async ({ id, usd, says }) => {
-    await limit(id, null, 5);
+  ])("of a tenant that $name is refused with 402 and a reason", async ({ id, usd, says }) => {
+    await setLimits(id, null, 5);
     const { key } = await makeKey(id);
     await tenant(id).endTurn(settled(1, usd));
     const agents = [
@@ -208,17 +209,17 @@ describe("a run", () => {
   });
 });
 
-it("a turn's end reaches the tenant through the session's outbox, which is then empty", async () => {
-  await limit("told", null, null);
+it("a session reports the end of a turn to its tenant, and its outbox is empty afterwards", async () => {
+  await setLimits("told", null, null);
   const { key } = await makeKey("told");
   const { session_id } = await (await start(key, ["quick"])).json<{ session_id: string }>();
   await (await askWith(key, `/api/sessions/${session_id}/turns/1/events`)).text();
   const session = env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, "told", session_id)));
   await vi.waitFor(async () => {
-    const left = await runInDurableObject(session, (_, { storage }) =>
+    const items = await runInDurableObject(session, (_, { storage }) =>
       storage.sql.exec("SELECT * FROM outbox").toArray(),
     );
-    expect(left).toEqual([]);
+    expect(items).toEqual([]);
     expect(await runInDurableObject(session, (_, { storage }) => storage.getAlarm())).toBeNull();
   }, 10_000);
   const rows = await runInDurableObject(tenant("told"), (_, { storage }) => ({
@@ -228,7 +229,7 @@ it("a turn's end reaches the tenant through the session's outbox, which is then 
   expect(rows).toEqual({ settled: [{ session: session_id, turn: 1 }], leases: [] });
 });
 
-it("the outbox keeps unacknowledged reports, waits longer each time, and removes acknowledged ones", async () => {
+it("the outbox keeps a failed item, waits longer after each try, and deletes an item that is done", async () => {
   await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
     createTables(storage.sql);
     const outbox = new Outbox<ReturnType<typeof settled>>(storage.sql, "outbox");
@@ -252,7 +253,7 @@ it("the outbox keeps unacknowledged reports, waits longer each time, and removes
   });
 });
 
-it("the outbox does not wait for a time that only a clock change moved far away", async () => {
+it("the outbox does not wait longer if the clock is set back after a failed try", async () => {
   await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
     createTables(storage.sql);
     const outbox = new Outbox<ReturnType<typeof settled>>(storage.sql, "outbox");
@@ -265,14 +266,14 @@ it("the outbox does not wait for a time that only a clock change moved far away"
   });
 });
 
-it("finished work is no longer due, so the alarm does not fire for it again", async () => {
+it("a stopped outbox worker has no next time, so the alarm is not set for it", async () => {
   await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
     createTables(storage.sql);
     const outbox = new Outbox<ReturnType<typeof settled>>(storage.sql, "outbox");
     outbox.add(settled(1, 0));
     const work = new OutboxWorker({
       ...{ outbox, deliver: async () => "done" as const, now: () => 0 },
-      errorLabel: ["was not told", "s"],
+      errorLabel: ["was not delivered", "s"],
     });
     expect(work.nextAt(0)).toBe(0);
     await work.stop();
@@ -280,10 +281,10 @@ it("finished work is no longer due, so the alarm does not fire for it again", as
   });
 });
 
-describe("A5 streams of a key that is revoked or has expired", () => {
+describe("A5 the check of the keys of open streams", () => {
   afterEach(() => void vi.restoreAllMocks());
 
-  it("close at the next check, and streams of other keys and of no key stay open", async () => {
+  it("closes streams of revoked and expired keys, and no other streams", async () => {
     const [revoked, good] = [await makeKey("streams"), await makeKey("streams")];
     const expired = await makeKey("streams", { expires_at: Date.now() - 1 });
     await keys.revoke("streams", revoked.id, Date.now());
@@ -300,22 +301,22 @@ describe("A5 streams of a key that is revoked or has expired", () => {
           endedAt: () => null,
         });
         const request = { after: 0, turn: null, deltas: true };
-        const opened = [revoked.id, good.id, null, revoked.id, expired.id].map((id) =>
+        const readers = [revoked.id, good.id, null, revoked.id, expired.id].map((id) =>
           streams.open(request, id).getReader(),
         );
-        for (const reader of opened) await reader.read();
-        const asked = vi.fn((ids: readonly string[]) => keys.live(ids, Date.now()));
-        await new KeyRevocation({ streams, live: asked }).check();
-        expect(asked.mock.calls).toEqual([[[revoked.id, good.id, expired.id]]]);
-        for (const nth of [0, 3, 4]) expect((await opened[nth]?.read())?.done).toBe(true);
+        for (const reader of readers) await reader.read();
+        const live = vi.fn((ids: readonly string[]) => keys.live(ids, Date.now()));
+        await new KeyRevocation({ streams, live }).check();
+        expect(live.mock.calls).toEqual([[[revoked.id, good.id, expired.id]]]);
+        for (const nth of [0, 3, 4]) expect((await readers[nth]?.read())?.done).toBe(true);
         expect(streams.keyIds()).toEqual([good.id]);
-        for (const reader of opened) await reader.cancel();
+        for (const reader of readers) await reader.cancel();
         expect(streams.watched).toBe(false);
       },
     );
   });
 
-  it("stay open while the database does not respond", async () => {
+  it("closes no stream while the database does not answer", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const closed: string[] = [];
     const streams = { keyIds: () => ["a"], closeOf: (id: string) => void closed.push(id) };

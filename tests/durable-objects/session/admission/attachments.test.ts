@@ -11,9 +11,9 @@ const IMAGE: Attachment = {
   sha256: "a".repeat(64),
 };
 
-describe("an attachment in R2", () => {
-  const store = (get: () => Promise<never>) => {
-    const unused = () => Promise.reject(new Error("nobody writes"));
+describe("the read of an attachment in R2", () => {
+  const storeWith = (get: () => Promise<never>) => {
+    const unused = () => Promise.reject(new Error("nothing is written in this test"));
     const bucket = { get, put: unused, delete: unused };
     return new AttachmentStore({
       bucket,
@@ -27,8 +27,8 @@ describe("an attachment in R2", () => {
   it.each([
     { name: "does not answer", get: () => new Promise<never>(() => undefined) },
     { name: "cannot be reached", get: () => Promise.reject(new Error("internal error")) },
-  ])("is requested again by the next try of the call if R2 $name", async ({ get }) => {
-    await expect(store(get).read(IMAGE)).rejects.toMatchObject({
+  ])("fails as transient if R2 $name, so that the call is tried again", async ({ get }) => {
+    await expect(storeWith(get).read(IMAGE)).rejects.toMatchObject({
       failureClass: "transient",
       code: "attachment_unreadable",
     });

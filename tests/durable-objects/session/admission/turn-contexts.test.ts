@@ -12,24 +12,24 @@ const UPLOADED = new Map([
   ["site", { id: "v1", files: 12_000 }],
   ["docs", { id: "v2", files: 9_000 }],
 ]);
-/** Which versions are pinned, and by which try. */
-const held = new Map<string, readonly string[]>();
+/** The names of pinned contexts, by the id of the start that pinned them. */
+const pinnedByStart = new Map<string, readonly string[]>();
 const pins = {
   take: async (_: unknown, start: string, names: readonly string[]) => {
-    held.set(start, names);
+    pinnedByStart.set(start, names);
     return new Map([...UPLOADED].filter(([name]) => names.includes(name)));
   },
-  releaseStart: async (_: unknown, start: string) => void held.delete(start),
+  releaseStart: async (_: unknown, start: string) => void pinnedByStart.delete(start),
 };
 const PLACE = { tenant: "t", session: "s", turn: 2 };
 
-beforeEach(() => held.clear());
+beforeEach(() => pinnedByStart.clear());
 
 it.each([
   {
-    name: "are the uploaded versions",
+    name: "are pinned in the uploaded versions",
     contexts: "[{path: site, permission: write}]",
-    then: {
+    expected: {
       ok: true,
       contexts: [{ name: "site", version: "v1", permissions: { a: "write", b: "write" } }],
     },
@@ -37,24 +37,26 @@ it.each([
   {
     name: "are empty for a team without contexts",
     contexts: "[]",
-    then: { ok: true, contexts: [] },
+    expected: { ok: true, contexts: [] },
   },
   {
-    name: "may not be missing",
+    name: "cannot be pinned if one is missing",
     contexts: "[site, nowhere]",
-    then: { ok: false, code: "context_missing", names: ["nowhere"] },
+    expected: { ok: false, code: "context_missing", names: ["nowhere"] },
   },
   {
-    name: "may have a limited number of files together",
+    name: "cannot be pinned if they have too many files together",
     contexts: "[site, docs]",
-    then: { ok: false, code: "context_too_large", files: 21_000, most: 20_000 },
+    expected: { ok: false, code: "context_too_large", files: 21_000, most: 20_000 },
   },
-])("the contexts of a turn $name", async ({ contexts, then }) => {
-  const given = await pinnedContexts(pins, PLACE, team(contexts));
-  expect(given).toMatchObject(then);
-  expect([...held.values()].flat()).toEqual(given.ok ? given.contexts.map(({ name }) => name) : []);
-  if (given.ok && given.contexts.length > 0) {
-    await given.release();
-    expect([...held]).toEqual([]);
+])("the contexts of a turn $name", async ({ contexts, expected }) => {
+  const result = await pinnedContexts(pins, PLACE, team(contexts));
+  expect(result).toMatchObject(expected);
+  expect([...pinnedByStart.values()].flat()).toEqual(
+    result.ok ? result.contexts.map(({ name }) => name) : [],
+  );
+  if (result.ok && result.contexts.length > 0) {
+    await result.release();
+    expect([...pinnedByStart]).toEqual([]);
   }
 });

@@ -10,7 +10,7 @@ import { SessionLog } from "../../../../durable-objects/session/log/session-log"
 import type { SessionEvent } from "../../../../src/protocol/events";
 import type { CallRecord, RoundRecord } from "../../../../src/agents/records";
 
-const at = (agent: number, record: CallRecord): RoundRecord => ({
+const recordOf = (agent: number, record: CallRecord): RoundRecord => ({
   agent,
   attempt: 1,
   round: 1,
@@ -28,8 +28,8 @@ it("returns all records of a round in order, in rows of a limited size", async (
       kind: "note",
       text,
     }));
-    store.append(1, [at(0, start), at(1, { kind: "note", text: "another's" })]);
-    for (const note of notes) store.append(1, [at(0, note)]);
+    store.append(1, [recordOf(0, start), recordOf(1, { kind: "note", text: "of another agent" })]);
+    for (const note of notes) store.append(1, [recordOf(0, note)]);
     expect(store.read({ turn: 1, attempt: 1, agent: 0, round: 1 })).toEqual([start, ...notes]);
     expect(store.read({ turn: 1, attempt: 1, agent: 1, round: 1 })).toHaveLength(1);
     expect(store.read({ turn: 1, attempt: 1, agent: 2, round: 1 })).toEqual([]);
@@ -41,7 +41,7 @@ it("returns all records of a round in order, in rows of a limited size", async (
   });
 });
 
-it("finds the calls that an agent planned in this attempt with their arguments, and no other agent's calls", async () => {
+it("finds only the calls that this agent planned in this attempt, with their arguments", async () => {
   const stub = env.SESSIONS.get(env.SESSIONS.newUniqueId());
   await runInDurableObject(stub, (_, { storage: { sql } }) => {
     createTables(sql);

@@ -6,11 +6,14 @@ import { check } from "../../../../checker";
 import { image, PNG, text } from "../../../api/sessions/attachments";
 import { eventsPath, follow, request, type Run, start } from "../session-client";
 
-/** Conversations that exceed their model's context window, in whole runs over real sockets. */
+/**
+ * Conversations that are too long for their model's context window, in whole runs. The model names
+ * select behaviours of the simulated provider.
+ */
 
 const team = (models: readonly string[]) => ({
-  agents: models.map((model, nth) => ({
-    id: `a${nth}`,
+  agents: models.map((model, index) => ({
+    id: `a${index}`,
     backend: {
       type: "chatcompletion",
       model,
@@ -25,8 +28,8 @@ const team = (models: readonly string[]) => ({
 const ofType = <T extends EventType>(events: readonly WireEvent[], type: T) =>
   events.filter((event): event is WireEvent & EventOf<T> => event.type === type);
 
-/** The outcomes of an agent's calls, in order. */
-const story = (events: readonly WireEvent[], agent: string): string[] =>
+/** What an agent's calls did, in order. */
+const stepsOf = (events: readonly WireEvent[], agent: string): string[] =>
   events.flatMap((event) => {
     if (!("agent" in event) || event.agent !== agent) return [];
     if (event.type === "call.started") return [event.compacts ? "sums up" : "works"];
@@ -38,19 +41,19 @@ const story = (events: readonly WireEvent[], agent: string): string[] =>
 const stubOf = ({ session_id }: Run) =>
   env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session_id)));
 
-async function untilLogged(run: Run, isMeant: (event: WireEvent) => boolean): Promise<void> {
+async function untilLogged(run: Run, isExpected: (event: WireEvent) => boolean): Promise<void> {
   for (;;) {
     const response = await request(`${eventsPath(run)}?limit=500`, {
       headers: { accept: "application/json" },
     });
     const page: { data: WireEvent[] } = await response.json();
-    if (page.data.some(isMeant)) return;
+    if (page.data.some(isExpected)) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
-/** Violations of the protocol in the session's log, found from the log alone. */
-async function broken({ session_id }: Run) {
+/** The first violations of the protocol that the checker finds in the session's log. */
+async function violationsOf({ session_id }: Run) {
   const log: WireEvent[] = [];
   for (let more = true; more; ) {
     const after = log.at(-1)?.sequence_number ?? 0;
@@ -72,7 +75,7 @@ describe("a conversation that its model rejects as too long", () => {
   it("continues with a summary of its older part, and the run completes", async () => {
     const run = await start(team(["lengthy", "quick"]));
     const { events } = await follow(run);
-    const steps = story(events, "a0");
+    const steps = stepsOf(events, "a0");
     const at = steps.indexOf("context_too_long");
     expect(steps.slice(at, at + 4)).toEqual([
       "context_too_long",
@@ -82,14 +85,14 @@ describe("a conversation that its model rejects as too long", () => {
     ]);
     expect(steps).toContain("answer.submitted");
     expect(steps).not.toContain("round.failed");
-    expect(await broken(run)).toEqual([]);
+    expect(await violationsOf(run)).toEqual([]);
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
   });
 
-  it("continues with the question's attachments, which the summary call does not get", async () => {
+  it("continues with the question's attachments, but the summary call does not get them", async () => {
     const question = [text("What is six times seven?"), image(PNG, "photo.png")];
     const { events } = await follow(await start(team(["lengthy", "quick"]), { question }));
-    const steps = story(events, "a0");
+    const steps = stepsOf(events, "a0");
     expect(steps.slice(steps.indexOf("sums up")).slice(0, 3)).toEqual([
       "sums up",
       expect.stringMatching(/^without [1-9]\d* replies$/),
@@ -105,7 +108,7 @@ describe("a conversation that its model rejects as too long", () => {
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
   });
 
-  it("logs what was dropped, and pays for the summary like for any call", async () => {
+  it("logs what was dropped and the usage of the summary call, whose text is not streamed", async () => {
     const { events } = await follow(await start(team(["lengthy", "quick"])));
     const [compacted] = ofType(events, "conversation.compacted");
     expect(compacted?.tool_results).toBe(compacted?.tool_calls);
@@ -118,16 +121,16 @@ describe("a conversation that its model rejects as too long", () => {
     expect(shown).toEqual([]);
   });
 
-  it("continues after a cut-off reply with the beginning of that reply", async () => {
+  it("keeps the beginning of a reply that was cut off because the conversation was too long", async () => {
     const run = await start(team(["gushing", "quick"]));
     const { events } = await follow(run);
-    expect(story(events, "a0")).toContain("sums up");
+    expect(stepsOf(events, "a0")).toContain("sums up");
     const answer = ofType(events, "answer.submitted").find(({ agent }) => agent === "a0");
-    expect(await broken(run)).toEqual([]);
+    expect(await violationsOf(run)).toEqual([]);
     expect(answer?.content).toBe("It is 42. Six rows of seven, counted one by one");
   });
 
-  it("fails with a reason if even the summary does not help", async () => {
+  it("fails with a reason if it is still too long after the summary", async () => {
     const { events } = await follow(await start(team(["overlong", "quick"])));
     const failed = ofType(events, "round.failed").filter(({ agent }) => agent === "a0");
     expect(failed[0]).toMatchObject({
@@ -139,9 +142,9 @@ describe("a conversation that its model rejects as too long", () => {
   });
 });
 
-it("a conversation whose usage leaves too little of the window is summarized before its next call", async () => {
+it("a conversation that leaves too little of the context window is summarized before its next call", async () => {
   const { events } = await follow(await start(team(["brimming", "quick"])));
-  const steps = story(events, "a0");
+  const steps = stepsOf(events, "a0");
   const at = steps.indexOf("sums up");
   expect(steps.slice(at, at + 3)).toEqual([
     "sums up",
@@ -152,14 +155,14 @@ it("a conversation whose usage leaves too little of the window is summarized bef
   expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
 });
 
-describe("a restart during the summary call", () => {
-  it("repeats the summary call, and the conversation continues from the summary", async () => {
+describe("a restart", () => {
+  it("during the summary call repeats that call, and the conversation continues from the summary", async () => {
     const run = await start(team(["pensive", "quick"]));
     await untilLogged(run, (event) => event.type === "call.started" && event.compacts === true);
     await kill(run);
     const { events } = await follow(run);
-    expect(await broken(run)).toEqual([]);
-    const steps = story(events, "a0");
+    expect(await violationsOf(run)).toEqual([]);
+    const steps = stepsOf(events, "a0");
     const at = steps.indexOf("context_too_long");
     expect(steps.slice(at, at + 6)).toEqual([
       "context_too_long",
@@ -172,12 +175,12 @@ describe("a restart during the summary call", () => {
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
   });
 
-  it("after its end keeps the summarized conversation", async () => {
+  it("after the summary call does not repeat that call", async () => {
     const run = await start(team(["pensive", "quick"]));
     await untilLogged(run, ({ type }) => type === "conversation.compacted");
     await kill(run);
     const { events } = await follow(run);
-    expect(story(events, "a0").filter((line) => line === "context_too_long").length).toBe(
+    expect(stepsOf(events, "a0").filter((line) => line === "context_too_long").length).toBe(
       ofType(events, "conversation.compacted").length,
     );
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });

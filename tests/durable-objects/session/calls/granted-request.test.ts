@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import {
-  type AskedParts,
-  askedRequest,
+  type UngrantedParts,
+  largestRequest,
   grantedRequest,
 } from "../../../../durable-objects/session/calls/granted-request";
 import { inputTokenBound } from "../../../../src/agents/conversation";
@@ -10,7 +10,7 @@ import { teamOf, yamlWith } from "../../../config/teams";
 
 const [agent] = teamOf(yamlWith()).agents;
 if (!agent) throw new Error("a team has agents");
-const parts: AskedParts = {
+const parts: UngrantedParts = {
   records: [{ kind: "start", system: "Be brief.", user: "Why?" }],
   agent,
   aliases: ["agent1", "agent2"],
@@ -37,18 +37,18 @@ const started = (more: Partial<EventOf<"call.started">> = {}): EventOf<"call.sta
   ...more,
 });
 
-it("sends the measured request if the rules granted exactly that", () => {
-  expect(grantedRequest(parts, started(), false)).toEqual(askedRequest(parts));
+it("the granted request is the largest request if the rules granted all of it", () => {
+  expect(grantedRequest(parts, started(), false)).toEqual(largestRequest(parts));
 });
 
-it("sends only the hosted tools that were granted", () => {
+it("the granted request has only the hosted tools that were granted", () => {
   const searching = {
     ...agent,
     backend: { ...agent.backend, hostedTools: [{ name: "web_search" as const, maxUses: 5 }] },
   };
   const hosted = (hosted_tools: EventOf<"call.started">["hosted_tools"] = []) =>
     grantedRequest({ ...parts, agent: searching }, started({ hosted_tools }), false).hostedTools;
-  expect(askedRequest({ ...parts, agent: searching }).hostedTools).toEqual([
+  expect(largestRequest({ ...parts, agent: searching }).hostedTools).toEqual([
     { name: "web_search", maxUses: 5 },
   ]);
   expect(hosted([{ name: "web_search", max_uses: 2 }])).toEqual([
@@ -59,42 +59,50 @@ it("sends only the hosted tools that were granted", () => {
 
 it.each([
   {
-    name: "the tools that the log offers, not those that were requested",
+    name: "the decision tools that the log names, even if others were expected",
     granted: started({ offers: ["vote"] }),
-    has: { tools: [{ name: "read_file" }, { name: "vote" }] },
+    expected: { tools: [{ name: "read_file" }, { name: "vote" }] },
   },
-  { name: "no functions in a research call", granted: started({ offers: [] }), has: { tools: [] } },
   {
-    name: "the agent's own tools to a presenter",
+    name: "no functions in a research call",
+    granted: started({ offers: [] }),
+    expected: { tools: [] },
+  },
+  {
+    name: "only the agent's own tools if it presents",
     granted: started({ offers: [], purpose: "presentation" }),
-    has: { tools: [{ name: "read_file" }] },
+    expected: { tools: [{ name: "read_file" }] },
   },
   {
-    name: "that a tool must be used",
+    name: "the setting that a tool must be used, if the log says so",
     granted: started({ forced: true }),
-    has: { toolChoice: "required" },
+    expected: { toolChoice: "required" },
   },
-  { name: "the output limit where one is set", granted: started(), has: { maxOutputTokens: 700 } },
-])("sends $name", ({ granted, has }) => {
-  expect(grantedRequest(parts, granted, true)).toMatchObject(has);
+  {
+    name: "the output limit if the request is capped",
+    granted: started(),
+    expected: { maxOutputTokens: 700 },
+  },
+])("the granted request has $name", ({ granted, expected }) => {
+  expect(grantedRequest(parts, granted, true)).toMatchObject(expected);
 });
 
-it("never measures less than it sends, with and without a research call", () => {
+it("the largest request is never smaller than the granted request, also for a research call", () => {
   const searching = {
     ...agent,
     backend: { ...agent.backend, hostedTools: [{ name: "web_search" as const, maxUses: 5 }] },
   };
-  const asked = { ...parts, agent: searching, mayResearch: true };
+  const researchParts = { ...parts, agent: searching, mayResearch: true };
   const research = started({ offers: [], hosted_tools: [{ name: "web_search", max_uses: 5 }] });
-  const bound = inputTokenBound(askedRequest(asked));
+  const bound = inputTokenBound(largestRequest(researchParts));
   const sent = [research, started()].map((granted) =>
-    inputTokenBound(grantedRequest(asked, granted, false)),
+    inputTokenBound(grantedRequest(researchParts, granted, false)),
   );
   expect(sent.every((tokens) => tokens <= bound)).toBe(true);
-  expect(JSON.stringify(grantedRequest(asked, research, false).messages)).toContain(
+  expect(JSON.stringify(grantedRequest(researchParts, research, false).messages)).toContain(
     "First research",
   );
-  expect(JSON.stringify(grantedRequest(asked, started(), false).messages)).not.toContain(
+  expect(JSON.stringify(grantedRequest(researchParts, started(), false).messages)).not.toContain(
     "First research",
   );
 });

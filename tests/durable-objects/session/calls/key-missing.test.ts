@@ -19,7 +19,7 @@ describe("a call without its key", () => {
     expect(failure.message).toMatch(/`npx wrangler secret put GROQ_API_KEY`.*\.dev\.vars/);
   });
 
-  it("names .dev.vars and `npm run setup` first on this machine", () => {
+  it("fails on a local service with .dev.vars and `npm run setup` as the first remedy", () => {
     expect(keyMissing(BACKEND, true).message).toMatch(
       /\.dev\.vars.*`npm run setup`.*`npx wrangler secret put GROQ_API_KEY`/,
     );

@@ -5,11 +5,11 @@ import {
   OriginProbes,
 } from "../../../../durable-objects/session/calls/origin-probes";
 
-/** A reserved port without a server. */
+/** An address without a server: port 1 is reserved. */
 const UNREACHABLE = "http://127.0.0.1:1/v1";
 
-/** Counts connections of the real `connect()`. */
-function counted() {
+/** Probes that use the real `connect()`, with a count of its calls. */
+function countingProbes() {
   let connections = 0;
   const counting: Connect = (address) => {
     connections += 1;
@@ -20,16 +20,17 @@ function counted() {
 
 describe("a probe in workerd (A2)", () => {
   it("connects to a server that listens, and fails where no server listens", async () => {
-    const { probes } = counted();
+    const { probes } = countingProbes();
     expect(await probes.reaches(new URL(inject("providersUrl")), null)).toBe(true);
     expect(await probes.reaches(new URL(UNREACHABLE), null)).toBe(false);
     expect(await probes.reaches(new URL("https://no-such-name.invalid/v1"), null)).toBe(false);
   });
 
-  it("is shared by all calls of a turn to an origin, also concurrent calls", async () => {
-    const { probes, connections } = counted();
+  it("is shared by all calls of a turn to the same origin, also by concurrent calls", async () => {
+    const { probes, connections } = countingProbes();
     const url = new URL(inject("providersUrl"));
-    await Promise.all([url, new URL("/other", url)].map((one) => probes.reaches(one, null)));
+    const urls = [url, new URL("/other", url)];
+    await Promise.all(urls.map((sameOrigin) => probes.reaches(sameOrigin, null)));
     await probes.reaches(url, null);
     expect(connections()).toBe(1);
     probes.forgetAll();
@@ -38,7 +39,7 @@ describe("a probe in workerd (A2)", () => {
   });
 
   it("is repeated after an unanswered call and after each failed probe", async () => {
-    const { probes, connections } = counted();
+    const { probes, connections } = countingProbes();
     const url = new URL(inject("providersUrl"));
     await probes.reaches(url, null);
     probes.forget(url.href);
@@ -47,7 +48,7 @@ describe("a probe in workerd (A2)", () => {
     expect(connections()).toBe(4);
   });
 
-  it("ends at its timeout, and for an aborted call at once", async () => {
+  it("ends at its timeout, or at once if its call is aborted", async () => {
     const silent: Connect = () => ({
       opened: new Promise(() => undefined),
       closed: new Promise(() => undefined),
@@ -55,11 +56,11 @@ describe("a probe in workerd (A2)", () => {
     });
     const url = new URL("https://llm.example.org/v1");
     expect(await new OriginProbes(silent, 20).reaches(url, null)).toBe(false);
-    const needed = new AbortController();
-    const waiting = new OriginProbes(silent, 60_000).reaches(url, needed.signal);
-    needed.abort(new Error("no longer needed"));
+    const call = new AbortController();
+    const waiting = new OriginProbes(silent, 60_000).reaches(url, call.signal);
+    call.abort(new Error("no longer needed"));
     await expect(waiting).rejects.toThrow("no longer needed");
-    await expect(new OriginProbes(silent).reaches(url, needed.signal)).rejects.toThrow(
+    await expect(new OriginProbes(silent).reaches(url, call.signal)).rejects.toThrow(
       "no longer needed",
     );
   });

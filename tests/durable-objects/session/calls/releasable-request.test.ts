@@ -3,16 +3,19 @@ import { releasableRequest } from "../../../../durable-objects/session/calls/cal
 import type { Message } from "../../../../src/providers/provider";
 import { REQUEST } from "../../../contracts/contract-support";
 
-const said = (text: string): Message[] => [{ role: "user", text }];
+const messagesOf = (text: string): Message[] => [{ role: "user", text }];
 
-it("returns its original conversation until the conversation is released; then a newly built one each time", () => {
-  let times = 0;
-  const { request, release } = releasableRequest({ ...REQUEST, messages: said("first") }, () => {
-    times += 1;
-    return said(`again ${times}`);
-  });
-  expect(request).toEqual({ ...REQUEST, messages: said("first") });
+it("a released request builds its conversation again for each read", () => {
+  let builds = 0;
+  const { request, release } = releasableRequest(
+    { ...REQUEST, messages: messagesOf("first") },
+    () => {
+      builds += 1;
+      return messagesOf(`again ${builds}`);
+    },
+  );
+  expect(request).toEqual({ ...REQUEST, messages: messagesOf("first") });
   release();
-  expect(request.messages).toEqual(said("again 1"));
-  expect({ ...request }).toEqual({ ...REQUEST, messages: said("again 2") });
+  expect(request.messages).toEqual(messagesOf("again 1"));
+  expect({ ...request }).toEqual({ ...REQUEST, messages: messagesOf("again 2") });
 });

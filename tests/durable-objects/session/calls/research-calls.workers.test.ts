@@ -6,7 +6,7 @@ const base_url = new URL(inject("providersUrl")).origin;
 const backend = { type: "gemini", model: "gemini-2.5-flash", base_url, api_key: "caller-key" };
 const search = { ...backend, enable_web_search: true };
 
-/** Each call of an agent: its decision tools, and whether it could search. */
+/** Each call of an agent as text: its purpose, its decision tools, and whether it could search. */
 const callsOf = (events: readonly WireEvent[], agent: string): string[] =>
   events.flatMap((event) =>
     event.type === "call.started" && event.agent === agent
@@ -16,7 +16,7 @@ const callsOf = (events: readonly WireEvent[], agent: string): string[] =>
       : [],
   );
 
-it("a model that supports hosted tools or functions, but not both in one call, searches before it decides", async () => {
+it("a model that cannot have hosted tools and functions in one call searches in a call before it decides", async () => {
   const agents = [
     { id: "searching", backend: search },
     { id: "plain", backend },

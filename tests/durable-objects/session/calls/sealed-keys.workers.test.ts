@@ -12,10 +12,12 @@ import { entryOf } from "../../../builders/sealing-keys";
 import { isDone, runOf, stubOf as stubOfRun, until } from "../../../evals/eval-client";
 import { follow, parse, post, type Run, start, teamOf } from "../session-client";
 
-/** A caller's key in a session: it is sealed in storage, and only its own calls send it. */
+/**
+ * The key of the caller in these tests: it must be sealed in storage, and only calls may send it.
+ */
 const SECRET = "caller-key";
-const sent = vi.spyOn(globalThis, "fetch");
-beforeEach(() => void sent.mockClear());
+const fetchSpy = vi.spyOn(globalThis, "fetch");
+beforeEach(() => void fetchSpy.mockClear());
 
 const stubOf = ({ session_id }: Run) =>
   env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, "local", session_id)));
@@ -30,7 +32,7 @@ function rowsIn({ storage: { sql } }: DurableObjectState): string {
 const rowsOf = (run: Run): Promise<string> =>
   runInDurableObject(stubOf(run), (_, state) => rowsIn(state));
 
-/** The versions that seal the session's keys. */
+/** The versions of the sealing keys that sealed the keys in these rows. */
 const versionsIn = (rows: string): string[] =>
   [...rows.matchAll(/from\\+":\\+"sealed\\+",\\+"value\\+":\\+"(\d+):/g)].map(
     ([, version = ""]) => version,
@@ -47,6 +49,7 @@ async function replaceKey(run: Run, key: { from: string; value: string }): Promi
   await abortAllDurableObjects();
 }
 
+/** The caller's key, sealed for this session with a version of the sealing keys. */
 function sealedBy(version: number, { session_id }: Run): { from: string; value: string } {
   const parsed = parseSealingKeys(entryOf(version));
   if (!parsed.ok) throw new Error(parsed.problem);
@@ -62,9 +65,9 @@ function sealedBy(version: number, { session_id }: Run): { from: string; value: 
   };
 }
 
-/** The next turn's events, and the keys that its calls sent. */
-async function nextTurn(run: Run) {
-  sent.mockClear();
+/** Runs the session's second turn. Returns its events and the keys that its calls sent. */
+async function runNextTurn(run: Run) {
+  fetchSpy.mockClear();
   const response = await post(`/api/sessions/${run.session_id}/turns`, {
     question: "And eight times seven?",
   });
@@ -74,11 +77,13 @@ async function nextTurn(run: Run) {
 }
 
 const keysSent = (): (string | null)[] => [
-  ...new Set(sent.mock.calls.map(([, init]) => new Headers(init?.headers).get("authorization"))),
+  ...new Set(
+    fetchSpy.mock.calls.map(([, init]) => new Headers(init?.headers).get("authorization")),
+  ),
 ];
 
 describe("a caller's key", () => {
-  it("is sent with its calls and stored only sealed in the session", async () => {
+  it("is sent with calls, and is stored in the session only in sealed form", async () => {
     const run = await start(teamOf(["quick"]));
     await follow(run);
     const rows = await rowsOf(run);
@@ -89,7 +94,7 @@ describe("a caller's key", () => {
     ]);
   });
 
-  it("is stored only sealed in an evaluation run, and the cases of the run start", async () => {
+  it("is stored in an evaluation run only in sealed form, and the cases of the run start", async () => {
     const run = runOf("sealed-keys", ["solid"], {
       team: { agents: [{ id: "a", backend: { type: "vllm", api_key: SECRET } }] },
     });
@@ -107,12 +112,12 @@ describe("a caller's key", () => {
       keyOf: () => ({ from: "literal", value: SECRET }),
     },
   ])(
-    "that $name is sealed again when the session starts, and its calls still send it",
+    "that $name is sealed again when the session is loaded, and calls still send it",
     async ({ keyOf }) => {
       const run = await start(teamOf(["quick"]));
       await follow(run);
       await replaceKey(run, keyOf(run));
-      const { events, keys } = await nextTurn(run);
+      const { events, keys } = await runNextTurn(run);
       const rows = await rowsOf(run);
       expect([events.at(-1)?.type, keys]).toEqual(["turn.completed", [`Bearer ${SECRET}`]]);
       expect([rows.includes(SECRET), versionsIn(rows)]).toEqual([false, ["2"]]);
@@ -131,12 +136,12 @@ describe("a caller's key", () => {
       says: "cannot be opened",
     },
   ])(
-    "sealed with the key of $name fails the call for good with a reason, and sends nothing",
+    "that was sealed with the key of $name makes the call fail with a reason before it is sent",
     async ({ keyOf, says }) => {
       const run = await start(teamOf(["quick"]));
       await follow(run);
       await replaceKey(run, keyOf(run));
-      const { events, keys } = await nextTurn(run);
+      const { events, keys } = await runNextTurn(run);
       expect(events.find(({ type }) => type === "call.failed")).toMatchObject({
         class: "bad_credentials",
         code: "key_unreadable",
@@ -184,6 +189,6 @@ describe("a caller's key", () => {
     ]);
     expect(text).toContain("npx wrangler secret put SEALING_KEYS");
     expect(text).not.toContain(SECRET);
-    expect([await counts(), sent.mock.calls]).toEqual([before, []]);
+    expect([await counts(), fetchSpy.mock.calls]).toEqual([before, []]);
   });
 });

@@ -20,18 +20,18 @@ const team = teamOf(SOURCE, CONTEXT);
 const keysWith = (SEALING_KEYS: string, more: object = {}, holder = HOLDER) =>
   new TeamKeys({ SEALING_KEYS, ...more }, holder);
 const agentOf = ({ agents: [own] }: Team) => own ?? expect.fail("no agent");
-const keyOf = (keys: TeamKeys, kept: Team) => keys.keyOf(agentOf(kept));
-const sealed = keysWith(OLD).seal(team);
+const keyOf = (keys: TeamKeys, storedTeam: Team) => keys.keyOf(agentOf(storedTeam));
+const sealedTeam = keysWith(OLD).seal(team);
 
 describe("a stored team", () => {
-  it("has its caller's key sealed and everything else unchanged", () => {
-    expect(JSON.stringify(sealed)).not.toContain(SECRET);
-    expect(agentOf(sealed).backend.key).toEqual({
+  it("has the caller's key in sealed form, and nothing else is changed", () => {
+    expect(JSON.stringify(sealedTeam)).not.toContain(SECRET);
+    expect(agentOf(sealedTeam).backend.key).toEqual({
       from: "sealed",
       value: expect.stringMatching(/^1:/),
     });
-    expect(sealed.agents[1]).toEqual(team.agents[1]);
-    expect(keysWith(OLD).open(sealed)).toEqual({ ok: true, team });
+    expect(sealedTeam.agents[1]).toEqual(team.agents[1]);
+    expect(keysWith(OLD).open(sealedTeam)).toEqual({ ok: true, team });
   });
 
   it.each([
@@ -42,12 +42,12 @@ describe("a stored team", () => {
   });
 
   it("needs no sealing without a caller's key", () => {
-    const own = { ...team, agents: team.agents.slice(1) };
-    expect(keysWith("").seal(own)).toEqual(own);
+    const withoutCallerKey = { ...team, agents: team.agents.slice(1) };
+    expect(keysWith("").seal(withoutCallerKey)).toEqual(withoutCallerKey);
   });
 
-  it("is sealed again by a newer version, and then the older version can be removed", () => {
-    const renewed = keysWith(BOTH).renew(sealed) ?? expect.fail("nothing changed");
+  it("is sealed again with a newer version, and then the older version can be removed", () => {
+    const renewed = keysWith(BOTH).renew(sealedTeam) ?? expect.fail("nothing changed");
     expect(agentOf(renewed).backend.key).toEqual({
       from: "sealed",
       value: expect.stringMatching(/^2:/),
@@ -56,7 +56,7 @@ describe("a stored team", () => {
     expect(keysWith(BOTH).renew(renewed)).toBeNull();
   });
 
-  it("with a plain key of an older release opens and is sealed", () => {
+  it("can be opened if an older release stored its key as plain text, and the key is then sealed", () => {
     expect(keyOf(keysWith(""), team)).toEqual({ ok: true, key: SECRET });
     expect(keysWith("").renew(team)).toBeNull();
     const renewed = keysWith(OLD).renew(team) ?? expect.fail("nothing changed");
@@ -66,12 +66,12 @@ describe("a stored team", () => {
 });
 
 describe("a call whose caller's key cannot be opened fails before it is sent, with a reason", () => {
-  const moved = {
-    ...sealed,
+  const movedTeam = {
+    ...sealedTeam,
     agents: [
       {
-        ...agentOf(sealed),
-        backend: { ...agentOf(sealed).backend, baseUrl: "https://evil.example" },
+        ...agentOf(sealedTeam),
+        backend: { ...agentOf(sealedTeam).backend, baseUrl: "https://evil.example" },
       },
     ],
   };
@@ -79,37 +79,37 @@ describe("a call whose caller's key cannot be opened fails before it is sent, wi
     {
       name: "because its version was removed",
       keys: keysWith(NEW),
-      kept: sealed,
+      kept: sealedTeam,
       says: "version 1 of SEALING_KEYS, which is no longer set",
     },
     {
       name: "because all versions were removed",
       keys: keysWith(""),
-      kept: sealed,
+      kept: sealedTeam,
       says: "version 1 of SEALING_KEYS, which is no longer set",
     },
     {
       name: "because its version has another key",
       keys: keysWith(NEW.replace("2:", "1:")),
-      kept: sealed,
+      kept: sealedTeam,
       says: "is not the key it was sealed with",
     },
     {
-      name: "to another origin",
+      name: "because it was sealed for another origin",
       keys: keysWith(OLD),
-      kept: moved,
+      kept: movedTeam,
       says: "the stored key was changed",
     },
     {
-      name: "for another tenant",
+      name: "because it was sealed for another tenant",
       keys: keysWith(OLD, {}, { ...HOLDER, tenant: "other" }),
-      kept: sealed,
+      kept: sealedTeam,
       says: "the stored key was changed",
     },
     {
-      name: "for another session",
+      name: "because it was sealed for another session",
       keys: keysWith(OLD, {}, { ...HOLDER, session: "session_two" }),
-      kept: sealed,
+      kept: sealedTeam,
       says: "the stored key was changed",
     },
   ])("$name", ({ keys, kept, says }) => {
@@ -131,12 +131,15 @@ describe("an operator's key", () => {
   it.each([
     { name: "open access", env: { OPEN_ACCESS: "loopback" } },
     { name: "a loopback origin", env: { SERVICE_ORIGINS: "http://127.0.0.1:8787" } },
-  ])("that is missing belongs into .dev.vars on this machine, by $name", ({ env }) => {
-    const found = keysWith(OLD, env).keyOf(stored);
-    expect(found.ok ? "" : found.failure.message).toContain("add it to .dev.vars");
-  });
+  ])(
+    "that is missing is to be added to .dev.vars if the service is local because of $name",
+    ({ env }) => {
+      const found = keysWith(OLD, env).keyOf(stored);
+      expect(found.ok ? "" : found.failure.message).toContain("add it to .dev.vars");
+    },
+  );
 
-  it("is sent to its own origin", () => {
+  it("is sent to the origin that it is bound to", () => {
     expect(keysWith(OLD, { OPENAI_API_KEY: "sk-ours" }).keyOf(stored)).toEqual({
       ok: true,
       key: "sk-ours",

@@ -5,12 +5,13 @@ import { follow, post, request, start } from "../session-client";
 import { filed, ofType, outcomes, sqlOf, trail, withFiles } from "./file-runs";
 
 /**
- * Agents that work on files, in whole runs: their files are frozen with each answer and become the
- * result of the turn.
+ * Agents that work on files, in whole runs. Their files are frozen with each answer, and the
+ * winner's files become the result of the turn. The model names select behaviours of the simulated
+ * provider.
  */
 
 describe("agents with workspaces", () => {
-  it("write, read each other's files, and return the winner's files", async () => {
+  it("write files and read each other's files, and the turn's result has the winner's files", async () => {
     const run = await start(withFiles(["builder", "critic"]));
     const { events } = await follow(run);
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
@@ -32,7 +33,7 @@ describe("agents with workspaces", () => {
     expect(file.headers.get("x-content-type-options")).toBe("nosniff");
   });
 
-  it("keep a final text over 256 KiB whole in a file, and return its beginning (long final)", async () => {
+  it("store a final text over 256 KiB completely in a file, and show its beginning (long final)", async () => {
     const run = await start(withFiles(["novelist", "novelist"]));
     const { events } = await follow(run);
     const end = events.at(-1);
@@ -65,7 +66,7 @@ describe("agents with workspaces", () => {
     ]);
   });
 
-  it("E15 keep the files of their earlier answer with an answer that has no files", async () => {
+  it("E15 keep the files of their earlier answer if a new answer comes from an empty workspace", async () => {
     const run = await start(withFiles(["refiner", "critic"]));
     const { events } = await follow(run);
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
@@ -86,10 +87,10 @@ describe("agents with workspaces", () => {
     expect(await (await request(`${path}/files/src/sum.sh`)).text()).toBe("echo $((6 * 7))\n");
   });
 
-  it("keep the files of their earlier answer with an answer that only changes text, in every turn (A3, D1)", async () => {
+  it("keep the files of their earlier answer if a new answer only changes text, in every turn (A3, D1)", async () => {
     const run = await start(withFiles(["diarist", "critic"]));
     await follow(run);
-    const note = (turn: number) => ({ path: `note-${turn - 1}.txt` });
+    const noteOf = (turn: number) => ({ path: `note-${turn - 1}.txt` });
     for (const turn of [2, 3]) {
       expect(
         (await post(`/api/sessions/${run.session_id}/turns`, { question: "And now?" })).status,
@@ -101,7 +102,7 @@ describe("agents with workspaces", () => {
         { label: "agent1.1", snapshot: "agent1.1", files: "workspace" },
         { label: "agent1.2", snapshot: "agent1.1", files: "kept" },
       ]);
-      const notes = Array.from({ length: turn }, (_, nth) => note(nth + 1));
+      const notes = Array.from({ length: turn }, (_, index) => noteOf(index + 1));
       const path = `/api/sessions/${run.session_id}/turns/${turn}`;
       for (const place of ["/answers/agent1.2/files", "/files"])
         expect(await (await request(`${path}${place}`)).json()).toMatchObject({ data: notes });
@@ -116,16 +117,16 @@ describe("agents with workspaces", () => {
         .split("\n")
         .map((line) => ({ round, line })),
     );
-    const kept = records.filter(({ line }) =>
+    const keptFilesNotes = records.filter(({ line }) =>
       line.includes("no file changed: earlier files stay."),
     );
-    expect(kept.map(({ round, line }) => [round, JSON.parse(line).kind])).toEqual([
-      [2, "result"], // of `new_answer`
+    expect(keptFilesNotes.map(({ round, line }) => [round, JSON.parse(line).kind])).toEqual([
+      [2, "result"], // the result of `new_answer`
       [3, "start"],
     ]);
   });
 
-  it("return no files if the round deleted all of them; so does the result, and the next turn starts without files (D1)", async () => {
+  it("return no files if they deleted all of them, and the next turn starts without files (D1)", async () => {
     const run = await start(withFiles(["waster", "keeper"]));
     await follow(run);
     expect(
@@ -148,13 +149,13 @@ describe("agents with workspaces", () => {
       });
     expect((await post(path, { question: "And now?" })).status).toBe(202);
     const third = await follow({ ...run, turn: 3 });
-    // it only writes if the file does not exist
+    // The simulated model writes the file only if it does not exist.
     expect(trail(third.events, "a0")).toContain("write /workspace/a.txt");
     const { prefix } = await filed(run);
     expect((await readStoredSnapshots(env.BUCKET, prefix)).problems).toEqual([]);
   });
 
-  it("have new files with an answer that only rewrote the same bytes (D1)", async () => {
+  it("have their own snapshot for an answer if they only wrote the same bytes again (D1)", async () => {
     const run = await start(withFiles(["builder", "critic"]));
     await follow(run);
     expect(
@@ -163,7 +164,7 @@ describe("agents with workspaces", () => {
     const { events } = await follow({ ...run, turn: 2 });
     const path = `/api/sessions/${run.session_id}/turns/2`;
     const answers = ofType(events, "answer.submitted");
-    // The same bytes again are a change, so this answer has its own files.
+    // A write is a change even if the bytes are the same, so this answer has its own snapshot.
     expect(answers.find(({ agent }) => agent === "a0")).toMatchObject({
       snapshot: "agent1.1",
       files: "workspace",

@@ -5,7 +5,7 @@ import { answers, says, tool, uses, votes } from "../../../coordination/builders
 import { World } from "../../../coordination/world";
 import { FilesSession, Shelf } from "./files-session";
 
-/** Whose files belong to each answer of an attempt, over real tables. */
+/** Which files belong to each answer of an attempt, with real tables. */
 
 const SETTINGS = { fileTools: true, shell: true, readBeforeDelete: false, contexts: [] };
 const PATHS = ["a", "b", "deep/c"] as const;
@@ -25,12 +25,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ does: fc.constant("keep" as const), text: fc.constantFrom("1", "2") }),
   fc.record({ does: fc.constantFrom("restart", "vote") }),
 ) as fc.Arbitrary<Step>;
-/** Steps of each round, up to its answer. */
+/** The steps of each round before its answer. */
 const rounds = fc.array(fc.array(step, { maxLength: 4 }), { minLength: 1, maxLength: 4 });
-/** Files at the start of the turn: those of an earlier turn. */
+/** The files at the start of the turn, which an earlier turn has written. */
 const earlier = fc.dictionary(path, fc.constantFrom("1", "2"), { maxKeys: 3 });
 
-/** Applies the changes of the round to the files again. */
+/** Performs steps with an agent's files, and computes the expected files independently. */
 class Round {
   readonly files: Map<string, string>;
   readonly touched = new Set<string>();
@@ -85,7 +85,7 @@ function begin(): {
   return { world, session, does };
 }
 
-/** The files of an answer, contents by path. */
+/** The contents of an answer's files, by path. */
 async function filesOf(
   session: FilesSession,
   turn: number,
@@ -105,13 +105,13 @@ async function filesOf(
 const sorted = (files: ReadonlyMap<string, string>) => Object.fromEntries([...files].sort());
 
 describe("an answer of an attempt", () => {
-  it("has the files of its author's previous answer if its round changed no file, else exactly its workspace (D1)", async () => {
+  it("has the files of its author's workspace, or of the previous answer if its round changed no file (D1)", async () => {
     await fc.assert(
-      fc.asyncProperty(earlier, rounds, async (given, played) => {
+      fc.asyncProperty(earlier, rounds, async (earlierFiles, roundSteps) => {
         const { world, session, does } = begin();
         session.asks();
         await does("a", async (files) => {
-          for (const [file, text] of Object.entries(given))
+          for (const [file, text] of Object.entries(earlierFiles))
             await files.write(file, encoder.encode(text));
         });
         session.does("a", answers("First."));
@@ -120,47 +120,47 @@ describe("an answer of an attempt", () => {
         session.does("b", votes("a"));
         session.does("a", says("Done."));
         expect(world.ending).toMatchObject({ type: "turn.completed" });
-        const base = new Map(Object.entries(given));
+        const base = new Map(Object.entries(earlierFiles));
         session.asks();
         session.does("b", answers("Other."));
         let before: ReadonlyMap<string, string> | null = null;
-        for (const [nth, steps] of played.entries()) {
+        for (const [nth, steps] of roundSteps.entries()) {
           const round = new Round(base);
-          for (const one of steps) {
-            if (one.does === "restart") session.restart();
-            else if (one.does === "vote" && nth > 0) await reopens(world, session);
-            else await does("a", (files) => round.do(one, files));
+          for (const step of steps) {
+            if (step.does === "restart") session.restart();
+            else if (step.does === "vote" && nth > 0) await voteAndReopen(world, session);
+            else await does("a", (files) => round.do(step, files));
           }
           session.does("a", answers(`Idea ${nth}`));
           const event = world.events("answer.submitted").at(-1);
           const changed = round.touched.size > 0;
-          const due: ReadonlyMap<string, string> = changed ? round.files : (before ?? base);
+          const expected: ReadonlyMap<string, string> = changed ? round.files : (before ?? base);
           expect(
             sorted(await filesOf(session, 2, event?.label ?? "", event?.snapshot ?? null)),
-          ).toEqual(sorted(due));
+          ).toEqual(sorted(expected));
           expect(event?.files).toBe(
-            !changed ? "kept" : due.size === 0 ? "workspace_cleared" : "workspace",
+            !changed ? "kept" : expected.size === 0 ? "workspace_cleared" : "workspace",
           );
           const missing = changed
             ? [...(before?.keys() ?? [])].filter(
-                (file) => !due.has(file) && !round.touched.has(file),
+                (file) => !expected.has(file) && !round.touched.has(file),
               )
             : [];
           expect(event?.left_out?.paths ?? []).toEqual(missing.sort());
-          before = due;
+          before = expected;
         }
       }),
       { numRuns: 60 },
     );
   });
 
-  it("includes the changes of the round before its vote was voided (D1)", async () => {
+  it("includes changes that its round made before a vote that became invalid (D1)", async () => {
     const { world, session, does } = begin();
     session.asks();
     session.does("a", answers("A"));
     session.does("b", answers("B"));
     await does("a", (files) => files.write("a", encoder.encode("1")));
-    await reopens(world, session);
+    await voteAndReopen(world, session);
     session.restart();
     session.does("a", answers("A2"));
     expect(world.events("answer.submitted").at(-1)).toMatchObject({
@@ -171,7 +171,7 @@ describe("an answer of an attempt", () => {
     expect(sorted(await filesOf(session, 1, "agent1.2", "agent1.2"))).toEqual({ a: "1" });
   });
 
-  it("includes the workspace of a presenter in the same way (D1)", async () => {
+  it("is the source of a final text's files if the presenter changed no file (D1)", async () => {
     const { world, session, does } = begin();
     session.asks();
     await does("a", (files) => files.write("a", encoder.encode("1")));
@@ -187,8 +187,8 @@ describe("an answer of an attempt", () => {
   });
 });
 
-/** `a` votes, and a new answer of `b` voids that vote: the same round continues. */
-async function reopens(world: World, session: FilesSession): Promise<void> {
+/** `a` votes, and a new answer of `b` makes the vote invalid: the round of `a` continues. */
+async function voteAndReopen(world: World, session: FilesSession): Promise<void> {
   const round = world.agent("a").rounds;
   session.does("a", votes("b"));
   session.does("b", answers(`Other ${world.log.length}`));

@@ -19,7 +19,7 @@ const submitted = {
   sequence_number: 9,
 };
 
-it("one answer on its own names the source of its files and the omitted files (D1)", () => {
+it("an answer names the source of its files and the files that it leaves out (D1)", () => {
   const left_out = { count: 1, paths: ["src/app.js"] };
   const { hasFiles, ...answer } = toAnswerText({ ...submitted, left_out });
   expect(hasFiles).toBe(true);
@@ -29,6 +29,6 @@ it("one answer on its own names the source of its files and the omitted files (D
   });
 });
 
-it("an answer without omitted files does not mention any (D1)", () => {
+it("an answer that leaves out no files has no field for them (D1)", () => {
   expect(toAnswerText(submitted)).not.toHaveProperty("left_out");
 });

@@ -14,7 +14,7 @@ import {
 import { World, type WorldOptions } from "../../../coordination/world";
 import { FilesSession, Shelf } from "./files-session";
 
-/** The user's contexts in a session's tables, under failures and restarts. */
+/** Agents that read and change the user's contexts, with real tables, failures and restarts. */
 
 const FILES = { "a.txt": "A", "b/c.txt": "C", "b/key.pem": "K", "big/x": "X" };
 const PINS: PinnedContext[] = [
@@ -43,7 +43,7 @@ let shelf: Shelf;
 let world: World;
 let session: FilesSession;
 
-/** One agent that only presents, unless the rules say otherwise. */
+/** Starts a session with one agent, which by default only presents. */
 function begin(options: WorldOptions = {}): void {
   shelf = new Shelf();
   shelf.put("v1", FILES);
@@ -66,8 +66,8 @@ beforeEach(() => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
-/** The presenter calls its tool once. */
-async function uses1(work: (files: AgentFiles) => Promise<unknown>): Promise<unknown> {
+/** Makes one tool call of the agent. Returns the error of the call; `null` if it succeeded. */
+async function callTool(work: (files: AgentFiles) => Promise<unknown>): Promise<unknown> {
   session.does("a", uses(["files"]));
   return session.tool("a", work);
 }
@@ -75,43 +75,43 @@ async function uses1(work: (files: AgentFiles) => Promise<unknown>): Promise<unk
 const presents = () => session.does("a", says("Done."));
 
 describe("a context file that is too large for a row", () => {
-  it("stays readable when R2 rejects its copy, and a repeated copy is complete", async () => {
+  it("can still be read after R2 rejected a copy, and the next copy is complete", async () => {
     const large = "L".repeat(1_100_000);
     begin();
     shelf.put("v1", { ...FILES, large });
-    const copies = async (files: AgentFiles) =>
+    const copyFile = async (files: AgentFiles) =>
       files.copy("/contexts/site/large", "/workspace/mine");
     session.drawer.isDown = true;
-    expect(await uses1(copies)).toMatchObject({ message: "R2 is away" });
+    expect(await callTool(copyFile)).toMatchObject({ message: "R2 is away" });
     session.drawer.isDown = false;
     expect(
-      await uses1(async (files) =>
+      await callTool(async (files) =>
         expect((await files.read("/contexts/site/large")).byteLength).toBe(large.length),
       ),
     ).toBe(null);
-    expect(await uses1(copies)).toBe(null);
+    expect(await callTool(copyFile)).toBe(null);
     expect([...session.drawer.objects.values()].map(({ byteLength }) => byteLength)).toEqual([
       large.length,
     ]);
     shelf.erase("v1");
     session.restart();
     expect(
-      await uses1(async (files) => expect(await read("/workspace/mine")(files)).toBe(large)),
+      await callTool(async (files) => expect(await read("/workspace/mine")(files)).toBe(large)),
     ).toBe(null);
   });
 });
 
 describe("contents that R2 has lost", () => {
-  it("are distinguished from an unreachable R2 and from a file that never existed", async () => {
+  it("are reported with another code than a file that never existed", async () => {
     const large = "L".repeat(1_100_000);
     begin();
-    await uses1(write("mine", large));
+    await callTool(write("mine", large));
     presents();
     const [entry] = session.workspaces.frozen(1, null).tree;
-    const asked = async () => session.workspaces.contents(entry?.hash ?? "");
-    expect(await asked()).toMatchObject({ ok: true });
+    const readEntry = async () => session.workspaces.contents(entry?.hash ?? "");
+    expect(await readEntry()).toMatchObject({ ok: true });
     session.drawer.objects.clear();
-    expect(await asked()).toEqual({ ok: false, code: "contents_lost" });
+    expect(await readEntry()).toEqual({ ok: false, code: "contents_lost" });
     expect(await session.workspaces.contents("0".repeat(64))).toEqual({
       ok: false,
       code: "file_not_found",
@@ -121,8 +121,8 @@ describe("contents that R2 has lost", () => {
 
 describe("the presenter's changes", () => {
   it("are stored with its final text, against the pinned version", async () => {
-    await uses1(write("/contexts/site/a.txt", "A2"));
-    await uses1(async (files) => {
+    await callTool(write("/contexts/site/a.txt", "A2"));
+    await callTool(async (files) => {
       await files.read("/contexts/site/big/x");
       files.remove("/contexts/site/big/x");
       await files.write("/contexts/site/new/n", new Uint8Array([65]));
@@ -138,9 +138,9 @@ describe("the presenter's changes", () => {
   });
 
   it("are empty if every file has its original contents again", async () => {
-    await uses1(write("/contexts/site/a.txt", "A2"));
-    await uses1(write("/contexts/site/draft", "D"));
-    await uses1(async (files) => {
+    await callTool(write("/contexts/site/a.txt", "A2"));
+    await callTool(write("/contexts/site/draft", "D"));
+    await callTool(async (files) => {
       await files.write("/contexts/site/a.txt", new TextEncoder().encode("A"));
       files.remove("/contexts/site/draft");
     });
@@ -148,15 +148,15 @@ describe("the presenter's changes", () => {
     expect(await session.changes()).toEqual([]);
   });
 
-  it("survive a process restart between any two calls, and the agent knows its own files again", async () => {
-    await uses1(write("/contexts/site/a.txt", "A2"));
+  it("are kept after restarts between calls, and the agent may still delete its own files", async () => {
+    await callTool(write("/contexts/site/a.txt", "A2"));
     session.restart();
     expect(
-      await uses1(async (files) => files.move("/contexts/site/a.txt", "/contexts/site/b/a.txt")),
+      await callTool(async (files) => files.move("/contexts/site/a.txt", "/contexts/site/b/a.txt")),
     ).toBeNull();
     session.restart();
-    expect(await uses1(async (files) => files.remove("/contexts/site/b/a.txt"))).toBeNull();
-    await uses1(write("/contexts/site/e", "E"));
+    expect(await callTool(async (files) => files.remove("/contexts/site/b/a.txt"))).toBeNull();
+    await callTool(write("/contexts/site/e", "E"));
     session.restart();
     presents();
     session.restart();
@@ -164,7 +164,7 @@ describe("the presenter's changes", () => {
   });
 
   it("of a failed call are dropped", async () => {
-    const problem = await uses1(async (files) => {
+    const problem = await callTool(async (files) => {
       await files.write("/contexts/site/a.txt", new Uint8Array([66]));
       await files.write("/contexts/site/b/key.pem", new Uint8Array());
     });
@@ -175,23 +175,23 @@ describe("the presenter's changes", () => {
 
   it("of a rejected attempt are dropped with it", async () => {
     begin({ rules: { skip_coordination: true, max_orchestration_restarts: 1 } });
-    await uses1(write("/contexts/site/a.txt", "first"));
+    await callTool(write("/contexts/site/a.txt", "first"));
     presents();
     expect(await session.changes()).toEqual(["site@v1 a.txt: first"]);
     session.does("a", rejects("wrong", "again"));
     expect(world.turn.attempt.number).toBe(2);
-    await uses1(async (files) => expect(await read("/contexts/site/a.txt")(files)).toBe("A"));
-    await uses1(write("/contexts/site/e", "second"));
+    await callTool(async (files) => expect(await read("/contexts/site/a.txt")(files)).toBe("A"));
+    await callTool(write("/contexts/site/e", "second"));
     presents();
     expect(await session.changes()).toEqual(["site@v1 e: second"]);
   });
 
-  it("are kept if its answer replaces a text that was cut off (D3)", async () => {
+  it("are kept if its answer replaces a final text that was cut off (D3)", async () => {
     begin({ rules: {} });
     session.does("a", answers("A"));
     session.does("a", votes("a"));
-    await uses1(write("/contexts/site/a.txt", "A2"));
-    await uses1(write("mine.txt", "M"));
+    await callTool(write("/contexts/site/a.txt", "A2"));
+    await callTool(write("mine.txt", "M"));
     session.restart();
     session.does("a", says("cut", { stopReason: "length" }));
     expect(world.events("presentation.completed")).toMatchObject([
@@ -208,11 +208,11 @@ describe("the presenter's changes", () => {
     expect(session.workspaces.frozen(1, null).tree).toMatchObject([{ path: "mine.txt" }]);
   });
 
-  it("are kept together with the answer's workspace if it changed nothing else (D3)", async () => {
+  it("are kept together with the answer's files if it changed nothing else (D3)", async () => {
     begin({ rules: {} });
     session.does("a", answers("A"));
     session.does("a", votes("a"));
-    await uses1(write("/contexts/site/a.txt", "A2"));
+    await callTool(write("/contexts/site/a.txt", "A2"));
     session.does("a", says(""));
     expect(world.events("presentation.completed")).toMatchObject([
       { source: "answer", fallback: "empty", files: "kept", changed_files: 1 },
@@ -220,8 +220,8 @@ describe("the presenter's changes", () => {
     expect(await session.changes()).toEqual(["site@v1 a.txt: A2"]);
   });
 
-  it("are named if a single agent wrote nothing else (D3)", async () => {
-    await uses1(write("/contexts/site/new/n", "N"));
+  it("are named in the answer if a single agent failed before it wrote a text (D3)", async () => {
+    await callTool(write("/contexts/site/new/n", "N"));
     session.does("a", fails({ class: "quota", code: "quota" }));
     expect(world.ending).toMatchObject({
       type: "turn.completed",
@@ -233,7 +233,7 @@ describe("the presenter's changes", () => {
 
 describe("the pinned versions of a turn", () => {
   it("are released at its end, except the versions that its changes are based on", async () => {
-    await uses1(write("/contexts/site/a.txt", "A2"));
+    await callTool(write("/contexts/site/a.txt", "A2"));
     await session.releaseContexts();
     expect(session.released).toEqual([]);
     presents();
@@ -241,12 +241,12 @@ describe("the pinned versions of a turn", () => {
     expect(session.released).toEqual(["turn 1: all but site@v1"]);
   });
 
-  it("are all released by a turn without changes, and by a turn whose changes are not available", async () => {
+  it("are all released by a turn without changes, and by a turn that was cancelled", async () => {
     presents();
     await session.releaseContexts();
     expect(session.released).toEqual(["turn 1: all but "]);
     begin({ rules: { skip_coordination: true, max_orchestration_restarts: 1 } });
-    await uses1(write("/contexts/site/a.txt", "A2"));
+    await callTool(write("/contexts/site/a.txt", "A2"));
     presents();
     session.cancels();
     expect(await session.changes()).toEqual(["site@v1 a.txt: A2"]);
@@ -255,10 +255,10 @@ describe("the pinned versions of a turn", () => {
   });
 });
 
-describe("while the team coordinates", () => {
+describe("contexts", () => {
   beforeEach(() => begin({ rules: {} }));
 
-  it("contexts are read-only", async () => {
+  it("are read-only while the team coordinates", async () => {
     session.does("a", uses(["files"]));
     expect(await session.tool("a", write("/contexts/site/a.txt", "A2"))).toMatchObject({
       code: "read_only",
@@ -273,11 +273,11 @@ describe("while the team coordinates", () => {
 });
 
 describe("a file that an agent copied from a context", () => {
-  it("belongs to the session even if the context is erased", async () => {
-    await uses1(async (files) => files.copy("/contexts/site/b", "mine"));
+  it("can still be read after the context was erased", async () => {
+    await callTool(async (files) => files.copy("/contexts/site/b", "mine"));
     shelf.erase("v1");
     session.restart();
-    await uses1(async (files) => expect(await read("mine/c.txt")(files)).toBe("C"));
+    await callTool(async (files) => expect(await read("mine/c.txt")(files)).toBe("C"));
     presents();
     const { tree } = session.workspaces.frozen(1, null);
     expect(tree.map(({ path }) => path)).toEqual(["mine/c.txt", "mine/key.pem"]);
@@ -285,47 +285,47 @@ describe("a file that an agent copied from a context", () => {
 
   it("is not written if it cannot be fetched, and the agent may try again", async () => {
     const copy = async (files: AgentFiles) => files.copy("/contexts/site/b", "mine");
-    await uses1(async (files) => files.list("/contexts/site"));
+    await callTool(async (files) => files.list("/contexts/site"));
     shelf.isDown = true;
-    expect(await uses1(copy)).toMatchObject({ code: "context_unavailable" });
+    expect(await callTool(copy)).toMatchObject({ code: "context_unavailable" });
     shelf.isDown = false;
-    expect(await uses1(copy)).toBeNull();
+    expect(await callTool(copy)).toBeNull();
   });
 });
 
 describe("contents of contexts", () => {
-  it("are read on demand, once", async () => {
-    await uses1(async (files) => files.walk("/contexts", 10));
+  it("are read only when they are needed, and only once", async () => {
+    await callTool(async (files) => files.walk("/contexts", 10));
     expect(shelf.asked).toEqual([]);
     for (let time = 0; time < 3; time += 1)
-      await uses1(async (files) => read("/contexts/site/a.txt")(files));
+      await callTool(async (files) => read("/contexts/site/a.txt")(files));
     expect(shelf.asked).toEqual(["A"]);
   });
 
-  it("that are erased while the turn runs are missing, and the error names the reason", async () => {
+  it("that are erased while the turn runs cannot be read, and the error names the other contexts", async () => {
     shelf.erase("v1");
-    const problem = await uses1(read("/contexts/site/a.txt"));
+    const problem = await callTool(read("/contexts/site/a.txt"));
     expect(problem).toMatchObject({
       code: "unknown_place",
       message: expect.stringContaining("There are /contexts/docs."),
     });
   });
 
-  it("that are unreachable fail the tool, not the turn", async () => {
+  it("that cannot be reached make the tool call fail, but not the turn", async () => {
     shelf.isDown = true;
-    expect(await uses1(read("/contexts/site/a.txt"))).toMatchObject({
+    expect(await callTool(read("/contexts/site/a.txt"))).toMatchObject({
       code: "context_unavailable",
     });
     shelf.isDown = false;
-    expect(await uses1(read("/contexts/site/a.txt"))).toBeNull();
+    expect(await callTool(read("/contexts/site/a.txt"))).toBeNull();
   });
 
-  it("may grow to the upload limit, which is independent of the workspace limit", async () => {
+  it("may have more files than a workspace, because the limit of uploads applies", async () => {
     shelf.put(
       "v1",
       Object.fromEntries(Array.from({ length: 5_001 }, (_, nth) => [`f${nth}`, "x"])),
     );
-    expect(await uses1(write("/contexts/site/one-more", "y"))).toBeNull();
+    expect(await callTool(write("/contexts/site/one-more", "y"))).toBeNull();
     presents();
     expect(await session.changes()).toEqual(["site@v1 one-more: y"]);
   });
@@ -336,18 +336,18 @@ describe("the contents of a turn's changes to contexts", () => {
 
   it.each([
     {
-      name: "stay as long as the session if the turn completed with them",
+      name: "are kept as long as the session if the turn completed with them",
       ends: () => session.does("a", confirms),
       changes: kept,
     },
     {
-      name: "are released if the turn was cancelled before they were confirmed",
+      name: "are deleted if the turn was cancelled before its final text was confirmed",
       ends: () => session.cancels(),
       changes: ["site@v1 a.txt: gone"],
     },
   ])("$name", async ({ ends, changes }) => {
     begin({ rules: { skip_coordination: true, max_orchestration_restarts: 1 } });
-    await uses1(write("/contexts/site/a.txt", "A2"));
+    await callTool(write("/contexts/site/a.txt", "A2"));
     presents();
     ends();
     await session.tidies();

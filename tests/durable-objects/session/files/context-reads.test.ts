@@ -7,25 +7,25 @@ import { hashOf } from "../../../../src/workspace/snapshot";
 import { Shelf } from "./files-session";
 
 /**
- * Concurrent requests to R2 or D1 on behalf of one session. They share the platform's six
- * connections with model calls.
+ * Requests of one session to R2 and D1. They must run one after the other, because they share the
+ * platform's six connections with model calls.
  */
 
 const SITE = { name: "site", version: "v1" };
 const FILES = Object.fromEntries([1, 2, 3, 4, 5, 6].map((nth) => [`f${nth}`, `text ${nth}`]));
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-/** Counts concurrent reads; each read takes a moment. */
+/** Delays reads, and counts how many run at the same time. */
 class CountedReads {
-  now = 0;
-  most = 0;
+  current = 0;
+  maximum = 0;
 
-  async slowly<T>(answer: () => Promise<T>): Promise<T> {
-    this.now += 1;
-    this.most = Math.max(this.most, this.now);
+  async slowly<T>(read: () => Promise<T>): Promise<T> {
+    this.current += 1;
+    this.maximum = Math.max(this.maximum, this.current);
     await new Promise((resolve) => setTimeout(resolve, 2));
-    this.now -= 1;
-    return answer();
+    this.current -= 1;
+    return read();
   }
 }
 
@@ -53,15 +53,15 @@ function begin() {
 }
 
 describe("six agents that read files of a context for the first time", () => {
-  it("get them one at a time", async () => {
+  it("get the files one after the other", async () => {
     const { shelf, contexts, read } = begin();
     await contexts.load([SITE]);
     const found = await Promise.all(Object.values(FILES).map(read));
     expect(found).toEqual(Object.values(FILES).map(bytesOf));
-    expect(shelf.counted.most).toBe(1);
+    expect(shelf.counted.maximum).toBe(1);
   });
 
-  it("share one request for the same file, and each may change its own copy", async () => {
+  it("share one request for the same file, and each gets its own copy of the bytes", async () => {
     const { shelf, contexts, read } = begin();
     await contexts.load([SITE]);
     const found = await Promise.all(Array.from({ length: 6 }, () => read("text 1")));
@@ -74,13 +74,13 @@ describe("six agents that read files of a context for the first time", () => {
   });
 });
 
-it("trees of contexts, their files and attachments are requested one after the other", async () => {
+it("trees of contexts, their files, and attachments are requested one after the other", async () => {
   const { shelf, storageQueue, contexts, read } = begin();
   shelf.put("v2", { other: "text" });
   await contexts.load([SITE]);
   const get = () =>
     shelf.counted.slowly(async () => ({ arrayBuffer: async () => bytesOf("came").buffer }));
-  const unused = () => Promise.reject(new Error("nobody writes"));
+  const unused = () => Promise.reject(new Error("nothing is written in this test"));
   const bucket = { get, put: unused, delete: unused } as unknown as ConstructorParameters<
     typeof AttachmentStore
   >[0]["bucket"];
@@ -104,5 +104,5 @@ it("trees of contexts, their files and attachments are requested one after the o
     read("text 2"),
   ]);
   expect(attached).toEqual(bytesOf("came"));
-  expect(shelf.counted.most).toBe(1);
+  expect(shelf.counted.maximum).toBe(1);
 });

@@ -9,12 +9,12 @@ import { hashOf } from "../../../../src/workspace/snapshot";
 import type { FileEntry, Tree } from "../../../../src/workspace/types";
 import { readStoredSnapshots } from "../../../../simulated/stored-snapshots";
 
-/** A session's files over the runtime's own SQLite and R2, without a session. */
+/** A session's file stores with the runtime's own SQLite and R2, but without a session. */
 
 const TENANT = "files";
 type Contents = Readonly<Record<string, string | Uint8Array>>;
 
-/** Records the calls that reach R2. `breaks` runs before and after each call and may throw. */
+/** Records the calls of R2. `breaks` is called before and after each call of R2, and may throw. */
 type BucketRecorder = {
   calls: string[];
   breaks: (call: string, when: "before" | "after") => void;
@@ -22,7 +22,7 @@ type BucketRecorder = {
 
 export type FileRig = Awaited<ReturnType<typeof makeRig>>;
 
-/** Each with its own session. */
+/** Runs a test with file stores of its own session. */
 export const withFiles = (work: (rig: FileRig) => Promise<void>): Promise<void> =>
   runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
     await work(await makeRig(storage));
@@ -41,7 +41,7 @@ async function makeRig(storage: DurableObjectStorage) {
   };
   const ends = { parentOf: (turn: number) => (turn > 1 ? turn - 1 : null), completedWith: () => 1 };
   const started = () => fileStores(places, { ...ends, latest: () => state.latest });
-  /** `restart` drops everything that is only in memory. */
+  // `restart` creates the stores again, so that everything is lost that is only in memory.
   const rig = {
     ...started(),
     storage,
@@ -55,7 +55,7 @@ async function makeRig(storage: DurableObjectStorage) {
       commit(rig, contents, interruption),
     answer: (place: SnapshotPlace, contents: Contents) => answer(rig, place, contents),
     work: () => work(rig),
-    /** Deletes contents everywhere. */
+    /** Deletes contents from the session's storage and from R2. */
     async lose(entry: FileEntry | undefined): Promise<void> {
       storage.sql.exec("DELETE FROM blobs WHERE hash = ?", entry?.hash ?? "");
       await env.BUCKET.delete(`${sessionPrefix(TENANT, session)}blobs/${entry?.hash}`);
@@ -72,10 +72,10 @@ type Stores = ReturnType<typeof fileStores> & {
   restart: () => void;
 };
 
-/** How a tool call is interrupted: cut off by a restart, or aborted. */
+/** How a tool call is interrupted: before its rows are written ("forgotten"), or by an abort. */
 type Interruption = "forgotten" | AbortSignal;
 
-/** Writes contents like a tool call that settles. */
+/** Writes contents like a tool call that ends. */
 async function commit(
   { blobs, storage }: Stores,
   contents: Contents,
@@ -108,17 +108,15 @@ async function answer(rig: Stores, place: SnapshotPlace, contents: Contents): Pr
 }
 
 /**
- * Runs all recorded jobs until none is left, each time from storage alone. Returns how many tries
- * failed.
+ * Performs all jobs until none is left, with a restart after each failed try. Returns the number of
+ * failed tries.
  */
 async function work(rig: Stores): Promise<number> {
   let failures = 0;
-  for (
-    let item = rig.outbox.due(Number.MAX_SAFE_INTEGER);
-    item;
-    item = rig.outbox.due(Number.MAX_SAFE_INTEGER)
-  ) {
-    if (failures > 100) throw new Error("it never comes to an end");
+  for (;;) {
+    const item = rig.outbox.due(Number.MAX_SAFE_INTEGER);
+    if (!item) return failures;
+    if (failures > 100) throw new Error("the jobs do not come to an end");
     try {
       const delivered = await rig.jobs.perform(item.body);
       if (delivered === "done") rig.outbox.done(item.id);
@@ -130,7 +128,6 @@ async function work(rig: Stores): Promise<number> {
     failures += 1;
     rig.restart();
   }
-  return failures;
 }
 
 function bucketViews(prefix: string) {
@@ -138,13 +135,13 @@ function bucketViews(prefix: string) {
   return {
     keys: async (): Promise<string[]> =>
       (await objects()).map(({ key }) => key.slice(prefix.length)),
-    /** The objects of R2 by key; writing one again changes its version. */
+    /** The keys of the objects in R2 with their versions; a new write changes the version. */
     versions: async () => (await objects()).map(({ key, version }) => `${key} ${version}`),
     stored: () => readStoredSnapshots(env.BUCKET, prefix),
   };
 }
 
-/** The same bucket with a recorder, whose calls can fail. */
+/** The same bucket, with a recorder that can make its calls fail. */
 function watchedBucket(real: Bucket, watched: BucketRecorder): Bucket {
   return new Proxy(real, {
     get(target, name) {

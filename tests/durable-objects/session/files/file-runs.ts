@@ -8,7 +8,8 @@ import { LOCAL_TENANT, sessionName } from "../../../../src/tenancy/principal";
 import { request, type Run, teamOf } from "../session-client";
 
 /**
- * Whole runs of agents with workspaces, and what such a run leaves in its log, its storage and R2.
+ * Helpers for whole runs of agents with workspaces. They read what a run has stored in its log, in
+ * the session's storage and in R2.
  */
 
 export const ofType = <T extends WireEvent["type"]>(events: readonly WireEvent[], type: T) =>
@@ -28,7 +29,7 @@ export function withFiles(models: readonly string[], more: object = {}): Record<
   };
 }
 
-/** File accesses of an agent, as `operation path` and the code of a refusal. */
+/** The file accesses of an agent, as `operation path`, with the code of a refusal after it. */
 export const trail = (events: readonly WireEvent[], agent: string) =>
   ofType(events, "files.accessed")
     .filter((event) => event.agent === agent)
@@ -38,7 +39,7 @@ export const trail = (events: readonly WireEvent[], agent: string) =>
       ),
     );
 
-/** Completed tool calls, as `agent tool outcome`. */
+/** The completed tool calls, as `agent tool outcome`. */
 export const outcomes = (events: readonly WireEvent[]) =>
   ofType(events, "tool.completed").map(({ agent, name, outcome }) => `${agent} ${name} ${outcome}`);
 
@@ -54,8 +55,8 @@ export const sqlOf = <Row extends Record<string, SqlStorageValue>>(
 };
 
 /**
- * Waits until all file jobs of the session are done. Returns its prefix in R2 and a listing of its
- * keys.
+ * Waits until all file jobs of the session are done. Returns the session's prefix in R2, and a
+ * function that lists its keys.
  */
 export async function filed(run: Run): Promise<{ prefix: string; keys: () => Promise<string[]> }> {
   await vi.waitFor(
@@ -68,7 +69,7 @@ export async function filed(run: Run): Promise<{ prefix: string; keys: () => Pro
   return { prefix, keys };
 }
 
-/** A tree as the API lists it, in the format of `readStoredSnapshots`. */
+/** The tree that the API returns for this path, in the format of `readStoredSnapshots`. */
 export async function listing(path: string): Promise<Record<string, string>> {
   const { data } = await (await request(path)).json<SessionFiles>();
   return Object.fromEntries(

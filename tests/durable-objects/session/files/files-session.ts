@@ -17,14 +17,14 @@ import { Disk } from "../../../../simulated/disk";
 
 type Texts = Readonly<Record<string, string>>;
 
-/** The part of R2 that these tests use. */
+/** R2 in memory, with the operations that these tests use. */
 class Drawer {
   readonly objects = new Map<string, Uint8Array>();
-  /** A bucket that rejects writes. */
+  /** Whether the bucket rejects writes. */
   isDown = false;
 
   get bucket(): Bucket {
-    const asked = {
+    const operations = {
       put: async (key: string, bytes: Uint8Array) => {
         if (this.isDown) throw new Error("R2 is away");
         this.objects.set(key, bytes);
@@ -35,7 +35,7 @@ class Drawer {
         return bytes ? { arrayBuffer: async () => bytes.slice().buffer } : null;
       },
     };
-    return asked as unknown as Bucket;
+    return operations as unknown as Bucket;
   }
 }
 const NO_MISHAPS = {
@@ -47,11 +47,13 @@ const NO_MISHAPS = {
 const decoder = new TextDecoder();
 
 /**
- * Uploaded contexts in memory, with a record of the requests. They can be erased or unreachable.
+ * Uploaded contexts in memory. A version can be erased, and all can be made unreachable.
  */
 export class Shelf implements ContextReader {
   readonly #versions = new Map<string, Texts>();
+  /** The texts of the files that were read. */
   readonly asked: string[] = [];
+  /** Whether contexts cannot be reached. */
   isDown = false;
 
   put(version: string, files: Texts): void {
@@ -91,7 +93,7 @@ export class Shelf implements ContextReader {
       manifest: new Map(),
       has: (hash) => texts.has(hash),
       read,
-      stream: () => Promise.reject(new Error("nobody streams")),
+      stream: () => Promise.reject(new Error("no context is streamed in these tests")),
     };
   }
 }
@@ -101,7 +103,7 @@ async function entryOf(text: string): Promise<FileEntry> {
   return { hash: await hashOf(bytes), size: bytes.byteLength };
 }
 
-/** The files of a session over real tables, driven by the decisions of a `World`. */
+/** The files of a session with real tables. The decisions come from a `World`. */
 export class FilesSession {
   readonly #disk = new Disk({
     mishaps: NO_MISHAPS,
@@ -113,13 +115,13 @@ export class FilesSession {
     () => {},
   ).storage;
   readonly drawer = new Drawer();
-  /** The messages about pinned versions. */
+  /** The releases of pinned versions, as texts. */
   readonly released: string[] = [];
   readonly #world: World;
   readonly #shelf: Shelf;
   readonly #settings: WorkspaceSettings;
   #workspaces: Workspaces;
-  /** Of the tool call that settles now. */
+  /** The staged changes of the tool call that ends now. */
   #staged: StagedChanges | null = null;
 
   constructor(world: World, shelf: Shelf, settings: WorkspaceSettings) {
@@ -137,12 +139,12 @@ export class FilesSession {
     return this.#workspaces;
   }
 
-  /** Keeps only what is on disk. */
+  /** Creates the workspaces again, so that only the tables are kept. */
   restart(): void {
     this.#workspaces = this.#make();
   }
 
-  /** Runs `work` as the agent's owed tool call. Returns the error of the call. */
+  /** Runs `work` as the agent's owed tool call. Returns the error of the call; `null` if none. */
   async tool(id: string, work: (files: AgentFiles) => Promise<unknown>): Promise<unknown> {
     const { turn, ids } = this.#world;
     this.#world.startsTool(id);
@@ -158,55 +160,58 @@ export class FilesSession {
       problem = error;
       staged = null;
     }
-    const from = this.#world.steps.length;
+    const stepsBefore = this.#world.steps.length;
     this.#staged = staged;
     const events = this.#world.tool(id, problem === null ? "ok" : "error");
     this.#staged = null;
     const ended = events.find((event) => event.type === "tool.completed");
     const payload = staged && ended ? { toolCall: ended.tool_call, staged, results: [] } : null;
-    this.#workspaces.write(this.#workspaces.entry(this.#world.steps.slice(from), payload));
+    this.#workspaces.write(this.#workspaces.entry(this.#world.steps.slice(stepsBefore), payload));
     return problem;
   }
 
-  /** The presenter's reply is a text that is too long to be shown whole. */
+  /** The presenter replies with a text that is too long to be shown whole. */
   async says(id: string, text: string): Promise<void> {
     const bytes = new TextEncoder().encode(text);
-    const whole = { name: "final.txt", hash: await hashOf(bytes), bytes };
-    await this.#workspaces.spill({ staged: null, results: [whole] }, new AbortController().signal);
+    const file = { name: "final.txt", hash: await hashOf(bytes), bytes };
+    await this.#workspaces.spill({ staged: null, results: [file] }, new AbortController().signal);
     this.#world.starts(id);
-    this.#kept(() => this.#world.does(id, says(text, { storable: true })), whole);
+    this.#store(() => this.#world.does(id, says(text, { storable: true })), file);
   }
 
-  /** The agent's call ends like this. */
+  /** The agent's call starts and ends with this move. */
   does(id: string, move: Move): void {
     this.#world.starts(id);
-    this.#kept(() => this.#world.does(id, move));
+    this.#store(() => this.#world.does(id, move));
   }
 
   /** The user cancels the turn. */
   cancels(): void {
-    this.#kept(() => this.#world.give({ type: "cancel_requested" }));
+    this.#store(() => this.#world.give({ type: "cancel_requested" }));
   }
 
-  /** Runs the owed jobs for versions, from storage alone. */
+  /** Restarts, and performs the jobs that release pinned versions. */
   async releaseContexts(): Promise<void> {
     this.restart();
-    const duties = this.#workspaces.outbox.all().filter(({ type }) => type === "release_contexts");
-    for (const duty of duties) await this.#workspaces.perform(duty);
+    const jobs = this.#workspaces.outbox.all().filter(({ type }) => type === "release_contexts");
+    for (const job of jobs) await this.#workspaces.perform(job);
   }
 
-  /** The user asks again: the next turn follows the latest turn. */
+  /** The user asks a question: the next turn starts. */
   asks(): void {
-    this.#kept(() => this.#world.ask());
+    this.#store(() => this.#world.ask());
   }
 
-  /** Releases contents that nothing references, as a turn's end requires. */
+  /** Performs the jobs that delete contents that nothing needs. */
   async tidies(): Promise<void> {
-    for (const duty of this.#workspaces.outbox.all())
-      if (duty.type === "tidy") await this.#workspaces.perform(duty);
+    for (const job of this.#workspaces.outbox.all())
+      if (job.type === "tidy") await this.#workspaces.perform(job);
   }
 
-  /** The contexts that the turn's latest final changed, as `name@version path: text`, or `gone`. */
+  /**
+   * The changes to contexts of the turn's latest final text, as `name@version path: text`. The text
+   * is `gone` for a removed file or for missing contents.
+   */
   async changes(turn = 1): Promise<string[]> {
     const texts: string[] = [];
     for (const { context, version, changes } of this.#workspaces.contextChanges(turn)) {
@@ -220,10 +225,11 @@ export class FilesSession {
     return texts;
   }
 
-  #kept(act: () => unknown, wholeText: ResultFile | null = null): void {
-    const from = this.#world.steps.length;
+  /** Performs an action of the world, and stores the files of its steps. */
+  #store(act: () => unknown, wholeText: ResultFile | null = null): void {
+    const stepsBefore = this.#world.steps.length;
     act();
-    const steps = this.#world.steps.slice(from);
+    const steps = this.#world.steps.slice(stepsBefore);
     this.#workspaces.write(this.#workspaces.entry(steps, null, wholeText));
   }
 

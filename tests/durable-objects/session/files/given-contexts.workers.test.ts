@@ -6,8 +6,8 @@ import type { WireEvent } from "../../../../src/protocol/events";
 import { eventsPath, follow, post, request, type Run, start, teamOf } from "../session-client";
 
 /**
- * Uploaded contexts in whole runs: all agents see the version at the turn's start, and only the
- * presenter changes it.
+ * Uploaded contexts in whole runs. All agents see the version that was the newest at the start of
+ * the turn, and only the presenter changes it.
  */
 
 const SITE = {
@@ -39,10 +39,10 @@ async function push(name: string, contents: Record<string, string>): Promise<str
       })
     ).json<ContextUpload>();
   };
-  const begun = await put();
+  const upload = await put();
   for (const text of Object.values(contents)) {
-    if (!begun.missing.includes(await hash(text))) continue;
-    const path = `/api/contexts/${name}/blobs/${await hash(text)}?version=${begun.version}`;
+    if (!upload.missing.includes(await hash(text))) continue;
+    const path = `/api/contexts/${name}/blobs/${await hash(text)}?version=${upload.version}`;
     expect(
       (
         await request(path, {
@@ -56,14 +56,15 @@ async function push(name: string, contents: Record<string, string>): Promise<str
   return (await put()).version;
 }
 
-/** One agent that takes part in the full protocol. */
-const FULL = { ui: { use_orchestrator_for_single_agent: true } };
+/** A setting with which a single agent coordinates and presents like a team. */
+const FULL_PROTOCOL = { ui: { use_orchestrator_for_single_agent: true } };
 const GRANTS = [
   { path: "site", permission: "write", protected_paths: ["LICENSE", "*.pem"] },
   { path: "docs" },
 ];
 
-function given(
+/** A team of these models with these contexts. */
+function teamWithContexts(
   models: readonly string[],
   grants: readonly unknown[] = GRANTS,
   more: object = {},
@@ -91,7 +92,7 @@ const changesOf = async ({ session_id, turn }: Run) =>
 const contents = async ({ session_id, turn }: Run, of: string): Promise<Response> =>
   request(`/api/sessions/${session_id}/turns/${turn}/changes/blobs/${await hash(of)}`);
 
-/** The versions that a session holds, and for which turn. */
+/** The versions that a session has pinned, as `turn: name version`. */
 async function pinsOf({ session_id }: Run): Promise<string[]> {
   const sql = "SELECT turn, name, version FROM context_pins WHERE session = ? ORDER BY turn, name";
   const { results } = await env.DB.prepare(sql)
@@ -99,15 +100,15 @@ async function pinsOf({ session_id }: Run): Promise<string[]> {
     .all<{ turn: number; name: string; version: string }>();
   return results.map(({ turn, name, version }) => `${turn}: ${name} ${version}`);
 }
-/** Versions are released soon after the turn. */
-const comesToHold = (run: Run, pins: readonly string[]) =>
+/** Waits until the session has only these pins: versions are released soon after the turn. */
+const waitForPins = (run: Run, pins: readonly string[]) =>
   vi.waitFor(async () => expect(await pinsOf(run)).toEqual(pins), 10_000);
 
 describe("a team with contexts", () => {
-  it("reads them, and its presenter changes the writable ones in a change set that can be fetched", async () => {
+  it("reads them, and its presenter changes the writable ones; clients can fetch the changes", async () => {
     const version = await push("site", SITE);
     await push("docs", { "a.md": "read me" });
-    const run = await start(given(["editor"], GRANTS, FULL));
+    const run = await start(teamWithContexts(["editor"], GRANTS, FULL_PROTOCOL));
     const { events } = await follow(run);
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
     expect(events.find(({ type }) => type === "turn.started")).toMatchObject({
@@ -118,17 +119,14 @@ describe("a team with contexts", () => {
     });
 
     const lines = trail(events);
-    const [before, after] = [
-      lines.slice(0, lines.indexOf("write /contexts/site/index.html done")),
-      lines,
-    ];
-    expect(before).toEqual(
+    const firstWrite = lines.indexOf("write /contexts/site/index.html done");
+    expect(lines.slice(0, firstWrite)).toEqual(
       expect.arrayContaining([
         "read /contexts/site/index.html done",
         "write /contexts/site/index.html read_only",
       ]),
     );
-    expect(after).toEqual(
+    expect(lines).toEqual(
       expect.arrayContaining([
         "write /contexts/site/LICENSE protected",
         "write /contexts/site/keys/a.pem protected",
@@ -136,7 +134,7 @@ describe("a team with contexts", () => {
       ]),
     );
 
-    await comesToHold(run, [`1: site ${version}`]);
+    await waitForPins(run, [`1: site ${version}`]);
 
     const edited = "<h1>page 42</h1>\n";
     expect(await changesOf(run)).toEqual({
@@ -162,10 +160,10 @@ describe("a team with contexts", () => {
     }
   });
 
-  it("keeps a copied file after the context was erased, and returns only contents that a change names", async () => {
+  it("keeps copied files after the context was erased, and returns only contents that a change names", async () => {
     await push("site", SITE);
     await push("docs", { "a.md": "read me" });
-    const run = await start(given(["editor", "critic"]));
+    const run = await start(teamWithContexts(["editor", "critic"]));
     await follow(run);
     await request("/api/contexts/site", { method: "DELETE" });
     const label = (
@@ -179,10 +177,10 @@ describe("a team with contexts", () => {
         .map((path) => `site/${path}`)
         .sort(),
     );
-    const kept = await request(
+    const copiedFile = await request(
       `/api/sessions/${run.session_id}/turns/1/answers/agent1.1/files/site/old.txt`,
     );
-    expect(await kept.text()).toBe("old\n");
+    expect(await copiedFile.text()).toBe("old\n");
     expect((await contents(run, SITE.LICENSE)).status).toBe(404);
     expect((await contents(run, "never written")).status).toBe(404);
     expect(
@@ -191,9 +189,11 @@ describe("a team with contexts", () => {
     expect((await request(`/api/sessions/${run.session_id}/turns/2/changes`)).status).toBe(404);
   });
 
-  it("sees in each turn the version that was uploaded before the turn", async () => {
+  it("sees in each turn the version that was the newest when the turn started", async () => {
     const first = await push("site", { "index.html": "page one" });
-    const run = await start(given(["careless"], [{ path: "site", permission: "write" }]));
+    const run = await start(
+      teamWithContexts(["careless"], [{ path: "site", permission: "write" }]),
+    );
     const second = await push("site", { "index.html": "page two" });
     await follow(run);
     expect(await changesOf(run)).toMatchObject({ data: [{ base_version: first }] });
@@ -208,34 +208,39 @@ describe("a team with contexts", () => {
 
   it("keeps the presenter's changes if the presentation falls back to an answer (D3)", async () => {
     const version = await push("site", SITE);
-    const fallen = await start(given(["silent"], [{ path: "site", permission: "write" }], FULL));
-    const { events } = await follow(fallen);
+    const run = await start(
+      teamWithContexts(["silent"], [{ path: "site", permission: "write" }], FULL_PROTOCOL),
+    );
+    const { events } = await follow(run);
     expect(trail(events)).toContain("write /contexts/site/index.html done");
-    const fellBack = {
+    const fallbackEvent = {
       type: "presentation.completed",
       source: "answer",
       fallback: "empty",
       changed_files: 1,
     };
-    expect(events).toContainEqual(expect.objectContaining(fellBack));
+    expect(events).toContainEqual(expect.objectContaining(fallbackEvent));
     const change = { path: "index.html", hash: await hash("lost"), size: 4 };
-    expect((await changesOf(fallen)).data).toEqual([
+    expect((await changesOf(run)).data).toEqual([
       { context: "site", base_version: version, changes: [change] },
     ]);
-    expect(await (await contents(fallen, "lost")).text()).toBe("lost");
-    await comesToHold(fallen, [`1: site ${version}`]);
+    expect(await (await contents(run, "lost")).text()).toBe("lost");
+    await waitForPins(run, [`1: site ${version}`]);
   });
 
-  it("changes nothing while the turn runs, and nothing if the turn is cancelled", async () => {
+  it("has no changes while the turn runs, and none after the turn is cancelled", async () => {
     const version = await push("site", SITE);
-    const run = await start(given(["dawdler"], [{ path: "site", permission: "write" }]));
-    const soFar = async () =>
+    const run = await start(teamWithContexts(["dawdler"], [{ path: "site", permission: "write" }]));
+    const logText = async () =>
       (
         await request(`${eventsPath(run)}?limit=1000`, { headers: { accept: "application/json" } })
       ).text();
-    await vi.waitUntil(async () => (await soFar()).includes('"path":"/contexts/site/index.html"'), {
-      timeout: 10_000,
-    });
+    await vi.waitUntil(
+      async () => (await logText()).includes('"path":"/contexts/site/index.html"'),
+      {
+        timeout: 10_000,
+      },
+    );
     expect(await changesOf(run)).toEqual({ object: "list", data: [] });
     expect(await pinsOf(run)).toEqual([`1: site ${version}`]);
     await post(`/api/sessions/${run.session_id}/cancel`);
@@ -243,12 +248,12 @@ describe("a team with contexts", () => {
     expect(events.at(-1)).toMatchObject({ type: "turn.cancelled" });
     expect(await changesOf(run)).toEqual({ object: "list", data: [] });
     expect((await contents(run, "lost")).status).toBe(404);
-    await comesToHold(run, []);
+    await waitForPins(run, []);
   });
 });
 
 describe("a missing context", () => {
-  it("is reported before the run, with its place in the config and a remedy", async () => {
+  it("is reported before a run starts, with its place in the config and a remedy", async () => {
     const config_yaml = `agent: {id: a, backend: {type: ollama, model: m}}\norchestrator:\n  context_paths: [{path: nowhere}]\n`;
     const response = await post("/api/runs", { question: "?", config_yaml });
     const problem = await response.json<{
@@ -270,7 +275,7 @@ describe("a missing context", () => {
 
   it("also refuses the next turn of a session", async () => {
     await push("brief", { "a.md": "x" });
-    const run = await start(given(["careless"], ["brief"]));
+    const run = await start(teamWithContexts(["careless"], ["brief"]));
     await follow(run);
     await request("/api/contexts/brief", { method: "DELETE" });
     const response = await post(`/api/sessions/${run.session_id}/turns`, { question: "And now?" });

@@ -8,10 +8,12 @@ import { fileTool, readAsText, runTool } from "../../../tools/files/agent-tree";
 import { FilesSession, Shelf } from "./files-session";
 import { cpuMs } from "../../../fakes/cpu-time";
 
-/** Workspaces at their limit of 5,000 files, over the session's real tables. */
+/** Workspaces with the maximum of 5,000 files, with real tables. */
 const SETTINGS = { fileTools: true, shell: true, readBeforeDelete: true, contexts: [] };
-/** The slowest test, which writes all files, takes a third of a second. */
-const SOON_MS = 2_000;
+/**
+ * CPU time limit of one call. The slowest call, which writes all files, takes a third of a second.
+ */
+const CALL_LIMIT_MS = 2_000;
 
 const pathOf = (nth: number) => `src/${nth % 50}/file-${String(nth).padStart(4, "0")}.txt`;
 const textOf = (nth: number) =>
@@ -22,19 +24,22 @@ const write = (path: string, text: string) => (files: AgentFiles) =>
 let world: World;
 let session: FilesSession;
 
-/** Runs one tool call of the agent and returns its error. No call may take long. */
-async function uses1(id: string, work: (files: AgentFiles) => Promise<unknown>): Promise<unknown> {
+/** Makes one tool call of the agent, which may not take long. Returns its error; `null` if none. */
+async function callTool(
+  id: string,
+  work: (files: AgentFiles) => Promise<unknown>,
+): Promise<unknown> {
   session.does(id, uses(["files"]));
   const startedAt = cpuMs();
   const problem = await session.tool(id, work);
-  expect(cpuMs() - startedAt).toBeLessThan(SOON_MS);
+  expect(cpuMs() - startedAt).toBeLessThan(CALL_LIMIT_MS);
   return problem;
 }
 
-/** A file tool's result for the agent. */
-async function says(id: string, name: string, args: object): Promise<string> {
+/** Calls a file tool and returns the text of its result. */
+async function runFileTool(id: string, name: string, args: object): Promise<string> {
   let text = "";
-  const problem = await uses1(id, async (files) => {
+  const problem = await callTool(id, async (files) => {
     text = (await runTool(fileTool(name), args, files)).text;
   });
   expect(problem).toBe(null);
@@ -50,25 +55,27 @@ beforeEach(async () => {
   world = new World({ agents: ["a", "b"], every });
   world.ask();
   session = new FilesSession(world, new Shelf(), SETTINGS);
-  expect(await uses1("a", writeAll)).toBe(null);
+  expect(await callTool("a", writeAll)).toBe(null);
 });
 
 describe(`a workspace of ${FILES.files} files`, () => {
-  it("refuses more files, and a refusal loses none", async () => {
-    expect(await uses1("a", write("one-more.txt", "1"))).toMatchObject({ code: "too_many_files" });
-    expect(await uses1("a", write(pathOf(7), "changed"))).toBe(null);
-    expect(await uses1("a", async (files) => files.remove(pathOf(8)))).toBe(null);
-    expect(await uses1("a", write("one-more.txt", "1"))).toBe(null);
+  it("refuses more files, and no file is lost by the refusal", async () => {
+    expect(await callTool("a", write("one-more.txt", "1"))).toMatchObject({
+      code: "too_many_files",
+    });
+    expect(await callTool("a", write(pathOf(7), "changed"))).toBe(null);
+    expect(await callTool("a", async (files) => files.remove(pathOf(8)))).toBe(null);
+    expect(await callTool("a", write("one-more.txt", "1"))).toBe(null);
     let paths: string[] = [];
-    await uses1("a", async (files) => {
+    await callTool("a", async (files) => {
       paths = files.walk("/workspace", 2 * FILES.files).paths;
       expect(await readAsText(files, pathOf(7))).toBe("changed");
     });
     expect([paths.length, paths.includes(`/workspace/${pathOf(8)}`)]).toEqual([FILES.files, false]);
   });
 
-  it("has a limited number of directories, also when files are created and deleted in them", async () => {
-    const comeAndGo = async (files: AgentFiles) => {
+  it("has a limited number of directories, also if the files in them are deleted again", async () => {
+    const createAndDelete = async (files: AgentFiles) => {
       files.remove(pathOf(8));
       for (let nth = 0; nth < FILES.files; nth += 1) {
         const path = `${nth}/${"deep/".repeat(38)}x`;
@@ -76,29 +83,29 @@ describe(`a workspace of ${FILES.files} files`, () => {
         files.remove(path);
       }
     };
-    expect(await uses1("a", comeAndGo)).toMatchObject({ code: "too_many_files" });
+    expect(await callTool("a", createAndDelete)).toMatchObject({ code: "too_many_files" });
   });
 
-  it("is listed up to the limit of a conversation, with a note that there is more", async () => {
-    const all = await says("a", "list_directory", { recursive: true });
+  it("is listed up to the limit of a tool result, with a note that there is more", async () => {
+    const all = await runFileTool("a", "list_directory", { recursive: true });
     expect(all.split("\n").length).toBeLessThanOrEqual(FILE_TOOL_LIMITS.entries + 1);
     expect(all.length).toBeLessThan(FILE_TOOL_LIMITS.resultBytes + 200);
     expect(all).toContain("[There is more.");
-    expect((await says("a", "list_directory", { path: "src/49" })).split("\n")).toHaveLength(
+    expect((await runFileTool("a", "list_directory", { path: "src/49" })).split("\n")).toHaveLength(
       FILES.files / 50,
     );
   });
 
   it("is searched to its last file", async () => {
-    expect(await says("a", "grep", { pattern: `^This is file ${FILES.files - 1}\\.$` })).toContain(
-      pathOf(FILES.files - 1),
-    );
-    const everywhere = await says("a", "grep", { pattern: "a line like" });
+    expect(
+      await runFileTool("a", "grep", { pattern: `^This is file ${FILES.files - 1}\\.$` }),
+    ).toContain(pathOf(FILES.files - 1));
+    const everywhere = await runFileTool("a", "grep", { pattern: "a line like" });
     expect(everywhere).toContain(`only until ${FILE_TOOL_LIMITS.entries} lines matched`);
     expect(everywhere.length).toBeLessThan(FILE_TOOL_LIMITS.resultBytes + 200);
   });
 
-  it("is frozen with an answer, and its peer reads it after a restart", async () => {
+  it("is frozen with an answer, and another agent can read it after a restart", async () => {
     session.does("a", answers("All is in the files."));
     session.does("b", answers("I have none."));
     session.restart();
@@ -109,6 +116,6 @@ describe(`a workspace of ${FILES.files} files`, () => {
     });
     expect(tree).toHaveLength(FILES.files);
     const path = `/peers/${world.alias("a")}/${pathOf(4_321)}`;
-    expect(await says("b", "read_file", { path })).toContain("This is file 4321.");
+    expect(await runFileTool("b", "read_file", { path })).toContain("This is file 4321.");
   });
 });

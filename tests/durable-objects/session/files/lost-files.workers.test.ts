@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type FileRig, withFiles } from "./file-rig";
 
-/** Jobs whose contents are lost, with real SQLite and R2. */
+/** File jobs whose contents are missing, with real SQLite and R2. */
 
 const PLACE = { turn: 1, attempt: 1, label: "agent1.1" };
 const large = new Uint8Array(1_200_000).fill(7);
 const RESULT = { type: "upload_result", name: "1/1/agent1/1/r.txt" } as const;
 
-/** The contents that are recorded as lost. */
+/** The contents that are recorded as lost, as `place hash`. */
 const lostOf = ({ storage }: FileRig): string[] =>
   storage.sql
     .exec<{ hash: string; place: string }>(
@@ -19,24 +19,27 @@ const lostOf = ({ storage }: FileRig): string[] =>
 const logged = vi.spyOn(console, "error");
 beforeEach(() => void logged.mockReset().mockImplementation(() => undefined));
 afterEach(() => void vi.clearAllMocks());
-const log = () => logged.mock.calls.map((parts) => parts.join(" "));
+const loggedLines = () => logged.mock.calls.map((parts) => parts.join(" "));
 
 describe("a snapshot with lost contents", () => {
-  it("is tried five times, then stored without them, and names them", () =>
+  it("is tried five times, and then stored with a note of the lost contents", () =>
     withFiles(async (rig) => {
       const tree = await rig.answer(PLACE, { a: "one", b: "two", c: "three", large });
-      const [gone, goneToo] = [tree.get("b")?.hash ?? "", tree.get("large")?.hash ?? ""].sort();
+      const [firstLost, secondLost] = [
+        tree.get("b")?.hash ?? "",
+        tree.get("large")?.hash ?? "",
+      ].sort();
       for (const path of ["b", "large"]) await rig.lose(tree.get(path));
       rig.outbox.add({ type: "tidy" });
       expect(await rig.work()).toBe(4);
       expect(rig.outbox.all()).toEqual([]);
       expect(lostOf(rig)).toEqual([
-        `snapshots/1/1/agent1.1 ${gone}`,
-        `snapshots/1/1/agent1.1 ${goneToo}`,
+        `snapshots/1/1/agent1.1 ${firstLost}`,
+        `snapshots/1/1/agent1.1 ${secondLost}`,
       ]);
-      expect(log()).toEqual([
+      expect(loggedLines()).toEqual([
         expect.stringMatching(
-          `contents of files are lost.* snapshots/1/1/agent1.1 ${gone} ${goneToo}$`,
+          `contents of files are lost.* snapshots/1/1/agent1.1 ${firstLost} ${secondLost}$`,
         ),
       ]);
       expect((await rig.stored()).problems).toEqual([
@@ -52,7 +55,7 @@ describe("a snapshot with lost contents", () => {
       );
     }));
 
-  it("is complete if the contents are written again in time", () =>
+  it("is complete if the contents are written again before the last try", () =>
     withFiles(async (rig) => {
       const tree = await rig.answer(PLACE, { a: "one", b: "two" });
       await rig.lose(tree.get("b"));
@@ -63,7 +66,7 @@ describe("a snapshot with lost contents", () => {
       expect([lostOf(rig), (await rig.stored()).problems]).toEqual([[], []]);
     }));
 
-  it("whose tree is lost is given up as well", () =>
+  it("is recorded as lost if the snapshot itself is missing", () =>
     withFiles(async (rig) => {
       await rig.answer(PLACE, { a: "one" });
       rig.storage.sql.exec("DELETE FROM snapshots");
@@ -76,28 +79,30 @@ describe("a snapshot with lost contents", () => {
 });
 
 describe("a result with lost contents", () => {
-  it("is given up after five tries with the same error, and the next job runs", () =>
+  it("is recorded as lost after five tries, and the next job runs", () =>
     withFiles(async (rig) => {
       const hash = "0".repeat(64);
       rig.outbox.add({ ...RESULT, hash });
       const tree = await rig.answer(PLACE, { a: "one" });
       expect(await rig.work()).toBe(4);
       expect(lostOf(rig)).toEqual([`tool-results/${RESULT.name} ${hash}`]);
-      expect(log()).toEqual([expect.stringContaining(`tool-results/${RESULT.name} ${hash}`)]);
+      expect(loggedLines()).toEqual([
+        expect.stringContaining(`tool-results/${RESULT.name} ${hash}`),
+      ]);
       expect([await rig.text(tree.get("a")), (await rig.stored()).problems]).toEqual(["one", []]);
     }));
 });
 
-describe("R2 without a response", () => {
-  it("never counts as a loss, however often it is asked", () =>
+describe("an unreachable R2", () => {
+  it("never makes contents count as lost, also after many tries", () =>
     withFiles(async (rig) => {
       await rig.answer(PLACE, { a: "one", large });
-      let left = 40;
+      let failuresLeft = 40;
       rig.watched.breaks = () => {
-        left -= 1;
-        if (left > 0) throw new Error("R2 is away");
+        failuresLeft -= 1;
+        if (failuresLeft > 0) throw new Error("R2 is away");
       };
       expect(await rig.work()).toBeGreaterThan(20);
-      expect([lostOf(rig), log(), (await rig.stored()).problems]).toEqual([[], [], []]);
+      expect([lostOf(rig), loggedLines(), (await rig.stored()).problems]).toEqual([[], [], []]);
     }));
 });

@@ -8,11 +8,11 @@ import { follow, post, request, start, teamOf } from "../session-client";
 import { filed, listing, ofType, outcomes, sqlOf, trail, withFiles } from "./file-runs";
 
 /**
- * Files of whole runs in R2: snapshots, large files and large results, and failures of R2 itself.
+ * The files of whole runs in R2: snapshots, large files and large results, also when R2 fails.
  */
 
 describe("agents with workspaces", () => {
-  it("I10 have the snapshots of all answers in R2, as the API lists them, and only the result in the session's storage", async () => {
+  it("I10 have the files of all answers in R2, and only the files of the result in the session's storage", async () => {
     const run = await start(withFiles(["refiner", "critic"]));
     const { events } = await follow(run);
     const { prefix, keys } = await filed(run);
@@ -35,36 +35,36 @@ describe("agents with workspaces", () => {
       trees: { ...trees, "1/1/agent1.final": result },
       problems: [],
     });
-    // each of them alone in its snapshot
+    // Each of the two answers has one new file, which is therefore a separate object.
     expect((await keys()).filter((key) => key.startsWith("blobs/"))).toHaveLength(2);
-    const atHand = await sqlOf<{ text: string }>(
+    const workingCopies = await sqlOf<{ text: string }>(
       run,
       "SELECT CAST(bytes AS TEXT) AS text FROM blobs",
     );
-    expect(atHand).toEqual([{ text: "echo $((6 * 7))\n" }]);
+    expect(workingCopies).toEqual([{ text: "echo $((6 * 7))\n" }]);
     const loser = await request(`${turn}/answers/agent2.1/files/src/other.txt`);
     expect(await loser.text()).toBe("forty-two");
     const zip = await request(`${turn}/answers/agent2.1/archive.zip`);
     expect(new TextDecoder("latin1").decode(await zip.arrayBuffer())).toContain("forty-two");
   });
 
-  it("may repeat a call whose files were too large for a row and were rejected by R2", async () => {
+  it("may repeat a call if R2 rejected its large files", async () => {
     const bucket = Object.getPrototypeOf(env.BUCKET);
     const { put } = bucket;
-    let refusals = 1;
-    const away = vi.spyOn(bucket, "put").mockImplementation(function (
+    let failuresLeft = 1;
+    const putSpy = vi.spyOn(bucket, "put").mockImplementation(function (
       this: unknown,
       ...args: unknown[]
     ) {
       const [, contents] = args;
-      if (contents instanceof ReadableStream && refusals-- > 0) {
+      if (contents instanceof ReadableStream && failuresLeft-- > 0) {
         return Promise.reject(new Error("put: We encountered an internal error."));
       }
       return Reflect.apply(put, this, args);
     });
     const run = await start(withFiles(["hoarder", "critic"]));
     const { events } = await follow(run);
-    away.mockRestore();
+    putSpy.mockRestore();
     expect(outcomes(events).filter((outcome) => outcome.startsWith("a0"))).toEqual([
       "a0 run_command error",
       "a0 run_command ok",
@@ -83,12 +83,12 @@ describe("agents with workspaces", () => {
     expect((await readStoredSnapshots(env.BUCKET, prefix)).problems).toEqual([]);
   });
 
-  it("get a retryable error for a file that R2 cannot return", async () => {
+  it("have files that clients can request again after R2 failed", async () => {
     const run = await start(withFiles(["refiner", "critic"]));
     await follow(run);
     await filed(run);
     const path = `/api/sessions/${run.session_id}/turns/1/answers/agent2.1/files/src/other.txt`;
-    const away = vi
+    const getSpy = vi
       .spyOn(Object.getPrototypeOf(env.BUCKET), "get")
       .mockRejectedValueOnce(new Error("get: We encountered an internal error."));
     const refused = await request(path);
@@ -97,11 +97,11 @@ describe("agents with workspaces", () => {
       "interrupted",
     ]);
     expect(refused.headers.get("retry-after")).toBe("1");
-    away.mockRestore();
+    getSpy.mockRestore();
     expect(await (await request(path)).text()).toBe("forty-two");
   });
 
-  it("read files that are only in R2 when a turn follows an older turn", async () => {
+  it("read files that are only in R2 if a turn continues an older turn", async () => {
     const run = await start(withFiles(["builder", "critic"]));
     await follow(run);
     await post(`/api/sessions/${run.session_id}/turns`, { question: "And seven times eight?" });
@@ -126,7 +126,7 @@ describe("agents with workspaces", () => {
     expect((await readStoredSnapshots(env.BUCKET, prefix)).problems).toEqual([]);
   });
 
-  it("get results that are too large for the conversation as files, complete in R2", async () => {
+  it("get results that are too large for the conversation as files, which are complete in R2", async () => {
     const run = await start(withFiles(["printer", "critic"], { tool_result_max_tokens: 1_000 }));
     const { events } = await follow(run);
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
@@ -149,7 +149,7 @@ describe("agents with workspaces", () => {
     );
   });
 
-  it("page through such a result without workspaces, and through no other file (D12)", async () => {
+  it("can read such a result page by page without a workspace, but no other file (D12)", async () => {
     const team = teamOf(["scholar", "quick"]);
     const url = `${inject("hostileHeadersUrl")}/pages/200000`;
     const look = { name: "look_up", description: "Looks it up.", url, method: "GET" };
@@ -188,34 +188,34 @@ describe("agents with workspaces", () => {
       null,
       null,
     ]);
-    // after the turn the session's storage has none of it
+    // After the turn, the session's storage has no copy.
     expect(await sqlOf(run, "SELECT hash FROM blobs")).toEqual([]);
   });
 
-  it("leave nothing in R2 when their session is erased during an upload", async () => {
+  it("have no files left in R2 after their session was erased during an upload", async () => {
     const bucket = Object.getPrototypeOf(env.BUCKET);
     const { put } = bucket;
-    let isSeen = false;
-    const slow = vi.spyOn(bucket, "put").mockImplementation(async function (
+    let mayUpload = false;
+    const putSpy = vi.spyOn(bucket, "put").mockImplementation(async function (
       this: unknown,
       ...args: unknown[]
     ) {
       do await new Promise((resolve) => setTimeout(resolve, 400));
-      while (!isSeen); // waits until an upload was seen
+      while (!mayUpload);
       return Reflect.apply(put, this, args);
     });
     const run = await start(withFiles(["builder", "critic"]));
     try {
       await follow(run);
       expect(await sqlOf(run, "SELECT id FROM file_duties")).not.toEqual([]);
-      isSeen = true;
+      mayUpload = true;
       expect((await request(`/api/sessions/${run.session_id}`, { method: "DELETE" })).status).toBe(
         204,
       );
       await new Promise((resolve) => setTimeout(resolve, 1_000));
     } finally {
-      isSeen = true;
-      slow.mockRestore();
+      mayUpload = true;
+      putSpy.mockRestore();
     }
     expect(
       (await env.BUCKET.list({ prefix: sessionPrefix(LOCAL_TENANT, run.session_id) })).objects,

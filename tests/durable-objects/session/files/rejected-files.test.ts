@@ -5,7 +5,7 @@ import { answers, rejects, says, tool, uses, votes } from "../../../coordination
 import { World } from "../../../coordination/world";
 import { FilesSession, Shelf } from "./files-session";
 
-/** How the agents of a later attempt see the rejected result, over real tables. */
+/** How the agents of a later attempt see the rejected result, with real tables. */
 
 const GRANT = { name: "site", permission: "write" as const, protectedPaths: [] };
 const SETTINGS = { fileTools: true, shell: true, readBeforeDelete: false, contexts: [GRANT] };
@@ -14,7 +14,7 @@ const decoder = new TextDecoder();
 const write = (path: string, text: string) => (files: AgentFiles) =>
   files.write(path, encoder.encode(text));
 
-/** `a` has the context, `b` does not. */
+/** Starts a session with two agents: `a` has the context, `b` does not. */
 function begin() {
   const every = { workspace: true, tools: [tool("files", { idempotent: true })] };
   const contexts = [{ name: "site", version: "v1", permissions: { a: "write" as const } }];
@@ -30,8 +30,11 @@ function begin() {
   return { world, session, does };
 }
 
-/** One attempt up to the final text of `a`, which writes `file` and changes the context. */
-async function rejectedOnce(
+/**
+ * Plays attempt `nth` up to the rejection of its final text. Agent `a` writes a file with its
+ * answer, and as presenter a second file and changes to the context.
+ */
+async function playRejectedAttempt(
   { session, does }: ReturnType<typeof begin>,
   nth: number,
 ): Promise<void> {
@@ -49,8 +52,8 @@ async function rejectedOnce(
   session.does("a", rejects("wrong", "again"));
 }
 
-/** All files that an agent sees below a directory, contents by path. */
-async function seen(
+/** The contents of all files that an agent sees below a directory, by path. */
+async function filesBelow(
   run: ReturnType<typeof begin>,
   id: string,
   directory: string,
@@ -63,7 +66,8 @@ async function seen(
   return Object.fromEntries(found);
 }
 
-const failure = async (work: () => unknown): Promise<string> => {
+/** The code of the `FileError` that `work` throws; `none` if it throws nothing. */
+const errorCode = async (work: () => unknown): Promise<string> => {
   try {
     await work();
     return "none";
@@ -73,61 +77,61 @@ const failure = async (work: () => unknown): Promise<string> => {
   }
 };
 
-describe("a next attempt", () => {
+describe("an agent after a rejected attempt", () => {
   it("reads the rejected result with its changes to contexts, also after a restart (D4)", async () => {
     const run = begin();
     run.session.asks();
-    await rejectedOnce(run, 1);
+    await playRejectedAttempt(run, 1);
     run.session.restart();
-    expect(await seen(run, "a", "/attempts")).toEqual({
+    expect(await filesBelow(run, "a", "/attempts")).toEqual({
       "/attempts/1/answer.txt": "answer 1",
       "/attempts/1/final1.txt": "final 1",
       "/attempts/1/contexts/site/app.js": "new 1",
       "/attempts/1/contexts/site/same.js": "y",
     });
-    // Its workspace still starts as the turn started.
-    expect(await seen(run, "a", "/workspace")).toEqual({});
-    expect(await seen(run, "a", "/contexts")).toMatchObject({
+    // The workspace itself is the same as at the start of the turn.
+    expect(await filesBelow(run, "a", "/workspace")).toEqual({});
+    expect(await filesBelow(run, "a", "/contexts")).toMatchObject({
       "/contexts/site/app.js": "old",
       "/contexts/site/gone.js": "x",
     });
   });
 
-  it("does not see the change of a context that the agent does not have (D4)", async () => {
+  it("does not see changes to a context that it has no access to (D4)", async () => {
     const run = begin();
     run.session.asks();
-    await rejectedOnce(run, 1);
-    expect(Object.keys(await seen(run, "b", "/attempts"))).toEqual([
+    await playRejectedAttempt(run, 1);
+    expect(Object.keys(await filesBelow(run, "b", "/attempts"))).toEqual([
       "/attempts/1/answer.txt",
       "/attempts/1/final1.txt",
     ]);
   });
 
-  it("sees the result of the attempt directly before it (D4)", async () => {
+  it("sees only the result of the latest rejected attempt (D4)", async () => {
     const run = begin();
     run.session.asks();
-    await rejectedOnce(run, 1);
-    await rejectedOnce(run, 2);
-    expect(await seen(run, "a", "/attempts")).toMatchObject({
+    await playRejectedAttempt(run, 1);
+    await playRejectedAttempt(run, 2);
+    expect(await filesBelow(run, "a", "/attempts")).toMatchObject({
       "/attempts/2/final2.txt": "final 2",
       "/attempts/2/contexts/site/app.js": "new 2",
     });
     await run.does("a", async (files) => {
-      expect(await failure(() => files.read("/attempts/1/final1.txt"))).toBe("unknown_place");
+      expect(await errorCode(() => files.read("/attempts/1/final1.txt"))).toBe("unknown_place");
       expect(files.list("/attempts").map(({ name }) => name)).toEqual(["2"]);
     });
   });
 
-  it("may copy from it and change nothing in it, under the absolute path only (D4)", async () => {
+  it("may copy the rejected files but not change them, and may have its own directory `attempts` (D4)", async () => {
     const run = begin();
     run.session.asks();
-    await rejectedOnce(run, 1);
+    await playRejectedAttempt(run, 1);
     await run.does("a", async (files) => {
-      expect(await failure(() => files.write("/attempts/1/x", encoder.encode("x")))).toBe(
+      expect(await errorCode(() => files.write("/attempts/1/x", encoder.encode("x")))).toBe(
         "read_only",
       );
-      expect(await failure(() => files.remove("/attempts/1/final1.txt"))).toBe("read_only");
-      expect(await failure(() => files.move("/attempts/1/final1.txt", "x"))).toBe("read_only");
+      expect(await errorCode(() => files.remove("/attempts/1/final1.txt"))).toBe("read_only");
+      expect(await errorCode(() => files.move("/attempts/1/final1.txt", "x"))).toBe("read_only");
       expect(files.list("/").map(({ name }) => name)).toEqual([
         "attempts",
         "contexts",
@@ -135,21 +139,21 @@ describe("a next attempt", () => {
         "workspace",
       ]);
       files.copy("/attempts/1/final1.txt", "mine.txt");
-      // A directory of this name in a project is the project's.
+      // A relative path with this name is a directory of the workspace.
       await write("attempts/1/x", "x")(files);
     });
-    expect(await seen(run, "a", "/workspace")).toEqual({
+    expect(await filesBelow(run, "a", "/workspace")).toEqual({
       "/workspace/attempts/1/x": "x",
       "/workspace/mine.txt": "final 1",
     });
   });
 
-  it("is at least the second attempt: the first has no such path (D4)", async () => {
+  it("is the only one that sees `/attempts`: the path does not exist in the first attempt (D4)", async () => {
     const run = begin();
     run.session.asks();
     await run.does("a", async (files) => {
       expect(files.list("/").map(({ name }) => name)).toEqual(["contexts", "peers", "workspace"]);
-      expect(await failure(() => files.read("/attempts/1/x"))).toBe("unknown_place");
+      expect(await errorCode(() => files.read("/attempts/1/x"))).toBe("unknown_place");
     });
   });
 });

@@ -16,8 +16,8 @@ const NO_MISHAPS = {
 const disk = () => new Disk({ mishaps: NO_MISHAPS, schedule: () => {}, toWorld: (at) => at });
 
 /**
- * A session whose turns each add a file to the files of their parent turn, and freeze the tree as
- * an answer and as the result.
+ * Stores the snapshots of a session. Each turn adds one file to the files of its parent turn, and
+ * freezes the tree as an answer and as the result.
  */
 function sessionOf(turns: readonly { turn: number; parent: number | null }[]) {
   const { sql } = disk().state(
@@ -26,12 +26,12 @@ function sessionOf(turns: readonly { turn: number; parent: number | null }[]) {
   ).storage;
   createTables(sql);
   const parents = new Map(turns.map(({ turn, parent }) => [turn, parent]));
-  const fresh = () =>
+  const newStore = () =>
     new SnapshotStore(sql, {
       parentOf: (turn) => parents.get(turn) ?? null,
       completedWith: () => 1,
     });
-  const store = fresh();
+  const store = newStore();
   const frozen = turns.flatMap(({ turn }) => {
     const tree: Tree = new Map([
       ...store.baseOf(turn),
@@ -43,7 +43,7 @@ function sessionOf(turns: readonly { turn: number; parent: number | null }[]) {
       return { place, paths: [...tree.keys()] };
     });
   });
-  return { frozen, restarted: fresh() };
+  return { frozen, restarted: newStore() };
 }
 
 /** The number of manifests that a tree is read from. */
@@ -52,28 +52,29 @@ function manifestsOf(store: SnapshotStore, place: SnapshotPlace): number {
   return parent === null ? 1 : 1 + manifestsOf(store, parent);
 }
 
+/** Turns of which each follows the turn before it in the list. */
 const chain = (turns: readonly number[]) =>
-  turns.map((turn, nth) => ({ turn, parent: turns[nth - 1] ?? null }));
+  turns.map((turn, index) => ({ turn, parent: turns[index - 1] ?? null }));
 
 describe("the trees of a session", () => {
   it.each([
     {
-      name: "whose turns follow one another",
+      name: "in which each turn follows the turn before",
       turns: chain(Array.from({ length: 40 }, (_, nth) => nth + 1)),
     },
     {
-      name: "whose turns each follow the turn eight before",
+      name: "in which each turn follows the turn eight numbers before",
       turns: chain(Array.from({ length: 20 }, (_, nth) => 1 + 8 * nth)),
     },
     {
-      name: "whose every eighth turn follows another turn",
+      name: "in which the numbers of all turns are multiples of eight",
       turns: chain(Array.from({ length: 20 }, (_, nth) => 8 * (nth + 1))),
     },
     {
-      name: "whose turns all follow the first",
+      name: "in which all turns follow the first turn",
       turns: chain([1, 2, 3]).map(({ turn }) => ({ turn, parent: turn > 1 ? 1 : null })),
     },
-  ])("$name are complete, each from at most eight manifests", ({ turns }) => {
+  ])("$name are complete and are each read from at most eight manifests", ({ turns }) => {
     const { frozen, restarted } = sessionOf(turns);
     for (const { place, paths } of frozen)
       expect([...(restarted.read(place)?.tree.keys() ?? [])].toSorted()).toEqual(paths.toSorted());
@@ -82,12 +83,12 @@ describe("the trees of a session", () => {
     ).toBeLessThanOrEqual(8);
   });
 
-  it("usually cost only their changes", () => {
+  it("are usually stored as differences only", () => {
     const { frozen, restarted } = sessionOf(chain(Array.from({ length: 40 }, (_, nth) => nth + 1)));
-    const whole = frozen.filter(
+    const completeSnapshots = frozen.filter(
       ({ place }) => restarted.frozen(place)?.parent === null && place.turn > 1,
     );
-    expect(whole.length).toBeLessThanOrEqual(6);
-    expect(whole.every(({ place }) => place.label.endsWith(".final"))).toBe(true);
+    expect(completeSnapshots.length).toBeLessThanOrEqual(6);
+    expect(completeSnapshots.every(({ place }) => place.label.endsWith(".final"))).toBe(true);
   });
 });

@@ -4,16 +4,16 @@ import { createTables } from "../../../../durable-objects/session/session-tables
 import type { Tree } from "../../../../src/workspace/types";
 import { type FileRig, withFiles } from "./file-rig";
 
-/** A session's files in R2 and in its own storage: real SQLite, real R2. */
+/** A session's files in R2 and in its own storage, with real SQLite and R2. */
 
 const FIRST = { turn: 1, attempt: 1, label: "agent1.1" };
 const SECOND = { turn: 1, attempt: 1, label: "agent1.2" };
 const FINAL = { turn: 1, attempt: 1, label: "agent1.final" };
 const LATER = { turn: 2, attempt: 1, label: "agent2.final" };
 
-/** More than fits into a row, and different from any other contents. */
+/** Contents that are too large for a row; each seed gives different contents. */
 const large = (seed: number, bytes = 1_200_000): Uint8Array => new Uint8Array(bytes).fill(seed);
-const folder = (keys: readonly string[]) => keys.map((key) => key.slice(0, key.indexOf("/")));
+const foldersOf = (keys: readonly string[]) => keys.map((key) => key.slice(0, key.indexOf("/")));
 const listed = (tree: Tree) =>
   Object.fromEntries([...tree].map(([path, { hash, size }]) => [path, `${hash} ${size}`]));
 const bytesOf = ({ storage }: FileRig) =>
@@ -22,22 +22,22 @@ const bytesOf = ({ storage }: FileRig) =>
     .one().sum;
 
 describe("contents too large for a row", () => {
-  it("E16 are written to R2 by two agents at once, as the same object, and read back", () =>
+  it("E16 can be written to R2 by two agents at the same time, as one object", () =>
     withFiles(async (rig) => {
       const [tree] = await Promise.all([rig.commit({ a: large(1) }), rig.commit({ b: large(1) })]);
       expect(rig.watched.calls).toEqual(["put", "put"]);
-      const written = await rig.versions();
+      const versionsBefore = await rig.versions();
       await rig.commit({ c: large(1) });
-      // create-only: the object is the first one
-      expect([rig.watched.calls.length, await rig.versions()]).toEqual([3, written]);
-      expect(folder(await rig.keys())).toEqual(["blobs"]);
+      // The third write did not replace the object.
+      expect([rig.watched.calls.length, await rig.versions()]).toEqual([3, versionsBefore]);
+      expect(foldersOf(await rig.keys())).toEqual(["blobs"]);
       expect(bytesOf(rig)).toBe(0);
       const entry = tree.get("a");
       rig.restart();
       expect(await rig.blobs.read({ hash: entry?.hash ?? "" })).toEqual(large(1));
     }));
 
-  it("fail their call if R2 rejects them, and may be written again", () =>
+  it("make their call fail if R2 rejects them, and can be written again", () =>
     withFiles(async (rig) => {
       rig.watched.breaks = () => {
         throw new Error("R2 is away");
@@ -50,7 +50,7 @@ describe("contents too large for a row", () => {
       );
     }));
 
-  it("are stored no further once their call is aborted", () =>
+  it("are no longer written after their call is aborted", () =>
     withFiles(async (rig) => {
       const stop = new AbortController();
       rig.watched.breaks = (_, when) =>
@@ -61,7 +61,7 @@ describe("contents too large for a row", () => {
       expect([(await rig.keys()).length, rig.rows("blobs")]).toEqual([1, 1]);
     }));
 
-  it("are recorded before they are written, so that an interrupted call leaves nothing behind", () =>
+  it("have a row before they are written, so that they can be deleted after an interruption", () =>
     withFiles(async (rig) => {
       await rig.commit({ a: large(3) }, "forgotten");
       expect(await rig.keys()).toHaveLength(1);
@@ -72,7 +72,7 @@ describe("contents too large for a row", () => {
 });
 
 describe("a snapshot", () => {
-  it("of small files is two writes, and the next snapshot writes only new contents", () =>
+  it("of small files needs two writes, and the next snapshot writes only new contents", () =>
     withFiles(async (rig) => {
       const first = await rig.answer(FIRST, { "a.txt": "one", "b.txt": "two", empty: "" });
       await rig.work();
@@ -93,7 +93,7 @@ describe("a snapshot", () => {
       });
     }));
 
-  it("of as many files as a workspace may hold is two writes, and contains each file", () =>
+  it("of the maximum number of files needs two writes, and contains each file", () =>
     withFiles(async (rig) => {
       const names = Array.from({ length: FILES.files }, (_, nth) => `src/${nth % 50}/${nth}.txt`);
       const tree = await rig.answer(
@@ -107,7 +107,7 @@ describe("a snapshot", () => {
       expect(await rig.stored()).toEqual({ trees: { "1/1/agent1.1": listed(tree) }, problems: [] });
     }));
 
-  it("without changes is only its manifest", () =>
+  it("without new contents needs one write, for its manifest", () =>
     withFiles(async (rig) => {
       await rig.answer(FIRST, { "a.txt": "one" });
       await rig.work();
@@ -117,7 +117,7 @@ describe("a snapshot", () => {
       expect(rig.watched.calls).toEqual(["put"]);
     }));
 
-  it("of a later turn is written as its difference to the previous result, and names that result", () =>
+  it("of a later turn is stored as the difference from the previous result", () =>
     withFiles(async (rig) => {
       const first = await rig.answer(FINAL, { "a.txt": "one", "b.txt": "two" });
       const second = await rig.answer(LATER, { "a.txt": "one", "c.txt": "three" });
@@ -128,7 +128,7 @@ describe("a snapshot", () => {
       });
     }));
 
-  it("has its large files as single objects; those too large for a row are already there", () =>
+  it("has its large files as separate objects; files too large for a row are already in R2", () =>
     withFiles(async (rig) => {
       await rig.answer(FIRST, {
         small: "one",
@@ -138,45 +138,45 @@ describe("a snapshot", () => {
       });
       rig.watched.calls.length = 0;
       await rig.work();
-      // Checks whether the too large file exists; then writes the pack, the large file and the
-      // manifest.
+      // The job checks whether the file exists that is too large for a row. Then it writes the
+      // pack, the large file and the manifest.
       expect(rig.watched.calls).toEqual(["head", "put", "put", "put"]);
-      expect(folder(await rig.keys())).toEqual(["blobs", "blobs", "packs", "snapshots"]);
+      expect(foldersOf(await rig.keys())).toEqual(["blobs", "blobs", "packs", "snapshots"]);
       expect((await rig.stored()).problems).toEqual([]);
     }));
 
   it.each([
-    { name: "before R2 has done it", when: "before" as const },
-    { name: "after R2 has done it, with a lost response", when: "after" as const },
-  ])("is complete in the end, whichever call of R2 fails $name", async ({ when }) => {
-    let broken = 0;
+    { name: "before R2 has performed it", when: "before" as const },
+    { name: "after R2 has performed it", when: "after" as const },
+  ])("is complete in the end if any call of R2 fails $name", async ({ when }) => {
+    let allFailures = 0;
     for (let nth = 1, failures = 1; failures > 0; nth += 1) {
       await withFiles(async (rig) => {
         const contents = { a: "one", b: "two", large: large(6, 300_000), there: large(8) };
         const first = await rig.answer(FIRST, contents);
         const second = await rig.answer(SECOND, { ...contents, a: "three", c: "four" });
-        let left = nth;
+        let callsLeft = nth;
         rig.watched.breaks = (_, now) => {
           if (now !== when) return;
-          left -= 1;
-          if (left === 0) throw new Error("R2 is away");
+          callsLeft -= 1;
+          if (callsLeft === 0) throw new Error("R2 is away");
         };
         failures = await rig.work();
-        broken += failures;
+        allFailures += failures;
         rig.watched.breaks = () => undefined;
         const trees = { "1/1/agent1.1": listed(first), "1/1/agent1.2": listed(second) };
         expect(await rig.stored()).toEqual({ trees, problems: [] });
         expect(rig.watched.calls).toContain("head");
       });
     }
-    // A pack, the large file, the check of existing contents, the manifest; then a pack and a
-    // manifest.
-    expect(broken).toBe(6);
+    // The first snapshot needs four calls: a pack, the large file, the check of existing contents,
+    // and the manifest. The second needs two: a pack and the manifest.
+    expect(allFailures).toBe(6);
   });
 });
 
 describe("a turn that has ended", () => {
-  it("keeps the files of its result in the session's storage; other files of snapshots are read from R2", () =>
+  it("keeps only the files of its result in the session's storage; other files are read from R2", () =>
     withFiles(async (rig) => {
       const lost = await rig.answer(FIRST, {
         "a.txt": "one of the loser",
@@ -202,22 +202,22 @@ describe("a turn that has ended", () => {
       await expect(rig.text({ hash: "0".repeat(64), size: 1 })).rejects.toThrow("lost");
     }));
 
-  it("waits for uploads that are still missing in R2, and lets the next turn start", () =>
+  it("deletes no working copies before they are uploaded, and none while the next turn runs", () =>
     withFiles(async (rig) => {
       const tree = await rig.answer(FIRST, { a: "one", b: "two" });
-      const [duty] = rig.outbox.all();
+      const [upload] = rig.outbox.all();
       rig.outbox.add({ type: "tidy" });
       expect(await rig.jobs.perform({ type: "tidy" })).toBe("later");
       expect(await rig.text(tree.get("a"))).toBe("one");
       expect(rig.rows("blobs")).toBe(2);
-      if (duty) await rig.jobs.perform(duty);
+      if (upload) await rig.jobs.perform(upload);
       rig.state.latest = { turn: 2, isRunning: true };
       await rig.commit({ c: "work of the turn that runs" });
       expect(await rig.jobs.perform({ type: "tidy" })).toBe("done");
       expect(rig.rows("blobs")).toBe(3);
     }));
 
-  it("erases files in R2 that only its discarded rounds wrote, unless another round wrote them again", () =>
+  it("erases files in R2 that only discarded rounds wrote, unless they were written again", () =>
     withFiles(async (rig) => {
       await rig.commit({ a: large(8), b: large(9) });
       expect(await rig.jobs.perform({ type: "tidy" })).toBe("done");
@@ -228,7 +228,7 @@ describe("a turn that has ended", () => {
       expect(await rig.blobs.read({ hash: again.get("b")?.hash ?? "" })).toEqual(large(9));
     }));
 
-  it("has empty files without stored contents", () =>
+  it("stores no contents for empty files", () =>
     withFiles(async (rig) => {
       const tree = await rig.answer(FINAL, { empty: "" });
       rig.outbox.add({ type: "tidy" });
@@ -242,8 +242,8 @@ describe("a turn that has ended", () => {
     }));
 });
 
-describe("a session from before snapshots were uploaded to R2", () => {
-  it("uploads them before any contents are released", () =>
+describe("a session that was stored before snapshots were uploaded to R2", () => {
+  it("uploads its snapshots before any contents are deleted", () =>
     withFiles(async (rig) => {
       const tree = await rig.answer(FIRST, { a: "one", b: "two" });
       rig.storage.sql.exec("DROP TABLE file_duties");
@@ -257,7 +257,7 @@ describe("a session from before snapshots were uploaded to R2", () => {
 });
 
 describe("R2 that does not answer", () => {
-  it("fails a read with a remedy for the agent, and the next read may succeed", () =>
+  it("makes a read fail with a retryable code, and the next read may succeed", () =>
     withFiles(async (rig) => {
       const tree = await rig.answer(FIRST, { a: "one", b: "two" });
       rig.outbox.add({ type: "tidy" });

@@ -42,8 +42,8 @@ const presents = () => session.does("a", says("Done."));
 const resultOf = (turn: number) =>
   session.workspaces.frozen(turn, null).tree.map(({ path }) => path);
 
-/** The files of the next turn's agent. */
-async function nextBegins(): Promise<string[]> {
+/** Starts the next turn, and returns the paths in its agent's workspace. */
+async function nextTurnFiles(): Promise<string[]> {
   const found: string[] = [];
   session.asks();
   await does(async (files) => void found.push(...files.walk("/workspace", 100).paths));
@@ -71,7 +71,7 @@ describe("a turn that may be presented twice", () => {
       result: ["second"],
     },
     {
-      name: "has the files of the first presentation if the second failed, because then its text is the final, too",
+      name: "has the files of the first presentation if the second failed, like its final text",
       then: async () => {
         session.does("a", rejects("wrong", "again"));
         await does(write("second"));
@@ -81,7 +81,7 @@ describe("a turn that may be presented twice", () => {
       result: ["first"],
     },
     {
-      name: "has no files if it is cancelled after the first was rejected",
+      name: "has no files if it is cancelled after the first presentation was rejected",
       then: async () => {
         session.does("a", rejects("wrong", "again"));
         await does(write("second"));
@@ -91,7 +91,7 @@ describe("a turn that may be presented twice", () => {
       result: [],
     },
     {
-      name: "has no files if it is cancelled before the first is confirmed",
+      name: "has no files if it is cancelled before the first presentation is confirmed",
       then: () => session.cancels(),
       ends: "turn.cancelled",
       result: [],
@@ -99,29 +99,29 @@ describe("a turn that may be presented twice", () => {
   ])("$name, and the next turn starts with them", async ({ then, ends, result }) => {
     await does(write("first"));
     presents();
-    expect(resultOf(1)).toEqual([]); // it is not the result yet
+    expect(resultOf(1)).toEqual([]); // the presentation is not confirmed yet
     await then();
     expect(world.ending).toMatchObject({ type: ends });
     expect(resultOf(1)).toEqual(result);
     session.restart();
     expect(resultOf(1)).toEqual(result);
-    expect(await nextBegins()).toEqual(result.map((path) => `/workspace/${path}`));
+    expect(await nextTurnFiles()).toEqual(result.map((path) => `/workspace/${path}`));
   });
 });
 
-describe("an agent that writes files, and then fails for good in the middle of its text", () => {
-  it("leaves them as the turn's result, with its text as the answer", async () => {
+describe("a single agent that writes files and then fails while it writes its text", () => {
+  it("still has its files as the turn's result, and its partial text as the answer", async () => {
     begin();
     await does(write("half"));
     world.writing = { a: "Half an answer" };
     session.does("a", fails({ class: "bad_credentials", code: "invalid_key" }));
     expect(world.ending).toMatchObject({ type: "turn.completed", answer: "Half an answer" });
     expect(resultOf(1)).toEqual(["half"]);
-    expect(await nextBegins()).toEqual(["/workspace/half"]);
+    expect(await nextTurnFiles()).toEqual(["/workspace/half"]);
   });
 });
 
-describe("a presenter that starts with the winning files", () => {
+describe("a presenter, which starts with the winner's files,", () => {
   beforeEach(async () => {
     begin();
     await does(write("answer"));
@@ -137,7 +137,7 @@ describe("a presenter that starts with the winning files", () => {
     files: string;
   }>([
     {
-      name: "returns its changed version of them",
+      name: "returns its own files if it changed them",
       does: async (files) => {
         await write("final")(files);
         await remove("answer")(files);
@@ -147,21 +147,21 @@ describe("a presenter that starts with the winning files", () => {
       snapshot: "agent1.final",
     },
     {
-      name: "returns no files, and the log says so, if it deleted all",
+      name: "returns no files if it deleted all of them",
       does: remove("answer"),
       files: "workspace_cleared",
       result: [],
       snapshot: "agent1.final",
     },
     {
-      name: "returns the winning files, and the log says so, if it changed none",
+      name: "returns the winner's files if it changed none of them",
       does: (files) => files.read("answer"),
       files: "kept",
       result: ["answer"],
       snapshot: "agent1.1",
     },
     {
-      name: "returns its own version if it wrote equal bytes",
+      name: "returns its own files if it wrote the same bytes",
       does: write("answer"),
       files: "workspace",
       result: ["answer"],
@@ -177,45 +177,53 @@ describe("a presenter that starts with the winning files", () => {
     expect(resultOf(1)).toEqual(result);
     const final = { attempt: 1, label: "agent1.final", snapshot: "agent1.final" };
     expect(session.workspaces.frozen(1, final).tree).toHaveLength(result.length);
-    expect(await nextBegins()).toEqual(result.map((path) => `/workspace/${path}`));
+    expect(await nextTurnFiles()).toEqual(result.map((path) => `/workspace/${path}`));
   });
 });
 
 describe("a final text over 256 KiB (long final)", () => {
   const text = `The beginning. ${"x".repeat(300 * 1024)} The end.`;
-  /** More than fits into a row. */
+  /** A text that is too large for a row. */
   const huge = `${text}${"y".repeat(1_000_000)}`;
 
   it.each<{ name: string; text: string; before: string[]; kept: string }>([
     { name: "in final.txt", text, before: ["notes"], kept: "final.txt" },
-    { name: "without other files", text, before: [], kept: "final.txt" },
+    { name: "if there are no other files", text, before: [], kept: "final.txt" },
     {
       name: "under the next free name",
       text,
       before: ["final.txt", "final-2.txt"],
       kept: "final-3.txt",
     },
-    { name: "beside a directory of that name", text, before: ["Final.txt/a"], kept: "final-2.txt" },
+    {
+      name: "under another name if a directory has its name",
+      text,
+      before: ["Final.txt/a"],
+      kept: "final-2.txt",
+    },
     { name: "in R2 if it is too large for a row", text: huge, before: [], kept: "final.txt" },
-  ])("is stored whole $name, and the next turn finds it", async ({ text: said, before, kept }) => {
-    begin({ rules: { skip_coordination: true } });
-    for (const path of before) await does(write(path));
-    session.restart();
-    await session.says("a", said);
-    expect(world.events("presentation.completed")).toMatchObject([
-      { source: "presentation", text_file: kept, snapshot: "agent1.final", files: "workspace" },
-    ]);
-    session.restart();
-    const { tree } = session.workspaces.frozen(1, null);
-    expect(tree.map(({ path }) => path).toSorted()).toEqual([...before, kept].toSorted());
-    const contents = await session.workspaces.contents(
-      tree.find(({ path }) => path === kept)?.hash ?? "",
-    );
-    expect(contents.ok && new TextDecoder().decode(contents.bytes) === said).toBe(true);
-    expect(await nextBegins()).toContain(`/workspace/${kept}`);
-  });
+  ])(
+    "is stored completely $name, and the next turn has it",
+    async ({ text: final, before, kept }) => {
+      begin({ rules: { skip_coordination: true } });
+      for (const path of before) await does(write(path));
+      session.restart();
+      await session.says("a", final);
+      expect(world.events("presentation.completed")).toMatchObject([
+        { source: "presentation", text_file: kept, snapshot: "agent1.final", files: "workspace" },
+      ]);
+      session.restart();
+      const { tree } = session.workspaces.frozen(1, null);
+      expect(tree.map(({ path }) => path).toSorted()).toEqual([...before, kept].toSorted());
+      const contents = await session.workspaces.contents(
+        tree.find(({ path }) => path === kept)?.hash ?? "",
+      );
+      expect(contents.ok && new TextDecoder().decode(contents.bytes) === final).toBe(true);
+      expect(await nextTurnFiles()).toContain(`/workspace/${kept}`);
+    },
+  );
 
-  it("keeps the winning files beside it", async () => {
+  it("is stored together with the winner's files", async () => {
     begin();
     await does(write("answer"));
     session.does("a", answers("A"));

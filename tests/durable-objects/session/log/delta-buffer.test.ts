@@ -25,17 +25,17 @@ function start(isWatched: () => boolean = () => true) {
   return { buffer, rows, times };
 }
 
-describe("delta buffer", () => {
+describe("a delta buffer", () => {
   beforeEach(() => vi.useFakeTimers({ now: 1_000_000 }));
   afterEach(() => vi.useRealTimers());
 
-  it("releases the first delta of a call at once", () => {
+  it("is due at once after the first text of a call", () => {
     const { buffer, rows } = start();
     buffer.add(source("c1"), "He");
     expect(rows).toEqual([[{ ...source("c1"), offset: 0, text: "He" }]]);
   });
 
-  it("continues after the stored text of a call from before a restart", () => {
+  it("continues a call's offsets after the text that was stored before a restart", () => {
     const { buffer, rows } = start();
     buffer.seed({ ...source("c1"), offset: 0, text: "Hello" });
     buffer.seed({ ...source("c1"), offset: 5, text: ", you" });
@@ -44,28 +44,28 @@ describe("delta buffer", () => {
     expect(rows).toEqual([[{ ...source("c1"), offset: 10, text: "!" }]]);
   });
 
-  it("counts offsets within each tool call, also for two calls of one tool, and after a restart (F3)", () => {
+  it("counts offsets for each tool call, also for two calls of one tool and after a restart (F3)", () => {
     const { buffer } = start();
-    const of = (tool_index: number): DeltaSource => ({
+    const toolSource = (tool_index: number): DeltaSource => ({
       ...source("c1", "tool_arguments"),
       name: "search",
       tool_index,
     });
-    buffer.seed({ ...of(0), offset: 0, text: '{"q":' });
-    buffer.add(of(0), '"a"}');
-    buffer.add(of(1), '{"q":');
-    buffer.add(of(1), '"b"}');
+    buffer.seed({ ...toolSource(0), offset: 0, text: '{"q":' });
+    buffer.add(toolSource(0), '"a"}');
+    buffer.add(toolSource(1), '{"q":');
+    buffer.add(toolSource(1), '"b"}');
     const items = buffer.take(Date.now()).flat();
     expect(items).toEqual([
-      { ...of(0), offset: 5, text: '"a"}' },
-      { ...of(1), offset: 0, text: '{"q":"b"}' },
+      { ...toolSource(0), offset: 5, text: '"a"}' },
+      { ...toolSource(1), offset: 0, text: '{"q":"b"}' },
     ]);
   });
 
   it.each([
-    { name: "a quarter of a second with a watcher", watched: true, waitMs: FLUSH.watchedMs },
-    { name: "a second without a watcher", watched: false, waitMs: FLUSH.unwatchedMs },
-  ])("writes at most one row per $name", ({ watched, waitMs }) => {
+    { name: "a quarter of a second with readers", watched: true, waitMs: FLUSH.watchedMs },
+    { name: "a second without readers", watched: false, waitMs: FLUSH.unwatchedMs },
+  ])("is due at most once per $name", ({ watched, waitMs }) => {
     const { buffer, rows, times } = start(() => watched);
     for (let nth = 0; nth < 100; nth += 1) {
       buffer.add(source("c1"), "x");
@@ -82,7 +82,7 @@ describe("delta buffer", () => {
       if (nth > 1) expect(at - (times[nth - 1] ?? 0)).toBeGreaterThanOrEqual(waitMs);
   });
 
-  it("puts the deltas of all agents into one row", () => {
+  it("returns the deltas of all agents as one row", () => {
     const { buffer, rows } = start();
     buffer.add(source("c1"), "a");
     buffer.add(source("c2"), "b");
@@ -95,7 +95,7 @@ describe("delta buffer", () => {
     ]);
   });
 
-  it("preserves the text for any sequence of deltas, in rows of a limited size", () => {
+  it("returns the whole text of any sequence of deltas, in rows of a limited size", () => {
     const piece = fc.record({
       call: fc.constantFrom("c1", "c2"),
       text: fc.string({ unit: "grapheme", maxLength: 30 }),
@@ -104,19 +104,19 @@ describe("delta buffer", () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
         const { buffer, rows } = start();
-        const written = new Map<string, string>();
+        const expected = new Map<string, string>();
         for (const { call, text, times } of pieces) {
           buffer.add(source(call), text.repeat(times));
-          written.set(call, (written.get(call) ?? "") + text.repeat(times));
+          expected.set(call, (expected.get(call) ?? "") + text.repeat(times));
         }
         rows.push(...buffer.take(Date.now()));
-        const got = new Map<string, string>();
+        const received = new Map<string, string>();
         for (const { call, offset, text } of rows.flat()) {
-          expect(offset).toBe((got.get(call) ?? "").length);
+          expect(offset).toBe((received.get(call) ?? "").length);
           expect(text.isWellFormed()).toBe(true);
-          got.set(call, (got.get(call) ?? "") + text);
+          received.set(call, (received.get(call) ?? "") + text);
         }
-        for (const [call, text] of written) expect(got.get(call) ?? "").toBe(text);
+        for (const [call, text] of expected) expect(received.get(call) ?? "").toBe(text);
         for (const row of rows)
           expect(row.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThanOrEqual(
             STORE.deltaRowChars,

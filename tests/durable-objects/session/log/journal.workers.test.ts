@@ -23,7 +23,7 @@ const turnStarted: SessionEvent = {
   budget: {},
   deadline_at: 9,
 };
-const settled: SessionEvent = {
+const attemptStarted: SessionEvent = {
   type: "attempt.started",
   at: 2,
   turn: 1,
@@ -56,7 +56,7 @@ type Rig = {
   disk: { sync: () => Promise<void>; refuses: boolean; aborted: string[] };
 };
 
-/** A journal over real tables, with storage faults that the test sets. */
+/** Runs a test with a journal over real tables. `disk` can delay and fail writes. */
 async function inObject(test: (rig: Rig) => Promise<void>): Promise<void> {
   await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, state) => {
     createTables(state.storage.sql);
@@ -98,28 +98,28 @@ async function inObject(test: (rig: Rig) => Promise<void>): Promise<void> {
 const all = { after: 0, turn: null, deltas: true };
 const decoder = new TextDecoder();
 
-it("shows readers only what is stored", async () => {
+it("sends rows to readers only after they are on disk", async () => {
   await inObject(async ({ journal, streams, disk }) => {
-    const flushed = Promise.withResolvers<void>();
-    disk.sync = () => flushed.promise;
+    const synced = Promise.withResolvers<void>();
+    disk.sync = () => synced.promise;
     journal.commit(entry(turnStarted), 1);
     const reader = streams.open(all).getReader();
     await reader.read();
     const first = reader.read();
     const waited = new Promise((resolve) => setTimeout(() => resolve("nothing yet"), 50));
     expect(await Promise.race([first, waited])).toBe("nothing yet");
-    flushed.resolve();
+    synced.resolve();
     expect(decoder.decode((await first).value)).toContain("id: 1\n");
     await reader.cancel();
   });
 });
 
-it("stores the deltas of models before a fact in the same commit, ahead of the fact", async () => {
+it("stores streamed text in the same commit as the next event, and before that event", async () => {
   await inObject(async ({ journal, log }) => {
     journal.commit(entry(turnStarted), 1);
     journal.write({ agent: "a", round: 1, call: "c", kind: "text" }, "first, at once", null);
     journal.write({ agent: "a", round: 1, call: "c", kind: "text" }, " and the rest", null);
-    journal.commit(entry(settled), 2);
+    journal.commit(entry(attemptStarted), 2);
     const rows = [...log.read({ after: 0, upTo: 9, deltas: true })];
     expect(rows.map(({ seq, type }) => [seq, type])).toEqual([
       [1, "turn.started"],
@@ -130,17 +130,17 @@ it("stores the deltas of models before a fact in the same commit, ahead of the f
   });
 });
 
-it("stores the resume point of a reply together with the text before it, until the call ends", async () => {
+it("stores the resume point of a reply together with the text before it, and deletes it when the call ends", async () => {
   await inObject(async ({ journal, log, points }) => {
-    const written = { agent: "a", round: 1, call: "c", kind: "text" } as const;
+    const source = { agent: "a", round: 1, call: "c", kind: "text" } as const;
     const storedText = () =>
       [...log.readDeltas(1)].map(({ body }) => JSON.parse(body).items[0].text);
     journal.commit(entry(turnStarted), 1);
-    journal.write(written, "at once", { id: "reply_1", after: 7 });
+    journal.write(source, "at once", { id: "reply_1", after: 7 });
     expect([storedText(), points.find("c")]).toEqual([["at once"], { id: "reply_1", after: 7 }]);
-    journal.write(written, ", later", { id: "reply_1", after: 8 });
+    journal.write(source, ", later", { id: "reply_1", after: 8 });
     expect([storedText(), points.find("c")]).toEqual([["at once"], { id: "reply_1", after: 7 }]);
-    journal.commit(entry(settled), 2);
+    journal.commit(entry(attemptStarted), 2);
     expect([storedText(), points.find("c")]).toEqual([
       ["at once", ", later"],
       { id: "reply_1", after: 8 },
@@ -152,11 +152,11 @@ it("stores the resume point of a reply together with the text before it, until t
   });
 });
 
-it("keeps nothing of a failed transaction and aborts the object, which restarts from storage", async () => {
+it("stores nothing of a failed transaction, and aborts the object", async () => {
   await inObject(async ({ journal, log, disk }) => {
     journal.commit(entry(turnStarted), 1);
     disk.refuses = true;
-    expect(() => journal.commit(entry(settled), 2)).toThrow("disk full");
+    expect(() => journal.commit(entry(attemptStarted), 2)).toThrow("disk full");
     expect(disk.aborted).toEqual([BEGINS_AGAIN]);
     expect([...log.read({ after: 0, upTo: 9, deltas: true })]).toHaveLength(1);
   });

@@ -17,8 +17,8 @@ import { LOCAL_TENANT, sessionName } from "../../../../src/tenancy/principal";
 const stubOf = ({ session_id }: Run) =>
   env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session_id)));
 
-/** An event of a later version of the service, which this version does not know. */
-async function writeStrangeEvent(
+/** Writes an event that this version cannot fold, as another version of the service might have. */
+async function writeForeignEvent(
   run: Run,
   type = "round.nudged",
   body = '{"round":1,"nudge":1}',
@@ -29,7 +29,7 @@ async function writeStrangeEvent(
         "SELECT max(seq) + 1 AS seq FROM (SELECT seq FROM events UNION SELECT seq FROM deltas)",
       )
       .one();
-    const values = [seq, 1, 1, "nobody", type, 1, body];
+    const values = [seq, 1, 1, "unknown", type, 1, body];
     sql.exec(
       "INSERT INTO events (seq, turn, attempt, agent, type, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
       ...values,
@@ -38,7 +38,7 @@ async function writeStrangeEvent(
   await abortAllDurableObjects();
 }
 
-/** The turn's calls with the tokens they reserved. */
+/** The turn's calls with the tokens that they reserved. */
 async function startedCalls(run: Run): Promise<[string, number][]> {
   const page = await request(eventsPath(run), { headers: { accept: "application/json" } });
   const { data } = await page.json<{ data: WireEvent[] }>();
@@ -57,7 +57,7 @@ it.each([
 ])("ends an open turn with an event $name once, and runs the next turn", async ({ type, body }) => {
   const run = await start(teamOf(["hanging", "hanging"]));
   await vi.waitFor(async () => expect(await startedCalls(run)).toHaveLength(2), 10_000);
-  await writeStrangeEvent(run, type, body);
+  await writeForeignEvent(run, type, body);
   const { events } = await follow(run);
   const charged = events.flatMap((event) =>
     event.type === "call.failed" ? [[event.call, event.tokens]] : [],
@@ -77,9 +77,9 @@ it.each([
   await post(`/api/sessions/${run.session_id}/cancel`);
 });
 
-it("ends a turn whose view cannot be read", async () => {
+it("can cancel a turn whose view cannot be computed", async () => {
   const run = await start(teamOf(["hanging", "hanging"]));
-  await writeStrangeEvent(run, "votes.cleared", "{}");
+  await writeForeignEvent(run, "votes.cleared", "{}");
   await post(`/api/sessions/${run.session_id}/cancel`);
   const { events } = await follow(run);
   expect(
@@ -88,11 +88,11 @@ it("ends a turn whose view cannot be read", async () => {
   expect((await request(`/api/sessions/${run.session_id}`)).status).toBe(200);
 });
 
-it("does not fold a settled turn again: later events in the log change nothing", async () => {
+it("does not read the events of a settled turn again, so later rows in its log change nothing", async () => {
   const run = await start(teamOf(["quick", "plain"]));
   await follow(run);
   const before = await (await request(`/api/sessions/${run.session_id}/turns/1`)).json();
-  await writeStrangeEvent(run);
+  await writeForeignEvent(run);
   expect(await (await request(`/api/sessions/${run.session_id}/turns/1`)).json()).toEqual(before);
   const next = await post(`/api/sessions/${run.session_id}/turns`, {
     question: "And eight times seven?",

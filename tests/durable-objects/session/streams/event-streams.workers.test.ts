@@ -12,11 +12,13 @@ import { eventsPath, follow, parse, post, request, start, teamOf } from "../sess
 type Rig = {
   log: SessionLog;
   streams: EventStreams;
+  /** Writes and publishes streamed text. */
   write: (text?: string) => void;
+  /** Ends the turn. */
   end: () => void;
 };
 
-/** The streams over a real log that the test writes. */
+/** Runs a test with event streams over a real log, to which the test writes. */
 async function inObject(test: (rig: Rig) => Promise<void>): Promise<void> {
   const stub = env.SESSIONS.get(env.SESSIONS.newUniqueId());
   await runInDurableObject(stub, async (_, state) => {
@@ -77,11 +79,11 @@ async function inObject(test: (rig: Rig) => Promise<void>): Promise<void> {
 const all = { after: 0, turn: 1, deltas: true };
 const decoder = new TextDecoder();
 
-/** The writes that an always ready reader receives. */
-async function pieces(stream: ReadableStream<Uint8Array>): Promise<string[]> {
-  const got: string[] = [];
-  for await (const piece of stream) got.push(decoder.decode(piece));
-  return got;
+/** The writes that a reader receives that always reads at once. */
+async function writesOf(stream: ReadableStream<Uint8Array>): Promise<string[]> {
+  const writes: string[] = [];
+  for await (const bytes of stream) writes.push(decoder.decode(bytes));
+  return writes;
 }
 
 async function readAll(stream: ReadableStream<Uint8Array>): Promise<string> {
@@ -89,7 +91,7 @@ async function readAll(stream: ReadableStream<Uint8Array>): Promise<string> {
 }
 
 describe("a reader", () => {
-  it("gets the replay, then live events, without gaps or repeats, and the end when the turn ends", async () => {
+  it("gets stored events, then new events, without gaps or repetitions, until the turn ends", async () => {
     await inObject(async ({ streams, write, end }) => {
       for (let nth = 0; nth < 50; nth += 1) write();
       const text = readAll(streams.open(all));
@@ -104,12 +106,12 @@ describe("a reader", () => {
     });
   });
 
-  it("may disconnect and reconnect anywhere: its text equals the log, byte for byte", async () => {
+  it("may reconnect after any event, and its text is then equal to the log, byte for byte", async () => {
     await inObject(async ({ streams, write, end }) => {
       for (let nth = 0; nth < 300; nth += 1) write("x".repeat(nth));
       end();
-      const whole = (await readAll(streams.open(all))).replace(/^retry.*\n\n/, "");
-      let stitched = "";
+      const completeText = (await readAll(streams.open(all))).replace(/^retry.*\n\n/, "");
+      let joinedText = "";
       let last = 0;
       while (last < 302) {
         const reader = streams.open({ ...all, after: last }).getReader();
@@ -119,15 +121,15 @@ describe("a reader", () => {
         await reader.cancel();
         const frames = decoder.decode(value).split(/(?<=\n\n)/);
         const kept = frames.slice(0, 1 + (last % 13));
-        stitched += kept.join("");
+        joinedText += kept.join("");
         last += kept.length;
       }
-      expect(stitched).toBe(whole);
+      expect(joinedText).toBe(completeText);
       expect(streams.watched).toBe(false);
     });
   });
 
-  it("can omit deltas, with the same event numbers", async () => {
+  it("can leave out deltas, and the numbers of events stay the same", async () => {
     await inObject(async ({ streams, write, end }) => {
       write();
       const live = readAll(streams.open({ ...all, deltas: false }));
@@ -139,23 +141,23 @@ describe("a reader", () => {
     });
   });
 
-  it("that reads nothing is closed at a backlog of one MiB, and the others get everything", async () => {
+  it("that does not read is closed after one MiB of unread bytes, and other readers get everything", async () => {
     await inObject(async ({ streams, write, end }) => {
-      const stuck = streams.open(all).getReader();
-      await stuck.read();
-      await stuck.read();
-      const good = readAll(streams.open(all));
+      const idleReader = streams.open(all).getReader();
+      await idleReader.read();
+      await idleReader.read();
+      const otherReader = readAll(streams.open(all));
       for (let nth = 0; nth < 30; nth += 1) {
         write("y".repeat(STREAM.behindBytes / 16));
         await new Promise((resolve) => setTimeout(resolve, 0));
       }
-      expect((await stuck.read()).done).toBe(true);
+      expect((await idleReader.read()).done).toBe(true);
       end();
-      expect(parse(await good)).toHaveLength(32);
+      expect(parse(await otherReader)).toHaveLength(32);
     });
   });
 
-  it("gets a heartbeat after a long enough silence", async () => {
+  it("gets a heartbeat after `heartbeatMs` without an event", async () => {
     vi.useFakeTimers();
     try {
       await inObject(async ({ streams }) => {
@@ -172,7 +174,7 @@ describe("a reader", () => {
     }
   });
 
-  it("of the whole session is closed some minutes after the last turn", async () => {
+  it("of the whole session is closed `lingerMs` after the latest turn", async () => {
     vi.useFakeTimers();
     try {
       await inObject(async ({ streams, end }) => {
@@ -188,7 +190,7 @@ describe("a reader", () => {
 });
 
 describe("the streams", () => {
-  it("B12 are full at the operator's limit, until a reader disconnects", async () => {
+  it("B12 are full at the maximum number of readers, until a reader disconnects", async () => {
     await inObject(async ({ streams }) => {
       const readers = Array.from({ length: 10 }, () => streams.open(all));
       expect(streams.isFull).toBe(true);
@@ -216,7 +218,7 @@ describe("the streams", () => {
     for (const text of texts) expect(text).toContain("event: turn.cancelled");
   });
 
-  it("B12 close a reader at its time limit, also a reader that stalls", async () => {
+  it("B12 close a reader at its time limit, also if it does not read", async () => {
     vi.useFakeTimers();
     try {
       await inObject(async ({ streams, write }) => {
@@ -234,11 +236,11 @@ describe("the streams", () => {
   });
 
   it.each([
-    { name: "send each commit at once to few readers", readers: 3 },
-    { name: "send the commits of a moment to many readers in one write", readers: 500 },
+    { name: "send each commit at once if there are few readers", readers: 3 },
+    { name: "send several commits in one write if there are many readers", readers: 500 },
   ])("$name", async ({ readers }) => {
     await inObject(async ({ streams, write, end }) => {
-      const reading = Array.from({ length: readers }, () => pieces(streams.open(all)));
+      const reading = Array.from({ length: readers }, () => writesOf(streams.open(all)));
       const startedAt = Date.now();
       for (let nth = 0; nth < 20; nth += 1) {
         write();
@@ -247,32 +249,34 @@ describe("the streams", () => {
       const tookMs = Date.now() - startedAt;
       end();
       const gatherMs = Math.floor(readers / STREAM.readersPerExtraMs);
-      for (const got of await Promise.all(reading)) {
-        expect(parse(got.join("")).map(({ sequence_number }) => sequence_number)).toHaveLength(22);
-        if (gatherMs === 0) expect(got.length).toBeGreaterThanOrEqual(20);
-        // The two events before the writes and the end are written on their own.
-        else expect(got.length).toBeLessThanOrEqual(tookMs / gatherMs + 4);
+      for (const writes of await Promise.all(reading)) {
+        expect(parse(writes.join("")).map(({ sequence_number }) => sequence_number)).toHaveLength(
+          22,
+        );
+        if (gatherMs === 0) expect(writes.length).toBeGreaterThanOrEqual(20);
+        // The first events and the last are written on their own.
+        else expect(writes.length).toBeLessThanOrEqual(tookMs / gatherMs + 4);
       }
     });
   });
 
-  it("read from the log what the frame cache no longer has", async () => {
+  it("read rows from the log that are no longer in the frame cache", async () => {
     await inObject(async ({ streams, write, end }) => {
-      const early = streams.open(all).getReader();
-      await early.read();
+      const readerOfCache = streams.open(all).getReader();
+      await readerOfCache.read();
       for (let nth = 0; nth < 40; nth += 1) {
         write("z".repeat(STREAM.tailBytes / 20));
-        if (nth < 5) await early.read();
+        if (nth < 5) await readerOfCache.read();
       }
-      const late = readAll(streams.open({ ...all, after: 3 }));
+      const laterReader = readAll(streams.open({ ...all, after: 3 }));
       end();
-      expect(parse(await late).map(({ sequence_number }) => sequence_number)).toEqual(
+      expect(parse(await laterReader).map(({ sequence_number }) => sequence_number)).toEqual(
         Array.from({ length: 39 }, (_, nth) => nth + 4),
       );
     });
   });
 
-  it("of a turn start at the turn's start, also after earlier turns", async () => {
+  it("of a turn have only the events of this turn", async () => {
     const run = await start(teamOf(["quick", "plain"]));
     await follow(run);
     await post(`/api/sessions/${run.session_id}/turns`, { question: "Again?" });
@@ -286,14 +290,19 @@ describe("the streams", () => {
   });
 });
 
-describe("the stream's URL", () => {
+describe("a request for an event stream", () => {
   it.each([
-    { name: "a garbage id", id: "abc", status: 400, code: "bad_event_id" },
+    { name: "an id that is no number", id: "abc", status: 400, code: "bad_event_id" },
     { name: "a negative id", id: "-1", status: 400, code: "bad_event_id" },
-    { name: "an id in exponents", id: "1e3", status: 400, code: "bad_event_id" },
-    { name: "an id beyond all numbers", id: "9007199254740993", status: 400, code: "bad_event_id" },
+    { name: "an id with an exponent", id: "1e3", status: 400, code: "bad_event_id" },
+    {
+      name: "an id above the largest safe integer",
+      id: "9007199254740993",
+      status: 400,
+      code: "bad_event_id",
+    },
     { name: "a very long id", id: "1".repeat(4_000), status: 400, code: "bad_event_id" },
-  ])("refuses $name", async ({ id, status, code }) => {
+  ])("is refused with $name", async ({ id, status, code }) => {
     const response = await request("/api/sessions/session_unknown00/events", {
       headers: { "last-event-id": id },
     });
@@ -301,7 +310,7 @@ describe("the stream's URL", () => {
     expect(await response.json()).toMatchObject({ code });
   });
 
-  it("responds with 204 after the turn's end, 409 ahead of a running turn, and treats the header like the parameter", async () => {
+  it("gets 204 after the last event of an ended turn, and 409 after an event that does not exist yet", async () => {
     const run = await start(teamOf(["quick", "plain"]));
     const { events, text } = await follow(run);
     const last = events.at(-1)?.sequence_number ?? 0;
@@ -319,7 +328,7 @@ describe("the stream's URL", () => {
     await post(`/api/sessions/${running.session_id}/cancel`);
   });
 
-  it("returns the headers of an uncached event stream", async () => {
+  it("gets the headers of an event stream that must not be cached", async () => {
     const run = await start(teamOf(["quick", "plain"]));
     const { headers, body } = await request(eventsPath(run));
     expect(headers.get("content-type")).toBe("text/event-stream");
@@ -327,7 +336,7 @@ describe("the stream's URL", () => {
     await body?.cancel();
   });
 
-  it("returns pages of the same events as JSON", async () => {
+  it("gets pages of the same events if it accepts JSON", async () => {
     const run = await start(teamOf(["quick", "plain"]));
     const { events } = await follow(run);
     const pages: unknown[] = [];

@@ -24,13 +24,16 @@ const events: SessionEvent[] = [
   },
 ];
 
-it.each(events)("decodes $type unchanged, with its number and session", (event) => {
-  const wire = JSON.parse(toJson({ seq: 9, ...toRow(event) }, "session_1"));
-  expect(wire).toEqual({ ...event, sequence_number: 9, session_id: "session_1" });
-  expect(WireEventSchema.parse(wire)).toEqual(wire);
-});
+it.each(events)(
+  "the JSON of $type has all fields of the event, its number and its session",
+  (event) => {
+    const wire = JSON.parse(toJson({ seq: 9, ...toRow(event) }, "session_1"));
+    expect(wire).toEqual({ ...event, sequence_number: 9, session_id: "session_1" });
+    expect(WireEventSchema.parse(wire)).toEqual(wire);
+  },
+);
 
-it.each(events)("encodes $type as one frame with one data line", (event) => {
+it.each(events)("the frame of $type has one data line", (event) => {
   const lines = toFrame({ seq: 9, ...toRow(event) }, "session_1").split(/\r\n|\r|\n/);
   expect(lines).toEqual([
     `event: ${event.type}`,

@@ -15,45 +15,46 @@ const row = (seq: number, type = "stream.delta"): LogRow => ({
   body: "{}",
 });
 
-function gathered(readers: number) {
+/** A batcher for this number of readers. `batches`: the `seq` of the rows in each write. */
+function startBatcher(readers: number) {
   const batches: number[][] = [];
-  const rows = new RowBatcher({
+  const batcher = new RowBatcher({
     readers: () => readers,
-    send: (some) => void batches.push(some.map(({ seq }) => seq)),
+    send: (rows) => void batches.push(rows.map(({ seq }) => seq)),
   });
-  return { rows, batches };
+  return { batcher, batches };
 }
 
-it("sends each commit at once to few readers", () => {
-  const { rows, batches } = gathered(3);
-  rows.add([row(1)]);
-  rows.add([row(2)]);
+it("sends each commit at once if there are few readers", () => {
+  const { batcher, batches } = startBatcher(3);
+  batcher.add([row(1)]);
+  batcher.add([row(2)]);
   expect(batches).toEqual([[1], [2]]);
 });
 
-it("sends close commits to many readers in one write, at most a tenth of a second later", () => {
-  const { rows, batches } = gathered(2_000);
+it("sends the commits of a tenth of a second in one write if there are many readers", () => {
+  const { batcher, batches } = startBatcher(2_000);
   for (let seq = 1; seq <= 10; seq += 1) {
-    rows.add([row(seq)]);
+    batcher.add([row(seq)]);
     vi.advanceTimersByTime(10);
   }
   vi.advanceTimersByTime(1);
   expect(batches).toEqual([[1], [2, 3, 4, 5, 6, 7, 8, 9, 10]]);
 });
 
-it("sends a turn's end at once", () => {
-  const { rows, batches } = gathered(2_000);
-  rows.add([row(1)]);
-  rows.add([row(2)]);
-  rows.add([row(3, "turn.completed")]);
+it("sends the end of a turn at once", () => {
+  const { batcher, batches } = startBatcher(2_000);
+  batcher.add([row(1)]);
+  batcher.add([row(2)]);
+  batcher.add([row(3, "turn.completed")]);
   expect(batches).toEqual([[1], [2, 3]]);
 });
 
-it("delays no reader longer when the clock is set back an hour", () => {
-  const { rows, batches } = gathered(2_000);
-  rows.add([row(1)]);
+it("does not delay rows longer if the clock is set back an hour", () => {
+  const { batcher, batches } = startBatcher(2_000);
+  batcher.add([row(1)]);
   vi.setSystemTime(1_000_000 - 3_600_000);
-  rows.add([row(2)]);
+  batcher.add([row(2)]);
   vi.advanceTimersByTime(101);
   expect(batches).toEqual([[1], [2]]);
 });

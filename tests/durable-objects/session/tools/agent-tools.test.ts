@@ -9,8 +9,8 @@ import { type ToolCall, workingAgent } from "./tool-rig";
 /** Which tool calls of one reply wait for each other, and which do not. */
 
 /**
- * A real server: requests for a path wait for a number of concurrent requests, or for `release`;
- * with early headers or without.
+ * A real server. It answers all waiting requests when their number is that of the parameter
+ * `together`, or when the test calls `answerAll`. For `/drips` it sends the headers at once.
  */
 const waiting: ServerResponse[] = [];
 const answerAll = () => void waiting.splice(0).map((response) => response.end("done"));
@@ -32,10 +32,11 @@ beforeAll(async () => {
 });
 afterAll(() => void server.closeAllConnections());
 
+/** An HTTP tool that requests a path of the server. */
 const look = (path: string): Tool =>
   httpTool(toolAt(origin + path, { timeoutMs: 20_000 }), () => undefined);
 
-/** Like an operator's tool: it may change files, and sends a request. */
+/** Like a tool of the operator: it may change files and sends a request. */
 const clerk: Tool = {
   spec: {
     name: "clerk",
@@ -49,18 +50,21 @@ const clerk: Tool = {
   }),
 };
 
-/** Like a tool server with large results: others wait until the result is stored. */
-const hoard = (releasedAfter: string[], given: () => ToolResult): Tool => ({
+/**
+ * Like a tool of a server with large results: it holds a lock until its result is stored.
+ * `releasedAfter` gets the ended calls at the time of the release.
+ */
+const hoard = (releasedAfter: string[], toResult: () => ToolResult): Tool => ({
   spec: { name: "hoard", description: "Gives much.", parameters: { type: "object" } },
   rule: { name: "hoard", acts_outside: true, idempotent: false },
   leavesFiles: true,
   run: async (_, { onResultStored }) => {
     onResultStored?.(() => void releasedAfter.push(agent.ended().join()));
-    return given();
+    return toResult();
   },
 });
 
-/** Like a stopped command: it has changed files and then failed. */
+/** Like a command that was stopped: it has changed files and then fails. */
 const failingTool: Tool = {
   spec: { name: "give_up", description: "Gives up.", parameters: { type: "object" } },
   rule: { name: "give_up", acts_outside: false, idempotent: true },
@@ -73,8 +77,8 @@ const failingTool: Tool = {
   },
 };
 
-/** A tool with a defect. */
-const breaking = (
+/** A tool that throws. */
+const throwingTool = (
   rule: Pick<Tool["rule"], "acts_outside" | "idempotent">,
   kind: Pick<Tool, "staysInside" | "leavesFiles">,
   failure = new TypeError("hush is not a function"),
@@ -92,7 +96,7 @@ const png = {
 };
 
 const write = (path: string): ToolCall => ({ name: "write_file", args: { path, content: "x" } });
-const times = (count: number, name: string): ToolCall[] =>
+const repeatedCalls = (count: number, name: string): ToolCall[] =>
   Array.from({ length: count }, () => ({ name }));
 
 type Working = Parameters<typeof workingAgent> extends [unknown, ...infer More] ? More : never;
@@ -104,7 +108,8 @@ describe("an agent's tool calls", () => {
     agent.ask();
     return agent;
   };
-  const silently = () => {
+  /** Silences error logs. Returns a function that returns what was logged. */
+  const muteErrors = () => {
     const log = vi.spyOn(console, "error").mockReturnValue();
     return () => log.mock.calls.flat().join(" ");
   };
@@ -120,34 +125,37 @@ describe("an agent's tool calls", () => {
     agent.close();
   });
 
-  it("over HTTP run concurrently with each other and with file tools", async () => {
-    const { ended } = working([look("/hangs?together=2")], times(2, "look"));
+  it("over HTTP run at the same time", async () => {
+    const { ended } = working([look("/hangs?together=2")], repeatedCalls(2, "look"));
     await isOver();
     expect(ended()).toEqual(["look ok", "look ok"]);
   });
 
-  it("over HTTP block no other call once the server has sent headers", async () => {
-    const { ended } = working([look("/drips?together=6")], times(6, "look"));
+  it("over HTTP need no slot after the server has sent headers", async () => {
+    const { ended } = working([look("/drips?together=6")], repeatedCalls(6, "look"));
     await isOver();
     expect(ended()).toEqual(Array.from({ length: 6 }, () => "look ok"));
   });
 
-  it("on files run while the limit of calls waits for servers", async () => {
-    const { ended } = working([look("/hangs")], [...times(5, "look"), write("a"), write("b")]);
+  it("on files run while other calls that wait for servers use all slots", async () => {
+    const { ended } = working(
+      [look("/hangs")],
+      [...repeatedCalls(5, "look"), write("a"), write("b")],
+    );
     await vi.waitFor(() => expect(ended()).toEqual(["write_file ok", "write_file ok"]), 10_000);
     await vi.waitFor(() => expect(waiting).toHaveLength(3), 10_000);
   });
 
-  it("that wait for their lock hold no slot", async () => {
+  it("that wait for an earlier call on files use no slot", async () => {
     const { ended } = working(
       [clerk, look("/hangs?together=2")],
-      [...times(4, "clerk"), { name: "look" }],
+      [...repeatedCalls(4, "clerk"), { name: "look" }],
     );
     // The server responds when it has received both requests.
     await vi.waitFor(() => expect(ended()).toEqual(["clerk ok"]), 10_000);
   });
 
-  it("release their lock when their result is stored, not before", async () => {
+  it("release their lock only after their result is stored", async () => {
     const releasedAfter: string[] = [];
     const { ended } = working(
       [clerk, hoard(releasedAfter, () => ({ outcome: "ok", text: "much" }))],
@@ -169,78 +177,81 @@ describe("an agent's tool calls", () => {
     await vi.waitFor(() => expect(waiting).toHaveLength(1), 10_000);
     session().coordinator.handle({ type: "cancel_requested" });
     await isOver();
-    expect(releasedAfter).toEqual([""]); // while nothing was settled
+    expect(releasedAfter).toEqual([""]); // no call had ended at the release
   });
 
   it("release their lock when the tool throws", async () => {
-    silently();
+    muteErrors();
     const releasedAfter: string[] = [];
-    const breaks = (): never => {
-      throw new Error("a fault of ours");
+    const throwError = (): never => {
+      throw new Error("an internal error");
     };
-    working([hoard(releasedAfter, breaks)], [{ name: "hoard" }]);
+    working([hoard(releasedAfter, throwError)], [{ name: "hoard" }]);
     await isOver();
     expect(releasedAfter).toHaveLength(1);
   });
 
   it.each([
     {
-      name: "may have taken effect",
-      tool: breaking({ acts_outside: true, idempotent: false }, {}),
+      name: "may have an effect outside",
+      tool: throwingTool({ acts_outside: true, idempotent: false }, {}),
       outcome: "unknown",
     },
     {
       name: "may be repeated",
-      tool: breaking({ acts_outside: true, idempotent: true }, {}),
+      tool: throwingTool({ acts_outside: true, idempotent: true }, {}),
       outcome: "error",
     },
     {
       name: "sends no request",
-      tool: breaking({ acts_outside: true, idempotent: false }, { staysInside: true }),
+      tool: throwingTool({ acts_outside: true, idempotent: false }, { staysInside: true }),
       outcome: "error",
     },
     {
       name: "works on files",
-      tool: breaking({ acts_outside: false, idempotent: true }, { leavesFiles: false }),
+      tool: throwingTool({ acts_outside: false, idempotent: true }, { leavesFiles: false }),
       outcome: "error",
     },
-  ])("end alone if a tool that $name throws, and the team continues", async ({ tool, outcome }) => {
-    const written = silently();
-    const { session, events } = working([tool], [{ name: "breaks" }, write("a")]);
-    await isOver();
-    const ends = events().flatMap((event) => {
-      if (event.type === "tool.unknown") return [`${event.name} unknown`];
-      return event.type === "tool.completed" ? [`${event.name} ${event.outcome}`] : [];
-    });
-    expect([events().at(-1)?.type, ...ends.toSorted()]).toEqual([
-      "turn.completed",
-      `breaks ${outcome}`,
-      "write_file ok",
-    ]);
-    const records = JSON.stringify(
-      session().calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }),
-    );
-    expect(records).toContain(
-      outcome === "unknown" ? "The outcome is unknown" : "The tool broke: a fault of the service",
-    );
-    expect(records).not.toContain("hush");
-    expect(written()).toContain("the tool breaks failed unexpectedly");
-  });
+  ])(
+    "end with an outcome if a tool that $name throws, and the team continues",
+    async ({ tool, outcome }) => {
+      const loggedErrors = muteErrors();
+      const { session, events } = working([tool], [{ name: "breaks" }, write("a")]);
+      await isOver();
+      const ends = events().flatMap((event) => {
+        if (event.type === "tool.unknown") return [`${event.name} unknown`];
+        return event.type === "tool.completed" ? [`${event.name} ${event.outcome}`] : [];
+      });
+      expect([events().at(-1)?.type, ...ends.toSorted()]).toEqual([
+        "turn.completed",
+        `breaks ${outcome}`,
+        "write_file ok",
+      ]);
+      const records = JSON.stringify(
+        session().calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }),
+      );
+      expect(records).toContain(
+        outcome === "unknown" ? "The outcome is unknown" : "The tool broke: a fault of the service",
+      );
+      expect(records).not.toContain("hush");
+      expect(loggedErrors()).toContain("the tool breaks failed unexpectedly");
+    },
+  );
 
-  it("of unknown outcome give the model and the log the server's response (F1)", async () => {
-    const said = "HTTP 500\nstored order 7, then failed <b>";
+  it("with an unknown outcome give the server's response to the model and the log (F1)", async () => {
+    const serverText = "HTTP 500\nstored order 7, then failed <b>";
     const rule = { name: "order", acts_outside: true, idempotent: false };
     const spec = {
       name: "order",
       description: "Orders.",
       parameters: { type: "object", properties: {} },
     };
-    const order: Tool = { spec, rule, run: async () => ({ outcome: "unknown", text: said }) };
+    const order: Tool = { spec, rule, run: async () => ({ outcome: "unknown", text: serverText }) };
     const { session, events } = working([order], [{ name: "order" }]);
     await isOver();
     expect(events().find(({ type }) => type === "tool.unknown")).toMatchObject({
       name: "order",
-      message: said,
+      message: serverText,
     });
     const records = JSON.stringify(
       session().calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }),
@@ -249,13 +260,13 @@ describe("an agent's tool calls", () => {
     expect(records).toContain("The outcome is unknown");
   });
 
-  it("leave it to the session to restart after a fault of the platform", async () => {
-    silently();
+  it("report a fault of the platform instead of an outcome", async () => {
+    muteErrors();
     const failure = new Error(
       "Durable Object storage operation exceeded timeout which caused object to be reset.",
     );
     const { faults } = working(
-      [breaking({ acts_outside: false, idempotent: true }, {}, failure)],
+      [throwingTool({ acts_outside: false, idempotent: true }, {}, failure)],
       [{ name: "breaks" }],
     );
     await vi.waitFor(() => expect(faults).toContain(failure), 10_000);
@@ -263,7 +274,7 @@ describe("an agent's tool calls", () => {
     agent.session().coordinator.handle({ type: "cancel_requested" });
   });
 
-  it("are recorded with their file changes as dropped where they failed", async () => {
+  it("that fail are recorded with their file changes as dropped", async () => {
     const { events } = working([failingTool], [{ name: "give_up" }]);
     await isOver();
     const [accessed] = events().flatMap((event) =>
@@ -279,7 +290,7 @@ describe("an agent's tool calls", () => {
     ]);
   });
 
-  it("keep the files of a result up to the limit, whatever the outcome", async () => {
+  it("store the files of a result up to the size limit, also if the call failed", async () => {
     const files = [
       png,
       { ...png, bytes: new Uint8Array(17 * 1024 * 1024) },
@@ -321,57 +332,60 @@ describe("an agent's tool calls", () => {
   });
 
   it.each([
-    { name: "takes little", room: { tokens: 1_000 } },
+    { name: "allows only short results", room: { tokens: 1_000 } },
     {
-      name: "has four times the estimated size",
+      name: "also has a provider that counts four times the estimated tokens",
       room: { tokens: 1_000, calibration: 4 },
     },
     {
-      name: "is typical, with a provider that counts twice the estimate",
+      name: "has a provider that counts twice the estimated tokens",
       room: { calibration: 2 },
     },
-  ])("read the rest of a too large result if the conversation $name", async ({ room }) => {
-    const text = Array.from({ length: 40_000 }, (_, nth) => `${nth}`).join(" ");
-    const records = () =>
-      JSON.stringify(agent.session().calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }));
-    const readOn = (): ToolCall[] => {
-      const [, path, start_char] =
-        /read_file \(path: \\"([^"]+)\\", start_char: (\d+)\)/.exec(records()) ?? [];
-      return [
-        { name: "read_file", args: { path, start_char: Number(start_char) } },
-        { name: "read_file", args: { path } },
-        { name: "grep", args: { pattern: "39999", path } },
-      ];
-    };
-    const calls = (reply: number) =>
-      reply === 1 ? [{ name: "hoard" }] : reply === 2 ? readOn() : [];
-    const { events, ended } = working(
-      [hoard([], () => ({ outcome: "ok", text }))],
-      calls,
-      undefined,
-      room,
-    );
-    await isOver();
-    expect(ended()).toEqual(["hoard ok", "read_file ok", "read_file ok", "grep ok"]);
-    const written = events().flatMap((event) =>
-      event.type === "files.accessed"
-        ? event.accesses.filter(({ operation }) => operation === "write")
-        : [],
-    );
-    expect(written).toHaveLength(1);
-    expect(records().match(/Read on with start_char: \d+/g)).toHaveLength(2);
-    expect(records()).toContain(":1:…");
-  });
+  ])(
+    "can read the rest of a result that is too large, if the conversation $name",
+    async ({ room }) => {
+      const text = Array.from({ length: 40_000 }, (_, nth) => `${nth}`).join(" ");
+      const records = () =>
+        JSON.stringify(agent.session().calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }));
+      const readOn = (): ToolCall[] => {
+        const [, path, start_char] =
+          /read_file \(path: \\"([^"]+)\\", start_char: (\d+)\)/.exec(records()) ?? [];
+        return [
+          { name: "read_file", args: { path, start_char: Number(start_char) } },
+          { name: "read_file", args: { path } },
+          { name: "grep", args: { pattern: "39999", path } },
+        ];
+      };
+      const calls = (reply: number) =>
+        reply === 1 ? [{ name: "hoard" }] : reply === 2 ? readOn() : [];
+      const { events, ended } = working(
+        [hoard([], () => ({ outcome: "ok", text }))],
+        calls,
+        undefined,
+        room,
+      );
+      await isOver();
+      expect(ended()).toEqual(["hoard ok", "read_file ok", "read_file ok", "grep ok"]);
+      const written = events().flatMap((event) =>
+        event.type === "files.accessed"
+          ? event.accesses.filter(({ operation }) => operation === "write")
+          : [],
+      );
+      expect(written).toHaveLength(1);
+      expect(records().match(/Read on with start_char: \d+/g)).toHaveLength(2);
+      expect(records()).toContain(":1:…");
+    },
+  );
 
-  it("start only when they hold the lock, so that a restart finds no started call that only waited", async () => {
+  it("on files are logged as started only after the call before has ended", async () => {
     const { events } = working([], [write("a"), write("b"), write("c")]);
     await isOver();
-    const story = events().flatMap((event) =>
+    const logged = events().flatMap((event) =>
       event.type === "tool.started" || event.type === "tool.completed"
         ? [`${event.type} ${event.tool_call}`]
         : [],
     );
-    expect(story).toEqual(
+    expect(logged).toEqual(
       ["t0", "t1", "t2"].flatMap((id) => [`tool.started ${id}`, `tool.completed ${id}`]),
     );
   });

@@ -8,15 +8,15 @@ import { FULL_CONTEXT, teamOf } from "../../../config/teams";
 import { workingAgent } from "./tool-rig";
 
 /**
- * Containers of a session's agents: interrupted commands, and the containers when the session is
- * erased.
+ * The containers of a session's agents: interrupted commands, and the destruction of the containers
+ * when the session is erased.
  */
 
 type Namespace = NonNullable<ConstructorParameters<typeof Containers>[0]["sandboxes"]>;
 
 /**
- * Containers without files. Their commands end only when they are released; while `isDown`, no
- * container responds.
+ * Simulated containers without files. A command ends only when `endCommands` is called. While
+ * `isDown`, containers cannot be destroyed.
  */
 class Fleet {
   readonly commands: string[] = [];
@@ -24,7 +24,7 @@ class Fleet {
   isDown = false;
   #held: (() => void)[] = [];
 
-  /** Ends each running command, or those that start from now on. */
+  /** Ends all running commands. */
   endCommands(): void {
     for (const end of this.#held.splice(0)) end();
   }
@@ -86,8 +86,8 @@ describe("a session's containers", () => {
     });
     agent.ask();
   };
-  const begun = (times: number) =>
-    vi.waitFor(() => expect(fleet.commands).toHaveLength(times), 10_000);
+  const waitForCommands = (count: number) =>
+    vi.waitFor(() => expect(fleet.commands).toHaveLength(count), 10_000);
   const isOver = () => vi.waitFor(() => expect(agent.isOver()).toBe(true), 10_000);
   const settlements = () =>
     agent
@@ -98,26 +98,26 @@ describe("a session's containers", () => {
     agent.close();
   });
 
-  it("do not repeat a command that a restart interrupted if they may have a network: its effect is unknown", async () => {
+  it("do not repeat an interrupted command if they may have a network, because its effect is unknown", async () => {
     working("open_container");
-    await begun(1);
+    await waitForCommands(1);
     await agent.restart();
     await isOver();
     expect(fleet.commands).toEqual([`s-1: ${POST.args.command}`]);
     expect(settlements()).toEqual(["tool.unknown"]);
   });
 
-  it("repeat the command if the operator declares that they have no network", async () => {
+  it("repeat an interrupted command if the operator declares that they have no network", async () => {
     working("closed_container");
-    await begun(1);
+    await waitForCommands(1);
     await agent.restart();
-    await begun(2);
+    await waitForCommands(2);
     fleet.endCommands();
     await isOver();
     expect(settlements()).toEqual(["tool.interrupted", "tool.completed"]);
   });
 
-  it("do not repeat the command in a session whose rules started without that declaration", async () => {
+  it("are not used by a session whose rules allow only the shell of the service", async () => {
     working("service", "open_container");
     await isOver();
     expect(fleet.commands).toEqual([]);
@@ -126,41 +126,41 @@ describe("a session's containers", () => {
 
   it("are destroyed before the session is erased, also while a command runs", async () => {
     working("open_container");
-    await begun(1);
+    await waitForCommands(1);
     const stopped = agent.stop();
     await vi.waitFor(() => expect(fleet.destroyed).toEqual(["s-1"]), 10_000);
-    fleet.endCommands(); // current work ends, and may have started the container again
+    fleet.endCommands(); // The running command may have started the container again.
     await stopped;
     expect(fleet.destroyed).toEqual(["s-1", "s-1"]);
   });
 
-  it("that cannot be destroyed keep the session, and the destruction is retried without a request", async () => {
+  it("that cannot be destroyed prevent the erasure, and the destruction is retried at the alarm", async () => {
     working("closed_container");
-    await begun(1);
+    await waitForCommands(1);
     fleet.endCommands();
     await isOver();
     fleet.isDown = true;
     await expect(agent.stop()).rejects.toThrow("Network connection lost.");
     await vi.waitFor(() => expect(agent.alarmAt()).not.toBeNull(), 10_000);
     fleet.isDown = false;
-    await agent.restart(); // the alarm loads an object that is not in memory
+    await agent.restart(); // like the alarm of an object that is not in memory
     await agent.session().engine.wake();
     await vi.waitFor(() => expect(fleet.destroyed).toEqual(["s-1"]), 10_000);
     await agent.stop();
   });
 });
 
-describe("containers to destroy", () => {
-  it("do not exist without an agent with a shell, or without a binding", () => {
+describe("the jobs that destroy containers", () => {
+  it("exist only for agents with a shell, and only if the deployment has containers", () => {
     const fleet = new Fleet();
     const withShell = teamOf(YAML, FULL_CONTEXT);
-    const without = teamOf("agent: {id: a, backend: {type: claude, cwd: work}}", FULL_CONTEXT);
+    const withoutShell = teamOf("agent: {id: a, backend: {type: claude, cwd: work}}", FULL_CONTEXT);
     const jobsOf = (sandboxes: Namespace | undefined, team: typeof withShell) =>
       new Containers({ sandboxes, place: "closed_container", session: "s", team }).jobs();
     expect(jobsOf(fleet.namespace, withShell)).toEqual([
       { type: "destroy_container", name: "s-1" },
     ]);
     expect(jobsOf(undefined, withShell)).toEqual([]);
-    expect(jobsOf(fleet.namespace, without)).toEqual([]);
+    expect(jobsOf(fleet.namespace, withoutShell)).toEqual([]);
   });
 });

@@ -3,8 +3,8 @@ import { CALL_SLOTS, TOOL_SERVERS } from "../../../../durable-objects/shared/obj
 import { ListingSlots } from "../../../../durable-objects/session/tools/listing-slots";
 import { type Release, Semaphore } from "../../../../src/async/semaphore";
 
-/** The platform lets six requests of an invocation wait for headers. One of them is for R2. */
-const REQUESTS = 5;
+/** The platform allows six requests that wait for headers. One of them is for R2. */
+const MAX_REQUESTS = 5;
 const HEADER_LIMIT_MS = 45_000;
 const never = new AbortController().signal;
 
@@ -15,48 +15,49 @@ afterEach(() => {
 });
 
 /**
- * Calls and requests to tool servers that hold slots. Both have names, and are released by name.
+ * Calls and requests to tool servers that acquire slots. Each has a name. `holders`: the names of
+ * those that hold a slot.
  */
 function start() {
   const slots = new Semaphore(CALL_SLOTS, HEADER_LIMIT_MS);
-  const places = new ListingSlots(slots);
-  const held = new Map<string, Release>();
+  const listingSlots = new ListingSlots(slots);
+  const releases = new Map<string, Release>();
   const settle = () => vi.advanceTimersByTimeAsync(0);
-  const take = async (names: string[], place: () => Promise<Release>) => {
+  const take = async (names: string[], acquire: () => Promise<Release>) => {
     for (const name of names) {
-      void place().then(
-        (release) => held.set(name, release),
+      void acquire().then(
+        (release) => releases.set(name, release),
         () => undefined,
       );
       await settle();
     }
   };
   return {
-    holders: () => [...held.keys()],
+    holders: () => [...releases.keys()],
     calls: (...names: string[]) => take(names, () => slots.acquire(never, () => undefined)),
-    servers: (...names: string[]) => take(names, () => places.enter(never)),
-    enter: (signal: AbortSignal) => places.enter(signal),
+    servers: (...names: string[]) => take(names, () => listingSlots.enter(never)),
+    enter: (signal: AbortSignal) => listingSlots.enter(signal),
     async leave(...names: string[]) {
-      for (const name of names) held.get(name)?.();
-      for (const name of names) held.delete(name);
+      for (const name of names) releases.get(name)?.();
+      for (const name of names) releases.delete(name);
       await settle();
     },
   };
 }
 
-describe("tool servers during their connection", () => {
-  it("have one slot while calls use all of theirs, and never more together than the platform allows", async () => {
+describe("requests that connect to tool servers", () => {
+  it("have one slot while calls use all their slots, and together never exceed the platform's limit", async () => {
     const { holders, calls, servers, leave } = start();
     await calls("a", "b", "c", "d", "e");
     await servers("s1", "s2", "s3");
     await vi.advanceTimersByTimeAsync(10 * 60_000);
     expect(holders()).toEqual(["a", "b", "c", "d", "s1"]);
-    expect(holders()).toHaveLength(REQUESTS);
+    expect(holders()).toHaveLength(MAX_REQUESTS);
     await leave("a", "b", "c", "d", "e", "s1");
     await leave(...holders());
   });
 
-  it("have more slots while calls leave theirs free, so that a silent server delays no other", async () => {
+  it("may also use free slots of calls, so that a server that does not answer delays no other", async () => {
     const { holders, servers, leave } = start();
     await servers("silent", "s2", "s3", "s4");
     expect(holders()).toEqual(["silent", "s2", "s3"]);
@@ -66,7 +67,7 @@ describe("tool servers during their connection", () => {
     await leave("silent", "s3", "s4");
   });
 
-  it("return slots to calls on demand", async () => {
+  it("have lower priority than calls for these slots", async () => {
     const { holders, calls, servers, leave } = start();
     await servers("s1", "s2", "s3");
     await calls("a", "b", "c");
@@ -93,9 +94,9 @@ describe("tool servers during their connection", () => {
     await calls("a", "b", "c", "d");
     await servers("s1");
     const user = new AbortController();
-    const left = expect(enter(user.signal)).rejects.toThrow("cancelled");
+    const aborted = expect(enter(user.signal)).rejects.toThrow("cancelled");
     user.abort(new Error("cancelled"));
-    await left;
+    await aborted;
     await leave("a", "b", "c", "d", "s1");
     await servers("s2", "s3", "s4");
     expect(holders()).toEqual(["s2", "s3", "s4"]);

@@ -16,8 +16,8 @@ const NO_MISHAPS = {
 };
 
 let disk: Disk;
-/** The token store of one start of a session, over the same storage. */
-function shelf(SEALING_KEYS: string, holder = HOLDER): TokenStore {
+/** Creates a token store over the storage, like each start of the session. */
+function newStore(SEALING_KEYS: string, holder = HOLDER): TokenStore {
   const { sql } = disk.state(
     () => {},
     () => {},
@@ -25,6 +25,7 @@ function shelf(SEALING_KEYS: string, holder = HOLDER): TokenStore {
   createTables(sql);
   return new TokenStore({ SEALING_KEYS }, holder, sql);
 }
+/** Creates a new storage. */
 const begin = (): void => {
   disk = new Disk({
     mishaps: NO_MISHAPS,
@@ -43,74 +44,80 @@ describe("renewed tokens of a session", () => {
   it.each([
     { name: "survive a restart", before: NEW, after: NEW, finds: "secret-2" },
     {
-      name: "survive a restart with a new sealing key beside theirs",
+      name: "survive a restart with a new sealing key if the old key is still set",
       before: OLD,
       after: `${NEW},${OLD}`,
       finds: "secret-2",
     },
-    { name: "are lost with the key that sealed them", before: OLD, after: NEW, finds: undefined },
     {
-      name: "are lost at a restart without a sealing key",
+      name: "are lost if the key that sealed them is removed",
+      before: OLD,
+      after: NEW,
+      finds: undefined,
+    },
+    {
+      name: "are lost at a restart if no sealing key was set",
       before: "",
       after: NEW,
       finds: undefined,
     },
   ])("$name", async ({ before, after, finds }) => {
     begin();
-    const first = shelf(before);
+    const first = newStore(before);
     first.set("id", "secret-1");
     first.set("id", "secret-2");
     expect([first.get("id"), first.get("other")]).toEqual(["secret-2", undefined]);
     await restart();
-    expect(shelf(after).get("id")).toBe(finds);
+    expect(newStore(after).get("id")).toBe(finds);
   });
 
-  it("are stored sealed, by the first key, as soon as they are read", () => {
+  it("are stored in sealed form, and are sealed with a new key when they are read", () => {
     begin();
     const rows = () =>
       disk
         .read<{ sealed: string }>("SELECT sealed FROM renewed_tokens")
         .map(({ sealed }) => sealed);
-    shelf(OLD).set("id", "secret-1");
+    newStore(OLD).set("id", "secret-1");
     expect(rows()).toEqual([expect.stringMatching(/^1:[\w-]+$/)]);
-    shelf(`${NEW},${OLD}`).get("id");
+    newStore(`${NEW},${OLD}`).get("id");
     expect(rows()).toEqual([expect.stringMatching(/^2:[\w-]+$/)]);
     expect(rows().join()).not.toContain("secret");
-    expect(shelf(NEW).get("id")).toBe("secret-1");
+    expect(newStore(NEW).get("id")).toBe("secret-1");
   });
 
   it("cannot be opened for another session, tenant or server", () => {
     begin();
-    shelf(NEW).set("id", "secret-1");
-    expect(shelf(NEW, { ...HOLDER, session: "other" }).get("id")).toBe(undefined);
-    expect(shelf(NEW, { ...HOLDER, tenant: "other" }).get("id")).toBe(undefined);
+    newStore(NEW).set("id", "secret-1");
+    expect(newStore(NEW, { ...HOLDER, session: "other" }).get("id")).toBe(undefined);
+    expect(newStore(NEW, { ...HOLDER, tenant: "other" }).get("id")).toBe(undefined);
     disk.read("UPDATE renewed_tokens SET id = 'another' RETURNING id");
-    expect(shelf(NEW).get("another")).toBe(undefined);
+    expect(newStore(NEW).get("another")).toBe(undefined);
   });
 
-  it("that are too long for a row last until a restart, and earlier ones are deleted", async () => {
+  it("that are too long to be stored exist until a restart, and replace stored tokens", async () => {
     begin();
-    const first = shelf(NEW);
+    const first = newStore(NEW);
     first.set("id", "secret-1");
     first.set("id", "x".repeat(100_000));
     expect(first.get("id")).toHaveLength(100_000);
     await restart();
-    expect(shelf(NEW).get("id")).toBe(undefined);
+    expect(newStore(NEW).get("id")).toBe(undefined);
   });
 
-  it("are found by the tokens they replaced, and by no others", async () => {
+  it("are found only by the tokens that they replaced", async () => {
     begin();
-    const given = {
+    const originalTokens = {
       access_token: "a",
       token_type: "Bearer",
       refresh_token: "r",
       issuer: "https://issuer.example.com",
     };
-    const fresh = { ...given, access_token: "b", refresh_token: "s" };
-    await new RenewedTokens(shelf(NEW)).keep("id", given, fresh);
+    const renewedTokens = { ...originalTokens, access_token: "b", refresh_token: "s" };
+    await new RenewedTokens(newStore(NEW)).keep("id", originalTokens, renewedTokens);
     await restart();
-    const found = new RenewedTokens(shelf(NEW));
-    expect(await found.find("id", given)).toEqual(fresh);
-    expect(await found.find("id", { ...given, refresh_token: "set anew" })).toBe(null);
+    const found = new RenewedTokens(newStore(NEW));
+    expect(await found.find("id", originalTokens)).toEqual(renewedTokens);
+    const otherTokens = { ...originalTokens, refresh_token: "another" };
+    expect(await found.find("id", otherTokens)).toBe(null);
   });
 });

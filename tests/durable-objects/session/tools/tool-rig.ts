@@ -36,8 +36,8 @@ const NO_MISHAPS = {
 };
 
 /**
- * The agent's own team and tools, instead of file tools and a test's tools. Tools are created for
- * each life of the session.
+ * A team and tools that replace the default team with file tools. They are created again at each
+ * start of the session.
  */
 type Own = {
   team: Team;
@@ -49,20 +49,20 @@ export type ToolCall = { name: string; args?: Record<string, unknown> };
 
 /**
  * `tokens`: size limit of a result in the conversation. `calibration`: tokens that the provider
- * counts per estimated token.
- * `settle`: reports the end of the turn to the tenant; omitted if the report succeeds.
+ * counts per estimated token. `settle`: reports the end of the turn to the tenant; if omitted, the
+ * report succeeds.
  */
 type RoomOptions = { tokens?: number; calibration?: number; settle?: () => Promise<void> };
 
 /**
- * Calls of the first reply, or of each reply by its number from 1. A reply without calls is the
- * answer.
+ * The tool calls of the first reply, or a function that returns the calls of each reply by its
+ * number, which begins at 1. A reply without calls is the answer.
  */
 type Calls = readonly ToolCall[] | ((reply: number) => readonly ToolCall[]);
 
 /**
- * One agent with files. Its replies make these calls, until a reply without calls is its answer.
- * Engine, runner and tools are those of the service, over real tables; only the model is replaced.
+ * A session with one agent that has files. Its replies make these tool calls. Engine, effect runner
+ * and tools are those of the service, with real tables; only the model is simulated.
  */
 export function workingAgent(
   more: readonly Tool[],
@@ -78,11 +78,11 @@ export function workingAgent(
   const faults: unknown[] = [];
   const replies = { given: 0 };
   const team = own?.team ?? teamWith([...fileTools(), ...more], room);
-  // `ProcessGone`: work of an earlier life.
-  const noted = (error: unknown) => void (error instanceof ProcessGone || faults.push(error));
+  // `ProcessGone` comes from work of the session before its restart.
+  const noteFault = (error: unknown) => void (error instanceof ProcessGone || faults.push(error));
   const begin = (boot: number) =>
     beginLife(
-      { ...{ disk, team, boot, more, noted }, ...(own && { own }) },
+      { ...{ disk, team, boot, more, noteFault }, ...(own && { own }) },
       { calls, replies, room },
     );
   let life = begin(1);
@@ -94,14 +94,14 @@ export function workingAgent(
     session: () => ({ ...life.parts, engine: life.engine }),
     stop: () => stopSession(life.parts, life.engine),
     alarmAt: () => disk.alarmAt,
-    /** Runs the alarm, set or not. */
+    /** Runs the alarm, also if no alarm is set. */
     ring: () => {
       disk.takeAlarm();
       return life.engine.wake();
     },
     /** Removes the alarm without running it. */
     loseAlarm: () => disk.takeAlarm(),
-    /** Restarts the session from what is on disk. */
+    /** Restarts the session from its storage. */
     restart: async () => {
       await disk.whenDurable();
       disk.crash();
@@ -135,23 +135,23 @@ type Life = {
   boot: number;
   more: readonly Tool[];
   own?: Own;
-  noted: (error: unknown) => void;
+  noteFault: (error: unknown) => void;
 };
 
 /** Loads the session from the disk. */
 function beginLife(
-  { disk, team, boot, more, own, noted }: Life,
+  { disk, team, boot, more, own, noteFault }: Life,
   work: Omit<Work, "tools">,
 ): { parts: SessionParts; engine: Engine } {
   const platform = disk.state(
-    (running) => void running.catch(noted),
+    (running) => void running.catch(noteFault),
     () => {},
   );
   createTables(platform.storage.sql);
   const containers = own?.containers();
   const tools = own && containers ? own.tools(containers) : [...fileTools(), ...more];
   const parts = composeSession({
-    ...{ platform, bucket: NO_BUCKET, contexts: noContexts, maxReaders: 1, onFault: noted },
+    ...{ platform, bucket: NO_BUCKET, contexts: noContexts, maxReaders: 1, onFault: noteFault },
     facts: { team, sessionId: "s", boot, nonce: () => "n0nce" },
     place: { tenant: "t", session: "s" },
     ...(containers && { containers }),
@@ -182,7 +182,7 @@ type Work = {
 
 function performerOf(parts: SessionParts, { tools, calls, replies, room }: Work): Performer {
   const { coordinator, facts, workspaces, now } = parts;
-  const working = new AgentTools({
+  const agentTools = new AgentTools({
     ...{ session: coordinator, team: facts.team, sessionId: facts.sessionId },
     ...{ calls: parts.calls, workspaces, now, fetch },
     toolsOf: () => tools,
@@ -199,17 +199,17 @@ function performerOf(parts: SessionParts, { tools, calls, replies, room }: Work)
       const reply = replies.given;
       return {
         send: async () => () =>
-          replied(coordinator, effect, callsOf(reply), reply === 1 ? "t" : `r${reply}t`),
+          reportReply(coordinator, effect, callsOf(reply), reply === 1 ? "t" : `r${reply}t`),
       };
     },
     resumeCall: () => null,
-    performTool: (...given) => working.perform(...given),
+    performTool: (...args) => agentTools.perform(...args),
     listTools: async () => {},
   };
 }
 
-/** Hands the engine a model's reply: tool calls, or the answer if there are none. */
-function replied(
+/** Reports a model's reply to the engine: tool calls, or the answer if there are no calls. */
+function reportReply(
   session: SessionInputs,
   effect: ModelCallEffect,
   calls: readonly ToolCall[],

@@ -15,26 +15,31 @@ describe("a tool secret", () => {
       name: "WEATHER",
       origin: "https://api.weather.net",
       secret: "s3cret",
-      why: "goes where it is bound to",
+      why: "is sent to the origin that it is bound to",
     },
-    { name: "WEATHER", origin: "https://evil.net", secret: undefined, why: "goes nowhere else" },
+    {
+      name: "WEATHER",
+      origin: "https://evil.net",
+      secret: undefined,
+      why: "is not sent to another origin",
+    },
     {
       name: "UNSET",
       origin: "https://api.weather.net",
       secret: undefined,
-      why: "is none if it is not set",
+      why: "does not exist if its variable is not set",
     },
     {
       name: "OPENAI_API_KEY",
       origin: "https://api.weather.net",
       secret: undefined,
-      why: "is none if nobody bound it",
+      why: "does not exist if TOOL_SECRETS does not name it",
     },
     {
       name: "TOOL_SECRETS",
       origin: "https://api.weather.net",
       secret: undefined,
-      why: "is not the list itself",
+      why: "cannot be the variable TOOL_SECRETS itself",
     },
   ])("$why: $name at $origin", ({ name, origin, secret }) => {
     expect(operatorSecret(ENV, "acme", name)({ url: origin, method: "GET" })).toBe(secret);
@@ -46,32 +51,35 @@ describe("a tool secret", () => {
       method: "GET",
       path: "/v1/now",
       secret: "acme's",
-      why: "serves the tenant that it names",
+      why: "is found for a matching request",
     },
     {
       tenant: "other",
       method: "GET",
       path: "/v1/now",
       secret: undefined,
-      why: "serves no other tenant",
+      why: "is not found for another tenant",
     },
     {
       tenant: "acme",
       method: "DELETE",
       path: "/v1/now",
       secret: undefined,
-      why: "goes by no other method",
+      why: "is not found for another method",
     },
     {
       tenant: "acme",
       method: "GET",
       path: "/v2/now",
       secret: undefined,
-      why: "goes to no other path",
+      why: "is not found for another path",
     },
-  ])("that names tenant, method and path $why (M11)", ({ tenant, method, path, secret }) => {
-    expect(
-      operatorSecret(ENV, tenant, "OWN")({ url: `https://api.weather.net${path}`, method }),
-    ).toBe(secret);
-  });
+  ])(
+    "that is bound to a tenant, a method and a path $why (M11)",
+    ({ tenant, method, path, secret }) => {
+      expect(
+        operatorSecret(ENV, tenant, "OWN")({ url: `https://api.weather.net${path}`, method }),
+      ).toBe(secret);
+    },
+  );
 });

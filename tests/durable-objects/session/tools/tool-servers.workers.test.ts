@@ -9,8 +9,8 @@ import { PIXEL } from "../../../../simulated/tool-servers/pixel";
 import { follow, post, request, start, withServers } from "../session-client";
 
 /**
- * Agents with tool servers, in whole runs in the real runtime, against a server on the protocol's
- * own SDK.
+ * Agents with tool servers, in whole runs in the real runtime. The servers use the official SDK of
+ * the protocol (MCP).
  */
 
 const ofType = <T extends WireEvent["type"]>(events: readonly WireEvent[], type: T) =>
@@ -19,7 +19,8 @@ const ofType = <T extends WireEvent["type"]>(events: readonly WireEvent[], type:
 const box = (more: object = {}) => ({ name: "box", url: inject("toolServerUrl"), ...more });
 const DOWN = { name: "down", url: "http://127.0.0.1:9/mcp" };
 
-const listed = (events: readonly WireEvent[]) =>
+/** The tool lists in the log, with the names of the tools. */
+const toolLists = (events: readonly WireEvent[]) =>
   ofType(events, "tools.listed").map(({ agent, server, tools, problem }) => ({
     agent,
     server,
@@ -32,13 +33,13 @@ const outcomes = (events: readonly WireEvent[]) =>
   );
 
 describe("agents with tool servers", () => {
-  it("get the tool list before their first call, use it, and continue without an unreachable server", async () => {
+  it("get the tools before their first call, can use them, and continue without an unreachable server", async () => {
     const { events } = await follow(await start(withServers(["adder", "plain"], [box(), DOWN])));
     expect(events.at(-1)).toMatchObject({
       type: "turn.completed",
       answer: expect.stringContaining("Results: 2"),
     });
-    expect(listed(events).filter(({ agent }) => agent === "a0")).toEqual([
+    expect(toolLists(events).filter(({ agent }) => agent === "a0")).toEqual([
       {
         agent: "a0",
         server: "box",
@@ -54,18 +55,18 @@ describe("agents with tool servers", () => {
     expect(types.indexOf("call.started")).toBeGreaterThan(types.lastIndexOf("tools.listed"));
   });
 
-  it("are not failed by a tool whose schema their model does not support: it is left out by name", async () => {
+  it("do not get a tool whose schema their model does not support, and the log names it", async () => {
     const mcp_servers = [box({ url: inject("unsupportedSchemaUrl") })];
     const base_url = inject("providersUrl");
-    const all = { api_key: "caller-key", mcp_servers };
+    const common = { api_key: "caller-key", mcp_servers };
     const backends = [
-      { type: "gemini", model: "gemini-2.5-flash", base_url: new URL(base_url).origin, ...all },
-      { type: "chatcompletion", model: "plain", base_url, ...all },
+      { type: "gemini", model: "gemini-2.5-flash", base_url: new URL(base_url).origin, ...common },
+      { type: "chatcompletion", model: "plain", base_url, ...common },
     ];
     const { events } = await follow(
       await start({ agents: backends.map((backend, nth) => ({ id: `a${nth}`, backend })) }),
     );
-    expect(listed(events).map(({ agent, tools }) => [agent, ...tools])).toEqual(
+    expect(toolLists(events).map(({ agent, tools }) => [agent, ...tools])).toEqual(
       expect.arrayContaining([
         ["a0", "mcp__box__plain"],
         ["a1", "mcp__box__plain", "mcp__box__excluding"],
@@ -81,17 +82,17 @@ describe("agents with tool servers", () => {
     expect(ofType(events, "answer.submitted").map(({ agent }) => agent)).toContain("a0");
   });
 
-  it("have only the tools that filters at both levels admit", async () => {
+  it("have only the tools that the filters of the server and of the backend both allow", async () => {
     const server = box({ allowed_tools: ["add", "ask"] });
     const { events } = await follow(
       await start(withServers(["quick"], [server], { exclude_tools: ["mcp__box__ask"] })),
     );
-    expect(listed(events)).toEqual([
+    expect(toolLists(events)).toEqual([
       { agent: "a0", server: "box", tools: ["mcp__box__add"], isDown: false },
     ]);
   });
 
-  it("only plan side effects, and run those tools when they present", async () => {
+  it("in planning mode only plan calls with side effects, and make them when they present", async () => {
     const config = {
       ...withServers(["adder", "plain"], [box()]),
       orchestrator: { coordination: { enable_planning_mode: true } },
@@ -104,15 +105,15 @@ describe("agents with tool servers", () => {
     expect(outcomes(events)).toEqual(["a0 mcp__box__add planned", "a0 mcp__box__add ok"]);
   });
 
-  it("get the tools in each turn, and unchanged tools keep their pins", async () => {
+  it("get the tools again in each turn, and unchanged tools have the same hash", async () => {
     const first = await start(withServers(["quick"], [box()]));
     const { events: before } = await follow(first);
-    const asked = await request(`/api/sessions/${first.session_id}/turns`, {
+    const response = await request(`/api/sessions/${first.session_id}/turns`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ question: "And seven times eight?" }),
     });
-    expect(asked.status).toBe(202);
+    expect(response.status).toBe(202);
     const { events: after } = await follow({ session_id: first.session_id, turn: 2 });
     const hashes = (events: readonly WireEvent[]) =>
       ofType(events, "tools.listed").map(({ tools }) => tools.map(({ hash }) => hash));
@@ -120,7 +121,7 @@ describe("agents with tool servers", () => {
     expect(hashes(after)[0]).toHaveLength(3);
   });
 
-  it("use tokens that were renewed before a restart, with refresh tokens that work once", async () => {
+  it("use tokens that were renewed before a restart, also if each refresh token works only once", async () => {
     const [url, issuer] = [inject("rotatingServerUrl"), inject("rotatingIssuer")];
     const auth = {
       type: "authorization_code",
@@ -136,11 +137,11 @@ describe("agents with tool servers", () => {
         .status,
     ).toBe(202);
     const { events: after } = await follow({ ...run, turn: 2 });
-    const there = { agent: "a0", server: "box", tools: ["mcp__box__act"], isDown: false };
-    expect([listed(before), listed(after)]).toEqual([[there], [there]]);
+    const expectedList = { agent: "a0", server: "box", tools: ["mcp__box__act"], isDown: false };
+    expect([toolLists(before), toolLists(after)]).toEqual([[expectedList], [expectedList]]);
   });
 
-  it("D18 show watchers a server's elicitation with its origin, and answer nothing", async () => {
+  it("D18 log a server's elicitation with its origin, and do not answer it", async () => {
     const url = inject("askingServerUrl");
     const { text, events } = await follow(await start(withServers(["asker"], [box({ url })])));
     expect(events.at(-1)).toMatchObject({
@@ -201,7 +202,7 @@ describe("agents with tool servers", () => {
     expect(types).toEqual(expect.arrayContaining([...order]));
   });
 
-  it("find images and resources in their own files, named in the text, invisible to other agents", async () => {
+  it("get images and resources as files in their workspace, and the result names the files", async () => {
     const url = inject("mediaServerUrl");
     const { events } = await follow(
       await start(withServers(["painter"], [box({ url })], { cwd: "work" })),
@@ -240,7 +241,7 @@ describe("agents with tool servers", () => {
     ).toEqual([]);
   });
 
-  it("do not return those files with the result, and all files are in R2", async () => {
+  it("do not hand over these files with their answers, but all of them are in R2", async () => {
     const { session_id } = await start(
       withServers(["painter", "plain"], [box({ url: inject("mediaServerUrl") })], { cwd: "work" }),
     );
@@ -268,7 +269,7 @@ describe("agents with tool servers", () => {
     expect(Buffer.from(bytes ?? []).toString("base64")).toBe(PIXEL);
   });
 
-  it("get a note on files that they cannot store without a workspace, with a remedy", async () => {
+  it("without a workspace get a note with a remedy instead of the files", async () => {
     const { events } = await follow(
       await start(withServers(["admirer"], [box({ url: inject("mediaServerUrl") })])),
     );
@@ -282,7 +283,7 @@ describe("agents with tool servers", () => {
     });
   });
 
-  it("find a result that is too large for a conversation in their own file", async () => {
+  it("get a result that is too large for the conversation as a file in their workspace", async () => {
     const { events } = await follow(
       await start(withServers(["reciter"], [box()], { cwd: "work" })),
     );
