@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answeredHeaders, forwardedHeaders, refusalOf, requestLine } from "../../local/proxy-rules";
+import { responseHeaders, forwardedHeaders, refusalOf, requestLine } from "../../local/proxy-rules";
 
 const asked = (target: string, host = "127.0.0.1:8787", method = "GET") =>
   refusalOf({ method, target, rawHeaders: ["Host", host] })?.status ?? "passes";
@@ -112,7 +112,7 @@ describe("headers", () => {
       "b",
     ];
     expect(forwardedHeaders(sent, undefined)).toEqual(["Accept", "a", "Accept", "b"]);
-    expect(answeredHeaders(["Connection", "close", "Content-Type", "text/plain"])).toEqual([
+    expect(responseHeaders(["Connection", "close", "Content-Type", "text/plain"])).toEqual([
       "Content-Type",
       "text/plain",
     ]);

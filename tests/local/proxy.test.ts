@@ -47,7 +47,7 @@ async function proxyTo(handler: Handler | null): Promise<number> {
   }
   const proxy = createProxy({
     socketPath: socketPath(),
-    onAnswer: (line) => void lines.push(line),
+    onRequestEnd: (line) => void lines.push(line),
   });
   servers.push(proxy);
   proxy.listen(0, "127.0.0.1");

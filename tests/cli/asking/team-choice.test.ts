@@ -11,7 +11,7 @@ const places = () => ({
   stderr: { write: () => undefined },
 });
 /** A user who answers every question with yes. */
-const io = () => ({ ...places(), answer: async () => true });
+const io = () => ({ ...places(), confirm: async () => true });
 beforeEach(async () => {
   root = await mkdtemp(path.join(tmpdir(), "team-"));
   await mkdir(io().cwd);
@@ -31,56 +31,56 @@ describe("the team of a question", () => {
     files: Record<string, string>;
     flags: TeamFlags;
     request: object;
-    described: string;
+    description: string;
   }>([
     {
       name: "is the default team of the service",
       files: {},
       flags: {},
       request: {},
-      described: "the service's usual team",
+      description: "the service's usual team",
     },
     {
       name: "is the user's file",
       files: { [USER]: "u: 1" },
       flags: {},
       request: { config_yaml: "u: 1" },
-      described: "~/.config/massgen/config.yaml",
+      description: "~/.config/massgen/config.yaml",
     },
     {
       name: "is the project's before the user's",
       files: { [USER]: "u: 1", [PROJECT]: "p: 1" },
       flags: {},
       request: { config_yaml: "p: 1" },
-      described: ".massgen/config.yaml",
+      description: ".massgen/config.yaml",
     },
     {
       name: "is the named file, before any other",
       files: { [PROJECT]: "p: 1", "work/my.yaml": "m: 1" },
       flags: { config: "my.yaml" },
       request: { config_yaml: "m: 1" },
-      described: "my.yaml",
+      description: "my.yaml",
     },
     {
       name: "is an included team, if no file has that name",
       files: { [PROJECT]: "p: 1" },
       flags: { config: "coding" },
       request: { config: "coding" },
-      described: "team coding of the service",
+      description: "team coding of the service",
     },
     {
       name: "is a file with the name of an included team",
       files: { "work/coding": "c: 1" },
       flags: { config: "coding" },
       request: { config_yaml: "c: 1" },
-      described: "coding",
+      description: "coding",
     },
     {
       name: "is one model, even if there is a config",
       files: { [PROJECT]: "p: 1" },
       flags: { model: ["gpt-6.1-terra"] },
       request: { config: { agents: [{ id: "agent", backend: { model: "gpt-6.1-terra" } }] } },
-      described: "gpt-6.1-terra",
+      description: "gpt-6.1-terra",
     },
     {
       name: "is a model of any name with the given backend and its system message",
@@ -97,7 +97,7 @@ describe("the team of a question", () => {
           ],
         },
       },
-      described: "acme/large",
+      description: "acme/large",
     },
     {
       name: "is several models",
@@ -111,18 +111,18 @@ describe("the team of a question", () => {
           ],
         },
       },
-      described: "claude-sonnet-5-5, gemini-3.8-flash",
+      description: "claude-sonnet-5-5, gemini-3.8-flash",
     },
     {
       name: "is the default model of a backend",
       files: {},
       flags: { backend: "claude" },
       request: { config: { agents: [{ id: "agent", backend: { type: "claude" } }] } },
-      described: "claude",
+      description: "claude",
     },
-  ])("$name", async ({ files, flags, request, described }) => {
+  ])("$name", async ({ files, flags, request, description }) => {
     for (const [file, text] of Object.entries(files)) await put(file, text);
-    expect(await chooseTeam(flags, io())).toMatchObject({ request, described });
+    expect(await chooseTeam(flags, io())).toMatchObject({ request, description });
   });
 
   it.each<{

@@ -2,18 +2,18 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { again, type Conversation, nextTurn } from "../../../cli/conversation/conversation";
-import { asCommand, complete, perform } from "../../../cli/conversation/slash-commands";
+import { repeatedTurn, type Conversation, nextTurn } from "../../../cli/conversation/conversation";
+import { parseCommand, complete, perform } from "../../../cli/conversation/slash-commands";
 import { nobody } from "../commands/terminal";
 
 const conversation = (more: Partial<Conversation> = {}): Conversation => ({
-  team: { request: { config: "demo" }, source: { name: "demo", text: null }, described: "demo" },
+  team: { request: { config: "demo" }, source: { name: "demo", text: null }, description: "demo" },
   connection: { server: "http://127.0.0.1:8787" },
   limits: { timeout_seconds: 60 },
   output: { form: "answer", file: null, verbose: false },
   session: null,
   latest: null,
-  attached: [],
+  attachments: [],
   ...more,
 });
 const SESSION = "session_01jd";
@@ -36,18 +36,18 @@ describe("repeating the last question", () => {
     { name: "does nothing before the first question", given: {}, what: null },
     {
       name: "starts a new session for a first question",
-      given: { session: SESSION, latest: { question: "q", parent: null, turn: 1, attached: [] } },
+      given: { session: SESSION, latest: { question: "q", parent: null, turn: 1, attachments: [] } },
       what: { run: { question: "q", config: "demo", timeout_seconds: 60 } },
     },
     {
       name: "starts at the same parent turn as before",
-      given: { session: SESSION, latest: { question: "q", parent: 2, turn: 5, attached: [] } },
+      given: { session: SESSION, latest: { question: "q", parent: 2, turn: 5, attachments: [] } },
       what: {
         next: { sessionId: SESSION, body: { question: "q", parent_turn: 2, timeout_seconds: 60 } },
       },
     },
   ])("$name", ({ given, what }) => {
-    expect(again(conversation(given))).toEqual(what);
+    expect(repeatedTurn(conversation(given))).toEqual(what);
   });
 });
 
@@ -55,23 +55,23 @@ describe("an attached file", () => {
   const [own, teams] = ["own.png", "team.png"].map(
     (name) => ({ type: "file", name, data: "eA==" }) as const,
   );
-  const team = { ...conversation().team, attached: teams ? [teams] : [] };
+  const team = { ...conversation().team, attachments: teams ? [teams] : [] };
   const text = { type: "text", text: "q" };
-  const attached = own ? [own] : [];
+  const attachments = own ? [own] : [];
 
   it("is sent with the first question, after the files of the team", () => {
-    const asked = nextTurn(conversation({ team, attached }), "q");
+    const asked = nextTurn(conversation({ team, attachments }), "q");
     expect(asked).toMatchObject({
       run: { question: [text, { name: "team.png" }, { name: "own.png" }] },
     });
   });
   it("is sent with a later question, without the files of the team", () => {
-    const asked = nextTurn(conversation({ team, session: SESSION, attached }), "q");
+    const asked = nextTurn(conversation({ team, session: SESSION, attachments }), "q");
     expect(asked).toMatchObject({ next: { body: { question: [text, { name: "own.png" }] } } });
   });
   it.each([null, 2])("is sent again with a repeated question (after turn %s)", (parent) => {
-    const latest = { question: "q", parent, turn: 5, attached };
-    expect(JSON.stringify(again(conversation({ team, session: SESSION, latest })))).toContain(
+    const latest = { question: "q", parent, turn: 5, attachments };
+    expect(JSON.stringify(repeatedTurn(conversation({ team, session: SESSION, latest })))).toContain(
       '"name":"own.png"',
     );
   });
@@ -87,14 +87,14 @@ describe("/file", () => {
   it("attaches a file to the next question, once by each name, and none without a path", async () => {
     await perform({ name: "file", argument: "a.txt" }, asked, io);
     await perform({ name: "file", argument: "a.txt" }, asked, io);
-    expect(asked.attached).toEqual([{ type: "file", name: "a.txt", data: "YXNo" }]);
+    expect(asked.attachments).toEqual([{ type: "file", name: "a.txt", data: "YXNo" }]);
     expect(said.at(-1)).toBe("attached  a.txt\n");
     await expect(perform({ name: "file", argument: "b.txt" }, asked, io)).rejects.toThrow(
       "Cannot attach b.txt",
     );
-    expect(asked.attached).toHaveLength(1);
+    expect(asked.attachments).toHaveLength(1);
     await perform({ name: "file", argument: "" }, asked, io);
-    expect(asked.attached).toEqual([]);
+    expect(asked.attachments).toEqual([]);
   });
 });
 
@@ -112,7 +112,7 @@ describe("typed text", () => {
     { typed: "/help\nand more", command: null },
     { typed: "/", command: null },
   ])("$typed is the command $command", ({ typed, command }) => {
-    expect(asCommand(typed)).toEqual(command);
+    expect(parseCommand(typed)).toEqual(command);
   });
   it.each([
     { line: "/s", found: ["/status", "/show", "/sessions"] },

@@ -47,7 +47,7 @@ class TerminalUser {
     const team = {
       request: { config: "demo" },
       source: { name: "demo", text: null },
-      described: "demo",
+      description: "demo",
     };
     const output = { form: "answer", file: null, verbose: false } as const;
     this.#ended = converse({ team, connection: { server }, limits: {}, output }, io);

@@ -77,18 +77,18 @@ describe("the attachments of a question", () => {
       "a.png": Buffer.from("\x89PNG", "latin1"),
       "b.txt": "beech",
     });
-    const { attached } = await chooseTeam({ config: "team.yaml", file: ["b.txt", "a.png"] }, io);
-    expect(attached).toEqual([
+    const { attachments } = await chooseTeam({ config: "team.yaml", file: ["b.txt", "a.png"] }, io);
+    expect(attachments).toEqual([
       { type: "file", name: "a.png", data: Buffer.from("\x89PNG", "latin1").toString("base64") },
       { type: "file", name: "b.txt", data: Buffer.from("beech").toString("base64") },
     ]);
-    const question = withUploads("What is it?", attached);
+    const question = withUploads("What is it?", attachments);
     expect(RunRequestSchema.safeParse({ question }).success).toBe(true);
   });
 
   it("are empty if no file is named", async () => {
     const team = await chooseTeam({ model: ["gpt-5"] }, folder({}));
-    expect(withUploads("What is it?", team.attached)).toBe("What is it?");
+    expect(withUploads("What is it?", team.attachments)).toBe("What is it?");
   });
 
   it.each([
@@ -175,15 +175,15 @@ describe("a file that only a config names is not sent", () => {
     put("team.yaml", configOf(named));
     const message = `Cannot attach ${named} to the question: only a config names it, and ${reason}; to send it, add --file ${named}.`;
     await expect(chooseTeam({ config: "team.yaml" }, io)).rejects.toThrow(message);
-    const { attached } = await chooseTeam({ config: "team.yaml", file: [named] }, io);
-    expect(attached).toMatchObject([{ type: "file", name: named }]);
+    const { attachments } = await chooseTeam({ config: "team.yaml", file: [named] }, io);
+    expect(attachments).toMatchObject([{ type: "file", name: named }]);
   });
 
   it.each(["docs/b.txt", path.join(io.cwd, "a.txt"), "same.txt", "../site/a.txt"])(
     "unless it is in the folder: %s",
     async (named) => {
       put("team.yaml", configOf(named));
-      expect((await chooseTeam({ config: "team.yaml" }, io)).attached).toMatchObject([
+      expect((await chooseTeam({ config: "team.yaml" }, io)).attachments).toMatchObject([
         { name: named },
       ]);
     },
@@ -228,12 +228,12 @@ describe("a file with an address", () => {
 
   it("is fetched from a public address only, after a notice, if only a config names it", async () => {
     const { requested, printed, stderr, fetchers } = world();
-    const { attached } = await chooseTeam(
+    const { attachments } = await chooseTeam(
       { config: "team.yaml" },
       { ...folder({ "team.yaml": CONFIG_OF }), stderr },
       fetchers,
     );
-    expect(attached).toEqual([
+    expect(attachments).toEqual([
       { type: "file", name: ADDRESS, data: Buffer.from("%PDF-1").toString("base64") },
     ]);
     expect(requested).toEqual([`by config ${ADDRESS}`]);
@@ -245,12 +245,12 @@ describe("a file with an address", () => {
   it("is fetched from any address if the user names it, even if a config does too", async () => {
     const { requested, printed, stderr, fetchers } = world();
     const flags = { config: "team.yaml", file: [ADDRESS] };
-    const { attached } = await chooseTeam(
+    const { attachments } = await chooseTeam(
       flags,
       { ...folder({ "team.yaml": CONFIG_OF }), stderr },
       fetchers,
     );
-    expect(attached).toHaveLength(1);
+    expect(attachments).toHaveLength(1);
     expect([requested, printed]).toEqual([[`by user ${ADDRESS}`], []]);
   });
 

@@ -129,7 +129,7 @@ describe("the plan of a bridge", () => {
       const handedOn = {
         type: "server",
         target: "http://localhost:8000/mcp",
-        speaks: "http",
+        transport: "http",
         headers: { "X-Key": "k1" },
       };
       expect(programs).toEqual([
@@ -147,15 +147,15 @@ describe("the plan of a bridge", () => {
     });
 
     it.each([
-      { url: "http://localhost:8000/mcp", speaks: ["http"] },
-      { url: "http://192.168.0.7:8000/mcp", speaks: ["http"] },
-      { url: "http://nas.local/mcp", speaks: ["http"] },
-      { url: "https://mcp.example.com/mcp", speaks: [] },
-      { url: "https://mcp.example.com/localhost", speaks: [] },
-    ])("are forwarded at $url: $speaks", ({ url, speaks }) => {
+      { url: "http://localhost:8000/mcp", transport: ["http"] },
+      { url: "http://192.168.0.7:8000/mcp", transport: ["http"] },
+      { url: "http://nas.local/mcp", transport: ["http"] },
+      { url: "https://mcp.example.com/mcp", transport: [] },
+      { url: "https://mcp.example.com/localhost", transport: [] },
+    ])("are forwarded at $url: $transport", ({ url, transport }) => {
       const { programs } = planBridge(local(`{name: home, url: "${url}"}`), OPTIONS);
-      expect(programs.map((one) => (one.type === "server" ? one.speaks : one.type))).toEqual(
-        speaks,
+      expect(programs.map((one) => (one.type === "server" ? one.transport : one.type))).toEqual(
+        transport,
       );
     });
 
@@ -164,7 +164,7 @@ describe("the plan of a bridge", () => {
         local('{name: home, type: sse, url: "http://localhost:8000/sse"}'),
         OPTIONS,
       );
-      expect(programs).toMatchObject([{ speaks: "sse" }]);
+      expect(programs).toMatchObject([{ transport: "sse" }]);
     });
 
     it.each([
