@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { expect, it } from "vitest";
 import { commandLine } from "../../cli/program";
-import { nobody } from "./commands/terminal";
+import { ioWithoutUser } from "./commands/terminal";
 
 const COLUMNS = 80;
 
@@ -19,7 +19,7 @@ function helpOf(command: Command): string {
 }
 
 it.each(
-  allOf(commandLine({ io: nobody(), end: () => undefined })).map((command) => ({
+  allOf(commandLine({ io: ioWithoutUser(), end: () => undefined })).map((command) => ({
     name: command.name(),
     command,
   })),

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../../cli/commands/likely-commands";
 import { commandLine } from "../../cli/program";
-import { nobody } from "../cli/commands/terminal";
+import { ioWithoutUser } from "../cli/commands/terminal";
 import { codeOf, DOCUMENTS, isRecord } from "./documents";
 import { SCRIPTS, sourceOf, takesOption } from "./script-sources";
 
@@ -16,7 +16,7 @@ const leavesOf = (
   if (inner.length === 0) return [{ path: path.join(" "), command }];
   return inner.flatMap((each) => leavesOf(each, [...path, each.name()]));
 };
-const program = commandLine({ io: nobody(), end: () => undefined });
+const program = commandLine({ io: ioWithoutUser(), end: () => undefined });
 const leaves = leavesOf(program);
 const optionsOf = (command: Command) =>
   command.options.flatMap(({ hidden, long, short }) => (hidden ? [] : [long ?? "", short ?? ""]));

@@ -173,7 +173,7 @@ describe("the team of a question", () => {
   });
 });
 
-describe("a config that is found in a folder", () => {
+describe("a config that is found in a folder (H6)", () => {
   const CONSENTS = "home/.config/massgen-edge/allowed-configs.json";
   const TEAM =
     "agents:\n  - backend: {type: vllm, base_url: 'http://127.0.0.1:9/v1', upload_files: [{file_path: NOTES.md}]}\n    system_message: \"x\\e[2J\"\n";
