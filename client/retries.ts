@@ -26,7 +26,13 @@ type Limits = {
 
 const LIMITS: Record<RetryPolicy, Limits> = {
   never: { tries: 1, retriesWithoutResponse: 0, statuses: [], maxWaitMs: 0, defaultWaitMs: null },
-  start: { tries: 4, retriesWithoutResponse: 3, statuses: [503], maxWaitMs: 10_000, defaultWaitMs: null },
+  start: {
+    tries: 4,
+    retriesWithoutResponse: 3,
+    statuses: [503],
+    maxWaitMs: 10_000,
+    defaultWaitMs: null,
+  },
   transfer: {
     tries: 6,
     retriesWithoutResponse: 3,
@@ -80,7 +86,10 @@ function mayRepeat(error: unknown, policy: RetryPolicy, tries: number): boolean 
   const isBroken = kind === "unreachable" || kind === "interrupted";
   if (policy === "transfer") return isBroken || kind === "timed_out";
   const code = systemCode(cause);
-  return isBroken && (code === null || BROKEN_CONNECTION.has(code) || (tries > 1 && code === "ECONNREFUSED"));
+  return (
+    isBroken &&
+    (code === null || BROKEN_CONNECTION.has(code) || (tries > 1 && code === "ECONNREFUSED"))
+  );
 }
 
 const BROKEN_CONNECTION: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);

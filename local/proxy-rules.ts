@@ -29,7 +29,8 @@ const HOP_BY_HOP_HEADER = /^(connection|expect|keep-alive|proxy-.*|te|trailer|up
  * Headers by which the service judges a request or finds the end of its body. A client cannot remove
  * them by naming them in `Connection`.
  */
-const PROTECTED_HEADER = /^(host|origin|sec-fetch-.*|content-length|transfer-encoding|massgen-hops)$/;
+const PROTECTED_HEADER =
+  /^(host|origin|sec-fetch-.*|content-length|transfer-encoding|massgen-hops)$/;
 
 /**
  * Why the request must not reach the service; `null` if it may. The request must name a loopback host.
@@ -54,10 +55,17 @@ export function forwardedHeaders(
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const [name = "", value = ""] = rawHeaders.slice(index, index + 2);
     const lower = name.toLowerCase();
-    if (FORGEABLE_HEADER.test(lower) || HOP_BY_HOP_HEADER.test(lower) || connectionHeaders.has(lower)) continue;
+    if (
+      FORGEABLE_HEADER.test(lower) ||
+      HOP_BY_HOP_HEADER.test(lower) ||
+      connectionHeaders.has(lower)
+    )
+      continue;
     forwarded.push(name, value);
   }
-  return clientAddress === undefined ? forwarded : [...forwarded, "CF-Connecting-IP", clientAddress];
+  return clientAddress === undefined
+    ? forwarded
+    : [...forwarded, "CF-Connecting-IP", clientAddress];
 }
 
 /** Headers of a response that are forwarded to the client. */

@@ -223,11 +223,15 @@ function rawHead(
   { statusCode, statusMessage, rawHeaders }: IncomingMessage,
   { endsConnection = false } = {},
 ): string {
-  const headers = endsConnection ? [...responseHeaders(rawHeaders), "Connection", "close"] : rawHeaders;
+  const headers = endsConnection
+    ? [...responseHeaders(rawHeaders), "Connection", "close"]
+    : rawHeaders;
   const lines = Array.from(
     { length: headers.length / 2 },
     (_, index) => `${headers[2 * index]}: ${headers[2 * index + 1]}\r\n`,
   );
-  const forwardedLines = endsConnection ? lines.filter((line) => !/^transfer-encoding:/i.test(line)) : lines;
+  const forwardedLines = endsConnection
+    ? lines.filter((line) => !/^transfer-encoding:/i.test(line))
+    : lines;
   return `HTTP/1.1 ${statusCode} ${statusMessage}\r\n${forwardedLines.join("")}\r\n`;
 }

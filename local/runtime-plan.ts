@@ -82,7 +82,13 @@ async function miniflareOptions({ bundle, persistTo, envFiles, variables, ownOri
   });
   const { modulesRules: _, bindings: __, ...worker } = workerOptions;
   const files = envFiles.map((file) => path.resolve(file));
-  const variablesFromFiles = unstable_getVarsForDev(path.resolve(CONFIG), files, config.vars, undefined, true);
+  const variablesFromFiles = unstable_getVarsForDev(
+    path.resolve(CONFIG),
+    files,
+    config.vars,
+    undefined,
+    true,
+  );
   const bindings = Object.fromEntries(
     Object.entries(variablesFromFiles).map(([name, { value }]) => [name, value]),
   );

@@ -132,7 +132,9 @@ async function migratedState(layout: Layout): Promise<string> {
     }
   });
   // If another process has created the folder meanwhile, the folder of that process is used.
-  await rename(temporaryFolder, folderOfState).catch(() => rm(temporaryFolder, { recursive: true, force: true }));
+  await rename(temporaryFolder, folderOfState).catch(() =>
+    rm(temporaryFolder, { recursive: true, force: true }),
+  );
   return folderOfState;
 }
 

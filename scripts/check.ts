@@ -7,7 +7,14 @@ const USAGE = `npm run check [-- --static]
 Runs all static checks of CI, then the tests. Stops at the first failure.
 
   --static  all but the tests`;
-const STATIC_STEPS = ["check:format", "lint", "types", "check:imports", "check:budgets", "check:diction"];
+const STATIC_STEPS = [
+  "check:format",
+  "lint",
+  "types",
+  "check:imports",
+  "check:budgets",
+  "check:diction",
+];
 
 await runCommand(async () => {
   const { values } = parseArgs({

@@ -15,7 +15,8 @@ const print = (line: string) => {
 await runPlain(USAGE, async () => {
   try {
     await ensureSetup(print);
-    if (printedLines === 0) print("Everything is set up already. Next: npm run demo, or npm start.");
+    if (printedLines === 0)
+      print("Everything is set up already. Next: npm run demo, or npm start.");
     return 0;
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);

@@ -10,7 +10,8 @@ import { START_USAGE, type StartOptions, startOptions } from "../local/start-arg
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 const print = (text: string): void => console.log(text);
-const printLogLine = ({ isProblem, text }: LogLine): void => (isProblem ? console.error(text) : print(text));
+const printLogLine = ({ isProblem, text }: LogLine): void =>
+  isProblem ? console.error(text) : print(text);
 
 /**
  * Runs the service until a signal ends the process. Throws if the service does not start, or if it

@@ -80,7 +80,9 @@ async function startOrFind(options: AskOptions, io: RunIo): Promise<Place> {
 async function start({ target, context }: AskOptions, io: RunIo): Promise<RunResponse> {
   if ("attach" in target) throw new CliError(EXIT.config, "An existing session cannot be started.");
   const started = await runInterruptibly(io, (signal) =>
-    "run" in target ? startRun(target.run, context, signal) : startTurn(target.next, context, signal),
+    "run" in target
+      ? startRun(target.run, context, signal)
+      : startTurn(target.next, context, signal),
   );
   for (const line of warningLines(started.warnings ?? [])) io.stderr.write(`${line}\n`);
   return started;

@@ -76,9 +76,13 @@ export async function storeConsent(
   const temporaryFile = `${target}.${process.pid}`;
   try {
     await mkdir(path.dirname(target), { recursive: true, mode: FOLDER_MODE });
-    await writeFile(temporaryFile, `${JSON.stringify({ folders: Object.fromEntries(newest) }, null, 2)}\n`, {
-      mode: FILE_MODE,
-    });
+    await writeFile(
+      temporaryFile,
+      `${JSON.stringify({ folders: Object.fromEntries(newest) }, null, 2)}\n`,
+      {
+        mode: FILE_MODE,
+      },
+    );
     await chmod(temporaryFile, FILE_MODE);
     await rename(temporaryFile, target);
   } catch (cause) {
@@ -125,7 +129,8 @@ function questionAbout(text: string, displayPath: string): string {
 
 function listNames(title: string, names: readonly string[]): string {
   if (names.length === 0) return "";
-  const more = names.length > MAX_LISTED_NAMES ? ` and ${names.length - MAX_LISTED_NAMES} more` : "";
+  const more =
+    names.length > MAX_LISTED_NAMES ? ` and ${names.length - MAX_LISTED_NAMES} more` : "";
   return `It names ${title}: ${names
     .slice(0, MAX_LISTED_NAMES)
     .map((name) => toLine(name).slice(0, 120))

@@ -96,7 +96,10 @@ export async function foundTeam(io: Folders): Promise<FoundTeam | null> {
 
 /** Returns the team that `--config` names: a file if it exists, otherwise a team of the service. */
 async function namedTeam(configName: string, io: Folders): Promise<TeamChoice> {
-  const text = await readTextFile(path.resolve(io.cwd, configName), { fileKind: "config", displayPath: configName });
+  const text = await readTextFile(path.resolve(io.cwd, configName), {
+    fileKind: "config",
+    displayPath: configName,
+  });
   if (text !== null) return teamOfText(text, configName);
   const isName = /^[a-z0-9][\w-]*$/i.test(configName) && configName.length <= 200;
   if (!isName)

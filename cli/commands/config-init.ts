@@ -94,7 +94,11 @@ async function chooseTeam(connection: Connection, io: Io): Promise<string | null
   }));
   if (options.length === 0) return null;
   const ownModels = { value: OWN_MODELS, label: "models of my own", hint: "name them" };
-  const chosen = await askChoice("Which team works on your questions?", [...options, ownModels], io);
+  const chosen = await askChoice(
+    "Which team works on your questions?",
+    [...options, ownModels],
+    io,
+  );
   return chosen === OWN_MODELS ? null : chosen;
 }
 

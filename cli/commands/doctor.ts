@@ -150,7 +150,12 @@ export function examineClock(date: string | null, now: number): Finding[] {
     return [finding("clock", "good", "agrees with the service's")];
   const difference = `${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? "ahead of" : "behind"}`;
   return [
-    finding("clock", "bad", `this machine's clock is ${difference} the service's. Set it`, EXIT.config),
+    finding(
+      "clock",
+      "bad",
+      `this machine's clock is ${difference} the service's. Set it`,
+      EXIT.config,
+    ),
   ];
 }
 
@@ -233,7 +238,11 @@ async function examineDefaultTeam(connection: Connection | null): Promise<Findin
   const defaultTeam = teams.find((team) => team.default);
   if (!defaultTeam) return finding("config", "good", "no config here: the default team is asked");
   if (defaultTeam.runnable)
-    return finding("config", "good", `no config here: the default team is asked, ${defaultTeam.name}`);
+    return finding(
+      "config",
+      "good",
+      `no config here: the default team is asked, ${defaultTeam.name}`,
+    );
   const reason = defaultTeam.missing[0]?.detail ?? "it is not ready";
   if (!lacksOnlyKeys(defaultTeam.missing))
     return finding(

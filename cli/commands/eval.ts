@@ -102,7 +102,8 @@ async function waitForEnd(
       );
     }
     const progressText = answer ? progress(answer.data) : "";
-    if (progressText !== printedProgress && stderr.isTTY === true) stderr.write(`${progressText}\n`);
+    if (progressText !== printedProgress && stderr.isTTY === true)
+      stderr.write(`${progressText}\n`);
     printedProgress = progressText;
     await sleep(POLL_MS, undefined, { signal });
   }

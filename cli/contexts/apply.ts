@@ -55,7 +55,13 @@ const inPhaseOrder = (steps: readonly Step[]): Step[] =>
  */
 async function removeEmptyFolders(directory: string, filePath: string): Promise<void> {
   const localEntry = await inspect(directory, filePath);
-  if (localEntry === null || !("by" in localEntry) || !localEntry.by || localEntry.by.files.length > 0) return;
+  if (
+    localEntry === null ||
+    !("by" in localEntry) ||
+    !localEntry.by ||
+    localEntry.by.files.length > 0
+  )
+    return;
   for (const folder of localEntry.by.folders)
     await rmdir(path.join(directory, folder)).catch(() => undefined);
 }
@@ -73,7 +79,9 @@ function changedMeanwhile(filePath: string): CliError {
 }
 
 const isUnchanged = (localEntry: LocalEntry, from: Side): boolean =>
-  localEntry === null || from === null ? localEntry === from : "hash" in localEntry && localEntry.hash === from.hash;
+  localEntry === null || from === null
+    ? localEntry === from
+    : "hash" in localEntry && localEntry.hash === from.hash;
 
 async function remove(directory: string, filePath: string): Promise<void> {
   const file = path.join(directory, filePath);

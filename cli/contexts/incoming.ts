@@ -43,7 +43,11 @@ export function incomingOf(
 ): Promise<IncomingChanges> {
   return options.session === undefined
     ? changesOfContext(directory, options.name, connection)
-    : changesOfTurn({ session: options.session, turn: options.turn ?? 1 }, options.name, connection);
+    : changesOfTurn(
+        { session: options.session, turn: options.turn ?? 1 },
+        options.name,
+        connection,
+      );
 }
 
 async function changesOfContext(

@@ -18,12 +18,12 @@ export async function printPatch(
   filter: PullFilter,
   world: Pick<Io, "stdout" | "stderr">,
 ): Promise<ExitCode> {
-  const [nonTextPaths, refusedPaths, pathsToCheck, exclusions]: [string[], string[], string[], Exclusion[]] = [
-    [],
-    [],
-    [],
-    [],
-  ];
+  const [nonTextPaths, refusedPaths, pathsToCheck, exclusions]: [
+    string[],
+    string[],
+    string[],
+    Exclusion[],
+  ] = [[], [], [], []];
   const contentsOf = async (path: string, side: Side, fetchContents: ContentFetcher) =>
     side && { bytes: await fetchContents(path, side.hash), executable: side.executable };
   for (const change of changes) {

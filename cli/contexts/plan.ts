@@ -114,7 +114,11 @@ export class PullFilter {
     const names = file.split("/");
     for (let depth = 1; depth < names.length; depth += 1) {
       const folder = `${names.slice(0, depth).join("/")}/`;
-      const reason = exclusionReason(folder, await this.#ignoreFiles.applyingTo(folder), this.#includes);
+      const reason = exclusionReason(
+        folder,
+        await this.#ignoreFiles.applyingTo(folder),
+        this.#includes,
+      );
       if (reason !== null && !this.#includes.reachInto(folder)) return { path: folder, reason };
     }
     if (setsPackageSource(file) && !this.#includes.matchesDirectly(file))

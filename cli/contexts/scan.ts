@@ -108,7 +108,11 @@ class Walk {
     if (entry.isSymbolicLink()) return "a link";
     if (!entry.isDirectory() && !entry.isFile()) return "not a regular file";
     if (!isAcceptedPath(relativeName)) return "a name that is invalid on other systems";
-    return exclusionReason(relativeName, await this.ignoreFiles.applyingTo(relativeName), this.includes);
+    return exclusionReason(
+      relativeName,
+      await this.ignoreFiles.applyingTo(relativeName),
+      this.includes,
+    );
   }
 
   async #file(relativeName: string): Promise<void> {

@@ -18,7 +18,10 @@ export async function writeWhole(
     await mkdir(path.dirname(file), { recursive: true });
     const existing = await lstat(file).catch(() => null);
     const mode = existing?.isFile() ? modeLike(existing.mode, executable) : null;
-    await writeFile(temporaryFile, bytes, { flag: "wx", mode: mode ?? (executable ? 0o777 : 0o666) });
+    await writeFile(temporaryFile, bytes, {
+      flag: "wx",
+      mode: mode ?? (executable ? 0o777 : 0o666),
+    });
     // The umask may have removed permissions of the temporary file. A disk without modes makes chmod
     // fail, which is no error here.
     if (mode !== null) await chmod(temporaryFile, mode).catch(() => undefined);
@@ -47,7 +50,8 @@ export async function renameInCase(
   const [oldNames, newNames] = [oldPath.split("/"), newPath.split("/")];
   for (const [depth, name] of newNames.entries()) {
     const old = oldNames[depth] ?? name;
-    if (old !== name) await renameEntry(path.join(directory, ...newNames.slice(0, depth)), old, name);
+    if (old !== name)
+      await renameEntry(path.join(directory, ...newNames.slice(0, depth)), old, name);
   }
 }
 

@@ -48,7 +48,8 @@ export function nextTurn(
 export function repeatedTurn({ session, team, limits, latest }: Conversation): AskTarget | null {
   if (latest === null) return null;
   const { question, parent, attachments } = latest;
-  if (session === null || parent === null) return firstTurn({ team, limits }, { question, attachments });
+  if (session === null || parent === null)
+    return firstTurn({ team, limits }, { question, attachments });
   return {
     next: {
       sessionId: session,

@@ -10,7 +10,13 @@ import { readEntry, type EditorInput } from "../terminal/line-editor";
 import type { OutputOptions } from "../asking/answer-output";
 import { toQuestion } from "../asking/question";
 import { PASTE_MODE } from "../terminal/paste";
-import { parseCommand, commandWithoutSlash, complete, type Outcome, perform } from "./slash-commands";
+import {
+  parseCommand,
+  commandWithoutSlash,
+  complete,
+  type Outcome,
+  perform,
+} from "./slash-commands";
 import type { TeamChoice } from "../asking/team-choice";
 import { canRedraw } from "../terminal/output";
 import { printAttached } from "../uploads/uploads";

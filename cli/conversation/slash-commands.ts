@@ -36,7 +36,11 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     perform: file,
   },
   sessions: { usage: "/sessions", meaning: "the newest sessions", perform: sessions },
-  new: { usage: "/new", meaning: "start a new session with the next question", perform: startNewSession },
+  new: {
+    usage: "/new",
+    meaning: "start a new session with the next question",
+    perform: startNewSession,
+  },
   config: {
     usage: "/config [file|name]",
     meaning: "show the current team; another team starts a new session",
@@ -74,7 +78,8 @@ export function parseCommand(text: string): SlashCommand | null {
 /** The command (`/help`) that `text` names without its slash (`help`); `null` for a question. */
 export function commandWithoutSlash(text: string): string | null {
   const name = text.trim().toLowerCase();
-  const isCommand = name.length > 1 && (Object.hasOwn(COMMANDS, name) || Object.hasOwn(ALIASES, name));
+  const isCommand =
+    name.length > 1 && (Object.hasOwn(COMMANDS, name) || Object.hasOwn(ALIASES, name));
   return isCommand ? `/${ALIASES[name] ?? name}` : null;
 }
 
@@ -91,7 +96,8 @@ export async function perform(
   io: Io,
 ): Promise<Outcome> {
   const fullName = Object.hasOwn(ALIASES, name) ? ALIASES[name] : name;
-  const entry = fullName !== undefined && Object.hasOwn(COMMANDS, fullName) ? COMMANDS[fullName] : undefined;
+  const entry =
+    fullName !== undefined && Object.hasOwn(COMMANDS, fullName) ? COMMANDS[fullName] : undefined;
   if (entry) return entry.perform(conversation, io, argument);
   throw new CliError(
     EXIT.config,

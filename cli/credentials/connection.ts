@@ -28,7 +28,9 @@ export async function connect(
     [toServerOrigin(io.env["MASSGEN_EDGE_SERVER"]), "MASSGEN_EDGE_SERVER"],
     [stored.server ?? undefined, "login"],
   ) ?? { value: DEFAULT_SERVER, source: "default" };
-  const storedKey = Object.hasOwn(stored.keys, server.value) ? stored.keys[server.value] : undefined;
+  const storedKey = Object.hasOwn(stored.keys, server.value)
+    ? stored.keys[server.value]
+    : undefined;
   const key = firstSetting(
     [flags.key, "--key"],
     [io.env["MASSGEN_EDGE_KEY"], "MASSGEN_EDGE_KEY"],

@@ -57,7 +57,9 @@ async function write(credentials: Credentials, io: Home): Promise<string> {
   const temporaryFile = `${file}.${process.pid}`;
   try {
     await mkdir(path.dirname(file), { recursive: true, mode: FOLDER_MODE });
-    await writeFile(temporaryFile, `${JSON.stringify(credentials, null, 2)}\n`, { mode: FILE_MODE });
+    await writeFile(temporaryFile, `${JSON.stringify(credentials, null, 2)}\n`, {
+      mode: FILE_MODE,
+    });
     await chmod(temporaryFile, FILE_MODE);
     await rename(temporaryFile, file);
   } catch (cause) {

@@ -53,7 +53,8 @@ const GAP = 2;
 /** The state of a turn: one line about the team, one for each agent, at most `height` lines. */
 export function turnLines(turn: TurnView, frame: Frame): Line[] {
   const maxAgentLines = Math.max(1, frame.height - 1);
-  const hiddenCount = turn.agents.length > maxAgentLines ? turn.agents.length - (maxAgentLines - 1) : 0;
+  const hiddenCount =
+    turn.agents.length > maxAgentLines ? turn.agents.length - (maxAgentLines - 1) : 0;
   const shownAgents = turn.agents.slice(0, turn.agents.length - hiddenCount);
   const { rows, widths } = columnsOf(shownAgents, frame.width);
   const lines = shownAgents.map((agent, index) =>
@@ -124,11 +125,15 @@ function columnsOf(
  */
 function cellsOf(agent: AgentView, shortenings: ReadonlySet<Shortening>): string[] {
   const round = shortenings.has("round") ? `r${agent.round}` : `round ${agent.round}`;
-  const answers = shortenings.has("answers") ? `${agent.answers} ans` : plural(agent.answers, "answer");
+  const answers = shortenings.has("answers")
+    ? `${agent.answers} ans`
+    : plural(agent.answers, "answer");
   return [
     fitStart(toLine(agent.id), shortenings.has("name") ? SHORT_NAME : MAX_NAME),
     agent.status,
-    ...(shortenings.has("figures") ? [] : [round, `${answers}${answerDetails(agent, shortenings)}`]),
+    ...(shortenings.has("figures")
+      ? []
+      : [round, `${answers}${answerDetails(agent, shortenings)}`]),
     voteCell(agent.vote, shortenings),
     ...(shortenings.has("figures") ? [] : [tokensCell(agent, shortenings)]),
     shortenings.has("rest of cost") && !agent.isCostWhole ? "unknown" : costWords(agent),

@@ -61,7 +61,9 @@ class Entry {
     // Several lines without a final Enter are not sent: the terminal may have been closed during a
     // paste, and a question costs money.
     this.#editor.on("close", () =>
-      this.#finish(this.#linesInBurst === 1 ? { kind: "text", text: this.#text() } : { kind: "end" }),
+      this.#finish(
+        this.#linesInBurst === 1 ? { kind: "text", text: this.#text() } : { kind: "end" },
+      ),
     );
     this.#editor.prompt();
   }

@@ -48,7 +48,9 @@ export function paint(line: Line, { width, color }: { width: number; color: bool
     const fitted = fitStart(text, remainingColumns);
     remainingColumns -= widthOf(fitted);
     painted +=
-      color && tone !== "plain" && fitted !== "" ? `\x1b[${ANSI_CODES[tone]}m${fitted}\x1b[0m` : fitted;
+      color && tone !== "plain" && fitted !== ""
+        ? `\x1b[${ANSI_CODES[tone]}m${fitted}\x1b[0m`
+        : fitted;
     if (fitted !== text) break;
   }
   return painted.trimEnd();

@@ -33,7 +33,8 @@ export class PasteSplitter {
 
   push(chunk: Buffer | string): void {
     clearTimeout(this.#timer);
-    let rest = this.#possibleMark + (typeof chunk === "string" ? chunk : this.#decoder.write(chunk));
+    let rest =
+      this.#possibleMark + (typeof chunk === "string" ? chunk : this.#decoder.write(chunk));
     this.#possibleMark = "";
     // If the end mark of a paste is lost, every key would count as pasted text. Ctrl+C alone ends
     // the paste.

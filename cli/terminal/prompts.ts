@@ -14,7 +14,13 @@ type PromptIo = Pick<Io, "env" | "stdin" | "screen">;
 export async function askSecret(message: string, io: PromptIo): Promise<string> {
   const { isCancel, password } = await import("@clack/prompts");
   const validate = (text: string | undefined) => (text?.trim() ? undefined : "Nothing was typed.");
-  const reply = await password({ message, mask: "*", validate, input: io.stdin, output: outputOf(io) });
+  const reply = await password({
+    message,
+    mask: "*",
+    validate,
+    input: io.stdin,
+    output: outputOf(io),
+  });
   if (isCancel(reply)) throw cancellation;
   return reply.trim();
 }
@@ -22,7 +28,12 @@ export async function askSecret(message: string, io: PromptIo): Promise<string> 
 /** Asks a yes-or-no question; the default is no. Throws CliError if the user cancels. */
 export async function askYes(message: string, io: PromptIo): Promise<boolean> {
   const { confirm, isCancel } = await import("@clack/prompts");
-  const reply = await confirm({ message, initialValue: false, input: io.stdin, output: outputOf(io) });
+  const reply = await confirm({
+    message,
+    initialValue: false,
+    input: io.stdin,
+    output: outputOf(io),
+  });
   if (isCancel(reply)) throw cancellation;
   return reply;
 }

@@ -52,7 +52,8 @@ export async function fetchFile(address: string, maxBytes: number, get: Fetcher)
     }
     return await readAtMost(response, maxBytes);
   } catch (cause) {
-    if (signal.aborted) throw new Error(`it takes longer than ${TIME_LIMIT_MS / 1_000} s`, { cause });
+    if (signal.aborted)
+      throw new Error(`it takes longer than ${TIME_LIMIT_MS / 1_000} s`, { cause });
     throw cause;
   }
 }

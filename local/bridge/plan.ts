@@ -100,10 +100,7 @@ type EntryContext = { name: string; options: BridgeOptions; problems: string[] }
  * Decides what the bridge starts or forwards for an entry. Returns `null` if the service can reach the
  * server directly, or if there is a problem, which is added to `problems`.
  */
-function startOf(
-  value: unknown,
-  { name, options, problems }: EntryContext,
-): ServerStart | null {
+function startOf(value: unknown, { name, options, problems }: EntryContext): ServerStart | null {
   const fill = (text: string) => fillVariables(text, options, problems);
   const fillAll = (texts: Record<string, string> = {}) =>
     Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, fill(text)]));
@@ -121,7 +118,8 @@ function startOf(
       cwd: stdio.data.cwd ?? null,
     };
   }
-  if (hasField("command")) problems.push(`The server ${name} has a command that cannot be started.`);
+  if (hasField("command"))
+    problems.push(`The server ${name} has a command that cannot be started.`);
   const local = LocalSchema.safeParse(value);
   if (!local.success || hasField("command")) return null;
   if (hasField("auth")) {

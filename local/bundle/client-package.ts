@@ -56,7 +56,10 @@ async function writeTypes(folder: string): Promise<void> {
   try {
     const names = exportedTypes(await readFile("client/types.ts", "utf8"));
     await writeFile(path.join(temporaryFolder, "expanded.ts"), expandedSource(names));
-    await writeFile(path.join(temporaryFolder, "tsconfig.json"), JSON.stringify(declarationsConfig()));
+    await writeFile(
+      path.join(temporaryFolder, "tsconfig.json"),
+      JSON.stringify(declarationsConfig()),
+    );
     const tsc = path.resolve("node_modules/typescript/bin/tsc");
     await run(process.execPath, [tsc, "--project", temporaryFolder]);
     const emitted = path.join(temporaryFolder, "out", "client");
@@ -65,8 +68,16 @@ async function writeTypes(folder: string): Promise<void> {
         path.join(folder, name),
         withExtensions(await readFile(path.join(emitted, name), "utf8")),
       );
-    const expanded = path.join(temporaryFolder, "out", path.relative(".", temporaryFolder), "expanded.d.ts");
-    await writeFile(path.join(folder, "types.d.ts"), toTypeAliases(await readFile(expanded, "utf8")));
+    const expanded = path.join(
+      temporaryFolder,
+      "out",
+      path.relative(".", temporaryFolder),
+      "expanded.d.ts",
+    );
+    await writeFile(
+      path.join(folder, "types.d.ts"),
+      toTypeAliases(await readFile(expanded, "utf8")),
+    );
   } finally {
     await rm(temporaryFolder, { recursive: true });
   }

@@ -37,7 +37,15 @@ async function build(entryFolder: string, entry: string | undefined): Promise<st
   await mkdir(temporaryFolder, { recursive: true });
   const metafile = path.join(temporaryFolder, "metafile.json");
   const entryArguments = entry === undefined ? [] : [entry];
-  const wranglerArguments = ["deploy", ...entryArguments, "--config", CONFIG, "--dry-run", "--outdir", temporaryFolder];
+  const wranglerArguments = [
+    "deploy",
+    ...entryArguments,
+    "--config",
+    CONFIG,
+    "--dry-run",
+    "--outdir",
+    temporaryFolder,
+  ];
   // Libraries depend on NODE_ENV, which a test runner sets to another value.
   await wranglerQuietly([...wranglerArguments, `--metafile=${path.resolve(metafile)}`], {
     NODE_ENV: "production",

@@ -35,8 +35,12 @@ it.each([
   expect(rowOf(titles)).toEqual(row);
 });
 
-const ALL_PASSED = ACCEPTANCE_ROWS.filter((row) => !(row in EXCUSED_ROWS)).flatMap((row): PassedTest[] =>
-  (REQUIRED_FILES[row] ?? ["tests/a.test.ts"]).map((file) => ({ file, titles: [`${row} something`] })),
+const ALL_PASSED = ACCEPTANCE_ROWS.filter((row) => !(row in EXCUSED_ROWS)).flatMap(
+  (row): PassedTest[] =>
+    (REQUIRED_FILES[row] ?? ["tests/a.test.ts"]).map((file) => ({
+      file,
+      titles: [`${row} something`],
+    })),
 );
 
 it("reports nothing if each row has a test, or an excuse", () => {
@@ -59,10 +63,13 @@ it("reports a row without a test in one of its required files", () => {
   ]);
 });
 
-it.each(Object.entries(REQUIRED_FILES))("row %s with required files is in the list, and the files exist", (row, files) => {
-  expect(ACCEPTANCE_ROWS).toContain(row);
-  expect(files.filter((file) => !existsSync(file))).toEqual([]);
-});
+it.each(Object.entries(REQUIRED_FILES))(
+  "row %s with required files is in the list, and the files exist",
+  (row, files) => {
+    expect(ACCEPTANCE_ROWS).toContain(row);
+    expect(files.filter((file) => !existsSync(file))).toEqual([]);
+  },
+);
 
 it("the page of bad inputs has a line for each row, in order", () => {
   const page = readFileSync("docs/proof/acceptance.md", "utf8");

@@ -24,7 +24,14 @@ function toResult(test: TestCase): BadInputResult[] {
   const found = rowOf(test.fullName.split(" > "));
   const isRefused = test.result().state === "passed";
   return found
-    ? [{ row: found.row, input: shorten(found.input), answer: test.meta().refusal ?? "", isRefused }]
+    ? [
+        {
+          row: found.row,
+          input: shorten(found.input),
+          answer: test.meta().refusal ?? "",
+          isRefused,
+        },
+      ]
     : [];
 }
 

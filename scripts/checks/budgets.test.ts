@@ -73,7 +73,10 @@ describe("the check of limits", () => {
       "if (a) if (b) if (c) d(() => { if (e) if (f) if (g) h(); });",
     ],
     ["a group of tests over 60 lines", `describe("x", () => {\n${lines(100)}\n});`],
-    ["a group of tests for each row of a table, over 60 lines", `describe.each([1])("x", () => {\n${lines(100)}\n});`],
+    [
+      "a group of tests for each row of a table, over 60 lines",
+      `describe.each([1])("x", () => {\n${lines(100)}\n});`,
+    ],
   ])("allows %s", (_, text) => {
     expect(problemsOf(text)).toEqual([]);
   });
@@ -87,8 +90,8 @@ describe("the check of limits", () => {
   });
 
   it("reports an allowance that is no longer needed", () => {
-    expect(problemsOf("work();", [{ path: "src/a.ts", limit: "file", reason: "was long" }])).toEqual(
-      ["needs no allowance for its file limit any more; remove it from the list"],
-    );
+    expect(
+      problemsOf("work();", [{ path: "src/a.ts", limit: "file", reason: "was long" }]),
+    ).toEqual(["needs no allowance for its file limit any more; remove it from the list"]);
   });
 });

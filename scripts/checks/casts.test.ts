@@ -10,7 +10,12 @@ it.each([
     text: "const a = b as unknown as string;",
     found: 2,
   },
-  { name: "refuses an assertion with angle brackets", path: "src/a.ts", text: "const a = <string>b;", found: 1 },
+  {
+    name: "refuses an assertion with angle brackets",
+    path: "src/a.ts",
+    text: "const a = <string>b;",
+    found: 1,
+  },
   {
     name: "refuses an assertion in a script",
     path: "scripts/a.ts",

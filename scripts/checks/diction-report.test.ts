@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { countLine, dictionCounts, dictionProblems, rateOf, loweredCeilings } from "./diction-report";
+import {
+  countLine,
+  dictionCounts,
+  dictionProblems,
+  rateOf,
+  loweredCeilings,
+} from "./diction-report";
 import { parseSource } from "./source";
 
 const filler = (words: number) => Array(words).fill("word").join(" ");

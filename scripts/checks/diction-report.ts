@@ -162,7 +162,8 @@ export function dictionProblems(counts: readonly Count[], ceilings: Ceilings): P
   const unusedCeilings = Object.entries(ceilings).flatMap(([folder, measures]) =>
     Object.keys(measures)
       .filter(
-        (measure) => !aboveFloor.some((count) => count.folder === folder && count.measure === measure),
+        (measure) =>
+          !aboveFloor.some((count) => count.folder === folder && count.measure === measure),
       )
       .map((measure) => ({
         path: folder,

@@ -22,7 +22,12 @@ it.each([
     ["one\ntwo", "three"],
   ],
   ["comments in SQL are read", "a.sql", "CREATE x (\n  -- one\n  a\n);", ["one"]],
-  ["settings that are commented out are not read", "a.toml", "# one\n# [[table]]\n# name = 1\n# KEY=1", ["one"]],
+  [
+    "settings that are commented out are not read",
+    "a.toml",
+    "# one\n# [[table]]\n# name = 1\n# KEY=1",
+    ["one"],
+  ],
   ["code becomes one word", "a.toml", "# run `npm start` now", ["run code now"]],
   [
     "texts of GitHub's forms are read",

@@ -68,7 +68,11 @@ it.each([
     ["Head", "one\nmore", "two", "three"],
   ],
   ["a table", "| A b | C |\n|---|---|\n| d | e f |", ["A b", "C", "d", "e f"]],
-  ["comments, which are omitted", "<!-- mark -->\nOne <!-- figure: a -->2<!-- /figure --> of", ["One 2 of"]],
+  [
+    "comments, which are omitted",
+    "<!-- mark -->\nOne <!-- figure: a -->2<!-- /figure --> of",
+    ["One 2 of"],
+  ],
   ["blocks of code, which are omitted", "One\n```sh\nnpm run it\n```\nTwo", ["One", "Two"]],
   [
     "code and links inside a line",

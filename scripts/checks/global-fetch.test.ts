@@ -12,15 +12,27 @@ describe("the runtime's `fetch` is refused", () => {
       text: `export const ask = () => fetch("https://example.com");`,
       lines: [1],
     },
-    { name: "if it is passed as an argument", text: "const send = guarded({ fetch: fetch });", lines: [1] },
+    {
+      name: "if it is passed as an argument",
+      text: "const send = guarded({ fetch: fetch });",
+      lines: [1],
+    },
     {
       name: "if it is passed as a shorthand property",
       text: "const send = guarded({ fetch });",
       lines: [1],
     },
-    { name: "if it is the default of a parameter", text: "function ask(send = fetch) {}", lines: [1] },
+    {
+      name: "if it is the default of a parameter",
+      text: "function ask(send = fetch) {}",
+      lines: [1],
+    },
     { name: "if it is read from `globalThis`", text: "const send = globalThis.fetch;", lines: [1] },
-    { name: "if it is read from `self` by a string", text: `self["fetch"]("https://example.com");`, lines: [1] },
+    {
+      name: "if it is read from `self` by a string",
+      text: `self["fetch"]("https://example.com");`,
+      lines: [1],
+    },
     {
       name: "if it is destructured from `globalThis` under another name",
       text: "const { fetch: send } = globalThis;",
@@ -31,7 +43,11 @@ describe("the runtime's `fetch` is refused", () => {
       text: "const { fetch } = globalThis;\nfetch(1);",
       lines: [1],
     },
-    { name: "if it is imported from a package", text: `import { fetch } from "undici";`, lines: [1] },
+    {
+      name: "if it is imported from a package",
+      text: `import { fetch } from "undici";`,
+      lines: [1],
+    },
     {
       name: "if it is used after a function whose parameter has this name",
       text: "const one = (fetch: Fetch) => fetch(1);\nconst other = () => fetch(2);",

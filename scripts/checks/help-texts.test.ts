@@ -23,7 +23,10 @@ describe("the check of help texts", () => {
       name: "a text of 80 columns",
       source: `const USAGE = \`${wide.slice(1)}\n${wide.slice(1)}\`;`,
     },
-    { name: "80 characters that are escaped in the source", source: `const USAGE = \`${"\\`".repeat(80)}\`;` },
+    {
+      name: "80 characters that are escaped in the source",
+      source: `const USAGE = \`${"\\`".repeat(80)}\`;`,
+    },
     { name: "a constant with another name", source: `const TITLE = "${wide}";` },
     { name: "a constant that is no text", source: `const USAGE = { total: "${wide}" };` },
   ])("accepts $name", ({ source }) => {

@@ -50,7 +50,9 @@ function targetOf(from: string, specifier: string, paths: ReadonlySet<string>): 
   if (!specifier.startsWith(".")) return null;
   const basePath = path.posix.join(path.posix.dirname(from), specifier);
   return (
-    [basePath, `${basePath}.ts`, `${basePath}.tsx`, `${basePath}/index.ts`].find((file) => paths.has(file)) ?? null
+    [basePath, `${basePath}.ts`, `${basePath}.tsx`, `${basePath}/index.ts`].find((file) =>
+      paths.has(file),
+    ) ?? null
   );
 }
 

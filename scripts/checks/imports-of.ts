@@ -15,7 +15,9 @@ export function importsOf({ ast, text }: Source): Import[] {
     })),
     ...staticExports.flatMap(({ entries, start }) =>
       entries.flatMap(({ moduleRequest, isType }) =>
-        moduleRequest ? [{ specifier: moduleRequest.value, isTypeOnly: isType, offset: start }] : [],
+        moduleRequest
+          ? [{ specifier: moduleRequest.value, isTypeOnly: isType, offset: start }]
+          : [],
       ),
     ),
     ...dynamicImports.map(({ moduleRequest, start }) => ({

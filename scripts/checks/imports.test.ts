@@ -70,7 +70,11 @@ describe("the check of imports", () => {
       `import { EXIT } from "../cli/exit-codes";`,
     ],
     ["the client imports a schema library", "client/schema.ts", `import { z } from "zod";`],
-    ["the client imports a module of Node", "client/contexts.ts", `import { createHash } from "node:crypto";`],
+    [
+      "the client imports a module of Node",
+      "client/contexts.ts",
+      `import { createHash } from "node:crypto";`,
+    ],
     [
       "a description imports the rules",
       "src/describe/events.ts",
@@ -150,7 +154,11 @@ describe("the check of imports", () => {
       "src/providers/registry.ts",
       `import { APIError } from "openai/error";`,
     ],
-    ["prompts import a module of Node", "src/prompts/round.ts", `import { createHash } from "node:crypto";`],
+    [
+      "prompts import a module of Node",
+      "src/prompts/round.ts",
+      `import { createHash } from "node:crypto";`,
+    ],
     [
       "R2 is named outside its folder",
       "durable-objects/session.ts",
@@ -161,7 +169,11 @@ describe("the check of imports", () => {
       "src/agents/call.ts",
       `if (backend === "openai") retry();`,
     ],
-    ["an identifier contains a vendor's name", "src/agents/call.ts", "const anthropicQuirk = true;"],
+    [
+      "an identifier contains a vendor's name",
+      "src/agents/call.ts",
+      "const anthropicQuirk = true;",
+    ],
     [
       "a vendor's name is in a template",
       "src/prompts/round.ts",
@@ -182,7 +194,11 @@ describe("the check of imports", () => {
       "src/coordination/attempt.ts",
       `import { isTerminal } from "../protocol/events";`,
     ],
-    ["a file imports a file of the same folder", "src/coordination/attempt.ts", `import { owed } from "./owed";`],
+    [
+      "a file imports a file of the same folder",
+      "src/coordination/attempt.ts",
+      `import { owed } from "./owed";`,
+    ],
     [
       "the worker bundles a team",
       "src/worker.ts",

@@ -45,7 +45,13 @@ function closedRoomProblems(source: Source): Problem[] {
     );
     const line = lineAt(source.text, offset);
     return forbidden
-      ? [{ path: source.path, line, message: `${target} may not be imported here: ${forbidden.why}` }]
+      ? [
+          {
+            path: source.path,
+            line,
+            message: `${target} may not be imported here: ${forbidden.why}`,
+          },
+        ]
       : [];
   });
 }
@@ -67,8 +73,10 @@ function directionProblem(from: string, { specifier, isTypeOnly }: Import): stri
   if (layer === null || layer === targetLayer) return null;
   const rule = LAYER_RULES[layer];
   if (targetLayer === null && rule.data?.some((folder) => target.startsWith(folder))) return null;
-  if (targetLayer === null) return `${layer} may not import ${target}, which is no part of the service`;
-  if (rule.uses.includes(targetLayer) || (isTypeOnly && rule.types?.includes(targetLayer))) return null;
+  if (targetLayer === null)
+    return `${layer} may not import ${target}, which is no part of the service`;
+  if (rule.uses.includes(targetLayer) || (isTypeOnly && rule.types?.includes(targetLayer)))
+    return null;
   const isLowerLayer =
     LAYERS.indexOf(targetLayer) > LAYERS.indexOf(layer) &&
     rule.packages === undefined &&

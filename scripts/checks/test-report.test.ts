@@ -62,7 +62,10 @@ it.each([
 });
 
 it("counts the tests that passed, failed and were skipped", () => {
-  const results = [file("/a", PASSED, ["failed", "x"], ["skipped", "y [needs z]"]), file("/b", PASSED)];
+  const results = [
+    file("/a", PASSED, ["failed", "x"], ["skipped", "y [needs z]"]),
+    file("/b", PASSED),
+  ];
   expect(countTests({ testResults: results }, ["/a", "/b"])).toMatchObject({
     passed: 2,
     failed: 1,

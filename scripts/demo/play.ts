@@ -31,7 +31,12 @@ async function runDemo(
 ): Promise<ExitCode> {
   const { stdout, stderr, env } = process;
   const displayController = new AbortController();
-  const stage = { stdout, stderr, env, signal: AbortSignal.any([signal, displayController.signal]) };
+  const stage = {
+    stdout,
+    stderr,
+    env,
+    signal: AbortSignal.any([signal, displayController.signal]),
+  };
   let run: DemoRun;
   try {
     run = await Promise.race([showRun(service.server, providers, stage), service.failure]);

@@ -54,7 +54,12 @@ export async function startService({
     const stop = () => service.stop().then(removeState);
     if (signal.aborted) await stop();
     signal.throwIfAborted();
-    return { server: service.url, logTail: () => lastLines.join("\n"), failure: service.failure, stop };
+    return {
+      server: service.url,
+      logTail: () => lastLines.join("\n"),
+      failure: service.failure,
+      stop,
+    };
   } catch (error) {
     await removeState();
     throw signal.aborted ? signal.reason : error; // an interrupted child is not a failure

@@ -101,7 +101,10 @@ async function checkKey(server: string, key: string): Promise<KeyCheck> {
 }
 
 /** The lines to print after a deployment. `saved`: the file with its secrets; `null` if it has none. */
-const outcomeLines = ({ server, secrets, isLoggedIn }: Deployment, saved: string | null): string[] => [
+const outcomeLines = (
+  { server, secrets, isLoggedIn }: Deployment,
+  saved: string | null,
+): string[] => [
   "",
   `The service runs at ${server}`,
   ...(saved === null

@@ -214,7 +214,10 @@ Available accounts are (\`<name>\`: \`<account_id>\`):
 
   it("while it stores a key prints no SQL", async () => {
     const world = new World();
-    world.replacedReplies.set("d1 execute", failed("no such table: api_keys: SQLITE_ERROR [code: 7500]"));
+    world.replacedReplies.set(
+      "d1 execute",
+      failed("no such table: api_keys: SQLITE_ERROR [code: 7500]"),
+    );
     expect(await world.problem()).not.toMatch(/INSERT|SELECT/);
   });
 });

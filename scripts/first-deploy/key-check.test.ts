@@ -20,14 +20,19 @@ type CheckRow = {
   problem: string;
 };
 
-async function expectChecks(world: World, { checks, waits, printed, problem }: CheckRow): Promise<void> {
+async function expectChecks(
+  world: World,
+  { checks, waits, printed, problem }: CheckRow,
+): Promise<void> {
   world.checks = [...checks];
   const message = await world.problem();
   if (problem === "") expect(message).toBe("");
   else expect(message).toContain(problem);
   expect(world.waits).toEqual(Array(waits).fill(CHECK_EVERY_MS));
   const firstLine = world.printed.findIndex((line) => line.includes("waiting for"));
-  expect(world.printed.slice(firstLine + 1)).toEqual(printed.map((line) => `    the service ${line}`));
+  expect(world.printed.slice(firstLine + 1)).toEqual(
+    printed.map((line) => `    the service ${line}`),
+  );
 }
 
 describe("the key that a first deployment created", () => {

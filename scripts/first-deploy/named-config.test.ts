@@ -53,7 +53,9 @@ describe("the file of the configuration with names", () => {
     { name: "incomplete", leftover: TOML_WITH_NAMES.slice(0, TOML_WITH_NAMES.length / 2) },
   ])("replaces the file of a killed run: $name", async ({ leftover }) => {
     await writeFile(await namedPath(), leftover);
-    const contents = await withNamedConfig(source, async (write) => readFile(await write(), "utf8"));
+    const contents = await withNamedConfig(source, async (write) =>
+      readFile(await write(), "utf8"),
+    );
     expect(contents).toBe(TOML_WITH_NAMES);
     expect(await readdir(dir)).toEqual(["wrangler.toml"]);
   });

@@ -67,7 +67,9 @@ const KNOWN_FAILURES: { pattern: RegExp; explain: (text: string) => string }[] =
 export const severalAccounts = (accounts: readonly Account[]): string =>
   [
     "This login has more than one Cloudflare account. Choose one:",
-    ...accounts.map(({ id, name }) => `  CLOUDFLARE_ACCOUNT_ID=${id} ${RETRY_COMMAND}    # ${name}`),
+    ...accounts.map(
+      ({ id, name }) => `  CLOUDFLARE_ACCOUNT_ID=${id} ${RETRY_COMMAND}    # ${name}`,
+    ),
   ].join("\n");
 
 /** Explains the failure of a wrangler command. The message of an unknown failure is wrangler's text. */
@@ -76,7 +78,9 @@ export function explainFailure(args: readonly string[], reply: Reply): DeployPro
   const known = KNOWN_FAILURES.find(({ pattern }) => pattern.test(text));
   const command = args.indexOf("--command");
   const shownArgs = command < 0 ? args : args.slice(0, command);
-  const explanation = known ? known.explain(text) : `${text.trim()}\nFix the problem, then: ${RETRY_COMMAND}`;
+  const explanation = known
+    ? known.explain(text)
+    : `${text.trim()}\nFix the problem, then: ${RETRY_COMMAND}`;
   return new DeployProblem(`\`npx wrangler ${shownArgs.join(" ")}\` failed.\n${explanation}`);
 }
 

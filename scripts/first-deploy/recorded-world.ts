@@ -96,7 +96,8 @@ export class World {
   }
 
   #wrangler(args: readonly string[], input?: string): Reply {
-    const [, reply] = [...this.replacedReplies].find(([start]) => args.join(" ").startsWith(start)) ?? [];
+    const [, reply] =
+      [...this.replacedReplies].find(([start]) => args.join(" ").startsWith(start)) ?? [];
     return reply ?? this.account.run(args, input);
   }
 

@@ -63,7 +63,9 @@ type RunnableCommand = { path: string; command: Command };
 function runnableCommands(command: Command, path: readonly string[] = []): RunnableCommand[] {
   const subcommands = command.commands.filter((subcommand) => subcommand.name() !== "help");
   if (subcommands.length === 0) return [{ path: path.join(" "), command }];
-  return subcommands.flatMap((subcommand) => runnableCommands(subcommand, [...path, subcommand.name()]));
+  return subcommands.flatMap((subcommand) =>
+    runnableCommands(subcommand, [...path, subcommand.name()]),
+  );
 }
 
 function commandBlocks({ path, command }: RunnableCommand): string[] {

@@ -91,7 +91,10 @@ function sectionBlocks({ properties = {} }: Shape, { $defs = {} }: Shape): strin
       : ["Ignored:", table(["Key", "Reason"], ignored.map(rowWithoutPrefix(IGNORED)))]),
     ...(refused.length === 0
       ? []
-      : ["Not supported:", table(["Key", "Feature and remedy"], refused.map(rowWithoutPrefix(REFUSED)))]),
+      : [
+          "Not supported:",
+          table(["Key", "Feature and remedy"], refused.map(rowWithoutPrefix(REFUSED))),
+        ]),
   ];
 }
 

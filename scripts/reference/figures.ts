@@ -46,7 +46,10 @@ const LINES_MARKER = /(<!-- lines: (\S+) -->)\n.*?\n(<!-- \/lines -->)/gs;
 export function placeFigures(text: string, read: (file: string) => FigureFile): string {
   return text
     .replaceAll(MARKER, (_, name: string, digits: string | undefined) => {
-      const formatted = formatFigure(figureNamed(name, read), digits === undefined ? null : Number(digits));
+      const formatted = formatFigure(
+        figureNamed(name, read),
+        digits === undefined ? null : Number(digits),
+      );
       const format = digits === undefined ? "" : ` .${digits}`;
       return `<!-- figure: ${name}${format} -->${formatted}<!-- /figure -->`;
     })

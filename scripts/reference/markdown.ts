@@ -27,9 +27,7 @@ const FIRST_WORD = /^(?!massgen-edge\b)[a-z]+(?=[ ,:;.!?-]|$)/;
 export function sentence(text: string): string {
   const flat = text.replaceAll(/\s+/g, " ").trim();
   if (flat === "") return "";
-  const capitalized = FIRST_WORD.test(flat)
-    ? flat.slice(0, 1).toUpperCase() + flat.slice(1)
-    : flat;
+  const capitalized = FIRST_WORD.test(flat) ? flat.slice(0, 1).toUpperCase() + flat.slice(1) : flat;
   return /[.!?]$/.test(capitalized) ? capitalized : `${capitalized}.`;
 }
 

@@ -69,7 +69,8 @@ export class Ask {
   async says(text: string): Promise<void> {
     const deadline = Date.now() + 20_000;
     while (!this.stderr.includes(text)) {
-      if (Date.now() > deadline) throw new Error(`stderr never contained "${text}", but: ${this.stderr}`);
+      if (Date.now() > deadline)
+        throw new Error(`stderr never contained "${text}", but: ${this.stderr}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }

@@ -169,7 +169,9 @@ describe("the forms of output", () => {
 
   it("a file that cannot be written is reported before the run starts", async () => {
     await using service = await start();
-    const [code, , stderr] = await resultOf(run(["q", "-o", "no/such/a.md", "--server", service.url]));
+    const [code, , stderr] = await resultOf(
+      run(["q", "-o", "no/such/a.md", "--server", service.url]),
+    );
     expect([code, stderr, service.requests]).toEqual([
       1,
       "Cannot write the answer to no/such/a.md: there is no such file.\n",

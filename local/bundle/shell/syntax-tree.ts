@@ -17,7 +17,8 @@ export function walk(
     const { node, parents } = next;
     visit(node, parents);
     const childParents = [...parents, node];
-    for (const child of childrenOf(node).reverse()) stack.push({ node: child, parents: childParents });
+    for (const child of childrenOf(node).reverse())
+      stack.push({ node: child, parents: childParents });
   }
 }
 

@@ -42,7 +42,12 @@ describe("the question", () => {
   it.each([
     { name: "missing", words: [], io: NO_INPUT, expected: "The question is empty." },
     { name: "an empty pipe", words: [], io: piped(), expected: "The question is empty." },
-    { name: "only white space", words: ["-"], io: piped(" \n"), expected: "The question is blank." },
+    {
+      name: "only white space",
+      words: ["-"],
+      io: piped(" \n"),
+      expected: "The question is blank.",
+    },
     {
       name: "no UTF-8 text",
       words: ["-"],

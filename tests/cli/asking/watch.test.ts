@@ -25,7 +25,12 @@ async function watch(
   {
     abortAfterEvents,
     ...otherOptions
-  }: { idleMs?: number; giveUpAfterMs?: number; signal?: AbortSignal; abortAfterEvents?: number } = {},
+  }: {
+    idleMs?: number;
+    giveUpAfterMs?: number;
+    signal?: AbortSignal;
+    abortAfterEvents?: number;
+  } = {},
 ) {
   await using service = await Service.start({ events, ...options });
   const [display, controller] = [recorder(), new AbortController()];
@@ -248,12 +253,12 @@ describe("watchTurn", () => {
       code: "session_not_found",
       request_id: "req_7",
     }).body;
-    await expect(
-      watch({ connections: [{ status: 404, problem: refusal }] }),
-    ).rejects.toMatchObject({
-      exitCode: 1,
-      message:
-        "No such session (404 session_not_found)\nCheck the id and the server. Request id: req_7",
-    });
+    await expect(watch({ connections: [{ status: 404, problem: refusal }] })).rejects.toMatchObject(
+      {
+        exitCode: 1,
+        message:
+          "No such session (404 session_not_found)\nCheck the id and the server. Request id: req_7",
+      },
+    );
   });
 });

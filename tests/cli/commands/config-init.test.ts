@@ -29,7 +29,15 @@ const DOWN = "\x1b[B";
 describe("massgen-edge config init", () => {
   it("copies an included team, without the original's schema comment", async () => {
     await using service = await Service.start({ events: [], answers });
-    const result = await runAt({ cwd }, "config", "init", "--team", "pair", "--server", service.url);
+    const result = await runAt(
+      { cwd },
+      "config",
+      "init",
+      "--team",
+      "pair",
+      "--server",
+      service.url,
+    );
     expect([result.code, result.stdout, await readConfig()]).toEqual([
       0,
       expect.stringMatching(/\.massgen\/config\.yaml.* npm run ask -- config validate\n$/),

@@ -30,7 +30,8 @@ describe("words that are unlikely to be a question", () => {
     },
     {
       words: ["serve"],
-      expected: "The service starts with `npm start` in its folder. To check the service: npm run ask -- doctor.",
+      expected:
+        "The service starts with `npm start` in its folder. To check the service: npm run ask -- doctor.",
     },
   ])("$words are refused with: $expected (A7)", ({ words, expected }) => {
     expect(() => refuseLikelyCommand(words)).toThrow(expected);

@@ -11,7 +11,14 @@ describe("secrets set", () => {
   it("asks for the value at a terminal without echo, and sends it with its allowed origins", async () => {
     const answers = { "/api/secrets/ITEMS_KEY": { status: 201, body: ANSWER } };
     await using service = await Service.start({ events: [], answers });
-    const bindingFlags = ["--origin", "https://api.example.com", "--path", "/v1", "--method", "get"];
+    const bindingFlags = [
+      "--origin",
+      "https://api.example.com",
+      "--path",
+      "/v1",
+      "--method",
+      "get",
+    ];
     const keys = [["Value of ITEMS_KEY", "the-s3cret\r"]] as const;
     const result = await runAt(
       { cwd: ".", keys },

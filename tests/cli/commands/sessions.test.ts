@@ -18,7 +18,14 @@ describe("massgen-edge sessions", () => {
       events: [],
       answers: { "/api/sessions?limit=2": page([A, B], true) },
     });
-    const result = await runAt({ cwd, keys: [] }, "sessions", "--limit", "2", "--server", service.url);
+    const result = await runAt(
+      { cwd, keys: [] },
+      "sessions",
+      "--limit",
+      "2",
+      "--server",
+      service.url,
+    );
     expect(ids(result.stdout)).toEqual([A, B]);
     expect(result.screen).toBe(
       `More: npm run ask -- sessions --limit 2 --after ${B} --server ${service.url}\n`,

@@ -74,7 +74,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const cli = (cwd: string, ...args: string[]) => runAt({ cwd }, ...args, "--server", stack.service.url);
+const cli = (cwd: string, ...args: string[]) =>
+  runAt({ cwd }, ...args, "--server", stack.service.url);
 const text = (root: string, file: string) => readFile(path.join(root, file), "utf8");
 const fileExists = (root: string, file: string) =>
   stat(path.join(root, file)).then(

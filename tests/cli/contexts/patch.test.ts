@@ -18,19 +18,35 @@ const contentsOf = (text: string, executable = false): Contents => ({
   executable,
 });
 const lines = (count: number, change = -1) =>
-  Array.from({ length: count }, (_, index) => (index === change ? "changed" : `line ${index}`)).join(
-    "\n",
-  );
+  Array.from({ length: count }, (_, index) =>
+    index === change ? "changed" : `line ${index}`,
+  ).join("\n");
 
 it.each([
-  { name: "a change in the middle", before: contentsOf(`${lines(40)}\n`), after: contentsOf(`${lines(40, 20)}\n`) },
-  { name: "a change at an end without a line feed", before: contentsOf(lines(5)), after: contentsOf(lines(5, 4)) },
+  {
+    name: "a change in the middle",
+    before: contentsOf(`${lines(40)}\n`),
+    after: contentsOf(`${lines(40, 20)}\n`),
+  },
+  {
+    name: "a change at an end without a line feed",
+    before: contentsOf(lines(5)),
+    after: contentsOf(lines(5, 4)),
+  },
   { name: "a new file", before: null, after: contentsOf("hello\n") },
   { name: "a new executable file", before: null, after: contentsOf("#!/bin/sh\n", true) },
   { name: "a deleted file", before: contentsOf("hello\n"), after: null },
   { name: "a file that becomes empty", before: contentsOf("hello\n"), after: contentsOf("") },
-  { name: "a file that becomes executable", before: contentsOf("x\n"), after: contentsOf("x\n", true) },
-  { name: "line feeds of both kinds", before: contentsOf("a\r\nb\n"), after: contentsOf("a\r\nc\n") },
+  {
+    name: "a file that becomes executable",
+    before: contentsOf("x\n"),
+    after: contentsOf("x\n", true),
+  },
+  {
+    name: "line feeds of both kinds",
+    before: contentsOf("a\r\nb\n"),
+    after: contentsOf("a\r\nc\n"),
+  },
 ])("git applies the patch of $name", ({ before, after }) => {
   const folder = mkdtempSync(path.join(tmpdir(), "patch-"));
   const file = path.join(folder, "a file.txt");

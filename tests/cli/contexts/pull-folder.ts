@@ -35,10 +35,14 @@ export class PullFolder {
     const names = entries
       .filter((entry) => entry.isFile())
       .map((entry) => path.relative(this.root, path.join(entry.parentPath, entry.name)));
-    const pulledNames = names.filter((name) => name !== LINK_FILE && !name.startsWith(".git/")).sort();
+    const pulledNames = names
+      .filter((name) => name !== LINK_FILE && !name.startsWith(".git/"))
+      .sort();
     return Object.fromEntries(
       await Promise.all(
-        pulledNames.map(async (name) => [name, await readFile(path.join(this.root, name), "utf8")] as const),
+        pulledNames.map(
+          async (name) => [name, await readFile(path.join(this.root, name), "utf8")] as const,
+        ),
       ),
     );
   }

@@ -155,32 +155,49 @@ describe("pull without local changes", () => {
       ]);
       expect(await filesHere()).toEqual(result);
       const second = await pull(withTurn(base, turn));
-      expect([second.code, second.stdout, second.screenText]).toEqual([0, "", summary("nothing to do.")]);
+      expect([second.code, second.stdout, second.screenText]).toEqual([
+        0,
+        "",
+        summary("nothing to do."),
+      ]);
     },
   );
 
-  it.each(SWAPS)("$name: a newer version makes the same change here", async ({ base, turn, result }) => {
-    await fill(base);
-    await using service = await Service.start({ events: [], answers: withVersions(base, result) });
-    await writeLink(here, { server: service.url, name: "site", version: versionOf(0) });
-    const run = () => runAt({ cwd: here }, "pull", "--server", service.url, "--apply");
-    expect([(await run()).code, await filesHere(), (await run()).stdout]).toEqual([0, result, ""]);
-    expect(Object.keys(turn).length).toBeGreaterThan(0);
-  });
+  it.each(SWAPS)(
+    "$name: a newer version makes the same change here",
+    async ({ base, turn, result }) => {
+      await fill(base);
+      await using service = await Service.start({
+        events: [],
+        answers: withVersions(base, result),
+      });
+      await writeLink(here, { server: service.url, name: "site", version: versionOf(0) });
+      const run = () => runAt({ cwd: here }, "pull", "--server", service.url, "--apply");
+      expect([(await run()).code, await filesHere(), (await run()).stdout]).toEqual([
+        0,
+        result,
+        "",
+      ]);
+      expect(Object.keys(turn).length).toBeGreaterThan(0);
+    },
+  );
 
-  it.each(SWAPS)("$name: git makes the same change with the patch", async ({ base, turn, result }) => {
-    const lines = (files: Record<string, string | null>) =>
-      Object.fromEntries(
-        Object.entries(files).map(([file, text]) => [file, text === null ? null : `${text}\n`]),
+  it.each(SWAPS)(
+    "$name: git makes the same change with the patch",
+    async ({ base, turn, result }) => {
+      const lines = (files: Record<string, string | null>) =>
+        Object.fromEntries(
+          Object.entries(files).map(([file, text]) => [file, text === null ? null : `${text}\n`]),
+        );
+      await fill(lines(base) as Files);
+      const patch = await pull(withTurn(lines(base) as Files, lines(turn)), "--patch");
+      await writeFile(`${here}.patch`, patch.stdout);
+      await promisify(execFile)("git", ["apply", `${here}.patch`], { cwd: here }).finally(() =>
+        rm(`${here}.patch`),
       );
-    await fill(lines(base) as Files);
-    const patch = await pull(withTurn(lines(base) as Files, lines(turn)), "--patch");
-    await writeFile(`${here}.patch`, patch.stdout);
-    await promisify(execFile)("git", ["apply", `${here}.patch`], { cwd: here }).finally(() =>
-      rm(`${here}.patch`),
-    );
-    expect([patch.code, await filesHere()]).toEqual([0, lines(result)]);
-  });
+      expect([patch.code, await filesHere()]).toEqual([0, lines(result)]);
+    },
+  );
 });
 
 describe("an interrupted pull", () => {
@@ -201,14 +218,22 @@ describe("an interrupted pull", () => {
       swap: toFolder,
       leftover: { "a/x/y": "new", "z.txt": "better" },
     },
-    { name: "after some files of the folder were deleted", swap: toFile, leftover: { "b/d/f/g": "g", "keep/b": "k" } },
+    {
+      name: "after some files of the folder were deleted",
+      swap: toFile,
+      leftover: { "b/d/f/g": "g", "keep/b": "k" },
+    },
     {
       name: "after all files of the folder were deleted, but not its folders",
       swap: toFile,
       leftover: { "b/d/f/": "", "keep/b": "k" },
     },
     { name: "after the folder was deleted", swap: toFile, leftover: { "keep/b": "k" } },
-    { name: "after all steps, before the version was recorded", swap: toFile, leftover: { b: "new", "keep/b": "k" } },
+    {
+      name: "after all steps, before the version was recorded",
+      swap: toFile,
+      leftover: { b: "new", "keep/b": "k" },
+    },
   ];
   it.each(rows)("is continued by the next pull $name", async ({ swap, leftover }) => {
     await fill(leftover);
@@ -296,7 +321,10 @@ describe("a local change is a conflict and is kept if the path becomes a file or
     await fill({ ...base, "elsewhere/c": "c" });
     await symlink(path.join(here, "elsewhere"), path.join(here, "b/link"));
     const pulled = await pull(withTurn(base, turn), "--apply", "--skip-conflicts");
-    expect([pulled.code, pulled.stdout]).toEqual([1, expect.stringContaining(`conflict\tb\t${IS_FOLDER}\n`)]);
+    expect([pulled.code, pulled.stdout]).toEqual([
+      1,
+      expect.stringContaining(`conflict\tb\t${IS_FOLDER}\n`),
+    ]);
     expect(await readFile(path.join(here, "b/link/c"), "utf8")).toBe("c");
   });
 

@@ -105,7 +105,11 @@ describe("a file that programs read or run automatically (L15)", () => {
       ...OF_TURN,
       "--apply",
     );
-    const excluded = await folder.pull(withTurn({}, { ".pnpmfile.cjs": "x" }), ...OF_TURN, "--apply");
+    const excluded = await folder.pull(
+      withTurn({}, { ".pnpmfile.cjs": "x" }),
+      ...OF_TURN,
+      "--apply",
+    );
     const conflicting = withTurn({ ".mcp.json": "old" }, { ".mcp.json": "theirs" });
     const skipped = await folder.pull(conflicting, ...OF_TURN, "--apply", "--skip-conflicts");
     for (const { screen } of [deleted, excluded, skipped]) expect(screen).not.toContain("warning");
@@ -214,31 +218,34 @@ describe("a path that must not be written here", () => {
     { file: ".env. ", why: "is an invalid name on other systems" },
     { file: ".envrc::$DATA", why: "is an invalid name on other systems" },
     { file: ".g\u200cit/config", why: "is an invalid name on other systems" },
-  ])("is neither in a patch nor written, even with --include: $file $why", async ({ file, why }) => {
-    const displayName = file
-      .trim()
-      .replace(/[\u200b\u200c]/, (mark) => `\\u{${mark.charCodeAt(0).toString(16)}}`);
-    const turn = withTurn({}, { [file]: "theirs", "a.txt": "a\n" });
-    const patch = await folder.pull(turn, ...OF_TURN, "--patch", "--include", "*");
-    expect([patch.code, patch.stdout.match(/^diff --git .*/gm)]).toEqual([
-      1,
-      ["diff --git a/a.txt b/a.txt"],
-    ]);
-    expect(patch.screen).toContain(
-      `not in the patch because it must not be written here: ${displayName}`,
-    );
-    const applied = await folder.pull(
-      turn,
-      ...OF_TURN,
-      "--apply",
-      "--skip-conflicts",
-      "--include",
-      "*",
-    );
-    expect([applied.code, applied.stdout.split("\n")[0]]).toEqual([
-      1,
-      `conflict\t${displayName}\t${why}`,
-    ]);
-    expect(await folder.files()).toEqual({ "a.txt": "a\n" });
-  });
+  ])(
+    "is neither in a patch nor written, even with --include: $file $why",
+    async ({ file, why }) => {
+      const displayName = file
+        .trim()
+        .replace(/[\u200b\u200c]/, (mark) => `\\u{${mark.charCodeAt(0).toString(16)}}`);
+      const turn = withTurn({}, { [file]: "theirs", "a.txt": "a\n" });
+      const patch = await folder.pull(turn, ...OF_TURN, "--patch", "--include", "*");
+      expect([patch.code, patch.stdout.match(/^diff --git .*/gm)]).toEqual([
+        1,
+        ["diff --git a/a.txt b/a.txt"],
+      ]);
+      expect(patch.screen).toContain(
+        `not in the patch because it must not be written here: ${displayName}`,
+      );
+      const applied = await folder.pull(
+        turn,
+        ...OF_TURN,
+        "--apply",
+        "--skip-conflicts",
+        "--include",
+        "*",
+      );
+      expect([applied.code, applied.stdout.split("\n")[0]]).toEqual([
+        1,
+        `conflict\t${displayName}\t${why}`,
+      ]);
+      expect(await folder.files()).toEqual({ "a.txt": "a\n" });
+    },
+  );
 });

@@ -95,7 +95,11 @@ describe("push and pull", () => {
     ]);
 
     const dryRun = await run(there, "pull", "--name", name);
-    expect([dryRun.code, dryRun.stdout.split("\n").length, await filesOf(there)]).toEqual([0, 5, []]);
+    expect([dryRun.code, dryRun.stdout.split("\n").length, await filesOf(there)]).toEqual([
+      0,
+      5,
+      [],
+    ]);
     expect((await run(there, "pull", "--name", name, "--apply")).code).toBe(0);
     expect(await filesOf(there)).toEqual(["bin/data", "copy/data", "empty.txt", "src/run.sh"]);
     expect((await readFile(path.join(there, "bin/data"))).equals(bytes)).toBe(true);
@@ -192,7 +196,10 @@ async function withChanges(
   falseContents?: string,
 ): Promise<Server> {
   const contents = new Map(
-    blobs.map((blob) => [turnChangeBlobPath(SESSION, 2, hashOf(Buffer.from(blob))), falseContents ?? blob]),
+    blobs.map((blob) => [
+      turnChangeBlobPath(SESSION, 2, hashOf(Buffer.from(blob))),
+      falseContents ?? blob,
+    ]),
   );
   const server = createServer(async (request, response) => {
     const url = request.url ?? "";

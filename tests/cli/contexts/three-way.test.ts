@@ -18,7 +18,13 @@ const ROWS: Row[] = [
   { name: "untouched there, changed here", base: A, theirs: A, here: B, expected: "nothing" },
   { name: "untouched there, deleted here", base: A, theirs: A, here: null, expected: "nothing" },
   { name: "missing there, created here", base: null, theirs: null, here: B, expected: "nothing" },
-  { name: "changed in the same way on both sides", base: A, theirs: B, here: B, expected: "nothing" },
+  {
+    name: "changed in the same way on both sides",
+    base: A,
+    theirs: B,
+    here: B,
+    expected: "nothing",
+  },
   {
     name: "created in the same way on both sides",
     base: null,
@@ -63,8 +69,20 @@ const ROWS: Row[] = [
     expected: "conflict: is a link here",
   },
   { name: "untouched there, a link here", base: A, theirs: A, here: LINK, expected: "nothing" },
-  { name: "made executable there", base: A, theirs: A_EXECUTABLE, here: A, expected: "write, executable" },
-  { name: "made executable on both sides", base: A, theirs: A_EXECUTABLE, here: A_EXECUTABLE, expected: "nothing" },
+  {
+    name: "made executable there",
+    base: A,
+    theirs: A_EXECUTABLE,
+    here: A,
+    expected: "write, executable",
+  },
+  {
+    name: "made executable on both sides",
+    base: A,
+    theirs: A_EXECUTABLE,
+    here: A_EXECUTABLE,
+    expected: "nothing",
+  },
   {
     name: "made executable there, changed here",
     base: A,

@@ -26,9 +26,19 @@ describe("a file that is written atomically", () => {
       executable: true,
       newMode: 0o700,
     },
-    { name: "becomes executable for all users who can read it", oldMode: 0o640, executable: true, newMode: 0o750 },
+    {
+      name: "becomes executable for all users who can read it",
+      oldMode: 0o640,
+      executable: true,
+      newMode: 0o750,
+    },
     { name: "stays writable for its group", oldMode: 0o664, executable: false, newMode: 0o664 },
-    { name: "stays executable for its owner only", oldMode: 0o744, executable: true, newMode: 0o744 },
+    {
+      name: "stays executable for its owner only",
+      oldMode: 0o744,
+      executable: true,
+      newMode: 0o744,
+    },
     { name: "is no longer executable", oldMode: 0o755, executable: false, newMode: 0o644 },
     {
       name: "loses setuid and setgid",
@@ -37,7 +47,12 @@ describe("a file that is written atomically", () => {
       newMode: 0o755,
     },
     { name: "has the default mode if it is new", oldMode: null, executable: false, newMode: NEW },
-    { name: "has the executable default mode if it is new and executable", oldMode: null, executable: true, newMode: NEW_EXECUTABLE },
+    {
+      name: "has the executable default mode if it is new and executable",
+      oldMode: null,
+      executable: true,
+      newMode: NEW_EXECUTABLE,
+    },
   ])("$name", async ({ oldMode, executable, newMode }) => {
     const file = path.join(folder, "deep/run.sh");
     if (oldMode !== null) {

@@ -36,7 +36,10 @@ describe("the repetition of the last question", () => {
     { name: "does nothing before the first question", state: {}, expected: null },
     {
       name: "starts a new session if the question was the first of its session",
-      state: { session: SESSION, latest: { question: "q", parent: null, turn: 1, attachments: [] } },
+      state: {
+        session: SESSION,
+        latest: { question: "q", parent: null, turn: 1, attachments: [] },
+      },
       expected: { run: { question: "q", config: "demo", timeout_seconds: 60 } },
     },
     {
@@ -71,9 +74,9 @@ describe("an attached file", () => {
   });
   it.each([null, 2])("is sent again with a repeated question (after turn %s)", (parent) => {
     const latest = { question: "q", parent, turn: 5, attachments };
-    expect(JSON.stringify(repeatedTurn(conversation({ team, session: SESSION, latest })))).toContain(
-      '"name":"own.png"',
-    );
+    expect(
+      JSON.stringify(repeatedTurn(conversation({ team, session: SESSION, latest }))),
+    ).toContain('"name":"own.png"');
   });
 });
 

@@ -186,20 +186,17 @@ describe("a conversation at a terminal", () => {
       typed: "!\r",
       question: "a \\\nb!",
     },
-  ])(
-    "does not send a paste of $name before Enter (A8)",
-    async ({ pasted, typed, question }) => {
-      await using stage = await startConversation();
-      const { user, service } = stage;
-      await user.typeAtPrompt(`\x1b[200~${pasted}\x1b[201~`, 1);
-      await waitAfterPaste();
-      expect(service.requests).toEqual([]);
-      user.stdin.write(typed);
-      await user.typeAtPrompt("/quit\r", 2);
-      await user.exitCode();
-      expect(questionsTo(service)).toEqual([question]);
-    },
-  );
+  ])("does not send a paste of $name before Enter (A8)", async ({ pasted, typed, question }) => {
+    await using stage = await startConversation();
+    const { user, service } = stage;
+    await user.typeAtPrompt(`\x1b[200~${pasted}\x1b[201~`, 1);
+    await waitAfterPaste();
+    expect(service.requests).toEqual([]);
+    user.stdin.write(typed);
+    await user.typeAtPrompt("/quit\r", 2);
+    await user.exitCode();
+    expect(questionsTo(service)).toEqual([question]);
+  });
 
   it("inserts pasted text at the cursor (A8)", async () => {
     await using stage = await startConversation();

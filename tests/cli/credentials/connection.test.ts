@@ -79,23 +79,25 @@ describe("the service and the key of a command", () => {
     if (!("key" in expected)) expect(connection).not.toHaveProperty("key");
   });
 
-  it.each<{ name: string; flags?: ConnectionFlags; env?: Record<string, string>; message: string }>([
-    {
-      name: "a key over an unencrypted network",
-      flags: { server: "http://far.example", key: "k" },
-      message: "is not encrypted",
-    },
-    {
-      name: "an invalid key",
-      env: { MASSGEN_EDGE_KEY: "two words" },
-      message: "value of MASSGEN_EDGE_KEY is not a key",
-    },
-    {
-      name: "an invalid address",
-      env: { MASSGEN_EDGE_SERVER: "a.example" },
-      message: "MASSGEN_EDGE_SERVER is not an address",
-    },
-  ])(
+  it.each<{ name: string; flags?: ConnectionFlags; env?: Record<string, string>; message: string }>(
+    [
+      {
+        name: "a key over an unencrypted network",
+        flags: { server: "http://far.example", key: "k" },
+        message: "is not encrypted",
+      },
+      {
+        name: "an invalid key",
+        env: { MASSGEN_EDGE_KEY: "two words" },
+        message: "value of MASSGEN_EDGE_KEY is not a key",
+      },
+      {
+        name: "an invalid address",
+        env: { MASSGEN_EDGE_SERVER: "a.example" },
+        message: "MASSGEN_EDGE_SERVER is not an address",
+      },
+    ],
+  )(
     "are refused for $name, and the key is not repeated",
     async ({ flags = {}, env = {}, message }) => {
       await expect(connect(flags, io(env))).rejects.toMatchObject({

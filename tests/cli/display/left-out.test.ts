@@ -45,7 +45,8 @@ it.each<{ name: string; display: () => string; expected: RegExp }>([
   {
     name: "the line of the event",
     display: () => text(LOG.map((event) => eventLine(event, turn()) ?? [])),
-    expected: /answers: agent1\.2 \(15 characters, leaves out 22 files of its author's previous answer\)/,
+    expected:
+      /answers: agent1\.2 \(15 characters, leaves out 22 files of its author's previous answer\)/,
   },
   {
     name: "the state of the team on a terminal",
