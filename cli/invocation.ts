@@ -12,7 +12,9 @@ export const MODEL_FLAG = "--model";
 
 export const DEFAULT_SERVER = "http://127.0.0.1:8787";
 
-/** A command line like that of `commandLineOf`, with `--server` unless the server is the default. */
+/**
+ * A command line like that of `commandLineOf`, with `--server` unless the server is the default.
+ */
 export const commandAt = (server: string, ...words: string[]): string =>
   commandLineOf(...words, ...(server === DEFAULT_SERVER ? [] : ["--server", server]));
 

@@ -43,8 +43,8 @@ Ctrl+C detaches from the run; a second Ctrl+C cancels it.
 `;
 
 /**
- * The commands and options of the program. After `--help`, commander ends the program with exit code
- * 0; after an invalid command line, with exit code 1.
+ * The commands and options of the program. After `--help`, commander ends the program with exit
+ * code 0; after an invalid command line, with exit code 1.
  */
 export function commandLine(stage: Stage): Command {
   const program = new Command("massgen-edge")

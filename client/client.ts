@@ -183,8 +183,8 @@ class Sessions {
   }
 
   /**
-   * Lists stored events, oldest first. `after`: number of the last event that the caller has; `limit`:
-   * 1 to 1,000.
+   * Lists stored events, oldest first. `after`: number of the last event that the caller has;
+   * `limit`: 1 to 1,000.
    */
   events(
     session: string,

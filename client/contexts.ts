@@ -27,8 +27,9 @@ export type UploadFile = {
 
 export type UploadOptions = {
   /**
-   * The version on which the files are based. The service refuses the upload if the context's newest
-   * version is a different one. If it is omitted, the service does not check the newest version.
+   * The version on which the files are based. The service refuses the upload if the context's
+   * newest version is a different one. If it is omitted, the service does not check the newest
+   * version.
    */
   baseVersion?: string | undefined;
   /** Called after each request that sent contents. Both numbers are bytes. */
@@ -86,8 +87,8 @@ export class Contexts {
   }
 
   /**
-   * Reads the changes that a turn made in contexts. The list is empty while the turn runs, and if the
-   * turn failed or was cancelled.
+   * Reads the changes that a turn made in contexts. The list is empty while the turn runs, and if
+   * the turn failed or was cancelled.
    */
   changes({ session, turn }: TurnPlace, { signal }: Cancellable = {}): Promise<TurnChanges> {
     return this.#json<TurnChanges>({ path: turnChangesPath(session, turn), signal });
@@ -212,7 +213,9 @@ export async function sha256Of(bytes: Uint8Array): Promise<string> {
   return Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Groups files into packs, in their order; one request sends one pack. A large file is sent alone. */
+/**
+ * Groups files into packs, in their order; one request sends one pack. A large file is sent alone.
+ */
 export function packsOf<F extends { size: number }>(files: readonly F[]): F[][] {
   const packs: F[][] = [];
   let openPack: F[] = [];

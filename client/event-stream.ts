@@ -3,7 +3,9 @@ import { createParser } from "eventsource-parser";
 /** One server-sent event. `id` is omitted if the event has none. */
 export type StreamEvent = { id?: string | undefined; event?: string | undefined; data: string };
 
-/** Limit of one event. A stored event has at most 2 MB, and escaping in JSON can multiply its size. */
+/**
+ * Limit of one event. A stored event has at most 2 MB, and escaping in JSON can multiply its size.
+ */
 const MAX_FRAME_CHARS = 16 * 1024 * 1024;
 
 export type ReadOptions = {
@@ -17,7 +19,9 @@ export type ReadOptions = {
 export const isEventStream = ({ status, headers }: Response): boolean =>
   status === 200 && headers.get("content-type")?.startsWith("text/event-stream") === true;
 
-/** Yields the events of a response until its body ends. Throws errors that occur while it is read. */
+/**
+ * Yields the events of a response until its body ends. Throws errors that occur while it is read.
+ */
 export async function* readEvents(
   { body }: Response,
   { onRetry, onBytes }: ReadOptions = {},

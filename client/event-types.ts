@@ -47,7 +47,9 @@ const KNOWN_TYPES: Record<WireEvent["type"], true> = {
   "votes.cleared": true,
 };
 
-/** Whether this client knows an event type. A newer service may send types that it does not know. */
+/**
+ * Whether this client knows an event type. A newer service may send types that it does not know.
+ */
 export const isKnownEvent = (type: string): boolean => Object.hasOwn(KNOWN_TYPES, type);
 
 /** Whether an event of this type is the last one of its turn. */

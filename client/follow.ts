@@ -121,8 +121,8 @@ class Follower {
   }
 
   /**
-   * Opens the event stream. While the session and number of a started turn are unknown, the start is
-   * repeated: it has an idempotency key, so the service returns the same turn.
+   * Opens the event stream. While the session and number of a started turn are unknown, the start
+   * is repeated: it has an idempotency key, so the service returns the same turn.
    */
   #open(signal: AbortSignal): Promise<Response> {
     if ("start" in this.target && this.#place === null)

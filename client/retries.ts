@@ -4,10 +4,10 @@ import { sleep } from "./sleep";
 /**
  * When a call is retried.
  * - `never`: the call is sent once.
- * - `start`: up to 4 tries. Retries after a broken connection or a 503 with `Retry-After`. For calls
- *   with an idempotency key.
- * - `transfer`: up to 6 tries. Also retries after a failed connection, a timeout or a 429. For calls
- *   that may arrive twice.
+ * - `start`: up to 4 tries. Retries after a broken connection or a 503 with `Retry-After`. For
+ *   calls with an idempotency key.
+ * - `transfer`: up to 6 tries. Also retries after a failed connection, a timeout or a 429. For
+ *   calls that may arrive twice.
  */
 export type RetryPolicy = "never" | "start" | "transfer";
 
@@ -46,8 +46,8 @@ const FIRST_WAIT_MS = 500;
 type ResponseHead = Pick<Response, "status" | "headers"> & { body?: Response["body"] };
 
 /**
- * Calls `sendOnce` until its response is final. The wait doubles with each try, and is never shorter
- * than the response's `Retry-After`.
+ * Calls `sendOnce` until its response is final. The wait doubles with each try, and is never
+ * shorter than the response's `Retry-After`.
  */
 export async function withRetries<A extends ResponseHead>(
   sendOnce: () => Promise<A>,
@@ -95,8 +95,8 @@ function mayRepeat(error: unknown, policy: RetryPolicy, tries: number): boolean 
 const BROKEN_CONNECTION: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
 /**
- * The operating system's error code. Node's `fetch` wraps the error with the code in an error of its
- * own. Returns `null` in browsers and workerd, which report no code.
+ * The operating system's error code. Node's `fetch` wraps the error with the code in an error of
+ * its own. Returns `null` in browsers and workerd, which report no code.
  */
 function systemCode(error: unknown): string | null {
   if (!(error instanceof Error)) return null;

@@ -114,9 +114,9 @@ export class Transport {
   }
 
   /**
-   * Sends the request, with retries as `retry` allows. Returns any response, also one that is no event
-   * stream, before its body is read. `signal` also aborts reading the body. Throws ClientError, or the
-   * signal's reason.
+   * Sends the request, with retries as `retry` allows. Returns any response, also one that is no
+   * event stream, before its body is read. `signal` also aborts reading the body. Throws
+   * ClientError, or the signal's reason.
    */
   connect(call: Call): Promise<Response> {
     const sendOnce = async () => {

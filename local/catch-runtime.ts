@@ -16,15 +16,15 @@ type CatchOptions = {
 };
 
 /**
- * The arguments of workerd (`args`) and its standard input (`config`). `miniflare` owns a folder that
- * the configuration names, so dispose of it only after workerd has ended.
+ * The arguments of workerd (`args`) and its standard input (`config`). `miniflare` owns a folder
+ * that the configuration names, so dispose of it only after workerd has ended.
  */
 type CaughtRuntime = { args: string[]; config: Buffer; miniflare: Miniflare };
 
 /**
- * Lets miniflare plan a runtime and captures the plan. Miniflare starts a script instead of workerd.
- * The script stores its arguments and its configuration, and reports that it listens. workerd itself
- * is never started.
+ * Lets miniflare plan a runtime and captures the plan. Miniflare starts a script instead of
+ * workerd. The script stores its arguments and its configuration, and reports that it listens.
+ * workerd itself is never started.
  */
 export async function catchRuntime({
   dir,

@@ -6,9 +6,9 @@ export class UsageError extends Error {
 }
 
 /**
- * Parses the value of `--option`, a whole number of at most nine digits. Returns `null` if the option
- * is missing. Throws `UsageError` for other values and for numbers below `least`, because an invalid
- * number would otherwise be ignored silently.
+ * Parses the value of `--option`, a whole number of at most nine digits. Returns `null` if the
+ * option is missing. Throws `UsageError` for other values and for numbers below `least`, because an
+ * invalid number would otherwise be ignored silently.
  */
 export function wholeNumber(option: string, text: string | undefined, least = 0): number | null {
   if (text === undefined) return null;
@@ -19,8 +19,8 @@ export function wholeNumber(option: string, text: string | undefined, least = 0)
 }
 
 /**
- * Finds the items with exactly this name. If there are none, finds the items whose names contain the
- * text. If there are none either, throws `UsageError` with the existing names.
+ * Finds the items with exactly this name. If there are none, finds the items whose names contain
+ * the text. If there are none either, throws `UsageError` with the existing names.
  */
 export function matching<Item>(
   items: readonly Item[],
@@ -39,7 +39,9 @@ export const nothingMatches = (text: string, names: readonly string[]): UsageErr
     `No name matches "${text}". Names:${[...new Set(names)].map((name) => `\n  ${name}`).join("")}`,
   );
 
-/** Runs a command. `main` returns the exit code. A `UsageError` is printed; the exit code is then 2. */
+/**
+ * Runs a command. `main` returns the exit code. A `UsageError` is printed; the exit code is then 2.
+ */
 export async function runCommand(main: () => Promise<number>): Promise<void> {
   try {
     process.exitCode = await main();

@@ -9,7 +9,9 @@ import type { LocalPlan } from "./runtime-plan";
 
 type RuntimeHooks = {
   onLine: (line: LogLine) => void;
-  /** Called with the runtime's process id at each start, and with `null` when the runtime has ended. */
+  /**
+   * Called with the runtime's process id at each start, and with `null` when the runtime has ended.
+   */
   onPid: (pid: number | null) => void;
 };
 
@@ -19,9 +21,9 @@ const READY_EVERY_MS = 20;
 const MAX_RESTARTS = { count: 5, withinMs: 60_000 };
 
 /**
- * Runs workerd on a Unix socket. Agents' JavaScript can end workerd at any time, so it is restarted,
- * and running turns continue from their logs. SIGKILL stops workerd: the service's tests prove that no
- * data are lost.
+ * Runs workerd on a Unix socket. Agents' JavaScript can end workerd at any time, so it is
+ * restarted, and running turns continue from their logs. SIGKILL stops workerd: the service's tests
+ * prove that no data are lost.
  */
 export class LocalRuntime {
   readonly #plan: LocalPlan;
@@ -43,8 +45,8 @@ export class LocalRuntime {
   }
 
   /**
-   * Starts the runtime and waits until the service responds. Throws if the runtime exits for good, or
-   * if the service does not respond within a minute.
+   * Starts the runtime and waits until the service responds. Throws if the runtime exits for good,
+   * or if the service does not respond within a minute.
    */
   async start(): Promise<void> {
     this.#spawn();

@@ -19,8 +19,8 @@ type LocalServiceOptions = Omit<LocalPlanOptions, "dir" | "ownOrigin"> & {
 };
 
 /**
- * The service on this machine: a proxy on one loopback port, and behind the proxy a runtime without a
- * port.
+ * The service on this machine: a proxy on one loopback port, and behind the proxy a runtime without
+ * a port.
  */
 type LocalService = {
   url: string;
@@ -35,8 +35,8 @@ const MAX_DIR_BYTES = 84;
 const MAX_LOG_CHARS = 10_000;
 
 /**
- * Starts the service and waits until it responds. Throws if its port or its storage is in use, or if
- * the service does not start.
+ * Starts the service and waits until it responds. Throws if its port or its storage is in use, or
+ * if the service does not start.
  */
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
   requireUnixSockets();

@@ -18,22 +18,23 @@ const LOGGED_SEGMENT =
 const DECODING_ROUNDS = 3;
 
 /**
- * Headers with which a client could claim another address, host or platform, because the runtime and
- * the service trust them. The local runtime uses `mf-`, Cloudflare uses `cf-`.
+ * Headers with which a client could claim another address, host or platform, because the runtime
+ * and the service trust them. The local runtime uses `mf-`, Cloudflare uses `cf-`.
  */
 const FORGEABLE_HEADER = /^(mf-|cf-|x-forwarded-|forwarded$|x-real-ip$)/;
 /** Headers of one connection, which a proxy does not forward. */
 const HOP_BY_HOP_HEADER = /^(connection|expect|keep-alive|proxy-.*|te|trailer|upgrade)$/;
 
 /**
- * Headers by which the service judges a request or finds the end of its body. A client cannot remove
- * them by naming them in `Connection`.
+ * Headers by which the service judges a request or finds the end of its body. A client cannot
+ * remove them by naming them in `Connection`.
  */
 const PROTECTED_HEADER =
   /^(host|origin|sec-fetch-.*|content-length|transfer-encoding|massgen-hops)$/;
 
 /**
- * Why the request must not reach the service; `null` if it may. The request must name a loopback host.
+ * Why the request must not reach the service; `null` if it may. The request must name a loopback
+ * host.
  */
 export function refusalOf({ method, target, rawHeaders }: RequestHead): Refusal | null {
   if (method === "CONNECT" || !target.startsWith("/")) return NOT_A_PATH;
@@ -42,7 +43,9 @@ export function refusalOf({ method, target, rawHeaders }: RequestHead): Refusal 
   return isPlatformPath(target) ? NO_SUCH_ROUTE : null;
 }
 
-/** The headers that are forwarded to the service. `clientAddress` is the address of the connection. */
+/**
+ * The headers that are forwarded to the service. `clientAddress` is the address of the connection.
+ */
 export function forwardedHeaders(
   rawHeaders: readonly string[],
   clientAddress: string | undefined,
@@ -76,7 +79,10 @@ export function responseHeaders(rawHeaders: readonly string[]): string[] {
   return pairs.filter(([name = ""]) => !HOP_BY_HOP_HEADER.test(name.toLowerCase())).flat();
 }
 
-/** The log line of a request. It has no query, and only path segments that cannot be a key or ticket. */
+/**
+ * The log line of a request. It has no query, and only path segments that cannot be a key or
+ * ticket.
+ */
 export function requestLine(
   { method, target }: Pick<RequestHead, "method" | "target">,
   status: number,
@@ -89,7 +95,9 @@ export function requestLine(
 
 const pathOf = (target: string): string => target.split(/[?#]/, 1)[0] ?? "";
 
-/** Whether a Host header names this machine. Any port is allowed, because forwarded ports differ. */
+/**
+ * Whether a Host header names this machine. Any port is allowed, because forwarded ports differ.
+ */
 function isLoopbackName(host: string): boolean {
   const match = /^([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i.exec(host);
   return match !== null && isLoopbackHost((match[1] ?? "").toLowerCase());

@@ -60,7 +60,9 @@ export function createProxy(options: ProxyOptions): Server {
   return server;
 }
 
-/** Only WebSocket upgrades are forwarded. A request for another protocol, such as `h2c`, is normal. */
+/**
+ * Only WebSocket upgrades are forwarded. A request for another protocol, such as `h2c`, is normal.
+ */
 const isWebSocket = ({ headers }: IncomingMessage): boolean =>
   headers.upgrade?.toLowerCase() === "websocket";
 
@@ -123,7 +125,8 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 
 /**
  * Forwards each chunk after the sockets were read once more. A service that refuses a large body
- * responds and closes the connection. A write to the closed socket would discard the unread response.
+ * responds and closes the connection. A write to the closed socket would discard the unread
+ * response.
  */
 const readingFirst = (): Transform =>
   new Transform({
@@ -217,7 +220,8 @@ function rawRefusal(refusal: Refusal): string {
 }
 
 /**
- * The head of a response. `endsConnection`: the body follows as plain bytes until the connection ends.
+ * The head of a response. `endsConnection`: the body follows as plain bytes until the connection
+ * ends.
  */
 function rawHead(
   { statusCode, statusMessage, rawHeaders }: IncomingMessage,

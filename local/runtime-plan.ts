@@ -38,8 +38,8 @@ export type LocalPlan = {
 };
 
 /**
- * The name of the socket of the Worker itself. Requests to it bypass miniflare's entry Worker, which
- * trusts headers such as `MF-Original-URL`.
+ * The name of the socket of the Worker itself. Requests to it bypass miniflare's entry Worker,
+ * which trusts headers such as `MF-Original-URL`.
  */
 const DIRECT = "direct:0:default";
 
@@ -137,8 +137,8 @@ async function withTemporaryFolder<T>(dir: string, work: () => Promise<T>): Prom
 }
 
 /**
- * Disposes of miniflare and creates its temporary folders again. Disposal removes these folders, but
- * the configuration refers to them, and the runtime requires them.
+ * Disposes of miniflare and creates its temporary folders again. Disposal removes these folders,
+ * but the configuration refers to them, and the runtime requires them.
  */
 async function disposeButKeepFolders(dir: string, dispose: () => Promise<void>): Promise<void> {
   const entries = await readdir(dir, { recursive: true, withFileTypes: true });

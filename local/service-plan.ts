@@ -73,7 +73,9 @@ type Layout = {
   loaders: readonly string[];
 };
 
-/** The options of miniflare with the bindings of wrangler.toml. A binding's name is its local id. */
+/**
+ * The options of miniflare with the bindings of wrangler.toml. A binding's name is its local id.
+ */
 async function miniflareOptions({ bundle, state, port, variables, loaders }: Layout) {
   const config = WranglerConfigSchema.parse(unstable_readConfig({ config: CONFIG }));
   const objects = config.durable_objects.bindings.map(
@@ -116,8 +118,8 @@ async function migrate(layout: Layout, statements: readonly string[]): Promise<v
 }
 
 /**
- * Returns a storage folder whose databases have empty tables. Creates the folder once for each state
- * of the migrations; callers copy it.
+ * Returns a storage folder whose databases have empty tables. Creates the folder once for each
+ * state of the migrations; callers copy it.
  */
 async function migratedState(layout: Layout): Promise<string> {
   const folderOfState = path.join(DATABASES_FOLDER, await migrationsHash());

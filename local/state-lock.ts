@@ -4,8 +4,8 @@ import path from "node:path";
 import { z } from "zod";
 
 /**
- * The service that uses a storage folder: its process id, the process id of its runtime (`null` while
- * no runtime runs), and the service's own folder.
+ * The service that uses a storage folder: its process id, the process id of its runtime (`null`
+ * while no runtime runs), and the service's own folder.
  */
 const OwnerSchema = z.object({ pid: z.int(), runtime: z.int().nullable(), dir: z.string() });
 type Owner = z.infer<typeof OwnerSchema>;

@@ -9,9 +9,10 @@ import { type BridgedServer, originAt, planBridge, TOKEN_SECRET } from "../local
 
 /**
  * `npm run bridge -- team.yaml`: starts the MCP servers of a config that are local programs as
- * Streamable HTTP servers, and forwards servers that run on the user's machine or network. Prints the
- * config with the new addresses to standard output, and everything else to standard error. Every
- * caller needs a token, also on loopback, because any page in a browser can send requests to loopback.
+ * Streamable HTTP servers, and forwards servers that run on the user's machine or network. Prints
+ * the config with the new addresses to standard output, and everything else to standard error.
+ * Every caller needs a token, also on loopback, because any page in a browser can send requests to
+ * loopback.
  */
 
 const PROXY = path.join(
@@ -20,9 +21,9 @@ const PROXY = path.join(
 );
 
 /**
- * Code that runs in the proxy's process before the proxy. It moves the token from the environment to
- * the proxy's arguments, because the proxy passes its environment to the program. Other users cannot
- * see the token there: they see only the arguments with which a process was started.
+ * Code that runs in the proxy's process before the proxy. It moves the token from the environment
+ * to the proxy's arguments, because the proxy passes its environment to the program. Other users
+ * cannot see the token there: they see only the arguments with which a process was started.
  */
 const HIDE_TOKEN = `const { MCP_PROXY_API_KEY: token } = process.env;
 process.argv.splice(2, 0, "--apiKey=" + token);
@@ -30,8 +31,8 @@ delete process.env.MCP_PROXY_API_KEY;`;
 const PRELOAD = `data:text/javascript,${encodeURIComponent(HIDE_TOKEN)}`;
 
 /**
- * The code of a program that forwards to an HTTP server. The server's address and headers are in the
- * environment, because other users cannot read it.
+ * The code of a program that forwards to an HTTP server. The server's address and headers are in
+ * the environment, because other users cannot read it.
  */
 const FORWARDER = `import { startStdioServer } from ${JSON.stringify(import.meta.resolve("mcp-proxy"))};
 const { url, transport, headers } = JSON.parse(process.env.BRIDGED_SERVER);
@@ -131,8 +132,9 @@ function start(bridged: BridgedServer) {
     "--upstreamProtocol",
     "legacy",
   ];
-  // The token is passed in the environment, because all users can read arguments. A program receives
-  // only those of the user's variables that most programs need, and the variables of the config.
+  // The token is passed in the environment, because all users can read arguments. A program
+  // receives only those of the user's variables that most programs need, and the variables of the
+  // config.
   const child = spawn(
     process.execPath,
     ["--import", PRELOAD, PROXY, ...proxyOptions, "--", command, ...args],

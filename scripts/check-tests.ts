@@ -4,8 +4,8 @@ import { acceptanceProblems } from "./checks/acceptance";
 import { countTests, failuresOf, mergeReports, TestReportSchema } from "./checks/test-report";
 
 /**
- * The last step of a CI run. Reads all JSON reports of vitest in the folder TEST_REPORTS, checks that
- * every test file ran, and prints the numbers of tests as the last line.
+ * The last step of a CI run. Reads all JSON reports of vitest in the folder TEST_REPORTS, checks
+ * that every test file ran, and prints the numbers of tests as the last line.
  */
 const folder = process.env["TEST_REPORTS"];
 if (!folder)

@@ -3,9 +3,9 @@ import { parseArgs } from "node:util";
 import { CliError, EXIT, type ExitCode } from "../cli/exit-codes";
 
 /**
- * `npm run demo [-- --once] [--port N]`: runs the real service on this machine with simulated models,
- * and asks one question. On a terminal, the service then runs until Ctrl+C. With `--once`, or without
- * a terminal, the demo ends after the answer.
+ * `npm run demo [-- --once] [--port N]`: runs the real service on this machine with simulated
+ * models, and asks one question. On a terminal, the service then runs until Ctrl+C. With `--once`,
+ * or without a terminal, the demo ends after the answer.
  */
 const USAGE = "usage: npm run demo [-- --once] [--port N]";
 

@@ -5,9 +5,9 @@ const HELP = /^(--help|-h)$/;
 const NAME = /^--name(=|$)/;
 
 /**
- * The wrangler commands of `npm run deploy`, in order. `args` are the arguments after `--`. The upload
- * comes before the migrations, because the first upload creates the database. With `--dry-run` the
- * list is empty. Throws for `--name`, because the database would not be found.
+ * The wrangler commands of `npm run deploy`, in order. `args` are the arguments after `--`. The
+ * upload comes before the migrations, because the first upload creates the database. With
+ * `--dry-run` the list is empty. Throws for `--name`, because the database would not be found.
  */
 export function deployPlan(args: readonly string[]): string[][] {
   if (args.some((arg) => DRY_RUN.test(arg))) return [];

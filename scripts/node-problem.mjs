@@ -1,10 +1,12 @@
-/** The oldest Node that all packages support. Commander and vitest do not support older versions. */
+/**
+ * The oldest Node that all packages support. Commander and vitest do not support older versions.
+ */
 const MIN_NODE = { major: 22, minor: 12 };
 
 /**
- * Why this Node cannot run the scripts, with a remedy; `null` if it can. This file is plain JavaScript
- * without packages, because an old Node must parse it.
- * @param {string} version @param {string} platform @returns {string | null}
+ * Why this Node cannot run the scripts, with a remedy; `null` if it can. This file is plain
+ * JavaScript without packages, because an old Node must parse it. @param {string} version @param
+ * {string} platform @returns {string | null}
  */
 export function nodeProblem(version, platform) {
   const [major = 0, minor = 0] = version.split(".").map(Number);

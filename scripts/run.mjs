@@ -47,9 +47,9 @@ const write = async ({ path: file, contents }) => {
   await writeFile(temporaryFile, contents);
   await rename(temporaryFile, file);
 };
-// The names of all files except the entry contain a hash of their contents. So an entry finds its own
-// files, even if another process writes a newer bundle. The entry is written last, when its files
-// exist.
+// The names of all files except the entry contain a hash of their contents. So an entry finds its
+// own files, even if another process writes a newer bundle. The entry is written last, when its
+// files exist.
 await mkdir(folder, { recursive: true });
 await Promise.all(outputFiles.filter((file) => file.path !== target).map(write));
 await Promise.all(outputFiles.filter((file) => file.path === target).map(write));
@@ -66,8 +66,8 @@ async function removeOld(current) {
   }
 }
 
-// On SIGTERM, `npm run` and its shell end, and the shell does not forward the signal. So this process
-// sends the signal to itself when its parent process has ended.
+// On SIGTERM, `npm run` and its shell end, and the shell does not forward the signal. So this
+// process sends the signal to itself when its parent process has ended.
 if (process.env.npm_lifecycle_event) {
   const parent = process.ppid;
   const watch = setInterval(() => {

@@ -4,8 +4,8 @@ import { ensureSetup } from "../local/local-setup";
 import { START_USAGE, type StartOptions, startOptions } from "../local/start-arguments";
 
 /**
- * `npm start [-- --port 9000]`: runs the service on this machine until Ctrl+C. Only this machine can
- * reach the service.
+ * `npm start [-- --port 9000]`: runs the service on this machine until Ctrl+C. Only this machine
+ * can reach the service.
  */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
@@ -44,8 +44,8 @@ async function requireFile(file: string): Promise<void> {
 }
 
 /**
- * Ends the process after a signal. At `exit`, `local-service.ts` also ends the runtime and removes its
- * sockets.
+ * Ends the process after a signal. At `exit`, `local-service.ts` also ends the runtime and removes
+ * its sockets.
  */
 for (const [signal, code] of Object.entries(EXIT_CODES)) {
   process.on(signal, () => {

@@ -22,7 +22,9 @@ export type ConsentContext = Pick<Io, "cwd" | "home"> &
   Partial<Pick<Io, "stdin" | "stderr" | "screen" | "env">> & { confirm?: Confirm };
 type Confirm = (message: string) => Promise<boolean>;
 
-/** Most consents that are stored. For a folder whose consent was removed, the user is asked again. */
+/**
+ * Most consents that are stored. For a folder whose consent was removed, the user is asked again.
+ */
 const MAX_FOLDERS = 500;
 /** Most addresses, and most files, that the question to the user lists. */
 const MAX_LISTED_NAMES = 10;
@@ -105,7 +107,9 @@ async function readConsents(
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** The config's folder with symbolic links resolved, because a consent belongs to the real folder. */
+/**
+ * The config's folder with symbolic links resolved, because a consent belongs to the real folder.
+ */
 const folderOf = (file: string): Promise<string> => realpath(path.dirname(file));
 
 function confirmAtTerminal({ stdin, stderr, screen, env }: ConsentContext): Confirm | null {

@@ -10,8 +10,9 @@ import type { Input, Io } from "../io";
 const MAX_BYTES = 3 * MAX_QUESTION_CHARS + 1;
 
 /**
- * Returns the question: the words of the command line. If the last word is `-`, the text of stdin is
- * added. Without words, the question is read from a pipe. Throws CliError for an invalid question.
+ * Returns the question: the words of the command line. If the last word is `-`, the text of stdin
+ * is added. Without words, the question is read from a pipe. Throws CliError for an invalid
+ * question.
  */
 export async function readQuestion(
   words: readonly string[],

@@ -74,8 +74,8 @@ async function teamOf(flags: TeamFlags, io: TeamChoiceContext): Promise<TeamChoi
 }
 
 /**
- * The config file that applies without `--config`, and its team. `needsConsent` is true for a config
- * of the current folder, because another person may have written it.
+ * The config file that applies without `--config`, and its team. `needsConsent` is true for a
+ * config of the current folder, because another person may have written it.
  */
 export type FoundTeam = FoundConfig & { team: TeamChoice; needsConsent: boolean };
 

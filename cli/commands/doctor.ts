@@ -65,8 +65,8 @@ const finding = (
 });
 
 /**
- * Largest accepted clock difference between this machine and the service. With a larger one, tickets
- * and keys look expired or not yet valid.
+ * Largest accepted clock difference between this machine and the service. With a larger one,
+ * tickets and keys look expired or not yet valid.
  */
 const MAX_SKEW_MS = 30_000;
 
@@ -226,8 +226,8 @@ async function examineConfig(connection: Connection | null, io: Place): Promise<
 }
 
 /**
- * Whether only provider keys are missing. The operator of the service sets these keys. Without them,
- * the service is healthy but cannot run the team.
+ * Whether only provider keys are missing. The operator of the service sets these keys. Without
+ * them, the service is healthy but cannot run the team.
  */
 const lacksOnlyKeys = (missing: readonly { code?: string | undefined }[]): boolean =>
   missing.length > 0 && missing.every(({ code }) => code === "key_not_set");

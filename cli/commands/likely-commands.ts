@@ -27,9 +27,9 @@ const COMMAND_ARGUMENT = /^(session_[a-z0-9]+|bash|zsh|fish|powershell|pwsh)$/;
 /**
  * Throws CliError if the words are probably a mistyped command, because a question costs money.
  *
- * Refuses a single word that is, or resembles, a command of this program or of another tool. Refuses
- * such a word also if a `COMMAND_ARGUMENT` follows. All other texts are questions. If the user wrote
- * the command `ask`, the caller omits this check.
+ * Refuses a single word that is, or resembles, a command of this program or of another tool.
+ * Refuses such a word also if a `COMMAND_ARGUMENT` follows. All other texts are questions. If the
+ * user wrote the command `ask`, the caller omits this check.
  */
 export function refuseLikelyCommand(words: readonly string[], howToAsk = askHint(words)): void {
   const [word = "", argument = ""] = words;

@@ -1,6 +1,7 @@
 /**
  * Commands of other programs (git, gh, npm, docker, ollama, coding agents, MassGen), grouped by the
- * command of this program that is nearest in meaning. `HELP` groups the words without a near command.
+ * command of this program that is nearest in meaning. `HELP` groups the words without a near
+ * command.
  */
 const HELP = "--help";
 const SESSIONS = "sessions";

@@ -55,7 +55,9 @@ async function list({ all, json, after, ...flags }: ListFlags, io: Io): Promise<
   return EXIT.ok;
 }
 
-/** The request for the next page; `null` at the end of the list, or if the service repeats a page. */
+/**
+ * The request for the next page; `null` at the end of the list, or if the service repeats a page.
+ */
 function nextPage({ limit, after }: Page, { data, has_more }: SessionList): Page | null {
   const last = data.at(-1);
   return has_more && last && last.id !== after ? { limit, after: last.id } : null;
@@ -158,7 +160,9 @@ async function erase(sessionId: string, flags: EraseFlags, io: Io): Promise<Exit
   return EXIT.ok;
 }
 
-/** Asks the user to confirm that the session is erased. Throws CliError unless the user confirms. */
+/**
+ * Asks the user to confirm that the session is erased. Throws CliError unless the user confirms.
+ */
 async function confirm(sessionId: string, connection: Connection, io: Io): Promise<void> {
   if (!isInteractive(io))
     throw new CliError(EXIT.config, "No terminal to confirm at. Add --yes to erase the session.");

@@ -97,8 +97,8 @@ export async function inspect(directory: string, text: string): Promise<LocalEnt
 }
 
 /**
- * Lists the contents of a folder. An unreadable folder, or a folder larger than a context, is listed
- * as a file, so that no plan deletes it.
+ * Lists the contents of a folder. An unreadable folder, or a folder larger than a context, is
+ * listed as a file, so that no plan deletes it.
  */
 async function contentsOf(directory: string, folder: string): Promise<BlockingEntries> {
   const [files, folders]: [string[], string[]] = [[], []];

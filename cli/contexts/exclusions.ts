@@ -16,8 +16,8 @@ export type Reason =
 export type Exclusion = { path: string; reason: Reason };
 
 /**
- * Names of files and folders that are never pushed, even if a pattern includes them: a pulled `.git`
- * could run programs on this machine, and `.massgen-edge` belongs to this program.
+ * Names of files and folders that are never pushed, even if a pattern includes them: a pulled
+ * `.git` could run programs on this machine, and `.massgen-edge` belongs to this program.
  */
 export const NEVER_SENT = [".git", ".massgen-edge"];
 

@@ -21,7 +21,9 @@ export class IgnoreFiles {
     return this.#filesOf(filePath.slice(0, filePath.lastIndexOf("/", filePath.length - 2) + 1));
   }
 
-  /** The ignore files of a folder and its parents. `folder`: "" for the root, else with a final `/`. */
+  /**
+   * The ignore files of a folder and its parents. `folder`: "" for the root, else with a final `/`.
+   */
   #filesOf(folder: string): Promise<readonly IgnoreFile[]> {
     const found = this.#filesByFolder.get(folder) ?? this.#read(folder);
     this.#filesByFolder.set(folder, found);

@@ -24,8 +24,8 @@ export type PullOptions = {
 type World = Pick<Io, "stdout" | "stderr">;
 
 /**
- * Applies changes from the service to a directory, or prints them. Returns exit code 1 if a file was
- * changed on both sides. Throws CliError.
+ * Applies changes from the service to a directory, or prints them. Returns exit code 1 if a file
+ * was changed on both sides. Throws CliError.
  */
 export async function pull(
   directory: string,

@@ -36,9 +36,9 @@ export const hashOf = (bytes: Uint8Array): string =>
   createHash("sha256").update(bytes).digest("hex");
 
 /**
- * Finds the files of a directory that a push sends. Excludes links, files that git ignores (`IgnoreFiles`),
- * possible secrets and generated files. `includes` are gitignore patterns of files that are pushed
- * despite an exclusion. Links are never followed. Throws CliError.
+ * Finds the files of a directory that a push sends. Excludes links, files that git ignores
+ * (`IgnoreFiles`), possible secrets and generated files. `includes` are gitignore patterns of files
+ * that are pushed despite an exclusion. Links are never followed. Throws CliError.
  */
 export async function scan(directory: string, includes: readonly string[]): Promise<Scan> {
   const walk = new Walk(directory, new Includes(includes));
@@ -139,8 +139,8 @@ type PlainFile = { bytes: Uint8Array | null; executable: boolean };
 const EXECUTABLE = 0o111;
 
 /**
- * Reads a file; `bytes` is `null` if the file is larger than the service accepts. Returns `null` for
- * a link, also if the file became a link after the caller's check. Throws CliError.
+ * Reads a file; `bytes` is `null` if the file is larger than the service accepts. Returns `null`
+ * for a link, also if the file became a link after the caller's check. Throws CliError.
  */
 export async function readPlainFile(file: string): Promise<PlainFile | null> {
   let handle: FileHandle | null = null;

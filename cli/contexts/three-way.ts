@@ -17,8 +17,8 @@ type PathObstacle = { blocked: string; by?: BlockingEntries };
 export type BlockingEntries = { files: readonly string[]; folders: readonly string[] };
 
 /**
- * A path with its base version and its new version (`theirs`). `was` is the local name, if it differs
- * from `path` only in case.
+ * A path with its base version and its new version (`theirs`). `was` is the local name, if it
+ * differs from `path` only in case.
  */
 export type Change = { path: string; base: Side; theirs: Side; was?: string };
 /** A change together with the local entry at its path (`here`): the input of a three-way merge. */

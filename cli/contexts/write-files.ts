@@ -22,8 +22,8 @@ export async function writeWhole(
       flag: "wx",
       mode: mode ?? (executable ? 0o777 : 0o666),
     });
-    // The umask may have removed permissions of the temporary file. A disk without modes makes chmod
-    // fail, which is no error here.
+    // The umask may have removed permissions of the temporary file. A disk without modes makes
+    // chmod fail, which is no error here.
     if (mode !== null) await chmod(temporaryFile, mode).catch(() => undefined);
     await rename(temporaryFile, file);
   } catch (cause) {
@@ -34,7 +34,9 @@ export async function writeWhole(
 
 const [READ, RUN] = [0o444, 0o111];
 
-/** Sets or clears the executable bit of a mode. The bit is set for all users who may read the file. */
+/**
+ * Sets or clears the executable bit of a mode. The bit is set for all users who may read the file.
+ */
 function modeLike(mode: number, executable: boolean): number {
   const permissions = mode & 0o777;
   if ((permissions & RUN) !== 0) return executable ? permissions : permissions & ~RUN;

@@ -42,8 +42,8 @@ export function nextTurn(
 
 /**
  * The request that repeats the latest question after the same parent turn. The first question of a
- * session has no parent, so its repetition starts a new session. Returns `null` if there is no latest
- * question.
+ * session has no parent, so its repetition starts a new session. Returns `null` if there is no
+ * latest question.
  */
 export function repeatedTurn({ session, team, limits, latest }: Conversation): AskTarget | null {
   if (latest === null) return null;

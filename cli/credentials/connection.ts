@@ -60,8 +60,8 @@ function toServerOrigin(text: string | undefined): string | undefined {
 }
 
 /**
- * Throws CliError if the key is malformed, or if the connection would not encrypt it. `source` names
- * the source of the key in the message.
+ * Throws CliError if the key is malformed, or if the connection would not encrypt it. `source`
+ * names the source of the key in the message.
  */
 export function requireSendable(key: string, server: string, source: string): void {
   const risk = keyRisk(key, server);

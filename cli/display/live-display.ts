@@ -55,7 +55,9 @@ export function liveDisplay(output: Output, { env, now = Date.now }: LiveOptions
   };
 }
 
-/** A terminal with scrolling lines, and with a block of lines below them that is redrawn as a whole. */
+/**
+ * A terminal with scrolling lines, and with a block of lines below them that is redrawn as a whole.
+ */
 class Screen {
   #pending: string[] = [];
   /** Width of each line of the block at the bottom, in columns. */
@@ -91,8 +93,8 @@ class Screen {
   }
 
   /**
-   * Returns the sequence that erases the block. A terminal that became narrower has wrapped the lines
-   * of the block, so the rows are counted with the current width.
+   * Returns the sequence that erases the block. A terminal that became narrower has wrapped the
+   * lines of the block, so the rows are counted with the current width.
    */
   #erase(): string {
     const rows = this.#block.reduce(

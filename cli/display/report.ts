@@ -61,8 +61,8 @@ function printLines(lines: Line[], { stderr, env }: Sinks): void {
 }
 
 /**
- * The exit code of a turn. A turn with an answer is a success, even if the coordination ended at its
- * time limit.
+ * The exit code of a turn. A turn with an answer is a success, even if the coordination ended at
+ * its time limit.
  */
 export function exitCodeOf({ status, failure, attempts }: TurnView): ExitCode {
   if (status === "completed") return EXIT.ok;

@@ -93,7 +93,9 @@ function winnerText(turn: TurnView, attempt: AttemptView | undefined): string {
   return [`${name} with ${label}`, ...voteFacts(turn, attempt)].join(", ");
 }
 
-/** The votes for the winning answer; if agents disagree, also the number of votes for each answer. */
+/**
+ * The votes for the winning answer; if agents disagree, also the number of votes for each answer.
+ */
 function voteFacts(turn: TurnView, attempt: AttemptView): string[] {
   const words = winnerVotes(turn);
   const counts = Object.entries(tallyOf(attempt)).map(([label, count]) => `${label}: ${count}`);

@@ -87,8 +87,8 @@ const countValid = (attempt: AttemptView | undefined): number =>
   attempt?.votes.filter(({ valid }) => valid).length ?? 0;
 
 /**
- * The parts that agents' lines omit or shorten if the lines are too long, in this order. The cost is
- * in the last column, which the terminal would cut off, so the other columns are shortened.
+ * The parts that agents' lines omit or shorten if the lines are too long, in this order. The cost
+ * is in the last column, which the terminal would cut off, so the other columns are shortened.
  */
 const SHORTENINGS = [
   "files left out",

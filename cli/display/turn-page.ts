@@ -48,8 +48,8 @@ export function turnLinesOf(turn: TurnFacts): Line[] {
 }
 
 /**
- * The agent and label of the winning answer, or of the leading answer of a cancelled turn. The shown
- * label is the one that agents voted for. The presentation has another label.
+ * The agent and label of the winning answer, or of the leading answer of a cancelled turn. The
+ * shown label is the one that agents voted for. The presentation has another label.
  */
 function winnerLine({ winner, label, status, attempts }: TurnFacts): Line {
   const attempt = attempts.at(-1);

@@ -60,9 +60,9 @@ export async function* streamFromService<T>(
 }
 
 /**
- * The service's response to a key. `open`: the service needs no key. `limited`: the key is valid but
- * has no scope `read`. `refused` has the service's error code, and its message on one line. `code` is
- * `null` if the response has no error code.
+ * The service's response to a key. `open`: the service needs no key. `limited`: the key is valid
+ * but has no scope `read`. `refused` has the service's error code, and its message on one line.
+ * `code` is `null` if the response has no error code.
  */
 export type Access =
   | { kind: "good" }

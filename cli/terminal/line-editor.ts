@@ -20,8 +20,8 @@ const CONTINUATION_PROMPT = "… ";
 
 /**
  * Reads one entry: a line, or several lines that were pasted or end in a backslash. Pasted text is
- * submitted only by Enter. Ctrl+C on an empty line returns `interrupt`; otherwise it clears the line.
- * Ctrl+D, or the end of the input, returns `end`.
+ * submitted only by Enter. Ctrl+C on an empty line returns `interrupt`; otherwise it clears the
+ * line. Ctrl+D, or the end of the input, returns `end`.
  */
 export function readEntry(options: EditorOptions): Promise<EditorInput> {
   return new Promise((resolve) => new Entry(options, resolve).begin());
@@ -88,7 +88,10 @@ class Entry {
     this.#timer = setTimeout(() => this.#submit(), PASTE_MS);
   }
 
-  /** Submits a single line. Several lines without a pause are an unmarked paste, which waits for Enter. */
+  /**
+   * Submits a single line. Several lines without a pause are an unmarked paste, which waits for
+   * Enter.
+   */
   #submit(): void {
     const isPaste = this.#linesInBurst > 1 || this.#editor.line !== "";
     this.#linesInBurst = 0;

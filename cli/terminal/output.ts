@@ -22,8 +22,8 @@ export const canRedraw = (
 ): boolean => output.isTTY === true && env["TERM"] !== "dumb";
 
 /**
- * The meaning of a text, which decides its colour. Escape codes are added only when a line is painted,
- * so that the width of the text can be measured and the colour can be omitted.
+ * The meaning of a text, which decides its colour. Escape codes are added only when a line is
+ * painted, so that the width of the text can be measured and the colour can be omitted.
  */
 export type Tone = "plain" | "bold" | "dim" | "good" | "bad" | "busy";
 type Segment = { text: string; tone: Tone };
@@ -67,8 +67,8 @@ export function printLines(
 
 /**
  * Prints rows in columns. On a terminal, columns are aligned under their names, and lines are cut
- * at the edge. In a pipe, for programs, the cells are complete and separated by tabs, and there is no
- * line of names.
+ * at the edge. In a pipe, for programs, the cells are complete and separated by tabs, and there is
+ * no line of names.
  */
 export function printTable(
   names: readonly string[],

@@ -92,7 +92,8 @@ const toCleanText = (pasted: string): string =>
   pasted.replace(/\r\n?/g, "\n").replace(/[^\P{Cc}\n\t]/gu, "");
 
 /**
- * A stream for `readline` that contains only the keys of `source`. Pasted text is passed to `onPaste`.
+ * A stream for `readline` that contains only the keys of `source`. Pasted text is passed to
+ * `onPaste`.
  */
 export class KeyStream extends Readable {
   readonly #splitter: PasteSplitter;

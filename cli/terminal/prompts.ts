@@ -3,8 +3,8 @@ import { CliError, EXIT } from "../exit-codes";
 import type { Io } from "../io";
 
 /**
- * Questions to the user at the terminal. The prompt library is loaded at the first question, because
- * most commands ask no question.
+ * Questions to the user at the terminal. The prompt library is loaded at the first question,
+ * because most commands ask no question.
  */
 
 const cancellation = new CliError(EXIT.interrupted, "Nothing was changed.");
@@ -66,8 +66,8 @@ export async function askChoice(message: string, options: Choice[], io: PromptIo
 const COLORS = /\x1b\[[\d;]*m/g;
 
 /**
- * The output of prompts: the terminal, because stdout is for answers. Removes colours if NO_COLOR is
- * set, because the library ignores NO_COLOR on some versions of Node.
+ * The output of prompts: the terminal, because stdout is for answers. Removes colours if NO_COLOR
+ * is set, because the library ignores NO_COLOR on some versions of Node.
  */
 function outputOf({ env, screen }: PromptIo): Writable {
   const color = !env["NO_COLOR"];

@@ -23,9 +23,9 @@ const UNSAFE = new RegExp([CONTROL_STRING, CSI, ESCAPE, CONTROL].join("|"), "g")
 export const sanitize = (text: string): string => text.replace(UNSAFE, "");
 
 /**
- * A letter of a script in which a joiner or a non-joiner between two letters is normal, as in Persian
- * and Hindi. Between such letters, these marks shape the letters and are not written out. The service
- * refuses them in file names.
+ * A letter of a script in which a joiner or a non-joiner between two letters is normal, as in
+ * Persian and Hindi. Between such letters, these marks shape the letters and are not written out.
+ * The service refuses them in file names.
  */
 const JOINING_LETTER = String.raw`[\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gujarati}\p{Script=Gurmukhi}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Oriya}\p{Script=Sinhala}\p{Script=Tamil}\p{Script=Telugu}]`;
 const UNSEEN = new RegExp(

@@ -50,8 +50,8 @@ export const fetchPublic =
   };
 
 /**
- * Why the URL itself is not allowed; `null` if it is allowed. The caller must still resolve the host
- * name and check its IP addresses.
+ * Why the URL itself is not allowed; `null` if it is allowed. The caller must still resolve the
+ * host name and check its IP addresses.
  */
 function refusalOf({ protocol, username, password, port, hostname }: URL): string | null {
   if (protocol !== "https:") return "a config may contain only https addresses";

@@ -137,8 +137,9 @@ const tooManyMessage = (count: number): string =>
   `${count} files are too many: a question can have ${ATTACHMENT_LIMITS.count}.`;
 
 /**
- * Finds errors of the files that a config names, each with its place in the config. Paths are relative
- * to `cwd`, as in `ask`. Addresses are not checked, because validation sends no requests to them.
+ * Finds errors of the files that a config names, each with its place in the config. Paths are
+ * relative to `cwd`, as in `ask`. Addresses are not checked, because validation sends no requests
+ * to them.
  */
 export async function uploadFaults(yaml: string, place: Place): Promise<Fault[]> {
   const faults: Fault[] = [];

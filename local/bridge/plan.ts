@@ -3,8 +3,8 @@ import { z } from "zod";
 import { isPrivateHost } from "../../src/outgoing/addresses";
 
 /**
- * Plans the bridge: which servers of a team's config it starts or forwards on the user's machine, and
- * the config with their new addresses. Pure: nothing is started here.
+ * Plans the bridge: which servers of a team's config it starts or forwards on the user's machine,
+ * and the config with their new addresses. Pure: nothing is started here.
  */
 
 const TextsSchema = z.array(z.union([z.string(), z.number()]).transform(String));
@@ -28,8 +28,8 @@ const LocalSchema = z.looseObject({
 export type BridgedServer = ServerStart & { name: string; port: number; url: string };
 
 /**
- * How the bridge makes a server available. `program`: the bridge starts it. `server`: it already runs
- * on the user's machine or network at `target`, and the bridge forwards requests to it.
+ * How the bridge makes a server available. `program`: the bridge starts it. `server`: it already
+ * runs on the user's machine or network at `target`, and the bridge forwards requests to it.
  */
 type ServerStart =
   | {
@@ -46,13 +46,13 @@ type BridgeOptions = {
   /** Port of the first server. The other servers use the following ports. */
   port: number;
   /**
-   * Addresses at which the service reaches servers, for example through a tunnel, by the name of the
-   * server.
+   * Addresses at which the service reaches servers, for example through a tunnel, by the name of
+   * the server.
    */
   urls: ReadonlyMap<string, string>;
   /**
-   * The user's variables. They replace `${NAME}` in `args`, `env` and `headers`. `directory` replaces
-   * `${cwd}` there.
+   * The user's variables. They replace `${NAME}` in `args`, `env` and `headers`. `directory`
+   * replaces `${cwd}` there.
    */
   variables: Readonly<Record<string, string | undefined>>;
   directory: string;
@@ -63,7 +63,9 @@ type BridgePlan = { programs: BridgedServer[]; config: string; problems: string[
 /** The name of the secret that contains the bridge's token. */
 export const TOKEN_SECRET = "MCP_BRIDGE_TOKEN";
 
-/** Plans the bridge for a config. Equal entries share a server. Keeps the comments of the config. */
+/**
+ * Plans the bridge for a config. Equal entries share a server. Keeps the comments of the config.
+ */
 export function planBridge(config: string, options: BridgeOptions): BridgePlan {
   const document = parseDocument(config);
   if (document.errors.length > 0)
@@ -97,8 +99,8 @@ type Entry = { name: string; program: BridgedServer };
 type EntryContext = { name: string; options: BridgeOptions; problems: string[] };
 
 /**
- * Decides what the bridge starts or forwards for an entry. Returns `null` if the service can reach the
- * server directly, or if there is a problem, which is added to `problems`.
+ * Decides what the bridge starts or forwards for an entry. Returns `null` if the service can reach
+ * the server directly, or if there is a problem, which is added to `problems`.
  */
 function startOf(value: unknown, { name, options, problems }: EntryContext): ServerStart | null {
   const fill = (text: string) => fillVariables(text, options, problems);
@@ -168,7 +170,9 @@ const LOOPBACK_FOR_WILDCARD = new Map([
   ["::", "::1"],
 ]);
 
-/** The origin of a host and port on this machine. Replaces a wildcard address, which has no origin. */
+/**
+ * The origin of a host and port on this machine. Replaces a wildcard address, which has no origin.
+ */
 export function originAt(host: string, port: number): string {
   const address = LOOPBACK_FOR_WILDCARD.get(host) ?? host;
   return `http://${address.includes(":") ? `[${address}]` : address}:${port}`;

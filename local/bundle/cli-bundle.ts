@@ -2,7 +2,9 @@ import { build } from "esbuild";
 
 export const CLI_FILE = "dist/massgen-edge.js";
 
-/** The first statements of the file. Their syntax is old, so that an old Node can print the message. */
+/**
+ * The first statements of the file. Their syntax is old, so that an old Node can print the message.
+ */
 const NODE_CHECK = `var node = process.versions.node.split(".").map(Number);
 if (node[0] < 20 || (node[0] === 20 && node[1] < 12)) {
   console.error("massgen-edge needs Node 20.12 or newer; this is " + process.versions.node + ".");

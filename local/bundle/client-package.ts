@@ -92,7 +92,9 @@ const exportedTypes = (source: string): string[] =>
       .filter((name) => name !== ""),
   );
 
-/** Declares a constant of each type without an annotation. The compiler then writes out its type. */
+/**
+ * Declares a constant of each type without an annotation. The compiler then writes out its type.
+ */
 const expandedSource = (names: readonly string[]): string => `
 import type * as service from "../../client/types";
 type ExpandedType<T> = T extends object

@@ -17,8 +17,9 @@ const MAX_UNUSED_MS = 24 * 60 * 60 * 1_000;
 
 /**
  * Bundles the Worker as a deployment does, and returns the folder of the bundle. Bundling takes
- * seconds, and a test run starts dozens of services, so a bundle is reused while all its input files
- * are unchanged. Callers must not change the folder. `entry` replaces `main` of wrangler.toml.
+ * seconds, and a test run starts dozens of services, so a bundle is reused while all its input
+ * files are unchanged. Callers must not change the folder. `entry` replaces `main` of
+ * wrangler.toml.
  */
 export async function bundleOf(entry?: string): Promise<string> {
   writeMeteredShell();
@@ -62,8 +63,8 @@ async function build(entryFolder: string, entry: string | undefined): Promise<st
     // These files have 20 MB, and the runtime does not read them.
     if (/\.(map|json)$/.test(name)) await rm(path.join(temporaryFolder, name));
   }
-  // If an input file changed during the build, the bundle may contain its old or its new state. Such
-  // a bundle is used once: its hash is null.
+  // If an input file changed during the build, the bundle may contain its old or its new state.
+  // Such a bundle is used once: its hash is null.
   const record: BundleRecord = {
     files,
     hash: (await newestChange(files)) < startedAt ? hash : null,

@@ -46,8 +46,8 @@ export async function wranglerQuietly(
 }
 
 /**
- * Runs wrangler and returns its stdout, for programs. If wrangler fails, throws its messages without
- * the arguments, which may be secret.
+ * Runs wrangler and returns its stdout, for programs. If wrangler fails, throws its messages
+ * without the arguments, which may be secret.
  */
 export async function wranglerOutput(args: string[]): Promise<string> {
   const { code, stdout, stderr } = await runCaptured(args);
@@ -55,7 +55,9 @@ export async function wranglerOutput(args: string[]): Promise<string> {
   return stdout;
 }
 
-/** Runs wrangler and returns its exit code and output, also after a failure. `input` is its stdin. */
+/**
+ * Runs wrangler and returns its exit code and output, also after a failure. `input` is its stdin.
+ */
 export async function wranglerReply(
   args: readonly string[],
   { input = "", variables = {} }: ReplyOptions = {},

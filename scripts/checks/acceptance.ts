@@ -1,6 +1,7 @@
 /**
- * The rows of `docs/proof/acceptance.md`, the list of bad inputs, and the tests that cover the rows.
- * A test covers row A3 if its name, or the name of an enclosing `describe`, starts with `A3 `.
+ * The rows of `docs/proof/acceptance.md`, the list of bad inputs, and the tests that cover the
+ * rows. A test covers row A3 if its name, or the name of an enclosing `describe`, starts with
+ * `A3 `.
  */
 
 const rowsOf = (section: string, ...numbers: number[]): string[] =>
@@ -36,7 +37,8 @@ export const REQUIRED_FILES: Readonly<Record<string, readonly string[]>> = {
   ],
   // Keys in a config are refused; planted keys never appear in an output.
   D11: ["tests/config/bad-inputs.test.ts", "tests/e2e/canaries.process.test.ts"],
-  // The parts of a tool server's question that are shown, and that a session's followers receive it.
+  // The parts of a tool server's question that are shown, and that a session's followers receive
+  // it.
   D18: [
     "tests/tools/mcp/input-required.test.ts",
     "tests/tools/mcp/protocol-versions.test.ts",
@@ -53,7 +55,9 @@ export const REQUIRED_FILES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** A passed test: its file, relative to the root, and its titles; the outermost title comes first. */
+/**
+ * A passed test: its file, relative to the root, and its titles; the outermost title comes first.
+ */
 export type PassedTest = { file: string; titles: readonly string[] };
 
 const TITLE_OF_ROW = /^([A-F]\d{1,2})(?: (.*))?$/s;
@@ -71,8 +75,8 @@ export function rowOf(titles: readonly string[]): { row: string; input: string }
 }
 
 /**
- * Finds the problems of the list: rows without a passed test, rows without a passed test in a required
- * file, and excused rows with a passed test.
+ * Finds the problems of the list: rows without a passed test, rows without a passed test in a
+ * required file, and excused rows with a passed test.
  */
 export function acceptanceProblems(passed: readonly PassedTest[]): string[] {
   const files = new Map<string, string[]>();

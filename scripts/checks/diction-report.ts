@@ -28,14 +28,14 @@ type Measure = keyof typeof MEASURES;
 const MAX_COLUMNS = 100;
 
 /**
- * One measure of one folder, or of one long document. `total` is the base of the rate: the number of
- * words or sentences. It is unused if `per` is 1.
+ * One measure of one folder, or of one long document. `total` is the base of the rate: the number
+ * of words or sentences. It is unused if `per` is 1.
  */
 export type Count = { folder: string; measure: Measure; found: Problem[]; total: number };
 
 /**
- * Allowed counts of folders that are above the floor, by folder and measure. Ceilings may be lowered
- * or removed, but not raised or added.
+ * Allowed counts of folders that are above the floor, by folder and measure. Ceilings may be
+ * lowered or removed, but not raised or added.
  */
 export type Ceilings = Readonly<Record<string, Readonly<Partial<Record<Measure, number>>>>>;
 
@@ -153,7 +153,9 @@ export function countLine(count: Count): string {
 const ceilingOf = (ceilings: Ceilings, { folder, measure }: Count): number =>
   ceilings[folder]?.[measure] ?? 0;
 
-/** Reports the findings of counts above floor and ceiling, and ceilings that are no longer needed. */
+/**
+ * Reports the findings of counts above floor and ceiling, and ceilings that are no longer needed.
+ */
 export function dictionProblems(counts: readonly Count[], ceilings: Ceilings): Problem[] {
   const exceeded = counts.filter(
     (count) => !isAtFloor(count) && count.found.length > ceilingOf(ceilings, count),

@@ -7,8 +7,8 @@ const STRING_FOLDERS = ["src/", "cli/", "scripts/", "local/", "client/", "durabl
 type Exclusion = { path: string; reason: string };
 
 /**
- * Parts of those folders whose strings people do not read. Texts for models must not change, because
- * models behave differently after another wording.
+ * Parts of those folders whose strings people do not read. Texts for models must not change,
+ * because models behave differently after another wording.
  */
 const NOT_FOR_PEOPLE: readonly Exclusion[] = [
   { path: "src/prompts/", reason: "prompts" },
@@ -34,7 +34,10 @@ export function isForPeople(path: string): boolean {
   );
 }
 
-/** The folder in which a file is counted: a subfolder of `src/` or `durable-objects/`, else a top folder. */
+/**
+ * The folder in which a file is counted: a subfolder of `src/` or `durable-objects/`, else a top
+ * folder.
+ */
 export function folderOf(path: string): string {
   const segments = path.split("/").slice(0, -1);
   const isDeep = segments[0] === "src" || segments[0] === "durable-objects";

@@ -11,8 +11,8 @@ const GITHUB_FORM_VALUE = /^\s*(?:name|description|label|about):\s*(.*)$/;
 export const isSettings = (path: string): boolean => SETTINGS.test(path);
 
 /**
- * The comments of such a file, and the texts of GitHub's forms. Comments on neighbouring lines are one
- * passage.
+ * The comments of such a file, and the texts of GitHub's forms. Comments on neighbouring lines are
+ * one passage.
  */
 export function settingsTextsOf(path: string, text: string): Passage[] {
   const passages: Passage[] = [];
@@ -36,7 +36,9 @@ export function settingsTextsOf(path: string, text: string): Passage[] {
   }));
 }
 
-/** The lines of comments that are wider than `columns`, including settings that are commented out. */
+/**
+ * The lines of comments that are wider than `columns`, including settings that are commented out.
+ */
 export function wideSettingsOf(path: string, text: string, columns: number): Passage[] {
   return text
     .split("\n")

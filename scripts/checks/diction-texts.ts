@@ -7,7 +7,9 @@ export type Passage = { path: string; line: number; text: string };
 
 const DIRECTIVE = /^\s*(biome-ignore|@ts-|#|\/ <reference|istanbul|v8 ignore|@__PURE__)/;
 
-/** Replaces code by one word, because a name in code (such as `heard`) is an identifier and no word. */
+/**
+ * Replaces code by one word, because a name in code (such as `heard`) is an identifier and no word.
+ */
 const withoutCode = (text: string) => text.replace(/`[^`\n]+`/g, "code");
 
 /**
@@ -115,8 +117,8 @@ const HIDDEN_COMMENT = /<!--.*?-->/g;
 const isTableRule = (line: string) => /^\s*\|?[\s:|-]+\|?\s*$/.test(line) && line.includes("-");
 
 /**
- * Divides a Markdown document into paragraphs of prose. Omits blocks of code; code inside a line counts
- * as one word. Every heading, list item and table cell is a paragraph.
+ * Divides a Markdown document into paragraphs of prose. Omits blocks of code; code inside a line
+ * counts as one word. Every heading, list item and table cell is a paragraph.
  */
 export function paragraphsOf(path: string, markdown: string): Passage[] {
   const passages: Passage[] = [];

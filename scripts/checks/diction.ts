@@ -1,10 +1,13 @@
 /**
- * Measures of plain technical English: words that hide the actor or describe data like a person, long
- * sentences, and types that are not named by a noun. Pure. A program can check only these measures; a
- * text that passes may still be hard to read.
+ * Measures of plain technical English: words that hide the actor or describe data like a person,
+ * long sentences, and types that are not named by a noun. Pure. A program can check only these
+ * measures; a text that passes may still be hard to read.
  */
 
-/** Words to avoid. A word next to a hyphen is not found, because it is part of another word (`stand-in`). */
+/**
+ * Words to avoid. A word next to a hyphen is not found, because it is part of another word
+ * (`stand-in`).
+ */
 const MARKERS: readonly string[] = [
   "whoever|whomever|whosever|whatever|nobody|nobody's|anew",
   "thereof|therein|whereof|wherein|hereof",

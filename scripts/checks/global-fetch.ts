@@ -9,8 +9,8 @@ const GLOBAL_OBJECTS = new Set(["globalThis", "self"]);
 
 /**
  * Reports uses of the runtime's `fetch` in the service's code. The service requests addresses from
- * configs, so each request must pass the address rules. A `fetch` that is a parameter or a member of
- * an object (`stub.fetch`) is not the runtime's.
+ * configs, so each request must pass the address rules. A `fetch` that is a parameter or a member
+ * of an object (`stub.fetch`) is not the runtime's.
  */
 export function globalFetchProblems(sources: readonly Source[]): Problem[] {
   const serviceSources = sources.filter(({ path }) => SERVICE.test(path) && path !== GUARD);
@@ -26,8 +26,8 @@ export function globalFetchProblems(sources: readonly Source[]): Problem[] {
 type Span = { start: number; end: number };
 
 /**
- * Offsets of uses of the name `fetch` without a local declaration of the name, and of accesses through
- * the runtime's global object.
+ * Offsets of uses of the name `fetch` without a local declaration of the name, and of accesses
+ * through the runtime's global object.
  */
 function usesIn({ ast: { program } }: Source): number[] {
   const found = new Set<number>(); // a set, because both names of `{ fetch }` have the same offset
@@ -49,8 +49,8 @@ function usesIn({ ast: { program } }: Source): number[] {
 }
 
 /**
- * Other meanings of the name. `otherSpans`: functions with a local `fetch`, and types. `fields`: offsets
- * of fields with this name.
+ * Other meanings of the name. `otherSpans`: functions with a local `fetch`, and types. `fields`:
+ * offsets of fields with this name.
  */
 function otherMeaningsIn(program: ESTree.Program): { otherSpans: Span[]; fields: Set<number> } {
   const otherSpans: Span[] = [];
@@ -89,7 +89,9 @@ function otherMeaningsIn(program: ESTree.Program): { otherSpans: Span[]; fields:
   return { otherSpans, fields };
 }
 
-/** Whether a pattern declares the name `fetch`; with `key`, whether it reads a field of this name. */
+/**
+ * Whether a pattern declares the name `fetch`; with `key`, whether it reads a field of this name.
+ */
 function bindsFetch(
   pattern: ESTree.ParamPattern | ESTree.BindingPattern,
   side: "key" | "value" = "value",

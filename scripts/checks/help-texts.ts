@@ -7,8 +7,8 @@ const MAX_COLUMNS = 80;
 const HELP_TEXT_NAME = /(^|_)USAGE$/;
 
 /**
- * Reports lines of help texts that a small terminal wraps. An inserted value counts with the length of
- * its expression. Commander wraps its own help texts, so they are not checked.
+ * Reports lines of help texts that a small terminal wraps. An inserted value counts with the length
+ * of its expression. Commander wraps its own help texts, so they are not checked.
  */
 export function helpTextProblems(sources: readonly Source[]): Problem[] {
   return sources.flatMap((source) =>

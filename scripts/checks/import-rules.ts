@@ -1,7 +1,7 @@
 /**
  * The layers and their imports, as data: worker → api → durable-objects → engine → agents →
- * providers, tools, prompts → coordination → protocol. "Rooms" are the top folders around the service.
- * They are not layers: `CLOSED_ROOMS` restricts their imports.
+ * providers, tools, prompts → coordination → protocol. "Rooms" are the top folders around the
+ * service. They are not layers: `CLOSED_ROOMS` restricts their imports.
  */
 type LayerRule = {
   /** Layers whose code this layer may import. It may import types also from any lower layer. */
@@ -11,13 +11,15 @@ type LayerRule = {
   /** Data outside all layers that this layer may import: folders and files. */
   data?: readonly string[];
   /**
-   * The npm packages and `node:`/`cloudflare:` modules that this layer may import. If it is omitted,
-   * the layer may import every package that no other rule forbids.
+   * The npm packages and `node:`/`cloudflare:` modules that this layer may import. If it is
+   * omitted, the layer may import every package that no other rule forbids.
    */
   packages?: readonly string[];
 };
 
-/** The layers from the top down. A file belongs to the longest entry that is a prefix of its path. */
+/**
+ * The layers from the top down. A file belongs to the longest entry that is a prefix of its path.
+ */
 export const LAYERS = [
   "src/worker",
   "src/api",
@@ -84,7 +86,8 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
     ],
     data: ["package.json"],
   },
-  // Objects also import providers, because they give each call its fetch, its slot and its time limits.
+  // Objects also import providers, because they give each call its fetch, its slot and its time
+  // limits.
   "durable-objects": {
     uses: [
       "d1",
@@ -114,8 +117,8 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   },
   // The bindings of the Worker, which name each object by its interface.
   "src/env": { uses: [], types: ["durable-objects", "src/tools", "r2-layout"], packages: [] },
-  // The engine decides, commits, performs and recovers through its two ports. It is independent of the
-  // platform, because its caller passes the ports.
+  // The engine decides, commits, performs and recovers through its two ports. It is independent of
+  // the platform, because its caller passes the ports.
   "src/engine": {
     uses: ["src/agents", "src/redaction", "src/coordination", "src/protocol", "src/providers"],
     types: ["src/workspace"],
@@ -179,20 +182,23 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   "src/protocol": { uses: [], packages: ["zod"] },
   // Locks, time limits and clocks, which know nothing about the service.
   "src/async": { uses: [], packages: [] },
-  // Sentences for people, so that the command line, the page and other interfaces use the same words.
+  // Sentences for people, so that the command line, the page and other interfaces use the same
+  // words.
   "src/describe": { uses: ["src/protocol"], packages: [] },
   // The client has no schema library. From the protocol it imports types, and modules that need no
   // schema library.
   client: { uses: ["src/protocol"], packages: ["eventsource-parser"] },
-  // The command line is a separate program. It shares the rules for file names and addresses with the
-  // service.
+  // The command line is a separate program. It shares the rules for file names and addresses with
+  // the service.
   cli: {
     uses: ["client", "src/describe", "src/workspace", "src/outgoing", "src/protocol"],
     data: ["package.json"],
   },
 };
 
-/** The rooms: top folders around the service that contain code. Files of the root configure tools. */
+/**
+ * The rooms: top folders around the service that contain code. Files of the root configure tools.
+ */
 export const ROOMS: readonly string[] = [
   "checker",
   "local",
@@ -246,8 +252,8 @@ export const CLOSED_ROOMS: { from: RegExp; room: RegExp; why: string }[] = [
 ];
 
 /**
- * Modules that only some paths may import. Tests and scripts run the runtime themselves, so they are
- * not restricted.
+ * Modules that only some paths may import. Tests and scripts run the runtime themselves, so they
+ * are not restricted.
  */
 export const CLOSED_MODULES: { module: RegExp; only: RegExp; why: string }[] = [
   {

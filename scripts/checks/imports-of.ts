@@ -4,7 +4,9 @@ import type { Source } from "./source";
 /** An import: the specifier as in the source, and the offset of the import in the file. */
 export type Import = { specifier: string; isTypeOnly: boolean; offset: number };
 
-/** All imports of a file: import statements, re-exports, dynamic imports and inline type imports. */
+/**
+ * All imports of a file: import statements, re-exports, dynamic imports and inline type imports.
+ */
 export function importsOf({ ast, text }: Source): Import[] {
   const { staticImports, staticExports, dynamicImports } = ast.module;
   return [

@@ -27,7 +27,9 @@ export function importProblems(sources: Source[]): Problem[] {
   ];
 }
 
-/** Reports a file of `src/` without a layer, or a file of a top folder that is no layer and no room. */
+/**
+ * Reports a file of `src/` without a layer, or a file of a top folder that is no layer and no room.
+ */
 function unlistedFolderProblems({ path }: Source): Problem[] {
   const folder = path.includes("/") ? path.slice(0, path.indexOf("/")) : null;
   const isListed =
@@ -125,7 +127,9 @@ function forbiddenNames(source: Source): Problem[] {
   return problems;
 }
 
-/** Whether a file must not contain vendor names: code of the service, except the tables of backends. */
+/**
+ * Whether a file must not contain vendor names: code of the service, except the tables of backends.
+ */
 function restrictsVendors(file: string): boolean {
   if (!/^(src|durable-objects|d1|r2-layout)\//.test(file)) return false;
   return file === "src/providers/provider.ts" || !/^src\/providers\/[^/]+$/.test(file);

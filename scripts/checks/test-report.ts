@@ -63,8 +63,8 @@ export function countTests(report: TestReport, files: string[]): TestCount {
 const MAX_FAILURE_CHARS = 1_500;
 
 /**
- * The failed tests with file, name and message. They are printed at the end of the log, because often
- * only the end of a log is stored.
+ * The failed tests with file, name and message. They are printed at the end of the log, because
+ * often only the end of a log is stored.
  */
 export function failuresOf(report: TestReport): string[] {
   return report.testResults.flatMap(({ name, status, message, assertionResults }) => {

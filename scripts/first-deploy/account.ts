@@ -6,8 +6,8 @@ export const WHOAMI: readonly string[] = ["whoami", "--json"];
 
 /**
  * Chooses the account of a deployment, and returns its id: the configured account, otherwise the
- * login's only account. `reply` is the reply to `WHOAMI`. Throws `DeployProblem` if there is no login,
- * no account, or more than one account.
+ * login's only account. `reply` is the reply to `WHOAMI`. Throws `DeployProblem` if there is no
+ * login, no account, or more than one account.
  */
 export function chooseAccount(reply: Reply, configured: string | undefined): string {
   if (reply.code !== 0) throw explainFailure(WHOAMI, reply);

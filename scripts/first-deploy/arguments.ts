@@ -27,7 +27,9 @@ export type FirstDeployArguments = {
 
 export const isFirstDeploy = (args: readonly string[]): boolean => args.includes("--first");
 
-/** Parses the arguments. Throws `UsageError` for other options, also for those of `wrangler deploy`. */
+/**
+ * Parses the arguments. Throws `UsageError` for other options, also for those of `wrangler deploy`.
+ */
 export function firstDeployArguments(args: readonly string[]): FirstDeployArguments {
   const { values } = parseArgs({
     args: [...args],

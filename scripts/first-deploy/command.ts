@@ -100,7 +100,9 @@ async function checkKey(server: string, key: string): Promise<KeyCheck> {
   }
 }
 
-/** The lines to print after a deployment. `saved`: the file with its secrets; `null` if it has none. */
+/**
+ * The lines to print after a deployment. `saved`: the file with its secrets; `null` if it has none.
+ */
 const outcomeLines = (
   { server, secrets, isLoggedIn }: Deployment,
   saved: string | null,

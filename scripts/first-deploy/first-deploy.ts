@@ -46,8 +46,8 @@ export type DeployPorts = CheckPorts & {
 export type Deployment = { server: string; secrets: string[]; isLoggedIn: boolean };
 
 /**
- * Performs the remaining steps one after another. Throws `DeployProblem` for failures that the user can
- * repair. After a failure or an interruption, a later run continues with the unfinished steps.
+ * Performs the remaining steps one after another. Throws `DeployProblem` for failures that the user
+ * can repair. After a failure or an interruption, a later run continues with the unfinished steps.
  */
 export async function firstDeploy(goal: Goal, ports: DeployPorts): Promise<Deployment> {
   const inventory = await takeInventory(ports);
@@ -157,8 +157,8 @@ class FirstDeploy {
   }
 
   /**
-   * Creates a key if the service has no valid key, or completes the creation of an interrupted run. The
-   * database stores only the hash of the key.
+   * Creates a key if the service has no valid key, or completes the creation of an interrupted run.
+   * The database stores only the hash of the key.
    */
   async #makeKey(): Promise<void> {
     const saved = await this.#ports.saved.read();

@@ -61,9 +61,9 @@ export function keyCheckOf(access: Access): KeyCheck {
 }
 
 /**
- * Checks the key until the outcome is final, and prints each new outcome. Throws `DeployProblem` with
- * the next command if the service does not accept the key. `createKey` is the command that creates
- * another key.
+ * Checks the key until the outcome is final, and prints each new outcome. Throws `DeployProblem`
+ * with the next command if the service does not accept the key. `createKey` is the command that
+ * creates another key.
  */
 export async function confirmKey(
   checked: CheckedKey,

@@ -8,9 +8,9 @@ const NAMED_CONFIG_FILE = ".first-deploy.toml";
 export type ConfigSource = { config: string; target: Target; env: string | null };
 
 /**
- * Runs `work`, which may write the configuration with names. The file is beside the original, so that
- * relative paths stay valid, and is removed at the end. A killed run does not remove its file. So the
- * next run replaces the file before wrangler reads it, and removes it in any case.
+ * Runs `work`, which may write the configuration with names. The file is beside the original, so
+ * that relative paths stay valid, and is removed at the end. A killed run does not remove its file.
+ * So the next run replaces the file before wrangler reads it, and removes it in any case.
  */
 export async function withNamedConfig<Result>(
   { config, target, env }: ConfigSource,
@@ -30,9 +30,9 @@ export async function withNamedConfig<Result>(
 const TABLE_HEADER = /^\[\[?\s*([\w.-]+)\s*\]\]?/;
 
 /**
- * Adds the names of database and bucket to a wrangler configuration. A first upload needs the names.
- * Without them, wrangler creates both resources, and fails if an interrupted run has created a
- * resource before. `wrangler.toml` itself has no names, because local storage is found by the
+ * Adds the names of database and bucket to a wrangler configuration. A first upload needs the
+ * names. Without them, wrangler creates both resources, and fails if an interrupted run has created
+ * a resource before. `wrangler.toml` itself has no names, because local storage is found by the
  * bindings. Throws if the configuration does not have the two tables.
  */
 export function withNames(toml: string, target: Target, environment: string | null): string {

@@ -32,15 +32,18 @@ export type Goal = {
   providerKeys: readonly string[];
 };
 
-/** Secrets that are generated: session ids are derived from MASTER_KEY, and SEALING_KEYS seal API keys. */
+/**
+ * Secrets that are generated: session ids are derived from MASTER_KEY, and SEALING_KEYS seal API
+ * keys.
+ */
 export const GENERATED_SECRETS = ["MASTER_KEY", "SEALING_KEYS"] as const;
 export type GeneratedSecret = (typeof GENERATED_SECRETS)[number];
 
 /**
- * The remaining steps, in order. Existing resources are not created again, and no secret is replaced.
- * An existing Worker keeps the database and the bucket to which it is bound, so no database or bucket
- * is created for it. The upload, the migrations and the login run each time, because an interrupted
- * run may have left them unfinished.
+ * The remaining steps, in order. Existing resources are not created again, and no secret is
+ * replaced. An existing Worker keeps the database and the bucket to which it is bound, so no
+ * database or bucket is created for it. The upload, the migrations and the login run each time,
+ * because an interrupted run may have left them unfinished.
  */
 export function firstDeployPlan(
   { target, tenant, providerKeys }: Goal,

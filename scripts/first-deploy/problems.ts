@@ -63,7 +63,9 @@ const KNOWN_FAILURES: { pattern: RegExp; explain: (text: string) => string }[] =
   },
 ];
 
-/** The message for a login with several accounts. Also used before wrangler fails, after `whoami`. */
+/**
+ * The message for a login with several accounts. Also used before wrangler fails, after `whoami`.
+ */
 export const severalAccounts = (accounts: readonly Account[]): string =>
   [
     "This login has more than one Cloudflare account. Choose one:",
@@ -72,7 +74,9 @@ export const severalAccounts = (accounts: readonly Account[]): string =>
     ),
   ].join("\n");
 
-/** Explains the failure of a wrangler command. The message of an unknown failure is wrangler's text. */
+/**
+ * Explains the failure of a wrangler command. The message of an unknown failure is wrangler's text.
+ */
 export function explainFailure(args: readonly string[], reply: Reply): DeployProblem {
   const text = textOf(reply);
   const known = KNOWN_FAILURES.find(({ pattern }) => pattern.test(text));
@@ -84,7 +88,9 @@ export function explainFailure(args: readonly string[], reply: Reply): DeployPro
   return new DeployProblem(`\`npx wrangler ${shownArgs.join(" ")}\` failed.\n${explanation}`);
 }
 
-/** Whether a command created no resource because the resource exists, as after an interrupted run. */
+/**
+ * Whether a command created no resource because the resource exists, as after an interrupted run.
+ */
 export const alreadyExists = (reply: Reply): boolean =>
   /database with that name already exists|\[code: 7502\]|already exists, and you own it|\[code: 10004\]/.test(
     textOf(reply),

@@ -1,9 +1,9 @@
 import type { Reply } from "./replies";
 
 /**
- * Simulates a Cloudflare account behind wrangler 4. Each command changes the account and replies with
- * recorded output, in which names and ids follow the arguments. The account supports the commands of a
- * first deployment, and throws for other commands.
+ * Simulates a Cloudflare account behind wrangler 4. Each command changes the account and replies
+ * with recorded output, in which names and ids follow the arguments. The account supports the
+ * commands of a first deployment, and throws for other commands.
  */
 export class RecordedAccount {
   readonly databases = new Map<string, string>();

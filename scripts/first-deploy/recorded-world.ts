@@ -21,7 +21,9 @@ export const GOAL: Goal = {
   providerKeys: ["OPENAI_API_KEY"],
 };
 
-/** Ends a run like a killed process: at a call of a port, before or after the effect of the call. */
+/**
+ * Ends a run like a killed process: at a call of a port, before or after the effect of the call.
+ */
 export class Interruption extends Error {}
 /** `call` is the number of the call of a port, counted from 0. */
 export type InterruptionPoint = { call: number; phase: "before" | "after" };
@@ -61,7 +63,9 @@ export class World {
   }
 
   #ports(interruption: InterruptionPoint | null): DeployPorts {
-    /** Effects are synchronous, so an interruption is before or after an effect, never during it. */
+    /**
+     * Effects are synchronous, so an interruption is before or after an effect, never during it.
+     */
     const step = async <Value>(effect: () => Value): Promise<Value> => {
       const isInterrupted = interruption?.call === this.portCalls;
       this.portCalls += 1;

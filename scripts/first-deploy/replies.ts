@@ -10,7 +10,9 @@ const AccountsSchema = z.looseObject({
 const DatabasesSchema = z.array(z.looseObject({ name: z.string(), uuid: z.string() }));
 const SecretsSchema = z.array(z.looseObject({ name: z.string() }));
 
-/** Parses the JSON in the output of a command. Notices may precede the JSON. Throws without JSON. */
+/**
+ * Parses the JSON in the output of a command. Notices may precede the JSON. Throws without JSON.
+ */
 function jsonIn(output: string): unknown {
   const start = output.search(/^[[{]/m);
   if (start < 0) throw new Error(`wrangler printed no JSON:\n${output}`);

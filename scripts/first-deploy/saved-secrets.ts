@@ -5,9 +5,9 @@ import type { GeneratedSecret } from "./plan";
 
 /**
  * The copy of a deployment's generated secrets on this machine, because Cloudflare never shows a
- * secret again. A value is stored here before it is sent. After an interruption between the two, the
- * next run sends the same value, so that a secret never changes. `FIRST_KEY` is stored only until the
- * command line is logged in.
+ * secret again. A value is stored here before it is sent. After an interruption between the two,
+ * the next run sends the same value, so that a secret never changes. `FIRST_KEY` is stored only
+ * until the command line is logged in.
  */
 export type SavedSecrets = { [Name in GeneratedSecret | "FIRST_KEY"]?: string };
 

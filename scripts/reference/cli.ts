@@ -59,7 +59,9 @@ const exitRows = (): string[][] =>
 
 type RunnableCommand = { path: string; command: Command };
 
-/** The commands that can be run, such as `keys create`. Omits groups of commands, such as `keys`. */
+/**
+ * The commands that can be run, such as `keys create`. Omits groups of commands, such as `keys`.
+ */
 function runnableCommands(command: Command, path: readonly string[] = []): RunnableCommand[] {
   const subcommands = command.commands.filter((subcommand) => subcommand.name() !== "help");
   if (subcommands.length === 0) return [{ path: path.join(" "), command }];

@@ -1,6 +1,6 @@
 /**
- * Reads the doc comments of TypeScript sources, by the name that follows each comment. Reference pages
- * show these comments, so that the meaning of a limit is written only once, beside the code.
+ * Reads the doc comments of TypeScript sources, by the name that follows each comment. Reference
+ * pages show these comments, so that the meaning of a limit is written only once, beside the code.
  */
 
 /**
@@ -21,7 +21,9 @@ export function declarationOf(source: string, name: string | null): string {
   return text;
 }
 
-/** The comment before each name. If a name occurs twice with a comment, the first comment is used. */
+/**
+ * The comment before each name. If a name occurs twice with a comment, the first comment is used.
+ */
 export function commentsOf(source: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const [, comment = "", name = ""] of source.matchAll(COMMENT)) {

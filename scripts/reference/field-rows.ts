@@ -6,8 +6,8 @@ import { type Link, typeText } from "./shape-text";
 type Place = { prefix: string; condition: string };
 
 /**
- * The rows of a table with the fields of an object: name, type, meaning. If the type of a field is an
- * unnamed object, the fields of this object follow, with names such as `links.turn` or
+ * The rows of a table with the fields of an object: name, type, meaning. If the type of a field is
+ * an unnamed object, the fields of this object follow, with names such as `links.turn` or
  * `requests[].kind`.
  */
 export function fieldRows(
@@ -38,8 +38,8 @@ function innerRows(field: Shape, link: Link, { prefix, condition }: Place): stri
 }
 
 /**
- * The condition of a variant, such as `, if type is "image"`. It names the constant field that selects
- * the variant. Returns "" if the variant has no constant field.
+ * The condition of a variant, such as `, if type is "image"`. It names the constant field that
+ * selects the variant. Returns "" if the variant has no constant field.
  */
 function conditionOf({ properties = {} }: Shape, link: Link): string {
   const [name, field] =

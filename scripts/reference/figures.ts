@@ -8,8 +8,8 @@ import { grouped, table } from "./markdown";
  * `npm run docs` copies them into the documents, between two markers:
  *
  * - `<!-- figure: bench.cancel.disk.closed.median .1 -->8.3<!-- /figure -->` names the file, the
- *   record, the path of the value in the record's data, and the number of digits after the point. If
- *   the number is omitted, the value is shown as it is stored. A path after `@` is a path in the
+ *   record, the path of the value in the record's data, and the number of digits after the point.
+ *   If the number is omitted, the value is shown as it is stored. A path after `@` is a path in the
  *   record itself, such as `bench.cancel@commit` or `bench.cancel@lines.0.aim`.
  * - `<!-- lines: bench -->…<!-- /lines -->` contains the table of all lines of a file.
  */

@@ -11,9 +11,9 @@ const PRICES_PER_MILLION = {
 } as const;
 
 /**
- * The run whose cost is computed: three agents work for five minutes while a client follows them. The
- * platform counts six requests and one alarm every ten seconds (`requests`), and charges for the
- * memory of one object (`objectMb`).
+ * The run whose cost is computed: three agents work for five minutes while a client follows them.
+ * The platform counts six requests and one alarm every ten seconds (`requests`), and charges for
+ * the memory of one object (`objectMb`).
  */
 const RUN = { seconds: 300, objectMb: 128, requests: 36, chunks: 10_000 } as const;
 

@@ -20,8 +20,8 @@ const INTRO = `Every limit, with its value and its name in the code. Limits that
 operator can change are in [config](config.md) and [settings](settings.md).`;
 
 /**
- * A section of the page. `commented` names the declaration that contains the comments of the values;
- * if it is omitted, the whole file is searched.
+ * A section of the page. `commented` names the declaration that contains the comments of the
+ * values; if it is omitted, the whole file is searched.
  */
 type Group = {
   title: string;

@@ -20,7 +20,9 @@ export const grouped = (number: number): string =>
 /** Writes US dollars with all digits. */
 export const usd = (number: number): string => `$${grouped(number)}`;
 
-/** The first word of a sentence, unless it is the name of the program, which stays in lower case. */
+/**
+ * The first word of a sentence, unless it is the name of the program, which stays in lower case.
+ */
 const FIRST_WORD = /^(?!massgen-edge\b)[a-z]+(?=[ ,:;.!?-]|$)/;
 
 /** Makes a text a sentence: it starts with a capital letter and ends with a full stop. */

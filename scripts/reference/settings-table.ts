@@ -6,7 +6,10 @@ type SettingName = {
 }[keyof Env];
 type BindingName = "SANDBOX" | "LOADER";
 
-/** The meaning of each setting of the service. A new setting does not compile until it has a meaning. */
+/**
+ * The meaning of each setting of the service. A new setting does not compile until it has a
+ * meaning.
+ */
 export const SETTING_MEANINGS: Readonly<Record<SettingName, string>> = {
   OPEN_ACCESS:
     "`loopback`: requests to a loopback name need no key. For development only: never set it in a deployment.",

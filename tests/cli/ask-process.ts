@@ -7,8 +7,8 @@ import { CLI_FILE } from "../../local/bundle/cli-bundle";
 
 export type Start = {
   /**
-   * `sources` runs the sources with this Node, as `npm run ask` does. `built` runs the built file, as
-   * users do, with the Node on the path.
+   * `sources` runs the sources with this Node, as `npm run ask` does. `built` runs the built file,
+   * as users do, with the Node on the path.
    */
   program?: "sources" | "built";
   /** The input that is piped into stdin. If it is omitted, stdin is empty. */
@@ -76,7 +76,9 @@ export class Ask {
   }
 }
 
-/** The Node on the user's path. The tests themselves may run under a newer Node from the packages. */
+/**
+ * The Node on the user's path. The tests themselves may run under a newer Node from the packages.
+ */
 function nodeOnPath(): string {
   const folders = (process.env["PATH"] ?? "")
     .split(":")

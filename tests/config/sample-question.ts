@@ -51,11 +51,11 @@ export async function questionTo(yaml: string, examples: string): Promise<Sample
     await writeFile(path.join(cwd, "team.yaml"), yaml);
     for (const name of uploadsIn(yaml)) if (!isAddress(name)) await place(name, examples, cwd);
     const io = { cwd, home: cwd, stderr: { write: () => undefined } };
-    const { request, attachments } = await chooseTeam({ config: "team.yaml" }, io, {
+    const { request, attachments: attached } = await chooseTeam({ config: "team.yaml" }, io, {
       byUser: get,
       byConfig: get,
     });
-    const question = withUploads("What is there?", attachments);
+    const question = withUploads("What is there?", attached);
     const { attachments } = await toQuestion(question);
     const names = attachments.flatMap((one) => ("bytes" in one ? [one.attachment.name] : []));
     return { yaml: request.config_yaml ?? "", question, names, attachments };

@@ -8,7 +8,9 @@ import { teamSchema } from "../../src/config/json-schema";
 /** Every property that users write or read has a description in the schemas and on the pages. */
 
 const Node = z.record(z.string(), z.unknown());
-/** A constant `type` names the kind of an object. It needs no description, as the object has one. */
+/**
+ * A constant `type` names the kind of an object. It needs no description, as the object has one.
+ */
 const isKind = (name: string, property: Record<string, unknown>): boolean =>
   name === "type" &&
   (property.const !== undefined || (Array.isArray(property.enum) && property.enum.length === 1));
@@ -26,7 +28,9 @@ type SchemaContext = {
 
 /** Keywords whose values are data, not schemas. */
 const DATA = ["example", "examples", "default", "enum"];
-/** Keywords whose schemas apply to the same object, so that a described property can recur there. */
+/**
+ * Keywords whose schemas apply to the same object, so that a described property can recur there.
+ */
 const SAME_OBJECT = ["if", "then", "else", "allOf", "anyOf", "oneOf", "not"];
 
 /** Paths of all properties without a description, either in the schema or at their `$ref`. */

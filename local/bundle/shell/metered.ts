@@ -12,13 +12,13 @@ import {
 
 /**
  * Derives the service's shell from the bundle of `just-bash`. The copy uses the service's regular
- * expressions, which are charged to a budget, and its loops yield to other work. The package supports
- * neither. Pure. Throws for another version of the bundle.
+ * expressions, which are charged to a budget, and its loops yield to other work. The package
+ * supports neither. Pure. Throws for another version of the bundle.
  */
 
 /**
- * SHA-256 of the supported bundle. For a new version of the package, review each edit, and then update
- * the hash.
+ * SHA-256 of the supported bundle. For a new version of the package, review each edit, and then
+ * update the hash.
  */
 export const KNOWN_BUNDLE = "6390563a926e5018d5bc2e8b824ae1b13b87bdd3ed31857bacef31b3c100f224";
 
@@ -88,7 +88,10 @@ function pauseAtStart(fn: FunctionNode): Edit[] {
   return [{ start: fn.body.start + 1, end: fn.body.start + 1, text: PAUSE }];
 }
 
-/** Makes a function asynchronous, adds pauses to its outermost loops, and makes its callers await it. */
+/**
+ * Makes a function asynchronous, adds pauses to its outermost loops, and makes its callers await
+ * it.
+ */
 function pauseInLoops(
   tree: AnyNode,
   name: string,
@@ -112,8 +115,8 @@ function pauseInLoops(
 }
 
 /**
- * Adds pauses only to loops over lines: a regular expression that files share must keep its position
- * within a line, and during a pause another file could change that position.
+ * Adds pauses only to loops over lines: a regular expression that files share must keep its
+ * position within a line, and during a pause another file could change that position.
  */
 const pauseBetweenLines = (tree: AnyNode, name: string, bundle: string): Edit[] =>
   pauseInLoops(tree, name, (body) => /\.lastIndex=0,/.test(bundle.slice(body.start, body.end)));
@@ -129,7 +132,9 @@ function sortInSteps(tree: AnyNode, bundle: string): Edit {
   return { start: offset, end: offset + "o.sort(a)".length, text: "o=await $host.sorted(o,a)" };
 }
 
-/** Builds byte strings at once. The shell would build them character by character, ten times slower. */
+/**
+ * Builds byte strings at once. The shell would build them character by character, ten times slower.
+ */
 const makeByteStringsAtOnce = (tree: AnyNode): Edit[] => [
   wholeFunction(
     tree,
@@ -185,8 +190,8 @@ function insertBetween(bundle: string, before: string, after: string, text: stri
 }
 
 /**
- * Makes a `$` without a name an error in arithmetic. Otherwise the shell would read the `$` again and
- * again, until the memory is exhausted.
+ * Makes a `$` without a name an error in arithmetic. Otherwise the shell would read the `$` again
+ * and again, until the memory is exhausted.
  */
 function refuseBareDollar(bundle: string): Edit {
   const before = "=n7(e,t,s,!0);";

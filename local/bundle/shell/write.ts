@@ -13,9 +13,9 @@ export const METERED = `${FOLDER}/browser.metered.js`;
 const EDITS_FOLDER = "local/bundle/shell";
 
 /**
- * Writes the metered shell into the working tree at `root`, unless its current version exists. Builds
- * may run concurrently, so each build writes a file of its own and renames it. Throws if `just-bash`
- * is not the supported version.
+ * Writes the metered shell into the working tree at `root`, unless its current version exists.
+ * Builds may run concurrently, so each build writes a file of its own and renames it. Throws if
+ * `just-bash` is not the supported version.
  */
 export function writeMeteredShell(root = "."): void {
   const target = path.join(root, METERED);

@@ -13,7 +13,9 @@ import { code, codes, grouped, sentence, table, usd } from "../markdown";
 
 const HOSTED_TOOLS = HostedToolNameSchema.options;
 
-/** The config key of each hosted tool. Code execution also has a second key, which is not listed. */
+/**
+ * The config key of each hosted tool. Code execution also has a second key, which is not listed.
+ */
 const HOSTED_KEYS: Readonly<Record<HostedToolName, string>> = {
   web_search: "enable_web_search",
   x_search: "enable_x_search",

@@ -153,8 +153,8 @@ function checkLog(events: readonly WireEvent[]): void {
 }
 
 /**
- * Checks a pull with a conflict: `pull` names the file that was changed on both sides, and writes the
- * other files only with --skip-conflicts.
+ * Checks a pull with a conflict: `pull` names the file that was changed on both sides, and writes
+ * the other files only with --skip-conflicts.
  */
 async function checkConflict(here: string, id: string): Promise<void> {
   await writeFile(path.join(here, "both.txt"), "mine\n");

@@ -48,8 +48,8 @@ export class PullFolder {
   }
 
   /**
-   * Runs `pull` in the folder, with a service that sends these responses. Also returns the lines on the
-   * screen, and the paths of the requests.
+   * Runs `pull` in the folder, with a service that sends these responses. Also returns the lines on
+   * the screen, and the paths of the requests.
    */
   async pull(answers: Answers, ...args: string[]) {
     await using service = await Service.start({ events: [], answers });

@@ -30,8 +30,8 @@ async function fill(files: Files): Promise<void> {
 }
 
 /**
- * All files in the folder, except the link of the last pull. An empty folder has a name with a final
- * `/`, as in `fill`.
+ * All files in the folder, except the link of the last pull. An empty folder has a name with a
+ * final `/`, as in `fill`.
  */
 async function filesHere(subfolder = ""): Promise<Files> {
   const found: Record<string, string> = {};

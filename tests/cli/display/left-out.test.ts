@@ -10,7 +10,10 @@ import { toStatus, toTurn } from "../../../src/protocol/view/status";
 import { turnOf } from "../../../src/protocol/view";
 import * as b from "../../protocol/builders";
 
-/** Every display shows the number of files of the author's previous answer that an answer leaves out. */
+/**
+ * Every display shows the number of files of the author's previous answer that an answer leaves
+ * out.
+ */
 
 const text = (lines: Parameters<typeof paint>[0][]) =>
   lines.map((line) => paint(line, { width: 200, color: false })).join("\n");
