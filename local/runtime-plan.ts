@@ -74,7 +74,8 @@ export const loopbackSocket = (dir: string): string => path.join(dir, "loopback"
 type Sources = Omit<LocalPlanOptions, "dir"> & { bundle: string };
 
 async function miniflareOptions({ bundle, persistTo, envFiles, variables, ownOrigin }: Sources) {
-  process.env["WRANGLER_LOG"] ??= "warn"; // otherwise wrangler prints which files of variables it reads
+  // Otherwise wrangler prints the names of the files of variables that it reads.
+  process.env["WRANGLER_LOG"] ??= "warn";
   const config = unstable_readConfig({ config: CONFIG });
   refuseOtherWorkers(config);
   const { workerOptions } = unstable_getMiniflareWorkerOptions(config, undefined, {
