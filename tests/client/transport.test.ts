@@ -114,7 +114,7 @@ describe("a request", () => {
       kind: "refused",
     },
     {
-      name: "never reaches the server",
+      name: "gets only broken connections",
       call: START,
       replies: ["break"],
       tries: 4,
