@@ -1,6 +1,6 @@
 /**
- * Exit codes. Codes up to 4 are MassGen's, so that scripts for `massgen` keep working. Codes from 5
- * are defined by this program.
+ * The program's exit codes. Codes 0 to 4 are the same as MassGen's, so that scripts for `massgen`
+ * keep working. Only this program has the codes from 5.
  */
 export const EXIT = {
   ok: 0,
@@ -27,7 +27,7 @@ export const EXIT_MEANINGS: Record<Ending, string> = {
   busy: "a turn is running, or too many requests; retry later",
 };
 
-/** The table as lines of text. */
+/** The exit codes and their meanings as lines of text. */
 export const exitCodeLines = (): string[] =>
   Object.entries(EXIT_MEANINGS).map(([ending, meaning]) => `  ${codeOf(ending)}  ${meaning}`);
 

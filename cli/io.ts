@@ -6,7 +6,7 @@ export type Input = Readable & {
   setRawMode?: (mode: boolean) => unknown;
 };
 
-/** Input, output and environment of commands. The network and files are used directly. */
+/** Input, output and environment of commands. Commands use the network and files directly. */
 export type Io = {
   stdin: Input;
   stdout: Output;
@@ -18,7 +18,7 @@ export type Io = {
   cwd: string;
   /** The user's home folder. */
   home: string;
-  /** Calls back on each Ctrl+C until the returned function is called. */
+  /** Calls `listener` on each Ctrl+C, until the returned function is called. */
   onInterrupt: (listener: () => void) => () => void;
 };
 

@@ -34,7 +34,7 @@ const COMMANDS = [
   registerDoctor,
 ];
 
-const AFTER = `
+const HELP_FOOTER = `
 Exit codes:
 ${exitCodeLines().join("\n")}
 
@@ -42,7 +42,10 @@ The answer is written to stdout, everything else to stderr.
 Ctrl+C detaches from the run; a second Ctrl+C cancels it.
 `;
 
-/** The command line's grammar. Commander ends the program on help (0) and on mistakes (1). */
+/**
+ * The commands and options of the program. After `--help`, commander ends the program with exit
+ * code 0; after an invalid command line, with exit code 1.
+ */
 export function commandLine(stage: Stage): Command {
   const program = new Command("massgen-edge")
     .description('Ask a team of models. `massgen-edge "question"` is short for `massgen-edge ask`.')
@@ -53,7 +56,7 @@ export function commandLine(stage: Stage): Command {
   program.addHelpText("after", `\nOptions for asking: ${commandLineOf("ask", "--help")}`);
   for (const command of [program, ...program.commands]) {
     command.showHelpAfterError("(see --help)");
-    command.addHelpText("after", AFTER);
+    command.addHelpText("after", HELP_FOOTER);
   }
   return program;
 }

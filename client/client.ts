@@ -28,7 +28,7 @@ export type StartOptions = Cancellable & {
   idempotencyKey?: string | undefined;
 };
 export type Page = { after?: string | undefined; limit?: number | undefined };
-/** A turn, for the files of its result; with `label`, for the files of one answer. */
+/** A turn, for the files of its result. With `label`, one answer of the turn, for its files. */
 export type FilesPlace = TurnPlace & { label?: string | undefined; attempt?: number | undefined };
 
 /**
@@ -44,7 +44,7 @@ export class Client {
   readonly contexts: Contexts;
   readonly #transport: Transport;
 
-  /** Throws ClientError if the server is not an http address, or the key must not be sent to it. */
+  /** Throws ClientError if `server` is no http address, or if the key must not be sent to it. */
   constructor(options: TransportOptions) {
     const transport = new Transport(options);
     this.#transport = transport;
@@ -130,20 +130,20 @@ class Turns {
 
   /**
    * Yields each event of a turn once and in order. Reconnects after lost connections and restarts
-   * of the service. Ends after the turn's last event. Only reads: leaving the loop, or aborting
-   * `signal`, does not change the turn.
+   * of the service. Ends after the turn's last event. Leaving the loop, or aborting `signal`, does
+   * not change the turn.
    */
   follow(place: TurnPlace, options: FollowOptions = {}): AsyncGenerator<FollowedEvent, void> {
     return followTurn(this.#transport, { place }, options);
   }
 
-  /** One turn: status, question, answer, votes, cost. */
+  /** Reads one turn: status, question, answer, votes, cost. */
   get({ session, turn }: TurnPlace, { signal }: Cancellable = {}): Promise<TurnResponse> {
     const path = runLinks(session, turn).turn;
     return this.#transport.json<TurnResponse>({ method: "GET", path, signal });
   }
 
-  /** One answer by its label, such as `agent2.1` or `agent2.final`. */
+  /** Reads one answer by its label, such as `agent2.1` or `agent2.final`. */
   answer(
     { session, turn, label }: TurnPlace & { label: string },
     { signal }: Cancellable = {},
@@ -152,7 +152,7 @@ class Turns {
     return this.#transport.json<Answer>({ method: "GET", path, signal });
   }
 
-  /** Cancels the running turn of a session. May be called twice. */
+  /** Cancels the running turn of a session. A second call has no further effect. */
   cancel(session: string, { signal }: Cancellable = {}): Promise<CancelledTurn> {
     const path = cancelPath(session);
     return this.#transport.json<CancelledTurn>({ method: "POST", path, json: {}, signal });
@@ -167,13 +167,13 @@ class Sessions {
     this.#transport = transport;
   }
 
-  /** Sessions, newest first. `after`: `last_id` of the previous page; `limit`: 1 to 100. */
+  /** Lists sessions, newest first. `after`: `last_id` of the previous page; `limit`: 1 to 100. */
   list({ signal, ...page }: Page & Cancellable = {}): Promise<SessionList> {
     const path = `${SESSIONS_PATH}?${queryOf(page)}`;
     return this.#transport.json<SessionList>({ method: "GET", path, signal });
   }
 
-  /** A session's current state and its turns. */
+  /** Reads a session's current state and its turns. */
   get(session: string, { signal }: Cancellable = {}): Promise<SessionStatus> {
     return this.#transport.json<SessionStatus>({
       method: "GET",
@@ -182,7 +182,10 @@ class Sessions {
     });
   }
 
-  /** Stored events, oldest first. `after`: number of the last known event; `limit`: 1 to 1,000. */
+  /**
+   * Lists stored events, oldest first. `after`: number of the last event that the caller has;
+   * `limit`: 1 to 1,000.
+   */
   events(
     session: string,
     { after, limit, signal }: { after?: number; limit?: number } & Cancellable = {},
@@ -197,7 +200,7 @@ class Sessions {
   }
 }
 
-/** Files that agents made. */
+/** Files that agents created. */
 class Files {
   readonly #transport: Transport;
 
@@ -238,7 +241,7 @@ const startCall = (
   { idempotencyKey = newKey(), signal }: StartOptions,
 ): Call => ({ method: "POST", path, json, idempotencyKey, retry: "start", signal });
 
-/** Random, 128 bits. `crypto.randomUUID` is missing on pages without https. */
+/** A random key of 128 bits. Pages without https have no `crypto.randomUUID`. */
 const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, "0"),

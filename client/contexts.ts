@@ -12,13 +12,13 @@ import { toTar } from "./tar";
 import type { Call, Transport } from "./transport";
 import type { BlobsStored, Context, ContextList, ContextUpload, TurnChanges } from "./types";
 
-/** A file to upload. `contextFile` makes one from bytes. */
+/** A file to upload. `contextFile` creates an `UploadFile` from contents. */
 export type UploadFile = {
-  /** Relative to the context's root, parts joined by `/`. */
+  /** Path relative to the context's root, with `/` between its parts. */
   path: string;
-  /** Hash of the contents in lower-case hex. */
+  /** SHA-256 of the contents in lower-case hex. */
   sha256: string;
-  /** Bytes. */
+  /** Size in bytes. */
   size: number;
   executable?: boolean;
   /** Reads the contents. Called only if the service does not have them. */
@@ -27,19 +27,20 @@ export type UploadFile = {
 
 export type UploadOptions = {
   /**
-   * The version on which the files are based. The service refuses the upload if its newest version
-   * is another one. Omitted: no check.
+   * The version on which the files are based. The service refuses the upload if the context's
+   * newest version is a different one. If it is omitted, the service does not check the newest
+   * version.
    */
   baseVersion?: string | undefined;
-  /** Called after each request that sent contents, with numbers of bytes. */
+  /** Called after each request that sent contents. Both numbers are bytes. */
   onProgress?: ((progress: { sent: number; total: number }) => void) | undefined;
   signal?: AbortSignal | undefined;
 };
 type Cancellable = { signal?: AbortSignal | undefined };
 
-/** Most rounds of sending contents that the service reports as missing. */
+/** Most rounds in which the client sends contents that the service reports as missing. */
 const MAX_ROUNDS = 3;
-/** Enough for a pack of blobs over a slow connection. */
+/** Time limit of one request: long enough for a pack of files over a slow connection. */
 const TRANSFER_MS = 10 * 60_000;
 const MAX_TRANSFER_BYTES = 64_000_000;
 
@@ -54,7 +55,7 @@ export class Contexts {
     this.#transport = transport;
   }
 
-  /** Contexts, sorted by name. `after`: the last name of the previous page. */
+  /** Lists contexts, sorted by name. `after`: the last name of the previous page. */
   list({ after, limit, signal }: { after?: string; limit?: number } & Cancellable = {}) {
     const query = new URLSearchParams({
       ...(after === undefined ? {} : { after }),
@@ -63,7 +64,7 @@ export class Contexts {
     return this.#json<ContextList>({ path: `${CONTEXTS_PATH}?${query}`, signal });
   }
 
-  /** One version with its list of files. Default: the newest version. */
+  /** Reads one version with its list of files. Default: the newest version. */
   get(
     name: string,
     { version, signal }: { version?: string | undefined } & Cancellable = {},
@@ -86,14 +87,14 @@ export class Contexts {
   }
 
   /**
-   * The changes that a turn made in contexts. Empty while the turn runs, and if it failed or was
-   * cancelled.
+   * Reads the changes that a turn made in contexts. The list is empty while the turn runs, and if
+   * the turn failed or was cancelled.
    */
   changes({ session, turn }: TurnPlace, { signal }: Cancellable = {}): Promise<TurnChanges> {
     return this.#json<TurnChanges>({ path: turnChangesPath(session, turn), signal });
   }
 
-  /** The new contents of a changed file, by its hash. */
+  /** Reads the new contents of a changed file by their hash. */
   async changedFile(
     { session, turn }: TurnPlace,
     sha256: string,
@@ -130,14 +131,14 @@ export class Contexts {
     files: readonly UploadFile[],
     { baseVersion, signal }: UploadOptions,
   ): Promise<ContextUpload> {
-    const listed = files.map(({ path, sha256, size, executable }) => ({
+    const entries = files.map(({ path, sha256, size, executable }) => ({
       path,
       sha256,
       size,
       ...(executable ? { executable } : {}),
     }));
     const json = {
-      files: listed,
+      files: entries,
       ...(baseVersion === undefined ? {} : { base_version: baseVersion }),
     };
     return this.#json<ContextUpload>({ method: "PUT", path: contextPath(name), json, signal });
@@ -149,10 +150,10 @@ export class Contexts {
     { onProgress, signal }: UploadOptions,
   ): Promise<void> {
     const byHash = new Map(files.map((file) => [file.sha256, file]));
-    const wanted = [...new Set(missing)].flatMap((hash) => byHash.get(hash) ?? []);
-    const total = sizeOf(wanted);
+    const missingFiles = [...new Set(missing)].flatMap((hash) => byHash.get(hash) ?? []);
+    const total = sizeOf(missingFiles);
     let sent = 0;
-    for (const pack of packsOf(wanted)) {
+    for (const pack of packsOf(missingFiles)) {
       const [path = "", query = ""] = links.blobs.split("?");
       const [first] = pack;
       if (!first) continue;
@@ -190,7 +191,7 @@ const TRANSFER = {
 const versionQuery = (version: string | undefined): string =>
   version === undefined ? "" : `?version=${encodeURIComponent(version)}`;
 
-/** A file to upload, from its contents. */
+/** Creates a file to upload from its contents. */
 export async function contextFile(
   path: string,
   contents: Uint8Array | string,
@@ -206,28 +207,30 @@ export async function contextFile(
   };
 }
 
-/** Hash in lower-case hex. */
+/** SHA-256 in lower-case hex. */
 export async function sha256Of(bytes: Uint8Array): Promise<string> {
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   return Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Groups files into packs, in their order. A large file is sent alone. */
+/**
+ * Groups files into packs, in their order; one request sends one pack. A large file is sent alone.
+ */
 export function packsOf<F extends { size: number }>(files: readonly F[]): F[][] {
   const packs: F[][] = [];
-  let open: F[] = [];
+  let openPack: F[] = [];
   for (const file of files) {
     if (file.size > PACK_LIMITS.blobBytes) {
       packs.push([file]);
       continue;
     }
-    if (open.length === PACK_LIMITS.blobs || sizeOf(open) + file.size > PACK_LIMITS.bytes) {
-      packs.push(open);
-      open = [];
+    if (openPack.length === PACK_LIMITS.blobs || sizeOf(openPack) + file.size > PACK_LIMITS.bytes) {
+      packs.push(openPack);
+      openPack = [];
     }
-    open.push(file);
+    openPack.push(file);
   }
-  return open.length > 0 ? [...packs, open] : packs;
+  return openPack.length > 0 ? [...packs, openPack] : packs;
 }
 
 const sizeOf = (files: readonly { size: number }[]): number =>

@@ -6,7 +6,7 @@ import type { Problem } from "./types";
  * - `unexpected`: the response is not from this service, or its form is unknown.
  * - `redirected`: the server answered with a redirect. The client does not follow redirects,
  *   because a key belongs to one server.
- * - `unreachable`: no connection.
+ * - `unreachable`: the client could not connect to the server.
  * - `timed_out`: the server accepted the request and did not answer in time.
  * - `interrupted`: the connection broke in the middle of the response.
  * - `too_large`: the response has more bytes than the call allows.
@@ -29,6 +29,7 @@ export type ClientErrorKind =
 export type ClientErrorDetails = {
   /** HTTP status; `null` if there was no response. */
   status?: number | null;
+  /** The service's problem document; `null` if it sent none. */
   problem?: Problem | null;
   /** Origin of a redirect's target; `null` if unknown, as in browsers. */
   location?: string | null;
@@ -36,7 +37,7 @@ export type ClientErrorDetails = {
 };
 
 /**
- * Every failure of this client, except an abort: an aborted call throws the signal's own reason.
+ * Every failure of this client, except an abort: an aborted call throws the reason of its signal.
  */
 export class ClientError extends Error {
   readonly status: number | null;
@@ -55,7 +56,7 @@ export class ClientError extends Error {
     this.location = location;
   }
 
-  /** The service's error code, such as `turn_running`; `null` if the service did not send one. */
+  /** The service's error code, such as `turn_running`; `null` if the service sent no error code. */
   get code(): string | null {
     return this.problem?.code ?? null;
   }

@@ -3,7 +3,9 @@ import { createParser } from "eventsource-parser";
 /** One server-sent event. `id` is omitted if the event has none. */
 export type StreamEvent = { id?: string | undefined; event?: string | undefined; data: string };
 
-/** A stored event has at most 2 MB. Escaping can multiply that size. */
+/**
+ * Limit of one event. A stored event has at most 2 MB, and escaping in JSON can multiply its size.
+ */
 const MAX_FRAME_CHARS = 16 * 1024 * 1024;
 
 export type ReadOptions = {
@@ -13,11 +15,13 @@ export type ReadOptions = {
   onBytes?: () => void;
 };
 
-/** Whether a response is an event stream. A proxy may respond with a page instead. */
+/** Whether a response is an event stream. A proxy may respond with an HTML page instead. */
 export const isEventStream = ({ status, headers }: Response): boolean =>
   status === 200 && headers.get("content-type")?.startsWith("text/event-stream") === true;
 
-/** Yields the events of a response until its body ends. Throws the errors of reading the body. */
+/**
+ * Yields the events of a response until its body ends. Throws errors that occur while it is read.
+ */
 export async function* readEvents(
   { body }: Response,
   { onRetry, onBytes }: ReadOptions = {},

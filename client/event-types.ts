@@ -4,7 +4,7 @@ import type { WireEvent } from "./types";
  * All event types that this client knows. The compiler requires an entry for each type in the
  * schemas.
  */
-const KNOWN: Record<WireEvent["type"], true> = {
+const KNOWN_TYPES: Record<WireEvent["type"], true> = {
   "agent.abstained": true,
   "agent.failed": true,
   "answer.refused": true,
@@ -47,13 +47,15 @@ const KNOWN: Record<WireEvent["type"], true> = {
   "votes.cleared": true,
 };
 
-/** Whether this client knows an event type. A newer service may send other types. */
-export const isKnownEvent = (type: string): boolean => Object.hasOwn(KNOWN, type);
+/**
+ * Whether this client knows an event type. A newer service may send types that it does not know.
+ */
+export const isKnownEvent = (type: string): boolean => Object.hasOwn(KNOWN_TYPES, type);
 
 /** Whether an event of this type is the last one of its turn. */
-export const isTerminal = (type: string): boolean => TERMINAL.has(type);
+export const isTerminal = (type: string): boolean => TERMINAL_TYPES.has(type);
 
-const TERMINAL: ReadonlySet<string> = new Set([
+const TERMINAL_TYPES: ReadonlySet<string> = new Set([
   "turn.completed",
   "turn.failed",
   "turn.cancelled",

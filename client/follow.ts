@@ -18,7 +18,7 @@ export type FollowedEvent = {
 };
 
 export type FollowOptions = {
-  /** Stops following: throws the signal's reason. The turn itself continues. */
+  /** If it aborts, following stops and throws the signal's reason. The turn itself continues. */
   signal?: AbortSignal | undefined;
   /** Number of the last event that the caller has; 0 (default) means from the beginning. */
   after?: number | undefined;
@@ -35,8 +35,9 @@ const GIVE_UP_MS = 5 * 60_000;
 const FIRST_RETRY_MS = 1_000;
 const MAX_WAIT_MS = 30_000;
 
+/** One turn of a session. Turns are numbered from 1. */
 export type TurnPlace = { session: string; turn: number };
-/** A turn that exists, or the call that starts one. */
+/** An existing turn, or the call that starts a turn. */
 export type FollowTarget = { place: TurnPlace } | { start: Call };
 
 /**
@@ -52,7 +53,7 @@ export async function* followTurn(
   const follower = new Follower(transport, target, options);
   while (!follower.isFinished) {
     yield* follower.connect();
-    if (!follower.isFinished) await follower.pause();
+    if (!follower.isFinished) await follower.waitToReconnect();
   }
 }
 
@@ -86,7 +87,7 @@ class Follower {
     try {
       const signals = signal ? AbortSignal.any([signal, idle.signal]) : idle.signal;
       const response = await this.#open(signals);
-      if (!isEventStream(response)) return await this.#settle(response);
+      if (!isEventStream(response)) return await this.#handleOtherResponse(response);
       this.#lastByteAt = Date.now();
       const onBytes = () => {
         idle.restart();
@@ -109,7 +110,7 @@ class Follower {
    * Waits before the next connection: exponential backoff, with jitter so that clients do not
    * reconnect at the same time.
    */
-  async pause(): Promise<void> {
+  async waitToReconnect(): Promise<void> {
     const { signal, onConnection, giveUpAfterMs = GIVE_UP_MS } = this.options;
     if (Date.now() - this.#lastByteAt > giveUpAfterMs)
       throw new ClientError("lost", `Connection to ${this.transport.server} lost for good.`);
@@ -120,8 +121,8 @@ class Follower {
   }
 
   /**
-   * Opens the event stream. Until the session and number of a started turn are known, repeats the
-   * start: with its idempotency key, the service returns the same turn.
+   * Opens the event stream. While the session and number of a started turn are unknown, the start
+   * is repeated: it has an idempotency key, so the service returns the same turn.
    */
   #open(signal: AbortSignal): Promise<Response> {
     if ("start" in this.target && this.#place === null)
@@ -150,17 +151,20 @@ class Follower {
     yield { id, raw: data, event };
   }
 
-  /** Handles a response that is not an event stream: returns to reconnect, throws to stop. */
-  async #settle(response: Response): Promise<void> {
+  /**
+   * Handles a response that is not an event stream. Returns if the follower should reconnect or has
+   * finished, and throws if it must stop with an error.
+   */
+  async #handleOtherResponse(response: Response): Promise<void> {
     const { status, body } = response;
     if (status === 204) {
       this.isFinished = true;
       return;
     }
-    // After a working stream, the page of a proxy or a login form counts as a lost connection.
-    const isStrange = status < 400 && this.#lastId > 0;
+    // If the stream worked before, a page of a proxy or a login form counts as a lost connection.
+    const isFromProxy = status < 400 && this.#lastId > 0;
     const isBusy = status === 408 || status === 429 || status >= 500;
-    if (isStrange || (isBusy && !this.#isStarting)) return body?.cancel();
+    if (isFromProxy || (isBusy && !this.#isStarting)) return body?.cancel();
     throw this.transport.errorFrom(await this.transport.complete(response));
   }
 

@@ -3,19 +3,20 @@ import { sleep } from "./sleep";
 
 /**
  * When a call is retried.
- * - `never`: one try.
- * - `start`: up to 4 tries, after a broken connection or a 503 with `Retry-After`. For calls with
- *   an idempotency key.
- * - `transfer`: up to 6 tries, also after a failed connection, a timeout or a 429. For calls that
- *   may arrive twice.
+ * - `never`: the call is sent once.
+ * - `start`: up to 4 tries. Retries after a broken connection or a 503 with `Retry-After`. For
+ *   calls with an idempotency key.
+ * - `transfer`: up to 6 tries. Also retries after a failed connection, a timeout or a 429. For
+ *   calls that may arrive twice.
  */
 export type RetryPolicy = "never" | "start" | "transfer";
 
 type Limits = {
+  /** Most tries, including the first. */
   tries: number;
-  /** Most retries after tries without a response. */
-  unanswered: number;
-  /** Statuses of responses that are retried. */
+  /** Most retries if tries have no response. */
+  retriesWithoutResponse: number;
+  /** Statuses of responses after which the call is retried. */
   statuses: readonly number[];
   /** A response with a longer `Retry-After` is final. */
   maxWaitMs: number;
@@ -24,11 +25,17 @@ type Limits = {
 };
 
 const LIMITS: Record<RetryPolicy, Limits> = {
-  never: { tries: 1, unanswered: 0, statuses: [], maxWaitMs: 0, defaultWaitMs: null },
-  start: { tries: 4, unanswered: 3, statuses: [503], maxWaitMs: 10_000, defaultWaitMs: null },
+  never: { tries: 1, retriesWithoutResponse: 0, statuses: [], maxWaitMs: 0, defaultWaitMs: null },
+  start: {
+    tries: 4,
+    retriesWithoutResponse: 3,
+    statuses: [503],
+    maxWaitMs: 10_000,
+    defaultWaitMs: null,
+  },
   transfer: {
     tries: 6,
-    unanswered: 3,
+    retriesWithoutResponse: 3,
     statuses: [429, 503],
     maxWaitMs: 60_000,
     defaultWaitMs: 1_000,
@@ -36,32 +43,32 @@ const LIMITS: Record<RetryPolicy, Limits> = {
 };
 const FIRST_WAIT_MS = 500;
 
-type Answer = Pick<Response, "status" | "headers"> & { body?: Response["body"] };
+type ResponseHead = Pick<Response, "status" | "headers"> & { body?: Response["body"] };
 
 /**
- * Calls `once` until its response is final. The wait doubles with each try, and is never shorter
- * than `Retry-After`.
+ * Calls `sendOnce` until its response is final. The wait doubles with each try, and is never
+ * shorter than the response's `Retry-After`.
  */
-export async function withRetries<A extends Answer>(
-  once: () => Promise<A>,
+export async function withRetries<A extends ResponseHead>(
+  sendOnce: () => Promise<A>,
   policy: RetryPolicy,
   signal: AbortSignal | undefined,
 ): Promise<A> {
   const limits = LIMITS[policy];
   for (let tries = 1; ; tries += 1) {
-    const answer = await once().catch((error: unknown) => {
-      if (tries > limits.unanswered || !mayRepeat(error, policy, tries)) throw error;
+    const response = await sendOnce().catch((error: unknown) => {
+      if (tries > limits.retriesWithoutResponse || !mayRepeat(error, policy, tries)) throw error;
       return null;
     });
-    const waitMs = answer ? retryAfterMs(answer, limits) : 0;
-    if (answer && (waitMs === null || tries >= limits.tries)) return answer;
-    await answer?.body?.cancel(); // frees the connection of the unread response
+    const waitMs = response ? retryAfterMs(response, limits) : 0;
+    if (response && (waitMs === null || tries >= limits.tries)) return response;
+    await response?.body?.cancel(); // frees the connection of the unread response
     await sleep(Math.max(waitMs ?? 0, FIRST_WAIT_MS * 2 ** (tries - 1)), signal);
   }
 }
 
 /** The wait that a response requires, in milliseconds; `null` if the response is final. */
-function retryAfterMs({ status, headers }: Answer, limits: Limits): number | null {
+function retryAfterMs({ status, headers }: ResponseHead, limits: Limits): number | null {
   if (!limits.statuses.includes(status)) return null;
   const text = headers.get("retry-after");
   const ms = text === null ? limits.defaultWaitMs : Number(text) * 1000;
@@ -79,14 +86,17 @@ function mayRepeat(error: unknown, policy: RetryPolicy, tries: number): boolean 
   const isBroken = kind === "unreachable" || kind === "interrupted";
   if (policy === "transfer") return isBroken || kind === "timed_out";
   const code = systemCode(cause);
-  return isBroken && (code === null || BROKEN.has(code) || (tries > 1 && code === "ECONNREFUSED"));
+  return (
+    isBroken &&
+    (code === null || BROKEN_CONNECTION.has(code) || (tries > 1 && code === "ECONNREFUSED"))
+  );
 }
 
-const BROKEN: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+const BROKEN_CONNECTION: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
 /**
- * The system's code, which Node's `fetch` wraps in an error of its own; `null` in browsers and
- * workerd, which give none.
+ * The operating system's error code. Node's `fetch` wraps the error with the code in an error of
+ * its own. Returns `null` in browsers and workerd, which report no code.
  */
 function systemCode(error: unknown): string | null {
   if (!(error instanceof Error)) return null;

@@ -7,7 +7,7 @@ import { isKnownEvent } from "./event-types";
  * trust the server must validate the values.
  */
 
-/** The value of JSON text; `undefined` if it is not JSON. */
+/** Parses JSON text; returns `undefined` if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -16,11 +16,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The response's JSON as `T`, not validated; `undefined` if it is not JSON. */
+/** Parses a response's JSON as `T` without validation; `undefined` if the bytes are not JSON. */
 export const toJson = <T>(bytes: Uint8Array): T | undefined =>
   parseJson(new TextDecoder().decode(bytes)) as T | undefined;
 
-/** The event in a frame's data; `null` if it is not an event, or if its type is unknown. */
+/** Parses the data of a server-sent event; `null` if it is no event, or if its type is unknown. */
 export function toEvent(data: string): WireEvent | null {
   const value = parseJson(data);
   const isEvent =
@@ -28,7 +28,7 @@ export function toEvent(data: string): WireEvent | null {
   return isEvent ? (value as WireEvent) : null;
 }
 
-/** The problem in a JSON value; `null` if the value is not one. */
+/** Returns a JSON value as a problem (RFC 9457); `null` if the value is not a problem. */
 export function toProblem(value: unknown): Problem | null {
   if (!isRecord(value)) return null;
   const { title, status, code, errors } = value;

@@ -1,4 +1,4 @@
-/** Waits. Throws the signal's reason once the signal aborts. */
+/** Waits for `ms`. Rejects with the signal's reason if the signal aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

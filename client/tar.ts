@@ -1,4 +1,4 @@
-/** A file of a pack. Its name is its hash. */
+/** A file of a tar archive. An upload uses the hash of the contents as the name. */
 export type TarEntry = { name: string; data: Uint8Array };
 
 const BLOCK = 512;
@@ -18,12 +18,12 @@ export function toTar(entries: readonly TarEntry[]): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Name, mode, owner, group, size, time, checksum (spaces while it is summed), type, magic. Numbers
- * are octal.
+ * Writes name, mode, owner, group, size, time, checksum, type and magic. Numbers are octal. The
+ * checksum is the sum of all bytes of the header, with spaces in the field of the checksum.
  */
 function headerOf(name: string, size: number): Uint8Array {
   const header = new Uint8Array(BLOCK);
-  const write = (text: string, at: number) => header.set(encoder.encode(text), at);
+  const write = (text: string, offset: number) => header.set(encoder.encode(text), offset);
   write(name, 0);
   write("0000644\0", 100);
   write("0000000\0", 108);

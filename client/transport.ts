@@ -18,7 +18,7 @@ export type Call = {
   headers?: Readonly<Record<string, string>>;
   /** Sent as `Idempotency-Key`: repeated requests with the same key have one effect. */
   idempotencyKey?: string;
-  /** Aborts the call, which throws the signal's reason. */
+  /** If it aborts, the call stops and throws the signal's reason. */
   signal?: AbortSignal | undefined;
   /** Time limit for the complete response, in milliseconds. Default: 60,000. */
   timeoutMs?: number;
@@ -36,7 +36,7 @@ export type TransportOptions = {
   server: string;
   /** API key. Sent as `Authorization: Bearer`, to `server` only. */
   key?: string | undefined;
-  /** Sent with every request, such as `User-Agent`. */
+  /** Headers that are sent with every request, such as `User-Agent`. */
   headers?: Readonly<Record<string, string>> | undefined;
   /** Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch | undefined;
@@ -51,7 +51,7 @@ export class Transport {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #fetch: typeof globalThis.fetch;
 
-  /** Throws ClientError if the server is not an http address, or the key must not be sent to it. */
+  /** Throws ClientError if `server` is no http address, or if the key must not be sent to it. */
   constructor({ server, key, headers = {}, fetch = globalThis.fetch }: TransportOptions) {
     const origin = toOrigin(server);
     if (origin === null)
@@ -75,14 +75,14 @@ export class Transport {
    * the signal's reason.
    */
   async receive(call: Call): Promise<HttpResponse> {
-    const late = AbortSignal.timeout(call.timeoutMs ?? DEFAULT_TIMEOUT_MS);
-    const signal = call.signal ? AbortSignal.any([call.signal, late]) : late;
-    let began: Response | null = null;
+    const timeout = AbortSignal.timeout(call.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
+    let response: Response | null = null;
     try {
-      began = await this.#open(call, signal);
-      return await this.complete(began, call.maxBytes);
+      response = await this.#open(call, signal);
+      return await this.complete(response, call.maxBytes);
     } catch (cause) {
-      throw this.#noResponse(cause, { call, late, began: began !== null });
+      throw this.#noResponseError(cause, { call, timeout, hasBegun: response !== null });
     }
   }
 
@@ -114,24 +114,24 @@ export class Transport {
   }
 
   /**
-   * Sends the request, with retries as `retry` allows. Returns the response, an event stream or any
-   * other, with its body unread. `signal` also aborts reading the body. Throws ClientError, or the
-   * signal's reason.
+   * Sends the request, with retries as `retry` allows. Returns any response, also one that is no
+   * event stream, before its body is read. `signal` also aborts reading the body. Throws
+   * ClientError, or the signal's reason.
    */
   connect(call: Call): Promise<Response> {
-    const once = async () => {
+    const sendOnce = async () => {
       try {
         return await this.#open({ accept: "text/event-stream", ...call }, call.signal);
       } catch (cause) {
-        throw this.#noResponse(cause, { call, late: null, began: false });
+        throw this.#noResponseError(cause, { call, timeout: null, hasBegun: false });
       }
     };
-    return withRetries(once, call.retry ?? "never", call.signal);
+    return withRetries(sendOnce, call.retry ?? "never", call.signal);
   }
 
   /**
-   * Reads the body of a response. Throws the errors of reading, or ClientError if the body exceeds
-   * `maxBytes`.
+   * Reads the body of a response. Throws the error of a failed read, or ClientError if the body
+   * exceeds `maxBytes`.
    */
   async complete(response: Response, maxBytes = DEFAULT_MAX_BYTES): Promise<HttpResponse> {
     const chunks: Uint8Array<ArrayBuffer>[] = [];
@@ -188,25 +188,25 @@ export class Transport {
     });
   }
 
-  /** The error to throw if there is no complete response. */
-  #noResponse(
+  /** The error to throw if there is no complete response. `hasBegun`: a response was begun. */
+  #noResponseError(
     cause: unknown,
-    { call, late, began }: { call: Call; late: AbortSignal | null; began: boolean },
+    { call, timeout, hasBegun }: { call: Call; timeout: AbortSignal | null; hasBegun: boolean },
   ): unknown {
     if (call.signal?.aborted) return call.signal.reason;
     if (cause instanceof ClientError) return cause;
-    if (began)
+    if (hasBegun)
       return new ClientError(
         "interrupted",
         `The connection to ${this.server} broke during the response.`,
         { cause },
       );
-    return late?.aborted
+    return timeout?.aborted
       ? new ClientError("timed_out", `${this.server} did not answer in time.`, { cause })
       : new ClientError("unreachable", `Cannot reach ${this.server}.`, { cause });
   }
 }
 
-/** Browsers hide the status of a redirect that is not followed. */
+/** The status of a response. Browsers hide the status of a redirect that is not followed. */
 const statusOf = ({ type, status }: Response): number =>
   String(type) === "opaqueredirect" ? 302 : status;

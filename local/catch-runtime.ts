@@ -8,7 +8,7 @@ type Options = Parameters<typeof convertV4MiniflareOptions>[0];
 type CatchOptions = {
   /** An empty folder for the caught files. */
   dir: string;
-  /** The port that miniflare believes workerd listens on. */
+  /** The port that is reported to miniflare as the port of workerd. */
   port: number;
   /** Sockets that the configuration has besides `entry`. */
   moreSockets?: readonly string[];
@@ -16,14 +16,15 @@ type CatchOptions = {
 };
 
 /**
- * `args` and `config` (standard input) for workerd. `miniflare` owns a folder that the
- * configuration names.
+ * The arguments of workerd (`args`) and its standard input (`config`). `miniflare` owns a folder
+ * that the configuration names, so dispose of it only after workerd has ended.
  */
 type CaughtRuntime = { args: string[]; config: Buffer; miniflare: Miniflare };
 
 /**
- * Has miniflare plan a runtime and catches the plan: a script takes workerd's place, stores its
- * arguments and its configuration, and reports that it listens. workerd itself is never started.
+ * Lets miniflare plan a runtime and captures the plan. Miniflare starts a script instead of
+ * workerd. The script stores its arguments and its configuration, and reports that it listens.
+ * workerd itself is never started.
  */
 export async function catchRuntime({
   dir,
@@ -33,9 +34,9 @@ export async function catchRuntime({
 }: CatchOptions): Promise<CaughtRuntime> {
   await mkdir(dir, { recursive: true });
   const script = path.join(dir, "workerd");
-  await writeFile(script, catcher(dir, port, ["entry", ...moreSockets]));
+  await writeFile(script, captureScript(dir, port, ["entry", ...moreSockets]));
   await chmod(script, 0o755);
-  const before = process.env["MINIFLARE_WORKERD_PATH"];
+  const previousPath = process.env["MINIFLARE_WORKERD_PATH"];
   process.env["MINIFLARE_WORKERD_PATH"] = script;
   try {
     const miniflare = new Miniflare(convertV4MiniflareOptions(options));
@@ -45,20 +46,20 @@ export async function catchRuntime({
       .filter((arg) => arg !== "");
     return { args, config: await readFile(path.join(dir, "config")), miniflare };
   } finally {
-    if (before === undefined) delete process.env["MINIFLARE_WORKERD_PATH"];
-    else process.env["MINIFLARE_WORKERD_PATH"] = before;
+    if (previousPath === undefined) delete process.env["MINIFLARE_WORKERD_PATH"];
+    else process.env["MINIFLARE_WORKERD_PATH"] = previousPath;
   }
 }
 
-/** The script ends as soon as the process that started it has ended. */
-const catcher = (dir: string, port: number, sockets: readonly string[]): string => `#!/bin/sh
+/** The script that replaces workerd. It ends when the process that started it has ended. */
+const captureScript = (dir: string, port: number, sockets: readonly string[]): string => `#!/bin/sh
 printf '%s\\n' "$@" > '${dir}/args'
 cat > '${dir}/config'
 ${sockets.map((socket) => `echo '{"event":"listen","socket":"${socket}","port":${port}}' >&3`).join("\n")}
 while kill -0 $PPID; do sleep 1; done
 `;
 
-/** The workerd that miniflare would start. Throws if its package does not name a program. */
+/** The path of the workerd that miniflare would start. Throws if the package names no program. */
 export function workerdPath(): string {
   const file: unknown = createRequire(createRequire(import.meta.url).resolve("miniflare"))(
     "workerd",

@@ -6,9 +6,9 @@ export class UsageError extends Error {
 }
 
 /**
- * Parses the value of `--option`, a whole number of at most nine digits; `null` if the option is
- * missing. Throws `UsageError` for other values and below `least`: an invalid number that is
- * accepted would silently do nothing.
+ * Parses the value of `--option`, a whole number of at most nine digits. Returns `null` if the
+ * option is missing. Throws `UsageError` for other values and for numbers below `least`, because an
+ * invalid number would otherwise be ignored silently.
  */
 export function wholeNumber(option: string, text: string | undefined, least = 0): number | null {
   if (text === undefined) return null;
@@ -19,17 +19,17 @@ export function wholeNumber(option: string, text: string | undefined, least = 0)
 }
 
 /**
- * The item with exactly this name, else all whose names contain the text. Throws `UsageError` with
- * the existing names if there are none.
+ * Finds the items with exactly this name. If there are none, finds the items whose names contain
+ * the text. If there are none either, throws `UsageError` with the existing names.
  */
-export function matching<One>(
-  all: readonly One[],
+export function matching<Item>(
+  items: readonly Item[],
   text: string,
-  nameOf: (one: One) => string,
-): One[] {
-  const exact = all.filter((one) => nameOf(one) === text);
-  const found = exact.length > 0 ? exact : all.filter((one) => nameOf(one).includes(text));
-  if (found.length === 0) throw nothingMatches(text, all.map(nameOf));
+  nameOf: (item: Item) => string,
+): Item[] {
+  const exact = items.filter((item) => nameOf(item) === text);
+  const found = exact.length > 0 ? exact : items.filter((item) => nameOf(item).includes(text));
+  if (found.length === 0) throw nothingMatches(text, items.map(nameOf));
   return found;
 }
 
@@ -39,12 +39,14 @@ export const nothingMatches = (text: string, names: readonly string[]): UsageErr
     `No name matches "${text}". Names:${[...new Set(names)].map((name) => `\n  ${name}`).join("")}`,
   );
 
-/** Runs a command, which returns its exit code. A `UsageError` is printed and exits with 2. */
+/**
+ * Runs a command. `main` returns the exit code. A `UsageError` is printed; the exit code is then 2.
+ */
 export async function runCommand(main: () => Promise<number>): Promise<void> {
   try {
     process.exitCode = await main();
   } catch (error) {
-    if (!(error instanceof UsageError) && !isOfParsing(error)) throw error;
+    if (!(error instanceof UsageError) && !isParsingError(error)) throw error;
     process.stderr.write(`${error.message}\n`);
     process.exitCode = 2;
   }
@@ -67,6 +69,6 @@ export function runPlain(
   });
 }
 
-/** Node's own error for an unknown option or a missing value. */
-const isOfParsing = (error: unknown): error is Error =>
+/** Whether an error is Node's own error for an unknown option or a missing value. */
+const isParsingError = (error: unknown): error is Error =>
   error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS_");

@@ -19,48 +19,48 @@ type LocalServiceOptions = Omit<LocalPlanOptions, "dir" | "ownOrigin"> & {
 };
 
 /**
- * The service on this machine: a proxy on one loopback port, and a runtime behind it that has no
- * port.
+ * The service on this machine: a proxy on one loopback port, and behind the proxy a runtime without
+ * a port.
  */
 type LocalService = {
   url: string;
-  /** Rejects if the service ended for good by itself. Never resolves. */
+  /** Rejects if the service ended by itself and is not restarted. Never resolves. */
   failure: Promise<never>;
-  /** Ends it with its runtime and removes its sockets. May be called twice. */
+  /** Stops the service and its runtime, and removes the sockets. May be called more than once. */
   stop(): Promise<void>;
 };
 
 /** Unix socket paths are limited to 104 bytes on macOS; names in the folder take up to 20. */
-const LONGEST_DIR = 84;
-const LONGEST_LOG_CHARS = 10_000;
+const MAX_DIR_BYTES = 84;
+const MAX_LOG_CHARS = 10_000;
 
 /**
- * Starts the service and waits until it answers. Throws if its port or its storage is in use, or if
- * it does not start.
+ * Starts the service and waits until it responds. Throws if its port or its storage is in use, or
+ * if the service does not start.
  */
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
   requireUnixSockets();
   const dir = await mkdtemp(path.join(shortTmpdir(), RUN_DIR_PREFIX)); // created with mode 0700
   const proxy = createProxy({
     socketPath: path.join(dir, "service"),
-    onAnswer: (text) => options.onLine({ isProblem: false, text }),
+    onRequestEnd: (text) => options.onLine({ isProblem: false, text }),
   });
-  const opened: OpenParts = { dir, servers: [proxy], lock: null, runtime: null };
-  const leaveNothing = () => closeAtOnce(opened);
-  process.once("exit", leaveNothing);
+  const openParts: OpenParts = { dir, servers: [proxy], lock: null, runtime: null };
+  const closeAtExit = () => closeSynchronously(openParts);
+  process.once("exit", closeAtExit);
   const stop = async () => {
-    process.off("exit", leaveNothing);
-    await close(opened);
+    process.off("exit", closeAtExit);
+    await close(openParts);
   };
   try {
     await listen(proxy, options);
-    opened.lock = StateLock.take(options.persistTo, dir);
+    openParts.lock = StateLock.take(options.persistTo, dir);
     const loopback = printingServer(options.onLine).listen(loopbackSocket(dir));
-    opened.servers.push(loopback);
+    openParts.servers.push(loopback);
     const plan = await planLocalRuntime({ ...options, dir, ownOrigin: urlOf(options) });
-    const onPid = (pid: number | null) => opened.lock?.note(pid);
+    const onPid = (pid: number | null) => openParts.lock?.recordRuntime(pid);
     const runtime = new LocalRuntime(plan, { onLine: options.onLine, onPid });
-    opened.runtime = runtime;
+    openParts.runtime = runtime;
     await runtime.start();
     return { url: urlOf(options), failure: runtime.failure, stop };
   } catch (error) {
@@ -86,7 +86,7 @@ async function close({ dir, servers, lock, runtime }: OpenParts): Promise<void> 
   await rm(dir, { recursive: true, force: true });
 }
 
-function closeAtOnce({ dir, lock, runtime }: OpenParts): void {
+function closeSynchronously({ dir, lock, runtime }: OpenParts): void {
   runtime?.kill();
   lock?.release();
   rmSync(dir, { recursive: true, force: true });
@@ -105,12 +105,15 @@ async function listen(server: Server, { ip, port }: LocalServiceOptions): Promis
 const urlOf = ({ ip, port }: LocalServiceOptions): string =>
   `http://${ip.includes(":") ? `[${ip}]` : ip}:${port}`;
 
-/** Replaces miniflare's own server, which would listen on a port: storage sends log lines to it. */
+/**
+ * The server to which storage sends its log lines. It replaces miniflare's own server, which would
+ * listen on a port.
+ */
 function printingServer(onLine: (line: LogLine) => void): Server {
   return createServer((incoming, outgoing) => {
     let text = "";
     incoming.setEncoding("utf8").on("data", (chunk: string) => {
-      text = (text + chunk).slice(0, LONGEST_LOG_CHARS);
+      text = (text + chunk).slice(0, MAX_LOG_CHARS);
     });
     incoming.on("end", () => {
       if (incoming.url === "/core/log" && text.trim() !== "")
@@ -121,7 +124,7 @@ function printingServer(onLine: (line: LogLine) => void): Server {
 }
 
 const shortTmpdir = (): string =>
-  Buffer.byteLength(tmpdir()) + 20 > LONGEST_DIR ? "/tmp" : tmpdir();
+  Buffer.byteLength(tmpdir()) + 20 > MAX_DIR_BYTES ? "/tmp" : tmpdir();
 
 function requireUnixSockets(): void {
   if (process.platform !== "win32") return;

@@ -13,13 +13,16 @@ import { missingSealingKeys } from "./sealing-keys";
 import { DEFAULT_STATE } from "./start-arguments";
 import { wranglerQuietly } from "./bundle/wrangler";
 
-/** Stored beside the local database, so that deleting the folder removes both. */
-const MARK = "massgen-edge-migrations";
+/**
+ * The file with the hash of the applied migrations. It is stored beside the local database, so that
+ * deleting the folder removes both.
+ */
+const HASH_FILE = "massgen-edge-migrations";
 
 type SetupOptions = {
   /** The folder of local storage. */
   persistTo?: string;
-  /** Whether to use `.dev.vars`; if not, it is not created. */
+  /** Whether the service uses `.dev.vars`. If not, the file is not created. */
   withDevVars?: boolean;
 };
 
@@ -27,21 +30,22 @@ type SetupOptions = {
  * Creates `.dev.vars` with new sealing keys and migrates the local database. Idempotent and quick.
  */
 export async function ensureSetup(
-  say: (line: string) => void,
+  print: (line: string) => void,
   { persistTo = DEFAULT_STATE, withDevVars = true }: SetupOptions = {},
 ): Promise<void> {
   if (withDevVars) {
-    if (await copiedDevVars())
-      say(
+    if (await copyDevVars())
+      print(
         "Created .dev.vars from .dev.vars.example. Add provider keys for local development to it.",
       );
-    if (await addedSealingKeys())
-      say("Added SEALING_KEYS to .dev.vars: they encrypt API keys in configs.");
+    if (await addSealingKeys())
+      print("Added SEALING_KEYS to .dev.vars: they encrypt API keys in configs.");
   }
-  if (await migrated(persistTo)) say("Migrated the local database.");
+  if (await migrate(persistTo)) print("Migrated the local database.");
 }
 
-async function copiedDevVars(): Promise<boolean> {
+/** Returns whether it created the file. */
+async function copyDevVars(): Promise<boolean> {
   return copyFile(".dev.vars.example", ".dev.vars", constants.COPYFILE_EXCL).then(
     () => true,
     (error: NodeJS.ErrnoException) => {
@@ -51,19 +55,21 @@ async function copiedDevVars(): Promise<boolean> {
   );
 }
 
-async function addedSealingKeys(): Promise<boolean> {
+/** Returns whether it added keys. */
+async function addSealingKeys(): Promise<boolean> {
   const missing = missingSealingKeys(await readFile(".dev.vars", "utf8"));
   if (missing !== null) await appendFile(".dev.vars", missing);
   return missing !== null;
 }
 
-async function migrated(persistTo: string): Promise<boolean> {
-  const mark = path.join(persistTo, MARK);
-  const wanted = await migrationsHash();
-  if ((await readFile(mark, "utf8").catch(() => "")) === wanted) return false;
+/** Returns whether it applied migrations. */
+async function migrate(persistTo: string): Promise<boolean> {
+  const hashFile = path.join(persistTo, HASH_FILE);
+  const currentHash = await migrationsHash();
+  if ((await readFile(hashFile, "utf8").catch(() => "")) === currentHash) return false;
   await wranglerQuietly(["d1", "migrations", "apply", "DB", "--local", "--persist-to", persistTo]);
   await mkdir(persistTo, { recursive: true });
-  await writeFile(mark, wanted);
+  await writeFile(hashFile, currentHash);
   return true;
 }
 

@@ -1,11 +1,11 @@
 import { isLoopbackHost } from "../src/outgoing/addresses";
 import { decodedOnce } from "../src/tenancy/principal";
 
-/** Requests and headers that the local proxy refuses or drops. Pure. */
+/** Decides which requests the local proxy refuses, and which headers it removes. Pure. */
 
 /**
- * A request head in Node's form: `target` is from the request line, `rawHeaders` alternates names
- * and values.
+ * The head of a request. `target` is the path with its query, as in the request line. `rawHeaders`
+ * alternates names and values, as in Node.
  */
 type RequestHead = { method: string; target: string; rawHeaders: readonly string[] };
 export type Refusal = { status: number; code: string; detail: string };
@@ -14,25 +14,27 @@ const MAX_LOGGED_SEGMENTS = 12;
 /** Parts of a path that cannot be keys: route names, session ids, numbers, answer labels. */
 const LOGGED_SEGMENT =
   /^([a-z][a-z.-]{0,23}|session_[0-9a-z]{26}|[a-z]+\d?\.(\d{1,4}|final)|\d{1,9})?$/;
-/** No server in this process tree decodes more often than an escaped escape of a slash. */
-const DECODINGS = 3;
+/** How often a path is percent-decoded. No server behind the proxy decodes a path more often. */
+const DECODING_ROUNDS = 3;
 
 /**
- * Headers with which a client could claim another address, client or platform: the runtime and the
- * service trust them. `mf-` is the local runtime's, `cf-` Cloudflare's.
+ * Headers with which a client could claim another address, host or platform, because the runtime
+ * and the service trust them. The local runtime uses `mf-`, Cloudflare uses `cf-`.
  */
-const FORGEABLE = /^(mf-|cf-|x-forwarded-|forwarded$|x-real-ip$)/;
+const FORGEABLE_HEADER = /^(mf-|cf-|x-forwarded-|forwarded$|x-real-ip$)/;
 /** Headers of one connection, which a proxy does not forward. */
-const HOP_BY_HOP = /^(connection|expect|keep-alive|proxy-.*|te|trailer|upgrade)$/;
+const HOP_BY_HOP_HEADER = /^(connection|expect|keep-alive|proxy-.*|te|trailer|upgrade)$/;
 
 /**
- * Headers by which the service judges a request or finds the end of its body: clients cannot
- * declare them hop-by-hop.
+ * Headers by which the service judges a request or finds the end of its body. A client cannot
+ * remove them by naming them in `Connection`.
  */
-const JUDGED_BY = /^(host|origin|sec-fetch-.*|content-length|transfer-encoding|massgen-hops)$/;
+const PROTECTED_HEADER =
+  /^(host|origin|sec-fetch-.*|content-length|transfer-encoding|massgen-hops)$/;
 
 /**
- * Why the request must not reach the service; `null` if it may. Only loopback names are allowed.
+ * Why the request must not reach the service; `null` if it may. The request must name a loopback
+ * host.
  */
 export function refusalOf({ method, target, rawHeaders }: RequestHead): Refusal | null {
   if (method === "CONNECT" || !target.startsWith("/")) return NOT_A_PATH;
@@ -41,34 +43,46 @@ export function refusalOf({ method, target, rawHeaders }: RequestHead): Refusal 
   return isPlatformPath(target) ? NO_SUCH_ROUTE : null;
 }
 
-/** The headers forwarded to the service. `from` is the client's address from the connection. */
+/**
+ * The headers that are forwarded to the service. `clientAddress` is the address of the connection.
+ */
 export function forwardedHeaders(
   rawHeaders: readonly string[],
-  from: string | undefined,
+  clientAddress: string | undefined,
 ): string[] {
-  const named = valuesOf("connection", rawHeaders).flatMap((value) =>
+  const listedNames = valuesOf("connection", rawHeaders).flatMap((value) =>
     value.toLowerCase().split(/\s*,\s*/),
   );
-  const ofConnection = new Set(named.filter((name) => !JUDGED_BY.test(name)));
-  const kept: string[] = [];
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const [name = "", value = ""] = rawHeaders.slice(at, at + 2);
+  const connectionHeaders = new Set(listedNames.filter((name) => !PROTECTED_HEADER.test(name)));
+  const forwarded: string[] = [];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const [name = "", value = ""] = rawHeaders.slice(index, index + 2);
     const lower = name.toLowerCase();
-    if (FORGEABLE.test(lower) || HOP_BY_HOP.test(lower) || ofConnection.has(lower)) continue;
-    kept.push(name, value);
+    if (
+      FORGEABLE_HEADER.test(lower) ||
+      HOP_BY_HOP_HEADER.test(lower) ||
+      connectionHeaders.has(lower)
+    )
+      continue;
+    forwarded.push(name, value);
   }
-  return from === undefined ? kept : [...kept, "CF-Connecting-IP", from];
+  return clientAddress === undefined
+    ? forwarded
+    : [...forwarded, "CF-Connecting-IP", clientAddress];
 }
 
 /** Headers of a response that are forwarded to the client. */
-export function answeredHeaders(rawHeaders: readonly string[]): string[] {
-  const pairs = Array.from({ length: rawHeaders.length / 2 }, (_, nth) =>
-    rawHeaders.slice(2 * nth, 2 * nth + 2),
+export function responseHeaders(rawHeaders: readonly string[]): string[] {
+  const pairs = Array.from({ length: rawHeaders.length / 2 }, (_, index) =>
+    rawHeaders.slice(2 * index, 2 * index + 2),
   );
-  return pairs.filter(([name = ""]) => !HOP_BY_HOP.test(name.toLowerCase())).flat();
+  return pairs.filter(([name = ""]) => !HOP_BY_HOP_HEADER.test(name.toLowerCase())).flat();
 }
 
-/** A request's log line: no query, and only path segments that cannot be a key or ticket. */
+/**
+ * The log line of a request. It has no query, and only path segments that cannot be a key or
+ * ticket.
+ */
 export function requestLine(
   { method, target }: Pick<RequestHead, "method" | "target">,
   status: number,
@@ -81,19 +95,21 @@ export function requestLine(
 
 const pathOf = (target: string): string => target.split(/[?#]/, 1)[0] ?? "";
 
-/** A Host header that names this machine with any port: forwarded ports differ. */
+/**
+ * Whether a Host header names this machine. Any port is allowed, because forwarded ports differ.
+ */
 function isLoopbackName(host: string): boolean {
   const match = /^([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i.exec(host);
   return match !== null && isLoopbackHost((match[1] ?? "").toLowerCase());
 }
 
 /**
- * `/cdn-cgi` belongs to the platform, in every form that a server may decode to it: escaped,
- * doubled slashes, dot segments.
+ * Whether a path belongs to the platform: `/cdn-cgi`, in every form that a server may decode to it,
+ * with escapes, doubled slashes or dot segments.
  */
 function isPlatformPath(target: string): boolean {
   let path = pathOf(target);
-  for (let nth = 0; nth < DECODINGS; nth += 1) path = decodedOnce(path);
+  for (let round = 0; round < DECODING_ROUNDS; round += 1) path = decodedOnce(path);
   const [first] = path
     .split(/[/\\]+/)
     .reduce<string[]>(
@@ -106,9 +122,9 @@ function isPlatformPath(target: string): boolean {
 const withPart = (parts: string[], part: string): string[] =>
   part === "" || part === "." ? parts : [...parts, part];
 
-function valuesOf(wanted: string, rawHeaders: readonly string[]): string[] {
-  return rawHeaders.flatMap((name, at) =>
-    at % 2 === 0 && name.toLowerCase() === wanted ? [rawHeaders[at + 1] ?? ""] : [],
+function valuesOf(headerName: string, rawHeaders: readonly string[]): string[] {
+  return rawHeaders.flatMap((name, index) =>
+    index % 2 === 0 && name.toLowerCase() === headerName ? [rawHeaders[index + 1] ?? ""] : [],
   );
 }
 

@@ -10,7 +10,7 @@ import {
 import type { Socket } from "node:net";
 import { type Duplex, Transform } from "node:stream";
 import {
-  answeredHeaders,
+  responseHeaders,
   forwardedHeaders,
   type Refusal,
   refusalOf,
@@ -20,8 +20,8 @@ import {
 type ProxyOptions = {
   /** The Unix socket on which the service listens. */
   socketPath: string;
-  /** Called once for each request, when its answer has ended. */
-  onAnswer: (line: string) => void;
+  /** Called once for each request with its log line, when the response has ended. */
+  onRequestEnd: (line: string) => void;
 };
 
 const STARTING: Refusal = {
@@ -35,15 +35,17 @@ const LOST: Refusal = {
   detail: "The service closed the connection before it answered. Retry the request.",
 };
 
-/** How long a client may take for a request's head, in ms. Bodies may take as long as they need. */
-const HEAD_WITHIN_MS = 60_000;
+/** Longest time in which a client must send a request's head. There is no limit for bodies. */
+const MAX_HEAD_MS = 60_000;
+/** An idle connection of a client is closed after this time. */
 const IDLE_MS = 75_000;
-/** In the log only: the client left before the response. */
-const CLIENT_LEFT = 499;
+/** The status in the log if the client closed the connection before the response. */
+const CLIENT_CLOSED_STATUS = 499;
 
 /**
- * The only listener on a port: it forwards requests under a loopback name to the service's Unix
- * socket, unbuffered in both directions, and aborts a request when its client leaves.
+ * Creates the only server that listens on a port. It forwards requests for a loopback name to the
+ * service's Unix socket, without buffering in either direction. It aborts a request if the client
+ * closes the connection.
  */
 export function createProxy(options: ProxyOptions): Server {
   const server = createServer({ shouldUpgradeCallback: isWebSocket }, (incoming, outgoing) =>
@@ -52,48 +54,50 @@ export function createProxy(options: ProxyOptions): Server {
   server.on("upgrade", (incoming: IncomingMessage, socket: Duplex, head: Buffer) =>
     upgrade({ incoming, socket, head }, options),
   );
-  server.headersTimeout = HEAD_WITHIN_MS;
+  server.headersTimeout = MAX_HEAD_MS;
   server.requestTimeout = 0;
   server.keepAliveTimeout = IDLE_MS;
   return server;
 }
 
-/** Other offered protocols, such as `h2c`, are ignored; the request is answered normally. */
+/**
+ * Only WebSocket upgrades are forwarded. A request for another protocol, such as `h2c`, is normal.
+ */
 const isWebSocket = ({ headers }: IncomingMessage): boolean =>
   headers.upgrade?.toLowerCase() === "websocket";
 
 function serve(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { socketPath, onAnswer }: ProxyOptions,
+  { socketPath, onRequestEnd }: ProxyOptions,
 ): void {
   const head = headOf(incoming);
   const startedAt = performance.now();
   outgoing.on("close", () => {
-    const status = outgoing.headersSent ? outgoing.statusCode : CLIENT_LEFT;
-    onAnswer(requestLine(head, status, performance.now() - startedAt));
+    const status = outgoing.headersSent ? outgoing.statusCode : CLIENT_CLOSED_STATUS;
+    onRequestEnd(requestLine(head, status, performance.now() - startedAt));
   });
   const refusal = refusalOf(head);
   if (refusal !== null) return refuse(outgoing, refusal);
-  const waits = hasBody(incoming) ? ["Expect", "100-continue"] : [];
+  const expectation = hasBody(incoming) ? ["Expect", "100-continue"] : [];
   const upstream = request({
-    ...target(incoming, socketPath),
-    headers: [...toService(incoming), ...waits],
+    ...upstreamOptions(incoming, socketPath),
+    headers: [...serviceHeaders(incoming), ...expectation],
   });
-  upstream.on("response", (answer) => {
+  upstream.on("response", (response) => {
     outgoing.writeHead(
-      answer.statusCode ?? 502,
-      answer.statusMessage,
-      answeredHeaders(answer.rawHeaders),
+      response.statusCode ?? 502,
+      response.statusMessage,
+      responseHeaders(response.rawHeaders),
     );
-    outgoing.flushHeaders(); // the head of a stream must not wait for its first event
-    answer.pipe(outgoing);
-    answer.on("close", () => {
-      if (!answer.complete) outgoing.destroy(); // a cut response must not look complete
+    outgoing.flushHeaders(); // sends the head of a stream before its first event
+    response.pipe(outgoing);
+    response.on("close", () => {
+      if (!response.complete) outgoing.destroy(); // an incomplete response must not look complete
     });
   });
-  const body = afterReading();
-  // After the response has started, its own end shows whether it is complete.
+  const body = readingFirst();
+  // After the response has started, the event `close` of the response handles its errors.
   upstream.on("error", (error) => {
     incoming.unpipe(body).resume();
     if (!outgoing.headersSent && !outgoing.destroyed) refuse(outgoing, refusalFor(error));
@@ -104,8 +108,8 @@ function serve(
 }
 
 /**
- * The body is sent once the service reads it: a request that is refused by its head alone is not
- * interrupted.
+ * Sends the body once the service asks for it with `100 Continue`. So a request that the service
+ * refuses by its head alone is not interrupted.
  */
 function sendBody(
   incoming: IncomingMessage,
@@ -120,12 +124,13 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
 /**
- * Passes each piece on after reading the sockets once more. A service that refuses a large body
- * responds and closes; a write to the closed socket would discard the unread response.
+ * Forwards each chunk after the sockets were read once more. A service that refuses a large body
+ * responds and closes the connection. A write to the closed socket would discard the unread
+ * response.
  */
-const afterReading = (): Transform =>
+const readingFirst = (): Transform =>
   new Transform({
-    transform: (piece: Buffer, _, done) => void setImmediate(() => done(null, piece)),
+    transform: (chunk: Buffer, _, done) => void setImmediate(() => done(null, chunk)),
   });
 
 const refusalFor = (error: NodeJS.ErrnoException): Refusal =>
@@ -135,40 +140,40 @@ type Upgrade = { incoming: IncomingMessage; socket: Duplex; head: Buffer };
 
 function upgrade(
   { incoming, socket, head }: Upgrade,
-  { socketPath, onAnswer }: ProxyOptions,
+  { socketPath, onRequestEnd }: ProxyOptions,
 ): void {
   const startedAt = performance.now();
-  const say = (status: number) =>
-    onAnswer(requestLine(headOf(incoming), status, performance.now() - startedAt));
+  const log = (status: number) =>
+    onRequestEnd(requestLine(headOf(incoming), status, performance.now() - startedAt));
   socket.on("error", () => socket.destroy());
   const refusal = refusalOf(headOf(incoming));
   if (refusal !== null) {
-    say(refusal.status);
-    return void socket.end(rawAnswer(refusal));
+    log(refusal.status);
+    return void socket.end(rawRefusal(refusal));
   }
   const headers = [
-    ...toService(incoming),
+    ...serviceHeaders(incoming),
     "Connection",
     "Upgrade",
     "Upgrade",
     incoming.headers.upgrade ?? "",
   ];
-  const upstream = request({ ...target(incoming, socketPath), headers });
-  upstream.on("upgrade", (answer: IncomingMessage, service: Socket, first: Buffer) => {
-    say(answer.statusCode ?? 101);
-    socket.write(rawHead(answer));
+  const upstream = request({ ...upstreamOptions(incoming, socketPath), headers });
+  upstream.on("upgrade", (response: IncomingMessage, service: Socket, first: Buffer) => {
+    log(response.statusCode ?? 101);
+    socket.write(rawHead(response));
     socket.write(first);
     service.write(head);
     service.on("error", () => socket.destroy()).on("close", () => socket.destroy());
     socket.on("close", () => service.destroy());
     service.pipe(socket).pipe(service);
   });
-  upstream.on("response", (answer) => {
-    say(answer.statusCode ?? 502);
-    socket.write(rawHead(answer, { closes: true }));
-    answer.pipe(socket);
+  upstream.on("response", (response) => {
+    log(response.statusCode ?? 502);
+    socket.write(rawHead(response, { endsConnection: true }));
+    response.pipe(socket);
   });
-  upstream.on("error", (error) => socket.end(rawAnswer(refusalFor(error))));
+  upstream.on("error", (error) => socket.end(rawRefusal(refusalFor(error))));
   socket.on("close", () => upstream.destroy());
   upstream.end();
 }
@@ -179,15 +184,18 @@ const headOf = ({ method = "", url = "", rawHeaders }: IncomingMessage) => ({
   rawHeaders,
 });
 
-/** One connection per request: the service closes idle ones at a time that a client cannot know. */
-const target = ({ method, url }: IncomingMessage, socketPath: string) => ({
+/**
+ * The options of a request to the service. Each request has a connection of its own, because the
+ * proxy cannot know when the service closes an idle connection.
+ */
+const upstreamOptions = ({ method, url }: IncomingMessage, socketPath: string) => ({
   socketPath,
   method,
   path: url,
   agent: false as const,
 });
 
-const toService = ({ rawHeaders, socket }: IncomingMessage): string[] =>
+const serviceHeaders = ({ rawHeaders, socket }: IncomingMessage): string[] =>
   forwardedHeaders(rawHeaders, socket.remoteAddress);
 
 function refuse(outgoing: ServerResponse, refusal: Refusal): void {
@@ -206,21 +214,28 @@ const headersOf = (refusal: Refusal): Record<string, string> => ({
   ...(refusal.status === 503 && { "retry-after": "1" }),
 });
 
-function rawAnswer(refusal: Refusal): string {
+function rawRefusal(refusal: Refusal): string {
   const lines = Object.entries(headersOf(refusal)).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join("")}\r\n${bodyOf(refusal)}`;
 }
 
-/** The head of a response. `closes`: its body follows as plain bytes until the connection ends. */
+/**
+ * The head of a response. `endsConnection`: the body follows as plain bytes until the connection
+ * ends.
+ */
 function rawHead(
   { statusCode, statusMessage, rawHeaders }: IncomingMessage,
-  { closes = false } = {},
+  { endsConnection = false } = {},
 ): string {
-  const headers = closes ? [...answeredHeaders(rawHeaders), "Connection", "close"] : rawHeaders;
+  const headers = endsConnection
+    ? [...responseHeaders(rawHeaders), "Connection", "close"]
+    : rawHeaders;
   const lines = Array.from(
     { length: headers.length / 2 },
-    (_, nth) => `${headers[2 * nth]}: ${headers[2 * nth + 1]}\r\n`,
+    (_, index) => `${headers[2 * index]}: ${headers[2 * index + 1]}\r\n`,
   );
-  const kept = closes ? lines.filter((line) => !/^transfer-encoding:/i.test(line)) : lines;
-  return `HTTP/1.1 ${statusCode} ${statusMessage}\r\n${kept.join("")}\r\n`;
+  const forwardedLines = endsConnection
+    ? lines.filter((line) => !/^transfer-encoding:/i.test(line))
+    : lines;
+  return `HTTP/1.1 ${statusCode} ${statusMessage}\r\n${forwardedLines.join("")}\r\n`;
 }

@@ -3,12 +3,12 @@ import { keyReport } from "../src/providers/registry";
 import { describeKeys, keysIn } from "./provider-keys";
 import { DEFAULT_PORT } from "./start-arguments";
 
-/** `files` from which the service read its variables. */
+/** The running service. `files`: the files from which it read its variables. */
 export type ReadyService = { url: string; port: number; files: readonly string[] };
 
 const QUESTION = '"Which database suits a shop with 40 orders a day?"';
 
-/** The output of `npm start` once the service answers: its address, and the next commands. */
+/** The output of `npm start` once the service responds: its address, and the next commands. */
 export function readyMessage({ url, port, files }: ReadyService): string {
   const keys = keysIn(files.map((file) => readFileSync(file, "utf8")).join("\n"));
   const server = port === DEFAULT_PORT ? "" : `--server ${url} `;

@@ -4,15 +4,15 @@ import { redactShapes } from "../src/redaction/redact";
 
 export type LogLine = { isProblem: boolean; text: string };
 
-/** Lines for the runtime's own developers. */
-const INTERNAL = /^NOSENTRY\b/;
-const PROBLEM = /^(warn|error)$/;
+/** Lines that are meant only for the developers of the runtime. */
+const INTERNAL_LINE = /^NOSENTRY\b/;
+const PROBLEM_LEVEL = /^(warn|error)$/;
 
 /** Calls `onLine` for each log message of the runtime, with keys removed. */
 export function readRuntimeLog(stream: Readable, onLine: (line: LogLine) => void): void {
-  createInterface({ input: stream }).on("line", (written) => {
-    const line = parseLine(written);
-    if (line.text.trim() !== "" && !INTERNAL.test(line.text))
+  createInterface({ input: stream }).on("line", (text) => {
+    const line = parseLine(text);
+    if (line.text.trim() !== "" && !INTERNAL_LINE.test(line.text))
       onLine({ ...line, text: redactShapes(line.text) });
   });
 }
@@ -21,15 +21,15 @@ export function readRuntimeLog(stream: Readable, onLine: (line: LogLine) => void
  * The runtime writes JSON with `level` and `message`, or plain text if it fails before reading its
  * configuration.
  */
-function parseLine(written: string): LogLine {
-  if (!written.startsWith("{")) return { isProblem: true, text: written };
+function parseLine(text: string): LogLine {
+  if (!text.startsWith("{")) return { isProblem: true, text };
   try {
-    const entry: unknown = JSON.parse(written);
+    const entry: unknown = JSON.parse(text);
     if (typeof entry !== "object" || entry === null || !("message" in entry))
-      return { isProblem: true, text: written };
+      return { isProblem: true, text };
     const level = "level" in entry ? String(entry.level) : "";
-    return { isProblem: PROBLEM.test(level), text: String(entry.message) };
+    return { isProblem: PROBLEM_LEVEL.test(level), text: String(entry.message) };
   } catch {
-    return { isProblem: true, text: written };
+    return { isProblem: true, text };
   }
 }

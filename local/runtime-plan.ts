@@ -12,13 +12,13 @@ import { modulesIn } from "./service-plan";
 
 export type LocalPlanOptions = {
   /**
-   * A folder that only this user may enter: sockets and, for a moment, the configuration with its
-   * secrets.
+   * A folder that only this user may enter. It contains the sockets and, for a moment, the
+   * configuration with its secrets.
    */
   dir: string;
-  /** Where wrangler stores D1, R2 and objects; relative to the working directory. */
+  /** The folder in which wrangler stores D1, R2 and objects, relative to the working directory. */
   persistTo: string;
-  /** Files of variables; empty: `.dev.vars`. */
+  /** Files of variables. An empty list means `.dev.vars`. */
   envFiles: readonly string[];
   /** The public origin of the service. */
   ownOrigin: string;
@@ -33,27 +33,27 @@ export type LocalPlan = {
   config: Buffer;
   /** The Worker's socket. */
   socketPath: string;
-  /** All sockets that it creates; it does not start if one exists. */
+  /** All sockets that workerd creates. It does not start if one of them exists. */
   sockets: string[];
 };
 
 /**
- * The socket of the Worker itself, bypassing miniflare's entry, which trusts headers such as
- * `MF-Original-URL`.
+ * The name of the socket of the Worker itself. Requests to it bypass miniflare's entry Worker,
+ * which trusts headers such as `MF-Original-URL`.
  */
 const DIRECT = "direct:0:default";
 
 /**
  * Plans the runtime of this machine from wrangler.toml, with the storage that `wrangler dev` uses.
- * Every socket of the plan is a Unix socket in `dir`, and it has no inspector.
+ * Every socket of the plan is a Unix socket in `dir`. The runtime has no inspector.
  */
 export async function planLocalRuntime({ dir, ...sources }: LocalPlanOptions): Promise<LocalPlan> {
-  const caughtIn = path.join(dir, "caught");
+  const captureFolder = path.join(dir, "caught");
   const bundle = await bundleOf();
   try {
     const options = await miniflareOptions({ bundle, ...sources });
     const { config, miniflare } = await withTemporaryFolder(dir, () =>
-      catchRuntime({ dir: caughtIn, port: 1, moreSockets: [DIRECT], options }),
+      catchRuntime({ dir: captureFolder, port: 1, moreSockets: [DIRECT], options }),
     );
     await disposeButKeepFolders(dir, () => miniflare.dispose());
     const [socketPath, entry] = [path.join(dir, "service"), path.join(dir, "entry")];
@@ -64,7 +64,7 @@ export async function planLocalRuntime({ dir, ...sources }: LocalPlanOptions): P
     ];
     return { file: workerdPath(), args, config, socketPath, sockets: [socketPath, entry] };
   } finally {
-    await rm(caughtIn, { recursive: true, force: true });
+    await rm(captureFolder, { recursive: true, force: true });
   }
 }
 
@@ -74,7 +74,8 @@ export const loopbackSocket = (dir: string): string => path.join(dir, "loopback"
 type Sources = Omit<LocalPlanOptions, "dir"> & { bundle: string };
 
 async function miniflareOptions({ bundle, persistTo, envFiles, variables, ownOrigin }: Sources) {
-  process.env["WRANGLER_LOG"] ??= "warn"; // otherwise it prints the files of variables it reads
+  // Otherwise wrangler prints the names of the files of variables that it reads.
+  process.env["WRANGLER_LOG"] ??= "warn";
   const config = unstable_readConfig({ config: CONFIG });
   refuseOtherWorkers(config);
   const { workerOptions } = unstable_getMiniflareWorkerOptions(config, undefined, {
@@ -82,9 +83,15 @@ async function miniflareOptions({ bundle, persistTo, envFiles, variables, ownOri
   });
   const { modulesRules: _, bindings: __, ...worker } = workerOptions;
   const files = envFiles.map((file) => path.resolve(file));
-  const found = unstable_getVarsForDev(path.resolve(CONFIG), files, config.vars, undefined, true);
+  const variablesFromFiles = unstable_getVarsForDev(
+    path.resolve(CONFIG),
+    files,
+    config.vars,
+    undefined,
+    true,
+  );
   const bindings = Object.fromEntries(
-    Object.entries(found).map(([name, { value }]) => [name, value]),
+    Object.entries(variablesFromFiles).map(([name, { value }]) => [name, value]),
   );
   const main = {
     ...worker,
@@ -109,7 +116,7 @@ type BindingConfig = {
   durable_objects: { bindings: { name: string; script_name?: string | undefined }[] };
 };
 
-/** Throws if the Worker requires another Worker, which only a deployment has. */
+/** Throws if the Worker requires another Worker, because only a deployment has other Workers. */
 function refuseOtherWorkers({ durable_objects }: BindingConfig): void {
   const other = durable_objects.bindings.find(({ script_name }) => script_name !== undefined);
   if (other === undefined) return;
@@ -120,19 +127,19 @@ function refuseOtherWorkers({ durable_objects }: BindingConfig): void {
 
 /** Runs `work` with its temporary files in `dir`. */
 async function withTemporaryFolder<T>(dir: string, work: () => Promise<T>): Promise<T> {
-  const before = process.env["TMPDIR"];
+  const previousFolder = process.env["TMPDIR"];
   process.env["TMPDIR"] = dir;
   try {
     return await work();
   } finally {
-    if (before === undefined) delete process.env["TMPDIR"];
-    else process.env["TMPDIR"] = before;
+    if (previousFolder === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = previousFolder;
   }
 }
 
 /**
- * miniflare removes its temporary folders on disposal, but the configuration refers to them and the
- * runtime requires them.
+ * Disposes of miniflare and creates its temporary folders again. Disposal removes these folders,
+ * but the configuration refers to them, and the runtime requires them.
  */
 async function disposeButKeepFolders(dir: string, dispose: () => Promise<void>): Promise<void> {
   const entries = await readdir(dir, { recursive: true, withFileTypes: true });

@@ -28,8 +28,8 @@ export const WranglerConfigSchema = z.object({
 export const MetafileSchema = z.object({ inputs: z.record(z.string(), z.unknown()) });
 
 /**
- * Stored in a bundle's folder: its input files, and the hash of their contents; `null` if it must
- * not be reused.
+ * The record in a bundle's folder: the input files, and the hash of their contents. The hash is
+ * `null` if the bundle must not be reused.
  */
 export const BundledSchema = z.object({ files: z.array(z.string()), hash: z.string().nullable() });
 export type BundleRecord = z.infer<typeof BundledSchema>;

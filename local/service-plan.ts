@@ -7,7 +7,7 @@ import { bundleOf, CONFIG } from "./bundle/worker-bundle";
 import { catchRuntime, workerdPath } from "./catch-runtime";
 import { WranglerConfigSchema } from "./schema";
 
-const DATABASES = "node_modules/.cache/massgen-edge/databases";
+const DATABASES_FOLDER = "node_modules/.cache/massgen-edge/databases";
 
 export type PlanOptions = {
   /** A separate folder for the bundle, the configuration and the storage. */
@@ -15,17 +15,17 @@ export type PlanOptions = {
   port: number;
   /** Replaces `.dev.vars`. */
   variables: Readonly<Record<string, string>>;
-  /** SQL for its database after the migrations, for initial keys. */
+  /** SQL statements that run in the database after the migrations, for example for initial keys. */
   statements?: readonly string[];
   /** Replaces wrangler.toml's `main`, for example by a build with injected faults. */
   entry?: string;
-  /** Names of worker loaders, which an operator binds to run models' JavaScript. */
+  /** Names of the bindings of worker loaders. A loader runs JavaScript that models write. */
   loaders?: readonly string[];
 };
 
 /**
- * How to run workerd: `file` with `args`, and `config` on its standard input. Usable several times
- * until `dispose`.
+ * How to run workerd: `file` with `args`, and `config` on its standard input. The plan may be used
+ * several times until `dispose` is called.
  */
 export type RuntimePlan = {
   file: string;
@@ -35,9 +35,9 @@ export type RuntimePlan = {
 };
 
 /**
- * Plans a workerd that serves the deployable bundle with storage on disk. The plan is miniflare's
- * own, captured before it starts workerd. So D1, R2 and the objects' SQLite are set up as in
- * `wrangler dev`, but only the runtime is started and killed later. A Node process around it would
+ * Plans a workerd that serves the deployable bundle with storage on disk. The plan is captured from
+ * miniflare before miniflare starts workerd. So D1, R2 and the objects' SQLite are set up as in
+ * `wrangler dev`, but only workerd is started and killed later. A Node process around workerd would
  * take a second to start, and wrangler's proxy would hide the kill from clients.
  */
 export async function planRuntime({
@@ -60,7 +60,7 @@ export async function planRuntime({
     file: workerdPath(),
     args: caught.args.filter((arg) => !arg.startsWith("--control-fd")),
     config: caught.config,
-    // it also owns a folder and a socket that the configuration refers to
+    // miniflare also owns a folder and a socket that the configuration refers to
     dispose: () => caught.miniflare.dispose(),
   };
 }
@@ -73,7 +73,9 @@ type Layout = {
   loaders: readonly string[];
 };
 
-/** The bindings of wrangler.toml; a binding's name is its local id. */
+/**
+ * The options of miniflare with the bindings of wrangler.toml. A binding's name is its local id.
+ */
 async function miniflareOptions({ bundle, state, port, variables, loaders }: Layout) {
   const config = WranglerConfigSchema.parse(unstable_readConfig({ config: CONFIG }));
   const objects = config.durable_objects.bindings.map(
@@ -106,24 +108,24 @@ async function miniflareOptions({ bundle, state, port, variables, loaders }: Lay
   };
 }
 
-/** Creates the database's tables as in a deployment, then runs `more`. */
-async function migrate(layout: Layout, more: readonly string[]): Promise<void> {
+/** Creates the database's tables as in a deployment, then runs `statements`. */
+async function migrate(layout: Layout, statements: readonly string[]): Promise<void> {
   await cp(await migratedState(layout), layout.state, { recursive: true });
-  if (more.length === 0) return;
+  if (statements.length === 0) return;
   await withDatabases(layout, async ([database]) => {
-    for (const statement of more) await database?.db.prepare(statement).run();
+    for (const statement of statements) await database?.db.prepare(statement).run();
   });
 }
 
 /**
- * A folder of storage whose databases have empty tables. Created once per state of the migrations,
- * then copied.
+ * Returns a storage folder whose databases have empty tables. Creates the folder once for each
+ * state of the migrations; callers copy it.
  */
 async function migratedState(layout: Layout): Promise<string> {
-  const made = path.join(DATABASES, await migrationsHash());
-  if (await exists(made)) return made;
-  const draft = `${made}-${process.pid}-${Date.now()}`;
-  await withDatabases({ ...layout, state: draft }, async (databases) => {
+  const folderOfState = path.join(DATABASES_FOLDER, await migrationsHash());
+  if (await exists(folderOfState)) return folderOfState;
+  const temporaryFolder = `${folderOfState}-${process.pid}-${Date.now()}`;
+  await withDatabases({ ...layout, state: temporaryFolder }, async (databases) => {
     for (const { db, folder } of databases) {
       for (const name of (await readdir(folder)).sort()) {
         const statements = unstable_splitSqlQuery(await readFile(path.join(folder, name), "utf8"));
@@ -131,29 +133,31 @@ async function migratedState(layout: Layout): Promise<string> {
       }
     }
   });
-  // If another process has created the folder meanwhile, that one is used.
-  await rename(draft, made).catch(() => rm(draft, { recursive: true, force: true }));
-  return made;
+  // If another process has created the folder meanwhile, the folder of that process is used.
+  await rename(temporaryFolder, folderOfState).catch(() =>
+    rm(temporaryFolder, { recursive: true, force: true }),
+  );
+  return folderOfState;
 }
 
 type Database = { db: Awaited<ReturnType<Miniflare["getD1Database"]>>; folder: string };
 
 async function withDatabases(
   layout: Layout,
-  use: (databases: Database[]) => Promise<void>,
+  work: (databases: Database[]) => Promise<void>,
 ): Promise<void> {
   const miniflare = new Miniflare(
     convertV4MiniflareOptions(await miniflareOptions({ ...layout, port: 0 })),
   );
   try {
-    const { d1_databases: bound } = WranglerConfigSchema.parse(
+    const { d1_databases: databaseConfigs } = WranglerConfigSchema.parse(
       unstable_readConfig({ config: CONFIG }),
     );
-    const databases = bound.map(async ({ binding, migrations_dir: folder }) => ({
+    const databases = databaseConfigs.map(async ({ binding, migrations_dir: folder }) => ({
       db: await miniflare.getD1Database(binding),
       folder,
     }));
-    await use(await Promise.all(databases));
+    await work(await Promise.all(databases));
   } finally {
     await miniflare.dispose();
   }
@@ -175,9 +179,11 @@ async function migrationsHash(): Promise<string> {
   return hash.digest("hex").slice(0, 32);
 }
 
-const exists = (file: string): Promise<boolean> => access(file).then(yes, no);
-const yes = () => true;
-const no = () => false;
+const exists = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  );
 
 /** The modules of a bundle on disk; the entry is the first. */
 export async function modulesIn(bundle: string) {

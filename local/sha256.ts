@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
 
-/** SHA-256 in lower-case hex; text as UTF-8. */
+/** SHA-256 in lower-case hex. Text is encoded as UTF-8. */
 export const sha256 = (data: string | Uint8Array): string =>
   createHash("sha256").update(data).digest("hex");

@@ -31,7 +31,7 @@ const OPTIONS = {
 
 export const DEFAULT_PORT = 8787;
 export const DEFAULT_STATE = ".wrangler/state";
-const LAST_PORT = 65_535;
+const MAX_PORT = 65_535;
 
 /**
  * Parses the arguments of `npm start`. Throws an error that names the argument if it is unknown,
@@ -49,8 +49,8 @@ export function startOptions(args: readonly string[]): StartOptions {
   const envFiles: string[] = [];
   for (const token of tokens) {
     if (token.kind === "option-terminator") continue;
-    if (token.kind === "positional") throw unknown(token.value);
-    if (!isKnown(token.name)) throw unknown(token.rawName);
+    if (token.kind === "positional") throw unknownArgument(token.value);
+    if (!isKnown(token.name)) throw unknownArgument(token.rawName);
     if (token.name === "help") values.help = true;
     else if (!token.value) throw new Error(`${token.rawName} needs a value.\n\n${START_USAGE}`);
     else if (token.name === "env-file") envFiles.push(token.value);
@@ -69,8 +69,8 @@ const isKnown = (name: string): name is keyof typeof OPTIONS => Object.hasOwn(OP
 
 function portOf(text: string): number {
   const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port >= 1 && port <= LAST_PORT) return port;
-  throw new Error(`--port ${text} is not a port: it is a whole number from 1 to ${LAST_PORT}.`);
+  if (/^\d{1,5}$/.test(text) && port >= 1 && port <= MAX_PORT) return port;
+  throw new Error(`--port ${text} is not a port: it is a whole number from 1 to ${MAX_PORT}.`);
 }
 
 function loopbackOf(address: string): string {
@@ -80,5 +80,5 @@ function loopbackOf(address: string): string {
   );
 }
 
-const unknown = (argument: string): Error =>
+const unknownArgument = (argument: string): Error =>
   new Error(`npm start has no argument ${argument}.\n\n${START_USAGE}`);

@@ -3,18 +3,22 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import path from "node:path";
 import { z } from "zod";
 
+/**
+ * The service that uses a storage folder: its process id, the process id of its runtime (`null`
+ * while no runtime runs), and the service's own folder.
+ */
 const OwnerSchema = z.object({ pid: z.int(), runtime: z.int().nullable(), dir: z.string() });
 type Owner = z.infer<typeof OwnerSchema>;
 
-/** File with the process ids of the running service, in its storage folder. */
-const FILE = "massgen-edge-service.json";
+/** The file in the storage folder with the owner of the lock. */
+const LOCK_FILE = "massgen-edge-service.json";
 
-/** Prefix of a service's own folder. */
+/** Prefix of the name of a service's own folder. */
 export const RUN_DIR_PREFIX = "massgen-edge-";
 
 /**
- * One service per storage folder: two runtimes on the same files would each assume that they own
- * every session. Nothing else prevents that, because services on two ports do not conflict.
+ * Allows one service per storage folder. Two runtimes on the same files would each assume that they
+ * own every session. Nothing else prevents two services, because their ports may differ.
  */
 export class StateLock {
   readonly #file: string;
@@ -26,12 +30,12 @@ export class StateLock {
   }
 
   /**
-   * Takes the lock. `dir` is the new service's own folder, which is in its runtime's command line.
-   * Ends the runtime of a killed service. Throws if a service is running on this storage.
+   * Takes the lock. `dir` is the new service's own folder; the command line of its runtime contains
+   * `dir`. Ends the runtime of a killed service. Throws if a service is running on this storage.
    */
   static take(persistTo: string, dir: string): StateLock {
     mkdirSync(persistTo, { recursive: true });
-    const lock = new StateLock(path.join(persistTo, FILE), dir);
+    const lock = new StateLock(path.join(persistTo, LOCK_FILE), dir);
     const owner = readOwner(lock.#file);
     if (owner !== null && isOwner(owner)) {
       throw new Error(
@@ -39,14 +43,14 @@ export class StateLock {
       );
     }
     if (owner !== null) removeRemains(owner);
-    lock.note(null);
+    lock.recordRuntime(null);
     return lock;
   }
 
   /**
    * Records the runtime's process id, so that the next service can end it if this one is killed.
    */
-  note(runtime: number | null): void {
+  recordRuntime(runtime: number | null): void {
     writeFileSync(
       this.#file,
       JSON.stringify({ pid: process.pid, runtime, dir: this.#dir } satisfies Owner),
@@ -62,11 +66,11 @@ function readOwner(file: string): Owner | null {
   try {
     return OwnerSchema.parse(JSON.parse(readFileSync(file, "utf8")));
   } catch {
-    return null; // missing, or cut while it was written
+    return null; // the file is missing, or its service was killed while it was written
   }
 }
 
-/** Whether the same process still runs; its pid may have been reused. */
+/** Whether the service still runs. Its process id alone may belong to another process by now. */
 const isOwner = ({ pid, dir }: Owner): boolean =>
   existsSync(dir) && /\b(start|demo)\.(ts|mjs)\b/.test(commandOf(pid));
 
@@ -76,7 +80,7 @@ function removeRemains({ runtime, dir }: Owner): void {
   if (path.basename(dir).startsWith(RUN_DIR_PREFIX)) rmSync(dir, { recursive: true, force: true });
 }
 
-/** A running process's command line; "" if there is no such process. */
+/** The command line of a running process; "" if there is no such process. */
 function commandOf(pid: number): string {
   try {
     return execFileSync("ps", ["-o", "args=", "-p", String(pid)], {
@@ -92,6 +96,6 @@ function endProcess(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // it has just exited
+    // the process has just exited
   }
 }

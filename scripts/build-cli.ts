@@ -10,7 +10,8 @@ ${CLI_FILE}`;
 await runPlain(USAGE, async () => {
   const text = await buildCli();
   await mkdir("dist", { recursive: true });
-  // Marks the folder as CommonJS, so that the file runs here as it does elsewhere.
+  // Marks the folder as CommonJS. Otherwise the package.json of the repository would apply to the
+  // file.
   await writeFile("dist/package.json", `${JSON.stringify({ type: "commonjs" })}\n`);
   await writeFile(CLI_FILE, text);
   await chmod(CLI_FILE, 0o755);

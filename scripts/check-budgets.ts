@@ -6,7 +6,8 @@ import { report } from "./checks/report";
 import { readSources } from "./checks/source";
 
 /**
- * `npm run check:budgets`: sizes of files and functions, type assertions, widths of help texts.
+ * `npm run check:budgets`: checks the sizes of files and functions, type assertions, and the widths
+ * of help texts.
  */
 const sources = await readSources(".");
 const medians = ["src", "durable-objects", "cli"].flatMap((folder) => {

@@ -9,7 +9,7 @@ import {
   dictionProblems,
   type Document,
   isAtFloor,
-  shrunk,
+  loweredCeilings,
 } from "./checks/diction-report";
 import { isSettings } from "./checks/diction-settings";
 import { report } from "./checks/report";
@@ -24,8 +24,8 @@ scripts/checks/diction.ts.
   --places FOLDER   print every place found in this folder
   --shrink          lower the ceilings to the present counts`;
 
-/** Folders that were above the floor when the check was added, with their counts. */
-const CEILINGS = "scripts/checks/diction-ceilings.json";
+/** The file with the allowed counts of folders that are above the floor. */
+const CEILINGS_FILE = "scripts/checks/diction-ceilings.json";
 
 const REMEDY = `Plain technical English: name the actor first, use an active verb and the term of the field,
 at most 25 words a sentence. Name types by nouns. Break lines of comments at 100 columns.`;
@@ -40,8 +40,8 @@ type Options = {
 };
 
 function printCounts(counts: readonly Count[], { all = false, places }: Options): void {
-  const shown = counts.filter(({ folder }) => folder === places).flatMap(({ found }) => found);
-  for (const { path, line, message } of shown) console.log(`${path}:${line} ${message}`);
+  const findings = counts.filter(({ folder }) => folder === places).flatMap(({ found }) => found);
+  for (const { path, line, message } of findings) console.log(`${path}:${line} ${message}`);
   for (const count of counts) if (all || !isAtFloor(count)) console.log(countLine(count));
 }
 
@@ -53,10 +53,10 @@ async function check(options: Options): Promise<void> {
     readAll(files.filter(isSettings)),
   ]);
   const counts = dictionCounts({ sources, documents, settings });
-  let ceilings: Ceilings = JSON.parse(await readFile(CEILINGS, "utf8"));
+  let ceilings: Ceilings = JSON.parse(await readFile(CEILINGS_FILE, "utf8"));
   if (options.shrink) {
-    ceilings = shrunk(ceilings, counts);
-    await writeFile(CEILINGS, `${JSON.stringify(ceilings, null, 2)}\n`);
+    ceilings = loweredCeilings(ceilings, counts);
+    await writeFile(CEILINGS_FILE, `${JSON.stringify(ceilings, null, 2)}\n`);
   }
   printCounts(counts, options);
   const problems = dictionProblems(counts, ceilings);

@@ -5,8 +5,8 @@ import { report } from "./checks/report";
 import { readSources } from "./checks/source";
 
 /**
- * `npm run check:imports`: imports follow the layers without cycles; closed modules, types, vendor
- * names and the runtime's `fetch` are used only where allowed.
+ * `npm run check:imports`: checks that imports follow the layers without cycles. Closed modules,
+ * types, vendor names and the runtime's `fetch` may be used only where the rules allow it.
  */
 const sources = await readSources(".");
 report("imports", sources.length, [

@@ -1,4 +1,4 @@
-// Ends the process with an explanation if its Node is too old. Scripts import this module first;
+// Ends the process with a message if Node is too old. Scripts import this module first, and
 // `npm test` runs it as a program.
 import { nodeProblem } from "./node-problem.mjs";
 

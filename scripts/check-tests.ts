@@ -4,8 +4,8 @@ import { acceptanceProblems } from "./checks/acceptance";
 import { countTests, failuresOf, mergeReports, TestReportSchema } from "./checks/test-report";
 
 /**
- * Ends a CI run: checks that every test file ran, and prints the total count as the last line.
- * Reads all JSON reports of vitest in the folder TEST_REPORTS.
+ * The last step of a CI run. Reads all JSON reports of vitest in the folder TEST_REPORTS, checks
+ * that every test file ran, and prints the numbers of tests as the last line.
  */
 const folder = process.env["TEST_REPORTS"];
 if (!folder)
@@ -16,21 +16,21 @@ if (!folder)
 const reports = (await readdir(folder))
   .filter((name) => name.endsWith(".json"))
   .map((name) => path.join(folder, name));
-const read = async (file: string) =>
+const readReport = async (file: string) =>
   TestReportSchema.parse(JSON.parse(await readFile(file, "utf8")));
-const report = mergeReports(await Promise.all(reports.map(read)));
+const report = mergeReports(await Promise.all(reports.map(readReport)));
 const testsIn = async (folder: string) =>
   (await readdir(folder, { recursive: true }))
     .filter((name) => name.endsWith(".test.ts"))
     .map((name) => path.resolve(folder, name));
 const files = (await Promise.all(["tests", "scripts", "proof"].map(testsIn))).flat();
-const { passed, failed, skipped, problems: gaps } = countTests(report, files);
-const held = report.testResults.flatMap(({ name, assertionResults }) => {
+const { passed, failed, skipped, problems: countProblems } = countTests(report, files);
+const passedTests = report.testResults.flatMap(({ name, assertionResults }) => {
   const file = path.relative(".", name).replaceAll(path.sep, "/");
   const passing = assertionResults.filter(({ status }) => status === "passed");
   return passing.map(({ ancestorTitles, title }) => ({ file, titles: [...ancestorTitles, title] }));
 });
-const problems = [...gaps, ...acceptanceProblems(held)];
+const problems = [...countProblems, ...acceptanceProblems(passedTests)];
 
 for (const failure of failuresOf(report)) console.error(`${failure}\n`);
 for (const problem of problems) console.error(problem);

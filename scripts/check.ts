@@ -7,7 +7,14 @@ const USAGE = `npm run check [-- --static]
 Runs all static checks of CI, then the tests. Stops at the first failure.
 
   --static  all but the tests`;
-const STATIC = ["check:format", "lint", "types", "check:imports", "check:budgets", "check:diction"];
+const STATIC_STEPS = [
+  "check:format",
+  "lint",
+  "types",
+  "check:imports",
+  "check:budgets",
+  "check:diction",
+];
 
 await runCommand(async () => {
   const { values } = parseArgs({
@@ -17,7 +24,7 @@ await runCommand(async () => {
     console.log(USAGE);
     return 0;
   }
-  for (const step of values.static ? STATIC : [...STATIC, "test"]) {
+  for (const step of values.static ? STATIC_STEPS : [...STATIC_STEPS, "test"]) {
     const startedAt = performance.now();
     const { status } = spawnSync("npm", ["run", "--silent", step], {
       stdio: "inherit",

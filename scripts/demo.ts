@@ -3,9 +3,9 @@ import { parseArgs } from "node:util";
 import { CliError, EXIT, type ExitCode } from "../cli/exit-codes";
 
 /**
- * `npm run demo [-- --once] [--port N]`: the real service on this machine with simulated models and
- * one question. On a terminal it then runs until Ctrl+C; with `--once`, or without a terminal, it
- * exits.
+ * `npm run demo [-- --once] [--port N]`: runs the real service on this machine with simulated
+ * models, and asks one question. On a terminal, the service then runs until Ctrl+C. With `--once`,
+ * or without a terminal, the demo ends after the answer.
  */
 const USAGE = "usage: npm run demo [-- --once] [--port N]";
 
@@ -16,8 +16,8 @@ async function main(): Promise<ExitCode> {
     return EXIT.ok;
   }
   const { playDemo } = await import("./demo/play");
-  const stay = !once && process.stdout.isTTY === true;
-  return playDemo({ stay, port, signal: interruption() });
+  const keepsRunning = !once && process.stdout.isTTY === true;
+  return playDemo({ keepsRunning, port, signal: interruption() });
 }
 
 function readOptions(): { once: boolean; port: number | undefined; help: boolean } {
@@ -33,14 +33,14 @@ function readOptions(): { once: boolean; port: number | undefined; help: boolean
   }
 }
 
-/** Aborted by signals to this process; running parts then stop in order. */
+/** A signal that aborts at Ctrl+C or a termination signal. The running parts then stop in order. */
 function interruption(): AbortSignal {
-  const interrupted = new AbortController();
-  setMaxListeners(0, interrupted.signal);
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.on(name, () => interrupted.abort(new CliError(EXIT.interrupted, "Interrupted.")));
+    process.on(name, () => controller.abort(new CliError(EXIT.interrupted, "Interrupted.")));
   }
-  return interrupted.signal;
+  return controller.signal;
 }
 
 try {

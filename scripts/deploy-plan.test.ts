@@ -20,7 +20,7 @@ describe("npm run deploy", () => {
       plan: [["deploy", "--dry-run=false"], MIGRATE],
     },
     {
-      name: "stays in one environment",
+      name: "uses the same environment for both commands",
       args: ["--env", "test"],
       plan: [
         ["deploy", "--env", "test"],
@@ -28,7 +28,7 @@ describe("npm run deploy", () => {
       ],
     },
     {
-      name: "uses one config file for both, and passes the upload's options only to the upload",
+      name: "uses the same config file for both commands, and passes other options only to the upload",
       args: ["-c=other.toml", "--keep-vars", "--message", "new"],
       plan: [
         ["deploy", "-c=other.toml", "--keep-vars", "--message", "new"],
@@ -45,7 +45,7 @@ describe("npm run deploy", () => {
   });
 
   it.each([["--name", "other"], ["--name=other"]])(
-    "refuses another name, which has no database: %s",
+    "refuses another name of the Worker, because it has no database: %s",
     (...args) => {
       expect(() => deployPlan(args)).toThrow("wrangler.toml");
     },

@@ -5,9 +5,10 @@ import { deployPlan } from "./deploy-plan";
 import { FIRST_DEPLOY_USAGE, firstDeployArguments, isFirstDeploy } from "./first-deploy/arguments";
 
 /**
- * `npm run deploy [-- --dry-run]`: bundles, measures, uploads and migrates the deployed database.
- * The dry run only bundles and measures, without network. With `--first` it also creates what a new
- * deployment needs.
+ * `npm run deploy [-- --dry-run]`: bundles the Worker, measures the bundle, uploads it, and
+ * migrates the deployed database. The dry run only bundles and measures, without network. With
+ * `--first`, the command also creates the database, bucket, secrets and key that a new deployment
+ * needs.
  */
 async function deploy(args: readonly string[]): Promise<number> {
   const plan = deployPlan(args);

@@ -9,8 +9,8 @@ import { insertKey, listKeys, revokeKey, setLimits } from "../d1/key-statements"
 import { runStatement } from "./keys/run-statement";
 
 /**
- * `npm run keys -- create | list | revoke | limit`: the service's own keys, in the local database
- * or, with `--remote`, the deployed one.
+ * `npm run keys -- create | list | revoke | limit`: manages the service's own keys in the local
+ * database or, with `--remote`, in the deployed database.
  */
 const program = new Command("keys")
   .description("The service's own keys.")
@@ -78,7 +78,7 @@ program
     const now = Date.now();
     const { id, key, secret } = toKey(ulid(now).toLowerCase(), randomBytes(SECRET_BYTES));
     const expiresAt = expires === undefined ? null : now + expires;
-    await ready(remote);
+    await ensureDatabase(remote);
     await runStatement(
       insertKey({ id, tenant, name, secretHash: hashSecret(secret), scopes, now, expiresAt }),
       remote,
@@ -96,7 +96,7 @@ program
   .option("--tenant <name>", "list keys of this tenant only", tenantOf)
   .addOption(remote())
   .action(async ({ tenant, remote }: { tenant?: string; remote: boolean }) => {
-    await ready(remote);
+    await ensureDatabase(remote);
     const rows = await runStatement(listKeys(tenant ?? null), remote);
     if (rows.length === 0) console.error("No keys.");
     else
@@ -117,7 +117,7 @@ program
   .argument("<id>", "the key's id", keyIdOf)
   .addOption(remote())
   .action(async (id: string, { remote }: { remote: boolean }) => {
-    await ready(remote);
+    await ensureDatabase(remote);
     const rows = await runStatement(revokeKey(id, Date.now()), remote);
     if (rows.length === 0) throw new Error(`Key ${id} not found. \`list\` shows all keys.`);
     console.error(`Key ${id} revoked. Its open streams are closed within a minute.`);
@@ -132,7 +132,7 @@ program
   .option("--stored-gb <number>", "stored gigabytes; 0: no limit", limitOf)
   .addOption(remote())
   .action(async ({ tenant, turns, usdPerDay, storedGb, remote }: LimitFlags) => {
-    await ready(remote);
+    await ensureDatabase(remote);
     const storedBytes = storedGb === undefined ? null : Math.round(storedGb * 1_000_000_000);
     await runStatement(
       setLimits(tenant, { turns: turns ?? null, usdPerDay: usdPerDay ?? null, storedBytes }),
@@ -149,11 +149,11 @@ type LimitFlags = {
   remote: boolean;
 };
 
-const ready = (remote: boolean): Promise<void> =>
+const ensureDatabase = (remote: boolean): Promise<void> =>
   remote ? Promise.resolve() : ensureSetup((line) => console.error(line));
 
-const dateOf = (at: unknown): string =>
-  typeof at === "number" ? new Date(at).toISOString().slice(0, 16).replace("T", " ") : "";
+const dateOf = (time: unknown): string =>
+  typeof time === "number" ? new Date(time).toISOString().slice(0, 16).replace("T", " ") : "";
 
 try {
   await program.parseAsync();

@@ -3,38 +3,38 @@ import { nodeProblem } from "./node-problem.mjs";
 
 it.each([
   {
-    name: "accepts the Node that comes with the packages",
+    name: "accepts the Node that `npm ci` installs",
     version: "24.21.0",
     platform: "linux",
-    says: null,
+    message: null,
   },
-  { name: "accepts a newer Node", version: "26.0.0", platform: "darwin", says: null },
+  { name: "accepts a newer Node", version: "26.0.0", platform: "darwin", message: null },
   {
     name: "accepts the oldest Node that every package supports",
     version: "22.12.0",
     platform: "win32",
-    says: null,
+    message: null,
   },
   {
-    name: "refuses the version before",
+    name: "refuses the version before the oldest supported one",
     version: "22.11.0",
     platform: "win32",
-    says: "this is Node 22.11.0",
+    message: "this is Node 22.11.0",
   },
   {
-    name: "recommends the packages' own Node on Linux",
+    name: "recommends the Node that `npm ci` installs, on Linux",
     version: "20.20.2",
     platform: "linux",
-    says: "npm ci",
+    message: "npm ci",
   },
   {
-    name: "recommends nodejs.org elsewhere",
+    name: "recommends nodejs.org on other systems",
     version: "20.20.2",
     platform: "darwin",
-    says: "Install Node 24: https://nodejs.org",
+    message: "Install Node 24: https://nodejs.org",
   },
-])("$name", ({ version, platform, says }) => {
+])("$name", ({ version, platform, message }) => {
   const problem = nodeProblem(version, platform);
-  if (says === null) expect(problem).toBeNull();
-  else expect(problem).toContain(says);
+  if (message === null) expect(problem).toBeNull();
+  else expect(problem).toContain(message);
 });

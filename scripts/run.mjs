@@ -1,8 +1,8 @@
 // Runs a TypeScript entry point: `node scripts/run.mjs scripts/demo.ts --once`.
 // esbuild bundles the entry without packages, and this process executes the bundle. Arguments,
-// signals, exit code and terminal are therefore those of the entry. A module that the entry loads
-// with `import()` is a file of its own, loaded only then. Plain JavaScript: a Node that is too old
-// can also start it, and the check prints the remedy.
+// signals, exit code and terminal are therefore those of the entry. A module that the entry imports
+// with `import()` is a separate file, which is loaded only by that import. This file is plain
+// JavaScript, so that a Node that is too old can start it and print the remedy.
 import "./check-node.mjs";
 import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -22,8 +22,9 @@ const folder = path.join(
   `${path.relative(root, source)}.bundle`,
 );
 const target = path.join(folder, "entry.mjs");
-// Long enough for a process to load the files of its bundle, and for a campaign to start children.
-const KEPT_MS = 24 * 60 * 60 * 1_000;
+// Age at which old files are removed: a process has then loaded the files of its bundle, and a
+// campaign has started its child processes.
+const MAX_AGE_MS = 24 * 60 * 60 * 1_000;
 
 const { outputFiles } = await build({
   entryPoints: [{ in: source, out: "entry" }],
@@ -42,12 +43,13 @@ const { outputFiles } = await build({
 
 // Renaming is atomic: another process never reads a partial file.
 const write = async ({ path: file, contents }) => {
-  const draft = `${file}.${process.pid}`;
-  await writeFile(draft, contents);
-  await rename(draft, file);
+  const temporaryFile = `${file}.${process.pid}`;
+  await writeFile(temporaryFile, contents);
+  await rename(temporaryFile, file);
 };
-// The names of all files but the entry contain a hash of their contents. So an entry finds its own
-// files, also if another process writes a newer bundle. The entry comes last: its files exist.
+// The names of all files except the entry contain a hash of their contents. So an entry finds its
+// own files, even if another process writes a newer bundle. The entry is written last, when its
+// files exist.
 await mkdir(folder, { recursive: true });
 await Promise.all(outputFiles.filter((file) => file.path !== target).map(write));
 await Promise.all(outputFiles.filter((file) => file.path === target).map(write));
@@ -60,12 +62,12 @@ async function removeOld(current) {
     const file = path.join(folder, name);
     // Another process may have removed the file.
     const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Date.now() }));
-    if (Date.now() - mtimeMs > KEPT_MS) await rm(file, { force: true });
+    if (Date.now() - mtimeMs > MAX_AGE_MS) await rm(file, { force: true });
   }
 }
 
-// On SIGTERM, `npm run` and its shell end, and the shell does not forward the signal. If the parent
-// process is gone, this process sends itself the signal.
+// On SIGTERM, `npm run` and its shell end, and the shell does not forward the signal. So this
+// process sends the signal to itself when its parent process has ended.
 if (process.env.npm_lifecycle_event) {
   const parent = process.ppid;
   const watch = setInterval(() => {

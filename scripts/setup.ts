@@ -1,21 +1,22 @@
 import { runPlain } from "../local/command-line";
 import { ensureSetup } from "../local/local-setup";
 
-/** Node's version is checked by the caller (`run.mjs`). */
+/** `run.mjs`, which starts this script, has checked the version of Node. */
 const USAGE = `npm run setup
 
-Everything a fresh clone needs. Doing it again changes nothing, and says so.`;
+Prepares a new clone for development. A second run changes nothing.`;
 
-let printed = 0;
-const say = (line: string) => {
-  printed += 1;
+let printedLines = 0;
+const print = (line: string) => {
+  printedLines += 1;
   console.log(line);
 };
 
 await runPlain(USAGE, async () => {
   try {
-    await ensureSetup(say);
-    if (printed === 0) say("Everything is set up already. Next: npm run demo, or npm start.");
+    await ensureSetup(print);
+    if (printedLines === 0)
+      print("Everything is set up already. Next: npm run demo, or npm start.");
     return 0;
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);

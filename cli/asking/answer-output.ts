@@ -5,7 +5,7 @@ import { CliError, EXIT } from "../exit-codes";
 import { reasonOf } from "../local-files";
 
 /**
- * The output on stdout: the answer, the turn as one JSON, every event as a line of JSON, or
+ * What stdout contains: the answer, the turn as one JSON object, one line of JSON per event, or
  * MassGen's `KEY: value` lines.
  */
 export type OutputForm = "answer" | "json" | "json-stream" | "automation";
@@ -13,16 +13,16 @@ export type OutputOptions = {
   form: OutputForm;
   /** The final answer is written here; `null` means stdout. */
   file: string | null;
-  /** Progress on stderr, also without a terminal. */
+  /** Shows progress on stderr, even if stderr is no terminal. */
   verbose: boolean;
 };
 
-/** Checks before the run that the file can be written. Throws CliError. */
+/** Checks that the file can be written, before the run starts. Throws CliError if it cannot be. */
 export async function requireWritable(file: string): Promise<void> {
   try {
-    const found = await stat(file).catch(() => null);
-    if (found?.isDirectory()) throw new Error("it is a folder");
-    await access(found ? file : path.dirname(file), constants.W_OK);
+    const existing = await stat(file).catch(() => null);
+    if (existing?.isDirectory()) throw new Error("it is a folder");
+    await access(existing ? file : path.dirname(file), constants.W_OK);
   } catch (cause) {
     throw new CliError(EXIT.config, `Cannot write the answer to ${file}: ${reasonOf(cause)}.`, {
       cause,
@@ -30,7 +30,7 @@ export async function requireWritable(file: string): Promise<void> {
   }
 }
 
-/** Writes the final answer. Throws CliError. */
+/** Writes the final answer to the file. Throws CliError if the file cannot be written. */
 export async function writeAnswer(file: string, text: string): Promise<void> {
   await writeFile(file, `${text}\n`).catch((cause: unknown) => {
     throw new CliError(

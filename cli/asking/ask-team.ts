@@ -7,7 +7,7 @@ import {
 import type { TurnView } from "../../src/protocol/view";
 import { runLinks, sessionPath } from "../../src/protocol/paths";
 import { beginningLines, endLines, IN_PROGRESS } from "../display/automation";
-import { displayUnder, showsProgress } from "../display/choose-display";
+import { displayForOptions, showsProgress } from "../display/choose-display";
 import { cancelRun, latestTurn, startRun, startTurn, turnFacts } from "../service/session-calls";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { attachCommand } from "../invocation";
@@ -26,29 +26,30 @@ export type AskTarget =
   | { next: { sessionId: string; body: TurnRequest } }
   | { attach: string; turn?: number };
 
-export type AskOptions = { what: AskTarget; context: RequestContext; output: OutputOptions };
+export type AskOptions = { target: AskTarget; context: RequestContext; output: OutputOptions };
 
+/** One turn of a session. Turns are numbered from 1. */
 export type Place = { sessionId: string; turn: number };
-/** `turn` is `null` if no event of the turn was received. */
+/** The result of a followed turn. `turn` is `null` if no event of the turn was received. */
 export type AskResult = { place: Place; turn: TurnView | null; exitCode: ExitCode };
 
 type RunIo = Pick<Io, "stdout" | "stderr" | "env" | "onInterrupt">;
 
-/** Starts or finds a turn, watches it and prints its result. Throws CliError. */
+/** Starts or finds a turn, follows it to its end and prints its result. Throws CliError. */
 export async function ask(options: AskOptions, io: RunIo): Promise<AskResult> {
   if (options.output.file !== null) await requireWritable(options.output.file);
-  const place = await begin(options, io);
+  const place = await startOrFind(options, io);
   if (options.output.form === "automation") announce(place, options, io);
-  const { turn, end } = await follow(place, options, io);
+  const { turn, end } = await followTurn(place, options, io);
   if (end === "detached" || !turn) return { place, turn, exitCode: EXIT.interrupted };
-  await finish(turn, place, { options, io });
+  await printEnd(turn, place, { options, io });
   return { place, turn, exitCode: exitCodeOf(turn) };
 }
 
 /**
- * Starts a turn, prints the session's id and does not wait for the result. Throws CliError.
+ * Starts a turn, prints the session's id and returns without the result. Throws CliError.
  */
-export async function askAndLeave(options: AskOptions, io: RunIo): Promise<ExitCode> {
+export async function askDetached(options: AskOptions, io: RunIo): Promise<ExitCode> {
   const started = await start(options, io);
   const { context, output } = options;
   if (output.form === "json" || output.form === "json-stream")
@@ -63,65 +64,68 @@ export async function askAndLeave(options: AskOptions, io: RunIo): Promise<ExitC
   return EXIT.ok;
 }
 
-async function begin(options: AskOptions, io: RunIo): Promise<Place> {
-  const { what, context } = options;
-  if (!("attach" in what)) {
+async function startOrFind(options: AskOptions, io: RunIo): Promise<Place> {
+  const { target, context } = options;
+  if (!("attach" in target)) {
     const started = await start(options, io);
     return { sessionId: started.session_id, turn: started.turn };
   }
-  const { attach: sessionId, turn } = what;
+  const { attach: sessionId, turn } = target;
   return {
     sessionId,
-    turn: turn ?? (await interruptibly(io, (signal) => latestTurn(sessionId, context, signal))),
+    turn: turn ?? (await runInterruptibly(io, (signal) => latestTurn(sessionId, context, signal))),
   };
 }
 
-async function start({ what, context }: AskOptions, io: RunIo): Promise<RunResponse> {
-  if ("attach" in what) throw new CliError(EXIT.config, "An existing session cannot be started.");
-  const started = await interruptibly(io, (signal) =>
-    "run" in what ? startRun(what.run, context, signal) : startTurn(what.next, context, signal),
+async function start({ target, context }: AskOptions, io: RunIo): Promise<RunResponse> {
+  if ("attach" in target) throw new CliError(EXIT.config, "An existing session cannot be started.");
+  const started = await runInterruptibly(io, (signal) =>
+    "run" in target
+      ? startRun(target.run, context, signal)
+      : startTurn(target.next, context, signal),
   );
   for (const line of warningLines(started.warnings ?? [])) io.stderr.write(`${line}\n`);
   return started;
 }
 
-async function interruptibly<T>(
+/** Runs `work`. Ctrl+C aborts its signal. */
+async function runInterruptibly<T>(
   io: Pick<Io, "onInterrupt">,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const starting = new AbortController();
+  const controller = new AbortController();
   const interrupted = new CliError(
     EXIT.interrupted,
     "Interrupted before the service answered; a run may have begun.",
   );
-  const release = io.onInterrupt(() => starting.abort(interrupted));
+  const release = io.onInterrupt(() => controller.abort(interrupted));
   try {
-    return await work(starting.signal);
+    return await work(controller.signal);
   } finally {
     release();
   }
 }
 
-async function follow(
+async function followTurn(
   { sessionId, turn }: Place,
   { context, output }: AskOptions,
   io: RunIo,
 ): Promise<TurnOutcome> {
-  const display = displayUnder(output, io);
-  const watching = new AbortController();
-  const leave = new InterruptHandler({
+  const display = displayForOptions(output, io);
+  const following = new AbortController();
+  const interrupts = new InterruptHandler({
     notices: io.stderr,
-    attachWith: attachCommand(sessionId, context.server),
+    commandToAttach: attachCommand(sessionId, context.server),
     stopDrawing: () => display.close(),
-    detach: () => watching.abort(),
-    cancel: async () => void (await cancelRun(sessionId, context, watching.signal)),
+    detach: () => following.abort(),
+    cancel: async () => void (await cancelRun(sessionId, context, following.signal)),
   });
-  const release = io.onInterrupt(leave.pressed);
+  const release = io.onInterrupt(interrupts.onPress);
   try {
-    return await watchTurn({ ...context, sessionId, turn, display, signal: watching.signal });
+    return await watchTurn({ ...context, sessionId, turn, display, signal: following.signal });
   } finally {
     release();
-    leave.done();
+    interrupts.dispose();
   }
 }
 
@@ -130,14 +134,14 @@ const urlOf = (sessionId: string, { server }: RequestContext): string =>
 
 function announce(
   { sessionId }: Place,
-  { what, context }: AskOptions,
+  { target, context }: AskOptions,
   io: Pick<Io, "stdout">,
 ): void {
   const question =
-    "run" in what
-      ? textOfQuestion(what.run.question)
-      : "next" in what
-        ? textOfQuestion(what.next.body.question)
+    "run" in target
+      ? textOfQuestion(target.run.question)
+      : "next" in target
+        ? textOfQuestion(target.next.body.question)
         : null;
   const lines = [
     ...beginningLines({ sessionId, statusUrl: urlOf(sessionId, context), question }),
@@ -147,7 +151,7 @@ function announce(
 }
 
 /** Prints the result of the turn in the requested form. */
-async function finish(
+async function printEnd(
   turn: TurnView,
   place: Place,
   { options, io }: { options: AskOptions; io: RunIo },

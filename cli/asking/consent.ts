@@ -17,36 +17,39 @@ import { uploadsIn } from "../uploads/uploads";
  */
 export type FoundConfig = { file: string; text: string };
 
-/** `answer`: asks the user; default: at the terminal. */
+/** `confirm` asks the user for consent. If it is omitted, the user is asked at the terminal. */
 export type ConsentContext = Pick<Io, "cwd" | "home"> &
-  Partial<Pick<Io, "stdin" | "stderr" | "screen" | "env">> & { answer?: Answer };
-type Answer = (message: string) => Promise<boolean>;
+  Partial<Pick<Io, "stdin" | "stderr" | "screen" | "env">> & { confirm?: Confirm };
+type Confirm = (message: string) => Promise<boolean>;
 
-/** Most stored consents. The oldest are removed, and the user is asked again. */
-const MOST_FOLDERS = 500;
-const MOST_NAMED = 10;
-/** Only the owner may read and write the file: another user could add a consent. */
+/**
+ * Most consents that are stored. For a folder whose consent was removed, the user is asked again.
+ */
+const MAX_FOLDERS = 500;
+/** Most addresses, and most files, that the question to the user lists. */
+const MAX_LISTED_NAMES = 10;
+/** Only the owner may read and write the file. Otherwise another user could add a consent. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
 /**
- * Returns if the user allows the config, now or before. Throws CliError if not, or if there is no
- * terminal to ask at.
+ * Returns if the user has allowed the config before, or allows it now. Throws CliError if the user
+ * refuses, or if there is no terminal at which the user can be asked.
  */
 export async function requireConsent(found: FoundConfig, io: ConsentContext): Promise<void> {
   if (await hasConsent(found, io)) return;
-  const shown = shownPath(found.file, io);
-  const answer = io.answer ?? terminalOf(io);
-  if (answer === null) {
+  const displayPath = shownPath(found.file, io);
+  const confirm = io.confirm ?? confirmAtTerminal(io);
+  if (confirm === null) {
     throw new CliError(
       EXIT.config,
-      `This folder has its own config, ${shown}. It is new or has changed, and you have not allowed it. To use it: ${commandLineOf("--config", shown, '"your question"')}. To allow it for good, run ${commandLineOf()} in a terminal here. To ask another team: --config NAME.`,
+      `This folder has its own config, ${displayPath}. It is new or has changed, and you have not allowed it. To use it: ${commandLineOf("--config", displayPath, '"your question"')}. To allow it for good, run ${commandLineOf()} in a terminal here. To ask another team: --config NAME.`,
     );
   }
-  if (!(await answer(questionAbout(found.text, shown)))) {
+  if (!(await confirm(questionAbout(found.text, displayPath)))) {
     throw new CliError(
       EXIT.config,
-      `${shown} is not used. To ask another team here: ${commandLineOf("--config", "NAME", '"your question"')}.`,
+      `${displayPath} is not used. To ask another team here: ${commandLineOf("--config", "NAME", '"your question"')}.`,
     );
   }
   await storeConsent(found, io);
@@ -70,16 +73,20 @@ export async function storeConsent(
   const { folders } = await readConsents(io);
   const folder = await folderOf(file);
   const others = Object.entries(folders).filter(([name]) => name !== folder);
-  const kept = [...others, [folder, hashOf(text)] as const].slice(-MOST_FOLDERS);
+  const newest = [...others, [folder, hashOf(text)] as const].slice(-MAX_FOLDERS);
   const target = consentsFile(io);
-  const draft = `${target}.${process.pid}`;
+  const temporaryFile = `${target}.${process.pid}`;
   try {
     await mkdir(path.dirname(target), { recursive: true, mode: FOLDER_MODE });
-    await writeFile(draft, `${JSON.stringify({ folders: Object.fromEntries(kept) }, null, 2)}\n`, {
-      mode: FILE_MODE,
-    });
-    await chmod(draft, FILE_MODE);
-    await rename(draft, target);
+    await writeFile(
+      temporaryFile,
+      `${JSON.stringify({ folders: Object.fromEntries(newest) }, null, 2)}\n`,
+      {
+        mode: FILE_MODE,
+      },
+    );
+    await chmod(temporaryFile, FILE_MODE);
+    await rename(temporaryFile, target);
   } catch (cause) {
     throw new CliError(EXIT.config, `Cannot write ${shownPath(target, io)}: ${reasonOf(cause)}.`, {
       cause,
@@ -87,46 +94,49 @@ export async function storeConsent(
   }
 }
 
-/** The stored consents; empty if the file is missing or invalid. */
+/** Returns the stored consents: none if the file is missing or invalid. */
 async function readConsents(
   io: Pick<Io, "cwd" | "home">,
 ): Promise<{ folders: Record<string, string> }> {
   const text = await readTextFile(consentsFile(io), {
-    what: "file of consents",
-    shown: shownPath(consentsFile(io), io),
+    fileKind: "file of consents",
+    displayPath: shownPath(consentsFile(io), io),
   });
   return ConsentsSchema.safeParse(parseJson(text ?? "")).data ?? { folders: {} };
 }
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** The config's folder with symbolic links resolved: a consent belongs to the real folder. */
+/**
+ * The config's folder with symbolic links resolved, because a consent belongs to the real folder.
+ */
 const folderOf = (file: string): Promise<string> => realpath(path.dirname(file));
 
-function terminalOf({ stdin, stderr, screen, env }: ConsentContext): Answer | null {
+function confirmAtTerminal({ stdin, stderr, screen, env }: ConsentContext): Confirm | null {
   if (!stdin || !stderr || !screen || !env || !isInteractive({ stdin, stderr })) return null;
   return (message) => askYes(message, { stdin, screen, env });
 }
 
-function questionAbout(text: string, shown: string): string {
+function questionAbout(text: string, displayPath: string): string {
   const addresses = [
     ...new Set(text.match(/\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>,)}\]]+/gi) ?? []),
   ];
   return [
-    `This folder has its own config, ${shown}. It chooses the models and tools, and the data that they receive.`,
-    namedIn("addresses", addresses),
-    namedIn("files to attach", uploadsIn(text)),
+    `This folder has its own config, ${displayPath}. It chooses the models and tools, and the data that they receive.`,
+    listNames("addresses", addresses),
+    listNames("files to attach", uploadsIn(text)),
     "Use it for questions in this folder?",
   ]
     .filter((line) => line !== "")
     .join("\n");
 }
 
-function namedIn(what: string, names: readonly string[]): string {
+function listNames(title: string, names: readonly string[]): string {
   if (names.length === 0) return "";
-  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
-  return `It names ${what}: ${names
-    .slice(0, MOST_NAMED)
+  const more =
+    names.length > MAX_LISTED_NAMES ? ` and ${names.length - MAX_LISTED_NAMES} more` : "";
+  return `It names ${title}: ${names
+    .slice(0, MAX_LISTED_NAMES)
     .map((name) => toLine(name).slice(0, 120))
     .join(", ")}${more}.`;
 }

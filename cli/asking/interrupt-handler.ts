@@ -1,21 +1,24 @@
 import type { Output } from "../terminal/output";
 
 export type InterruptOptions = {
+  /** Receives the messages for the user. */
   notices: Output;
   /** The command that attaches to the run again. */
-  attachWith: string;
-  /** Stops the display and continues to follow the run. */
+  commandToAttach: string;
+  /** Stops the live display. The run is still followed. */
   stopDrawing: () => void;
   /** Stops following the run. */
   detach: () => void;
   /** Asks the service to cancel the run. */
   cancel: () => Promise<void>;
+  /** Time after the first press in which a second press cancels the run. */
   windowMs?: number;
+  /** Longest wait for the end of a cancelled run. */
   confirmMs?: number;
 };
 
 const WINDOW_MS = 2_000;
-/** Longest wait for the confirmation of a cancellation. */
+
 const CONFIRM_MS = 10_000;
 
 /**
@@ -24,33 +27,33 @@ const CONFIRM_MS = 10_000;
  * program at once.
  */
 export class InterruptHandler {
-  #pressed = 0;
+  #presses = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(readonly options: InterruptOptions) {}
 
-  readonly pressed = (): void => {
-    this.#pressed += 1;
-    if (this.#pressed === 1) this.#first();
-    else if (this.#pressed === 2) this.#second();
+  readonly onPress = (): void => {
+    this.#presses += 1;
+    if (this.#presses === 1) this.#detachLater();
+    else if (this.#presses === 2) this.#cancel();
     else this.options.detach();
   };
 
   /** Clears the timer once the run is no longer followed. */
-  done(): void {
+  dispose(): void {
     clearTimeout(this.#timer);
   }
 
-  #first(): void {
-    const { notices, attachWith, stopDrawing, detach, windowMs = WINDOW_MS } = this.options;
+  #detachLater(): void {
+    const { notices, commandToAttach, stopDrawing, detach, windowMs = WINDOW_MS } = this.options;
     stopDrawing();
     notices.write(
-      `\nDetached: the run continues. To attach again:\n  ${attachWith}\nPress Ctrl+C again within ${windowMs / 1000} s to cancel the run.\n`,
+      `\nDetached: the run continues. To attach again:\n  ${commandToAttach}\nPress Ctrl+C again within ${windowMs / 1000} s to cancel the run.\n`,
     );
     this.#timer = setTimeout(detach, windowMs);
   }
 
-  #second(): void {
+  #cancel(): void {
     const { notices, detach, cancel, confirmMs = CONFIRM_MS } = this.options;
     clearTimeout(this.#timer);
     notices.write("Cancelling the run …\n");

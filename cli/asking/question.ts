@@ -4,27 +4,28 @@ import { commandLineOf } from "../invocation";
 import type { Input, Io } from "../io";
 
 /**
- * UTF-8 uses at most three bytes per UTF-16 code unit. One more byte shows that the text is too
- * long.
+ * Most bytes that are read from stdin. UTF-8 uses at most three bytes per UTF-16 code unit. The one
+ * byte more shows that the text is too long.
  */
 const MAX_BYTES = 3 * MAX_QUESTION_CHARS + 1;
 
 /**
- * The question: the words of the command line. A final `-` adds the text of stdin. Without words,
- * the question is read from a pipe. Throws CliError for an invalid question.
+ * Returns the question: the words of the command line. If the last word is `-`, the text of stdin
+ * is added. Without words, the question is read from a pipe. Throws CliError for an invalid
+ * question.
  */
 export async function readQuestion(
   words: readonly string[],
   { stdin }: Pick<Io, "stdin">,
 ): Promise<string> {
-  const fromPipe = words.length === 0 ? stdin.isTTY !== true : words.at(-1) === "-";
-  const typed = (fromPipe ? words.slice(0, -1) : words).join(" ");
-  if (!fromPipe) return toQuestion(typed);
+  const readsStdin = words.length === 0 ? stdin.isTTY !== true : words.at(-1) === "-";
+  const typed = (readsStdin ? words.slice(0, -1) : words).join(" ");
+  if (!readsStdin) return toQuestion(typed);
   const piped = await readAll(stdin);
   return toQuestion(typed === "" ? piped : `${typed}\n\n${piped}`);
 }
 
-/** `text` if it is a question. Throws CliError. */
+/** Returns `text` if it is a valid question. Otherwise throws CliError. */
 export function toQuestion(text: string): string {
   const parsed = QuestionSchema.safeParse(text);
   if (parsed.success) return parsed.data;
@@ -35,7 +36,10 @@ export function toQuestion(text: string): string {
   );
 }
 
-/** Reads stdin up to the longest valid question, and removes the final line feed. */
+/**
+ * Reads stdin and removes the final line feed. Stops reading once the text is longer than any valid
+ * question. Throws CliError if the input is not UTF-8.
+ */
 export async function readAll(stdin: Input): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;

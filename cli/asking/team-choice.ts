@@ -18,13 +18,14 @@ export type TeamFlags = {
   file?: readonly string[] | undefined;
 };
 
-/** The chosen team: its part of the request, and its name for messages. */
+/** The chosen team. `request` is its part of the API request. */
 export type TeamChoice = {
   request: Pick<RunRequest, "config" | "config_yaml">;
   source: ConfigSource;
-  described: string;
+  /** The team's name in messages. */
+  description: string;
   /** Attachments of the first question; omitted if there are none. */
-  attached?: readonly QuestionPart[];
+  attachments?: readonly QuestionPart[];
 };
 
 type Folders = Pick<Io, "cwd" | "home">;
@@ -32,10 +33,10 @@ type Folders = Pick<Io, "cwd" | "home">;
 type TeamChoiceContext = Folders & Pick<Io, "stderr"> & ConsentContext;
 
 /**
- * Chooses the team: the one that the command line names, else the project's `.massgen/config.yaml`,
- * else the user's config, else the service's default team. A file is sent unchanged, so that errors
- * have line and column. Throws CliError, also if the user does not allow the project's config.
- * `fetchers` download attachments.
+ * Chooses the team that the command line names. Without such a name, uses the project's
+ * `.massgen/config.yaml`, then the user's config, then the service's default team. A file is sent
+ * unchanged, so that the service's errors name the file's line and column. Throws CliError, also if
+ * the user does not allow the project's config. `fetchers` download attachments.
  */
 export async function chooseTeam(
   flags: TeamFlags,
@@ -46,18 +47,18 @@ export async function chooseTeam(
   const uploads = uploadsOf(team.source.text ?? "", flags.file ?? []);
   return uploads.length === 0
     ? team
-    : { ...team, attached: await readUploads(uploads, io, fetchers) };
+    : { ...team, attachments: await readUploads(uploads, io, fetchers) };
 }
 
 async function teamOf(flags: TeamFlags, io: TeamChoiceContext): Promise<TeamChoice> {
-  const single = flags.model !== undefined || flags.backend !== undefined;
-  if (flags.config !== undefined && (single || flags.systemMessage !== undefined)) {
+  const namesModels = flags.model !== undefined || flags.backend !== undefined;
+  if (flags.config !== undefined && (namesModels || flags.systemMessage !== undefined)) {
     throw new CliError(
       EXIT.config,
       "A config names its models: omit --model, --backend and --system-message.",
     );
   }
-  if (single) return teamOfModels(flags);
+  if (namesModels) return teamOfModels(flags);
   if (flags.systemMessage !== undefined)
     throw new CliError(EXIT.config, "--system-message needs --model.");
   if (flags.config !== undefined) return namedTeam(flags.config, io);
@@ -66,19 +67,22 @@ async function teamOf(flags: TeamFlags, io: TeamChoiceContext): Promise<TeamChoi
     return {
       request: {},
       source: { name: "the usual team", text: null },
-      described: "the service's usual team",
+      description: "the service's usual team",
     };
   if (found.needsConsent) await requireConsent(found, io);
   return found.team;
 }
 
-/** `needsConsent`: the config belongs to the folder, so another person may have written it. */
+/**
+ * The config file that applies without `--config`, and its team. `needsConsent` is true for a
+ * config of the current folder, because another person may have written it.
+ */
 export type FoundTeam = FoundConfig & { team: TeamChoice; needsConsent: boolean };
 
-/** The config that applies in this folder without `--config`; `null` if there is no such file. */
+/** Returns the config that applies without `--config`; `null` if there is no such file. */
 export async function foundTeam(io: Folders): Promise<FoundTeam | null> {
   for (const file of [projectConfig(io), userConfig(io)]) {
-    const text = await readTextFile(file, { what: "config", shown: shownPath(file, io) });
+    const text = await readTextFile(file, { fileKind: "config", displayPath: shownPath(file, io) });
     if (text === null) continue;
     return {
       file,
@@ -90,23 +94,26 @@ export async function foundTeam(io: Folders): Promise<FoundTeam | null> {
   return null;
 }
 
-/** The team of `--config`: an existing file, else a team of the service. */
-async function namedTeam(named: string, io: Folders): Promise<TeamChoice> {
-  const text = await readTextFile(path.resolve(io.cwd, named), { what: "config", shown: named });
-  if (text !== null) return teamOfText(text, named);
-  const isName = /^[a-z0-9][\w-]*$/i.test(named) && named.length <= 200;
+/** Returns the team that `--config` names: a file if it exists, otherwise a team of the service. */
+async function namedTeam(configName: string, io: Folders): Promise<TeamChoice> {
+  const text = await readTextFile(path.resolve(io.cwd, configName), {
+    fileKind: "config",
+    displayPath: configName,
+  });
+  if (text !== null) return teamOfText(text, configName);
+  const isName = /^[a-z0-9][\w-]*$/i.test(configName) && configName.length <= 200;
   if (!isName)
-    throw new CliError(EXIT.config, `Cannot read the config ${named}: there is no such file.`);
+    throw new CliError(EXIT.config, `Cannot read the config ${configName}: there is no such file.`);
   return {
-    request: { config: named },
-    source: { name: named, text: null },
-    described: `team ${named} of the service`,
+    request: { config: configName },
+    source: { name: configName, text: null },
+    description: `team ${configName} of the service`,
   };
 }
 
 function teamOfText(text: string, name: string): TeamChoice {
   if (text.trim() === "") throw new CliError(EXIT.config, `The config ${name} is empty.`);
-  return { request: { config_yaml: text }, source: { name, text }, described: name };
+  return { request: { config_yaml: text }, source: { name, text }, description: name };
 }
 
 /**
@@ -123,6 +130,6 @@ function teamOfModels({ model = [], backend, systemMessage }: TeamFlags): TeamCh
     },
     ...(systemMessage === undefined ? {} : { system_message: systemMessage }),
   }));
-  const described = models.map((name) => name ?? backend).join(", ");
-  return { request: { config: { agents } }, source: { name: MODEL_FLAG, text: null }, described };
+  const description = models.map((name) => name ?? backend).join(", ");
+  return { request: { config: { agents } }, source: { name: MODEL_FLAG, text: null }, description };
 }

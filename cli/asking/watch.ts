@@ -17,14 +17,14 @@ export type WatchOptions = Connection &
   };
 
 /**
- * `detached`: the signal stopped the following, and the turn continues. `turn` is `null` if no
- * event of the turn was received.
+ * `over`: the turn has ended. `detached`: `signal` was aborted, and the turn continues. `turn` is
+ * `null` if no event of the turn was received.
  */
 export type TurnOutcome = { end: "over" | "detached"; view: SessionView; turn: TurnView | null };
 
 /**
  * Follows one turn to its end and shows it on `display`. Reconnects after lost connections and
- * restarts of the service. Only reads: aborting `signal` does not change the run. Throws CliError.
+ * restarts of the service. Aborting `signal` does not change the run. Throws CliError.
  */
 export async function watchTurn(options: WatchOptions): Promise<TurnOutcome> {
   const { display, signal } = options;
@@ -35,7 +35,7 @@ export async function watchTurn(options: WatchOptions): Promise<TurnOutcome> {
     turn: turnOf(view, options.turn) ?? null,
   });
   try {
-    for await (const { raw, event: received } of followed(options)) {
+    for await (const { raw, event: received } of eventsOf(options)) {
       const event = WireEventSchema.safeParse(received).data ?? null;
       if (event) apply(view, event);
       display.update({ raw, event }, view);
@@ -46,15 +46,15 @@ export async function watchTurn(options: WatchOptions): Promise<TurnOutcome> {
   } finally {
     display.close();
   }
-  const over = outcome("over");
-  if (over.turn && over.turn.status !== "running") return over;
+  const finalOutcome = outcome("over");
+  if (finalOutcome.turn && finalOutcome.turn.status !== "running") return finalOutcome;
   throw new CliError(
     EXIT.execution,
     `The service sent no end of turn ${options.turn}. It may be older than this program.`,
   );
 }
 
-function followed({ sessionId, turn, display, signal, ...options }: WatchOptions) {
+function eventsOf({ sessionId, turn, display, signal, ...options }: WatchOptions) {
   const { server, idleMs, giveUpAfterMs } = options;
   const onConnection = (state: "lost" | "back") =>
     display.notice(

@@ -68,8 +68,11 @@ export function toLimit(text: string): number {
   return limit;
 }
 
-/** Collects the values of a repeatable option. */
-export const collect = (text: string, before: readonly string[] | undefined): readonly string[] => {
+/** Adds a value of a repeatable option to its previous values. */
+export const collect = (
+  text: string,
+  previous: readonly string[] | undefined,
+): readonly string[] => {
   if (text.trim() === "") throw new InvalidArgumentError("Name a model.");
-  return [...(before ?? []), text.trim()];
+  return [...(previous ?? []), text.trim()];
 };

@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { ask, askAndLeave, type AskResult, type AskOptions } from "../asking/ask-team";
+import { ask, askDetached, type AskResult, type AskOptions } from "../asking/ask-team";
 import { readQuestion } from "../asking/question";
 import { chooseTeam, type TeamChoice } from "../asking/team-choice";
 import { converse } from "../conversation/interactive";
@@ -40,7 +40,7 @@ export const registerAsk: Register = (program, { io, end }) => {
 
 async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCode> {
   const output = toOutput(flags);
-  if (flags.attach !== undefined) return attachInstead(words, flags, io);
+  if (flags.attach !== undefined) return attachToRun(words, flags, io);
   const isConversation =
     words.length === 0 &&
     isInteractive(io) &&
@@ -55,13 +55,13 @@ async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCod
     team.source.text !== null &&
     (output.verbose || io.stderr.isTTY)
   )
-    io.stderr.write(`team    ${team.described}\n`);
-  printAttached(team.attached, io);
-  const what = {
-    run: { question: withUploads(question, team.attached), ...team.request, ...toLimits(flags) },
+    io.stderr.write(`team    ${team.description}\n`);
+  printAttached(team.attachments, io);
+  const target = {
+    run: { question: withUploads(question, team.attachments), ...team.request, ...toLimits(flags) },
   };
-  const options: AskOptions = { what, context: contextOf(connection, team), output };
-  return flags.detach ? askAndLeave(options, io) : (await ask(options, io)).exitCode;
+  const options: AskOptions = { target, context: contextOf(connection, team), output };
+  return flags.detach ? askDetached(options, io) : (await ask(options, io)).exitCode;
 }
 
 const contextOf = ({ server, key }: Connection, { source }: TeamChoice): AskOptions["context"] => ({
@@ -70,21 +70,21 @@ const contextOf = ({ server, key }: Connection, { source }: TeamChoice): AskOpti
   config: source,
 });
 
-async function attachInstead(words: string[], flags: AskFlags, io: Io): Promise<ExitCode> {
-  const limits = Object.keys(toLimits(flags)).length > 0;
-  const team =
+async function attachToRun(words: string[], flags: AskFlags, io: Io): Promise<ExitCode> {
+  const hasLimits = Object.keys(toLimits(flags)).length > 0;
+  const otherFlag =
     flags.config ??
     flags.model ??
     flags.backend ??
     flags.systemMessage ??
     flags.file ??
     flags.detach;
-  if (words.length > 0 || limits || team !== undefined) {
+  if (words.length > 0 || hasLimits || otherFlag !== undefined) {
     throw new CliError(EXIT.config, "--attach watches an existing run: omit question and limits.");
   }
   const context = await connect(flags, io);
   const result: AskResult = await ask(
-    { what: { attach: flags.attach ?? "" }, context, output: toOutput(flags) },
+    { target: { attach: flags.attach ?? "" }, context, output: toOutput(flags) },
     io,
   );
   return result.exitCode;
@@ -98,9 +98,9 @@ export const registerAttach: Register = (program, { io, end }) => {
     .argument("[turn]", "the turn's number", toTurn)
     .action(
       async (sessionId: string, turn: number | undefined, flags: ConnectionFlags & OutputFlags) => {
-        const what = { attach: sessionId, ...(turn === undefined ? {} : { turn }) };
+        const target = { attach: sessionId, ...(turn === undefined ? {} : { turn }) };
         const output = toOutput(flags);
-        end((await ask({ what, context: await connect(flags, io), output }, io)).exitCode);
+        end((await ask({ target, context: await connect(flags, io), output }, io)).exitCode);
       },
     );
   program.addCommand(command);

@@ -35,29 +35,29 @@ export const registerInit: Register = (config, { io, end }) => {
 async function init(flags: InitFlags, io: Io): Promise<ExitCode> {
   const { user, force } = flags;
   const file = user ? userConfig(io) : projectConfig(io);
-  const shown = shownPath(file, io);
-  const cannot = (why: string, cause?: unknown) =>
-    new CliError(EXIT.config, `Cannot write ${shown}: ${why}.`, { cause });
-  const isThere = await stat(file).catch(() => null);
-  if (isThere && !force) throw cannot(IS_THERE); // before the first question
+  const displayPath = shownPath(file, io);
+  const writeError = (why: string, cause?: unknown) =>
+    new CliError(EXIT.config, `Cannot write ${displayPath}: ${why}.`, { cause });
+  const existingFile = await stat(file).catch(() => null);
+  if (existingFile && !force) throw writeError(ALREADY_EXISTS); // before the first question
   const yaml = await yamlOf(flags, io);
   try {
     await mkdir(path.dirname(file), { recursive: true });
     await writeFile(file, yaml, { flag: force ? "w" : "wx" });
   } catch (cause) {
-    throw cannot(codeOf(cause) === "EEXIST" ? IS_THERE : reasonOf(cause), cause);
+    throw writeError(codeOf(cause) === "EEXIST" ? ALREADY_EXISTS : reasonOf(cause), cause);
   }
   if (!user) await storeConsent({ file, text: yaml }, io); // the user has just created the config
   io.stdout.write(
-    `Wrote ${shown}. Check it: ${commandLineOf("config", "validate", ...(user ? [shown] : []))}\n`,
+    `Wrote ${displayPath}. Check it: ${commandLineOf("config", "validate", ...(user ? [displayPath] : []))}\n`,
   );
   return EXIT.ok;
 }
 
 async function yamlOf(flags: InitFlags, io: Io): Promise<string> {
   const { team, model, backend } = flags;
-  const own = model !== undefined || backend !== undefined;
-  if (team !== undefined && own)
+  const namesModels = model !== undefined || backend !== undefined;
+  if (team !== undefined && namesModels)
     throw new CliError(EXIT.config, "Use either --team, or --model with --backend.");
   if (model !== undefined) return teamYaml(model, backend);
   if (team !== undefined) return copiedTeam(await teamText(team, await connect(flags, io)));
@@ -93,14 +93,18 @@ async function chooseTeam(connection: Connection, io: Io): Promise<string | null
     hint: toLine(title),
   }));
   if (options.length === 0) return null;
-  const own = { value: OWN, label: "models of my own", hint: "name them" };
-  const chosen = await askChoice("Which team works on your questions?", [...options, own], io);
-  return chosen === OWN ? null : chosen;
+  const ownModels = { value: OWN_MODELS, label: "models of my own", hint: "name them" };
+  const chosen = await askChoice(
+    "Which team works on your questions?",
+    [...options, ownModels],
+    io,
+  );
+  return chosen === OWN_MODELS ? null : chosen;
 }
 
-const IS_THERE = "it already exists; --force overwrites it";
+const ALREADY_EXISTS = "it already exists; --force overwrites it";
 
-/** `needs OPENAI_API_KEY`. */
+/** Returns the missing settings as a text such as `needs OPENAI_API_KEY`. */
 function needsOf(missing: readonly { detail: string }[]): string {
   const names = missing.flatMap(
     ({ detail }) => /\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b/.exec(detail)?.[0] ?? [],
@@ -108,19 +112,19 @@ function needsOf(missing: readonly { detail: string }[]): string {
   return names.length > 0 ? `needs ${[...new Set(names)].join(", ")}` : "not available";
 }
 
-/** The choice of own models. No team has this name. */
-const OWN = "";
+/** The value of the choice "models of my own". No team has an empty name. */
+const OWN_MODELS = "";
 
 async function askModels(io: Io): Promise<readonly string[]> {
   const question = "Which models work on your questions? Separate them by commas.";
-  const given = await askText(question, "gpt-6.1-terra, claude-sonnet-5-5", io);
-  return given.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]));
+  const namesText = await askText(question, "gpt-6.1-terra, claude-sonnet-5-5", io);
+  return namesText.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]));
 }
 
-/** Text that is the same string in YAML without quotes. */
-const PLAIN = /^[A-Za-z][\w./-]*$/;
+/** Texts that need no quotes in YAML, except for words such as `true`. */
+const UNQUOTED_SCALAR = /^[A-Za-z][\w./-]*$/;
 const scalar = (text: string): string =>
-  PLAIN.test(text) && !/^(true|false|null|yes|no|on|off)$/i.test(text)
+  UNQUOTED_SCALAR.test(text) && !/^(true|false|null|yes|no|on|off)$/i.test(text)
     ? text
     : JSON.stringify(text);
 
@@ -142,14 +146,14 @@ timeout_settings:
 }
 
 /**
- * Comments that are wrong in a copy: the path of the schema for editors, and the command with the
- * original's path.
+ * Comments of an included team that would be wrong in a copy: the schema's path for editors, and a
+ * command with the path of the original file.
  */
-const OF_THE_ORIGINAL = [
+const COMMENTS_OF_ORIGINAL = [
   /^# yaml-language-server:.*\r?\n/m,
   /^#\r?\n# +npm run ask -- --config configs\/.*\r?\n/m,
 ];
 
-/** The YAML of an included team without comments that are wrong in a copy. */
+/** The YAML of an included team, without the comments that would be wrong in a copy. */
 export const copiedTeam = (yaml: string): string =>
-  OF_THE_ORIGINAL.reduce((text, comment) => text.replace(comment, ""), yaml);
+  COMMENTS_OF_ORIGINAL.reduce((text, comment) => text.replace(comment, ""), yaml);

@@ -53,7 +53,7 @@ async function validate(file: string | undefined, flags: Flags, io: Io): Promise
   return verdict.runnable ? EXIT.ok : EXIT.config;
 }
 
-/** Adds errors that only this machine can find. */
+/** Adds errors that only this machine can find, for example a missing upload file. */
 const withFaults = <T extends Verdict>(verdict: T, faults: readonly Fault[]): T =>
   faults.length === 0
     ? verdict
@@ -68,7 +68,7 @@ async function configToCheck(
     file === undefined ? [projectConfig(io), userConfig(io)] : [path.resolve(io.cwd, file)];
   for (const place of places) {
     const name = file ?? shownPath(place, io);
-    const text = await readTextFile(place, { what: "config", shown: name });
+    const text = await readTextFile(place, { fileKind: "config", displayPath: name });
     if (text !== null) return { name, text };
   }
   if (file !== undefined)
@@ -83,7 +83,7 @@ async function configToCheck(
 const isMissing = ({ code, need }: Fault): boolean =>
   code === "key_not_set" || need === "host_context_path";
 
-/** The service's findings about a config, each with its line and a caret. */
+/** The service's verdict about a config as lines of text. A fault shows its line and a caret. */
 export function verdictLines(
   { runnable, errors, refusals, warnings }: Verdict,
   source: ConfigSource,

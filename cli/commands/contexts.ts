@@ -37,9 +37,9 @@ export const registerPush: Register = (program, { io, end }) => {
       const upload = await push(directory, flags, connection, io);
       if (upload && flags.json) io.stdout.write(`${escapeJson(JSON.stringify(upload))}\n`);
       else if (upload) {
-        const what = upload.status === "unchanged" ? "is unchanged" : "is pushed";
+        const outcome = upload.status === "unchanged" ? "is unchanged" : "is pushed";
         io.stdout.write(
-          `${upload.name} ${what}: version ${upload.version}, ${plural(upload.files, "file")}, ${upload.bytes} bytes.\n`,
+          `${upload.name} ${outcome}: version ${upload.version}, ${plural(upload.files, "file")}, ${upload.bytes} bytes.\n`,
         );
       }
       end(EXIT.ok);

@@ -25,7 +25,7 @@ const MARKS: Record<Finding["state"], { mark: string; tone: Tone }> = {
   bad: { mark: "bad", tone: "bad" },
 };
 
-/** `doctor`: checks all that a question needs, one line per finding. */
+/** `doctor`: checks everything that a question needs, and prints one line per finding. */
 export const registerDoctor: Register = (program, { io, end }) => {
   const command = withConnection(new Command("doctor"))
     .description("check Node, the config found here, the service, the clock and the key")
@@ -64,28 +64,32 @@ const finding = (
   exitCode,
 });
 
-/** A larger clock difference makes tickets and keys look expired, or not yet valid. */
+/**
+ * Largest accepted clock difference between this machine and the service. With a larger one,
+ * tickets and keys look expired or not yet valid.
+ */
 const MAX_SKEW_MS = 30_000;
 
 type ServiceAccess = Connection & { origins: Origins };
 type Place = Pick<Io, "cwd" | "home">;
 
-/** All findings. If the service does not respond, checks that need it are omitted. */
+/** Runs all checks. If the service does not respond, the checks that need it are omitted. */
 export async function examine(connection: ServiceAccess, io: Place): Promise<Finding[]> {
   const service = await examineService(connection);
   const reachable = service.every(({ state }) => state !== "bad");
   return [
     finding("program", "good", `massgen-edge ${VERSION}, Node ${process.versions.node}`),
     ...service,
-    ...(reachable ? [await guarded("key", () => examineKey(connection))] : []),
-    ...(await examineFile(io)),
-    await guarded("config", () => examineConfig(reachable ? connection : null, io)),
+    ...(reachable ? [await runCheck("key", () => examineKey(connection))] : []),
+    ...(await examineCredentialsFile(io)),
+    await runCheck("config", () => examineConfig(reachable ? connection : null, io)),
   ];
 }
 
-async function guarded(subject: string, look: () => Promise<Finding>): Promise<Finding> {
+/** Runs a check. A CliError of the check becomes a bad finding. */
+async function runCheck(subject: string, check: () => Promise<Finding>): Promise<Finding> {
   try {
-    return await look();
+    return await check();
   } catch (error) {
     if (error instanceof CliError) return finding(subject, "bad", error.message, error.exitCode);
     throw error;
@@ -93,7 +97,7 @@ async function guarded(subject: string, look: () => Promise<Finding>): Promise<F
 }
 
 async function examineService(connection: ServiceAccess): Promise<Finding[]> {
-  const where = `${connection.server} (${connection.origins.server})`;
+  const address = `${connection.server} (${connection.origins.server})`;
   try {
     const startedAt = Date.now();
     const { status, headers, bytes } = await receive("/healthz", connection);
@@ -103,17 +107,17 @@ async function examineService(connection: ServiceAccess): Promise<Finding[]> {
         finding(
           "service",
           "bad",
-          `${where} is not this service. Check the address.`,
+          `${address} is not this service. Check the address.`,
           EXIT.unreachable,
         ),
       ];
     }
-    const version = health.data.version ?? (await documentVersion(connection));
+    const version = health.data.version ?? (await versionInDocument(connection));
     return [
       finding(
         "service",
         "good",
-        `${where} answers in ${Date.now() - startedAt} ms${version ? `, version ${version}` : ""}`,
+        `${address} answers in ${Date.now() - startedAt} ms${version ? `, version ${version}` : ""}`,
       ),
       ...examineClock(headers.get("date"), (startedAt + Date.now()) / 2),
     ];
@@ -124,7 +128,8 @@ async function examineService(connection: ServiceAccess): Promise<Finding[]> {
   }
 }
 
-async function documentVersion(connection: Connection): Promise<string | null> {
+/** The version in the OpenAPI document, for a service whose `/healthz` has no version. */
+async function versionInDocument(connection: Connection): Promise<string | null> {
   const { bytes } = await receive("/openapi.json", connection);
   const document = parseJson(new TextDecoder().decode(bytes));
   return DocumentSchema.safeParse(document).data?.info.version ?? null;
@@ -134,35 +139,40 @@ const receive = (path: string, connection: Connection) =>
   callService(connection, (client) => client.receive({ method: "GET", path }));
 
 /**
- * `now` is this machine's time when the service answered. No finding without a date: a service on
- * this machine sends none.
+ * Compares the clocks. `date` is the service's `Date` header, `now` is this machine's time at the
+ * same moment. Returns no finding without a date, because a service on this machine sends none.
  */
 export function examineClock(date: string | null, now: number): Finding[] {
-  const there = date === null ? Number.NaN : Date.parse(date);
-  if (Number.isNaN(there)) return [];
-  const skewMs = Math.round(now - there);
+  const serviceTime = date === null ? Number.NaN : Date.parse(date);
+  if (Number.isNaN(serviceTime)) return [];
+  const skewMs = Math.round(now - serviceTime);
   if (Math.abs(skewMs) <= MAX_SKEW_MS)
     return [finding("clock", "good", "agrees with the service's")];
-  const how = `${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? "ahead of" : "behind"}`;
+  const difference = `${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? "ahead of" : "behind"}`;
   return [
-    finding("clock", "bad", `this machine's clock is ${how} the service's. Set it`, EXIT.config),
+    finding(
+      "clock",
+      "bad",
+      `this machine's clock is ${difference} the service's. Set it`,
+      EXIT.config,
+    ),
   ];
 }
 
 async function examineKey(connection: ServiceAccess): Promise<Finding> {
   const { origins, key } = connection;
   const access = await judgeAccess(connection);
-  const from = key === undefined ? "" : ` (${origins.key})`;
+  const keySource = key === undefined ? "" : ` (${origins.key})`;
   switch (access.kind) {
     case "good":
-      return finding("key", "good", `accepted by the service${from}`);
+      return finding("key", "good", `accepted by the service${keySource}`);
     case "open":
-      return finding("key", "good", `the service needs no key${from}`);
+      return finding("key", "good", `the service needs no key${keySource}`);
     case "limited":
       return finding(
         "key",
         "note",
-        `valid${from}, but without the scope read: attach and show will not work`,
+        `valid${keySource}, but without the scope read: attach and show will not work`,
       );
     case "refused":
       return finding(
@@ -170,13 +180,13 @@ async function examineKey(connection: ServiceAccess): Promise<Finding> {
         "bad",
         key === undefined
           ? `no key is set. To store a key: ${commandLineOf("login")}`
-          : `the service refuses it${from}`,
+          : `the service refuses it${keySource}`,
         EXIT.refused,
       );
   }
 }
 
-async function examineFile(io: Place): Promise<Finding[]> {
+async function examineCredentialsFile(io: Place): Promise<Finding[]> {
   if (!(await isExposed(io))) return [];
   const shown = shownPath(credentialsFile(io), io);
   return [
@@ -191,50 +201,54 @@ async function examineFile(io: Place): Promise<Finding[]> {
 
 async function examineConfig(connection: Connection | null, io: Place): Promise<Finding> {
   const found = await foundTeam(io);
-  if (found === null) return examineUsualTeam(connection);
+  if (found === null) return examineDefaultTeam(connection);
   const { team, text } = found;
   if (connection === null)
-    return finding("config", "note", `${team.described}, not checked: service unreachable`);
+    return finding("config", "note", `${team.description}, not checked: service unreachable`);
   const { data } = await validateConfig(text, connection);
   if (data.runnable && found.needsConsent && !(await hasConsent(found, io)))
     return finding(
       "config",
       "note",
-      `${team.described} can run; you are asked whether to use it at the first question here`,
+      `${team.description} can run; you are asked whether to use it at the first question here`,
     );
-  if (data.runnable) return finding("config", "good", `${team.described} can run`);
+  if (data.runnable) return finding("config", "good", `${team.description} can run`);
   const missing = [...data.errors, ...data.refusals];
   if (lacksOnlyKeys(missing)) {
     return finding(
       "config",
       "note",
-      `${team.described} is valid, but cannot run yet. ${missing[0]?.detail ?? ""}`,
+      `${team.description} is valid, but cannot run yet. ${missing[0]?.detail ?? ""}`,
     );
   }
   const advice = commandLineOf("config", "validate");
-  return finding("config", "bad", `${team.described} cannot run; see ${advice}`, EXIT.config);
+  return finding("config", "bad", `${team.description} cannot run; see ${advice}`, EXIT.config);
 }
 
 /**
- * Whether only provider keys are missing. The operator sets them: without keys, the service is
- * healthy but cannot run the team.
+ * Whether only provider keys are missing. The operator of the service sets these keys. Without
+ * them, the service is healthy but cannot run the team.
  */
 const lacksOnlyKeys = (missing: readonly { code?: string | undefined }[]): boolean =>
   missing.length > 0 && missing.every(({ code }) => code === "key_not_set");
 
-/** Without a config, the default team is used. Its provider keys may be missing. */
-async function examineUsualTeam(connection: Connection | null): Promise<Finding> {
+/** Examines the default team, which answers if there is no config. */
+async function examineDefaultTeam(connection: Connection | null): Promise<Finding> {
   const teams = connection ? (await listTeams(connection)).data.data : [];
-  const usual = teams.find((team) => team.default);
-  if (!usual) return finding("config", "good", "no config here: the default team is asked");
-  if (usual.runnable)
-    return finding("config", "good", `no config here: the default team is asked, ${usual.name}`);
-  const lacks = usual.missing[0]?.detail ?? "it is not ready";
-  if (!lacksOnlyKeys(usual.missing))
+  const defaultTeam = teams.find((team) => team.default);
+  if (!defaultTeam) return finding("config", "good", "no config here: the default team is asked");
+  if (defaultTeam.runnable)
+    return finding(
+      "config",
+      "good",
+      `no config here: the default team is asked, ${defaultTeam.name}`,
+    );
+  const reason = defaultTeam.missing[0]?.detail ?? "it is not ready";
+  if (!lacksOnlyKeys(defaultTeam.missing))
     return finding(
       "config",
       "bad",
-      `no config here, and the default team, ${usual.name}, cannot run: ${lacks}`,
+      `no config here, and the default team, ${defaultTeam.name}, cannot run: ${reason}`,
       EXIT.config,
     );
   const ready = teams.filter(({ runnable }) => runnable).map(({ name }) => name);
@@ -245,6 +259,6 @@ async function examineUsualTeam(connection: Connection | null): Promise<Finding>
   return finding(
     "config",
     "note",
-    `no config here; the default team, ${usual.name}, cannot run yet. ${lacks} ${others}`,
+    `no config here; the default team, ${defaultTeam.name}, cannot run yet. ${reason} ${others}`,
   );
 }

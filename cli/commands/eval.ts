@@ -53,9 +53,10 @@ export const registerEval: Register = (program, { io, end }) => {
 const printJson = (raw: string, { stdout }: Pick<Io, "stdout">): void =>
   void stdout.write(`${escapeJson(raw.trim())}\n`);
 
-/** Interval of status requests, and longest time until a started run must be listed. */
-const ASK_MS = 1_000;
-const UNKNOWN_MS = 60_000;
+/** Interval of status requests. */
+const POLL_MS = 1_000;
+/** Longest time until the service must know a run that it has accepted. */
+const MAX_UNKNOWN_MS = 60_000;
 
 /** Starts a suite and waits for its run. Ctrl+C does not stop the run. Throws CliError. */
 export async function runSuite(
@@ -89,21 +90,22 @@ async function waitForEnd(
   context: RequestContext,
   { stderr, signal }: WaitOptions,
 ): Promise<Answer<Run>> {
-  const begun = Date.now();
-  let shown = "";
+  const startedAt = Date.now();
+  let printedProgress = "";
   for (;;) {
-    const seen = await readRun(run, context, signal);
-    if (seen?.data.status === "completed") return seen;
-    if (!seen && Date.now() - begun > UNKNOWN_MS) {
+    const answer = await readRun(run, context, signal);
+    if (answer?.data.status === "completed") return answer;
+    if (!answer && Date.now() - startedAt > MAX_UNKNOWN_MS) {
       throw new CliError(
         EXIT.execution,
         `The service accepted the run ${run.id} but does not show it.`,
       );
     }
-    const words = seen ? progress(seen.data) : "";
-    if (words !== shown && stderr.isTTY === true) stderr.write(`${words}\n`);
-    shown = words;
-    await sleep(ASK_MS, undefined, { signal });
+    const progressText = answer ? progress(answer.data) : "";
+    if (progressText !== printedProgress && stderr.isTTY === true)
+      stderr.write(`${progressText}\n`);
+    printedProgress = progressText;
+    await sleep(POLL_MS, undefined, { signal });
   }
 }
 
@@ -116,20 +118,20 @@ export function printRun(
   run: Run,
   { stdout, stderr }: Pick<Io, "stdout" | "stderr">,
 ): void {
-  const rows = run.results.map((one) => [
-    one.case,
-    one.outcome,
-    formatCost(one.cost_usd, one.cost_usd_known),
-    formatDuration(one.duration_ms),
-    one.session_id,
-    one.detail,
+  const rows = run.results.map((result) => [
+    result.case,
+    result.outcome,
+    formatCost(result.cost_usd, result.cost_usd_known),
+    formatDuration(result.duration_ms),
+    result.session_id,
+    result.detail,
   ]);
   printTable(["case", "result", "cost", "time", "session", "why"], rows, stdout);
-  stderr.write(`${toLine(suite)} ${toLine(run.id)}: ${sumOf(run)}\n`);
+  stderr.write(`${toLine(suite)} ${toLine(run.id)}: ${totalsOf(run)}\n`);
 }
 
-/** `2 of 3 passed, 1 failed, $0.0213, 00:59`. */
-export function sumOf({
+/** Returns the totals of a run, such as `2 of 3 passed, 1 failed, $0.0213, 00:59`. */
+export function totalsOf({
   cases,
   passed,
   failed,
@@ -158,7 +160,7 @@ export function printSuites(
     name,
     String(cases),
     cron ?? "by hand",
-    last_run ? `${formatTime(last_run.started_at * 1000)}: ${sumOf(last_run)}` : "never",
+    last_run ? `${formatTime(last_run.started_at * 1000)}: ${totalsOf(last_run)}` : "never",
     description,
   ]);
   if (rows.length > 0)
@@ -166,8 +168,8 @@ export function printSuites(
 }
 
 /**
- * Whether the run is a success. A failed case is a result. A case without an answer is not, so
- * that a suite without keys does not look like a success. `strict`: every case must pass.
+ * Whether the run is a success: every case has an answer, even if it failed. So a suite that runs
+ * without provider keys does not look like a success. With `strict`, every case must pass.
  */
 export const isSuccess = ({ cases, passed, failed }: Counts, strict: boolean): boolean =>
   strict ? passed === cases : passed + failed === cases;

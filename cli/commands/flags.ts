@@ -39,6 +39,7 @@ export const withOutput = (command: Command): Command =>
     .option("--automation", "print MassGen's KEY: value lines on stdout instead of the answer")
     .option("--verbose", "show progress on stderr, also without a terminal");
 
+/** `budget` and `timeout` are hidden aliases of `maxCost` and `orchestratorTimeout`. */
 export type LimitFlags = {
   maxCost?: number;
   budget?: number;
@@ -76,7 +77,7 @@ export type AskFlags = ConnectionFlags &
   LimitFlags &
   TeamFlags & { attach?: string; detach?: true };
 
-/** The output options. Throws CliError if more than one form is given. */
+/** Returns the output options. Throws CliError if the flags name more than one output form. */
 export function toOutput({
   json,
   jsonStream,
@@ -110,7 +111,7 @@ export function toLimits(flags: LimitFlags): Limits {
   };
 }
 
-/** The arguments of a command: input and output, and a function for its exit code. */
+/** What a command receives: input and output, and a function that sets the exit code. */
 export type Stage = { io: Io; end: (code: ExitCode) => void };
 /** Adds a command to the program. */
 export type Register = (program: Command, stage: Stage) => void;

@@ -28,8 +28,8 @@ const COMMAND_ARGUMENT = /^(session_[a-z0-9]+|bash|zsh|fish|powershell|pwsh)$/;
  * Throws CliError if the words are probably a mistyped command, because a question costs money.
  *
  * Refuses a single word that is, or resembles, a command of this program or of another tool.
- * Refuses such a word also if a `COMMAND_ARGUMENT` follows. All other texts are questions. Not
- * called if the user wrote `ask`.
+ * Refuses such a word also if a `COMMAND_ARGUMENT` follows. All other texts are questions. If the
+ * user wrote the command `ask`, the caller omits this check.
  */
 export function refuseLikelyCommand(words: readonly string[], howToAsk = askHint(words)): void {
   const [word = "", argument = ""] = words;
@@ -68,12 +68,13 @@ export function refuseLikelyCommandEntry(entry: string): void {
   refuseLikelyCommand(word.split(/\s+/), howToAsk);
 }
 
-/** How to send the words as a question anyway. */
+/** A hint that says how to send the words as a question. */
 const askHint = (words: readonly string[]): string =>
   `To ask it as a question: ${commandLineOf("ask", `"${words.join(" ")}"`)}`;
 
 /**
- * `command`: what the user probably wants. `sentence`: replaces "Did you mean"; `null` if unset.
+ * `command` is the command that the user probably wants. `sentence` replaces "Did you mean …?";
+ * `null` keeps it.
  */
 type Suggestion = { command: string; sentence: string | null };
 
@@ -83,12 +84,12 @@ const suggestForOtherTool = (word: string): Suggestion | null => OTHER_TOOLS.get
 /** The suggestion for a typo. Commands of this program are tried before those of other tools. */
 function suggestForTypo(word: string): Suggestion | null {
   if (word.length < 3) return null;
-  const own = COMMANDS.find((name) => distance(word, name) <= (name.length > 4 ? 2 : 1));
-  if (own !== undefined) return { command: own, sentence: null };
-  const other = [...OTHER_TOOLS.keys()].find(
+  const command = COMMANDS.find((name) => distance(word, name) <= (name.length > 4 ? 2 : 1));
+  if (command !== undefined) return { command, sentence: null };
+  const otherCommand = [...OTHER_TOOLS.keys()].find(
     (name) => name.length > 3 && distance(word, name) <= 1,
   );
-  return other === undefined ? null : suggestForOtherTool(other);
+  return otherCommand === undefined ? null : suggestForOtherTool(otherCommand);
 }
 
 function refusal(word: string, { command, sentence }: Suggestion, howToAsk: string): CliError {
@@ -97,7 +98,7 @@ function refusal(word: string, { command, sentence }: Suggestion, howToAsk: stri
   return new CliError(EXIT.config, `There is no command ${word}. ${meant}${also} ${howToAsk}`);
 }
 
-/** Levenshtein distance: how many letters must be inserted, deleted or replaced. */
+/** Levenshtein distance: the number of letters that must be inserted, deleted or replaced. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [index, letter] of [...a].entries()) {

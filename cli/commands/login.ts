@@ -53,9 +53,9 @@ async function logout(flags: ConnectionFlags, io: Io): Promise<ExitCode> {
     { server: flags.server },
     { ...io, env: { ...io.env, MASSGEN_EDGE_KEY: undefined } },
   );
-  const forgot = await forgetKey(server, io);
+  const wasStored = await forgetKey(server, io);
   io.stdout.write(
-    forgot
+    wasStored
       ? `The key of ${server} was removed from this machine. It remains valid until it is revoked.\n`
       : `No key stored for ${server}.\n`,
   );

@@ -1,13 +1,14 @@
 /**
- * Commands of other programs (git, gh, npm, docker, ollama, coding agents, MassGen) by the nearest
- * command of this program; `HELP` if no command is near. Data only.
+ * Commands of other programs (git, gh, npm, docker, ollama, coding agents, MassGen), grouped by the
+ * command of this program that is nearest in meaning. `HELP` groups the words without a near
+ * command.
  */
 const HELP = "--help";
 const SESSIONS = "sessions";
 const SHOW = "show <session>";
 const ATTACH = "attach <session>";
 const FILES = "pull --session <session>";
-const UNPUSHED = "push <directory>";
+const PUSH = "push <directory>";
 const TEAMS = "config list";
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -21,7 +22,7 @@ const WORDS: Readonly<Record<string, string>> = {
     "diff share export view cat print inspect info status report result results transcript summary votes answers answer blame " +
     "turns events review compare",
   [FILES]: "files download fetch clone apply patch get merge checkpoint save",
-  [UNPUSHED]: "upload add commit import sync mount copy attachments context contexts",
+  [PUSH]: "upload add commit import sync mount copy attachments context contexts",
   [TEAMS]:
     "teams team agents agent models model providers presets templates examples samples quickstart",
   "config init": "init new create setup configure configuration settings set edit",
@@ -41,7 +42,7 @@ const WORDS: Readonly<Record<string, string>> = {
     "docs api audit compact release pr issue",
 };
 
-/** Tasks for which this program has no command, with the remedy. */
+/** Commands of other programs for tasks without a command here, and what to do instead. */
 const SENTENCES: Readonly<Record<string, string>> = {
   serve: "The service starts with `npm start` in its folder.",
   server: "The service starts with `npm start` in its folder.",
@@ -61,7 +62,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 
 type OtherTool = { word: string; command: string; sentence: string | null };
 
-/** The suggestion for each word. */
+/** The suggestion for each command of another program, by that command's word. */
 export const OTHER_TOOLS: ReadonlyMap<string, OtherTool> = new Map(
   [
     ...Object.entries(WORDS).flatMap(([command, words]) =>

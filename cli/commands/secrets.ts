@@ -126,11 +126,11 @@ async function remove(
   return EXIT.ok;
 }
 
-const collect = (one: string, before: readonly string[] = []): string[] => [...before, one];
+const collect = (value: string, previous: readonly string[] = []): string[] => [...previous, value];
 
-function toMethods(text: string, before: readonly string[]): string[] {
+function toMethods(text: string, previous: readonly string[]): string[] {
   const method = text.toUpperCase();
-  if (SECRET_METHODS.some((known) => known === method)) return [...before, method];
+  if (SECRET_METHODS.some((known) => known === method)) return [...previous, method];
   throw new InvalidArgumentError(`Give one of ${SECRET_METHODS.join(", ")}.`);
 }
 

@@ -25,14 +25,14 @@ import { fitStart } from "../terminal/text-width";
 type ListFlags = ConnectionFlags & { limit?: number; after?: string; all?: true; json?: true };
 
 const DEFAULT_LIMIT = 20;
-/** The service's limit per page. */
-const MOST_LIMIT = 100;
+/** Most sessions per page of the service. */
+const MAX_LIMIT = 100;
 
 /** `sessions`: lists sessions, newest first. */
 export const registerSessions: Register = (program, { io, end }) => {
   const command = withConnection(new Command("sessions"))
     .description("list sessions, newest first")
-    .option("--limit <n>", `how many, up to ${MOST_LIMIT} (default: ${DEFAULT_LIMIT})`, toLimit)
+    .option("--limit <n>", `how many, up to ${MAX_LIMIT} (default: ${DEFAULT_LIMIT})`, toLimit)
     .option("--after <session>", "list entries after this one", toSessionId)
     .option("--all", "list all pages")
     .option("--json", "print the response as JSON, a line for each page")
@@ -42,7 +42,7 @@ export const registerSessions: Register = (program, { io, end }) => {
 
 async function list({ all, json, after, ...flags }: ListFlags, io: Io): Promise<ExitCode> {
   const connection = await connect(flags, io);
-  const limit = flags.limit ?? (all ? MOST_LIMIT : DEFAULT_LIMIT);
+  const limit = flags.limit ?? (all ? MAX_LIMIT : DEFAULT_LIMIT);
   let page: Page | null = { limit, ...(after === undefined ? {} : { after }) };
   while (page !== null) {
     const { data, raw } = await listSessions(page, connection);
@@ -55,13 +55,15 @@ async function list({ all, json, after, ...flags }: ListFlags, io: Io): Promise<
   return EXIT.ok;
 }
 
-/** `null` at the end of the list, or if the service repeats a page. */
+/**
+ * The request for the next page; `null` at the end of the list, or if the service repeats a page.
+ */
 function nextPage({ limit, after }: Page, { data, has_more }: SessionList): Page | null {
   const last = data.at(-1);
   return has_more && last && last.id !== after ? { limit, after: last.id } : null;
 }
 
-/** One line per session. */
+/** Prints one line per session. */
 export function printSessions(
   { data }: SessionList,
   { stdout, stderr }: Pick<Io, "stdout" | "stderr">,
@@ -121,24 +123,24 @@ export const registerCancel: Register = (program, { io, end }) => {
     .option("--json", "print the response as JSON")
     .action(async (sessionId: string, flags: ConnectionFlags & { json?: true }) => {
       const { data, raw } = await cancelRun(sessionId, await connect(flags, io));
-      io.stdout.write(`${flags.json ? escapeJson(raw.trim()) : cancelWords(data)}\n`);
+      io.stdout.write(`${flags.json ? escapeJson(raw.trim()) : cancelMessage(data)}\n`);
       end(EXIT.ok);
     });
   program.addCommand(command);
 };
 
-/** The result of a cancellation in words. */
-export function cancelWords({ turn, status }: CancelResult): string {
-  const which = turn === undefined ? "The turn" : `Turn ${turn}`;
-  if (status === undefined || status === "cancelled") return `${which} is cancelled.`;
+/** The message about the result of a cancellation. */
+export function cancelMessage({ turn, status }: CancelResult): string {
+  const turnName = turn === undefined ? "The turn" : `Turn ${turn}`;
+  if (status === undefined || status === "cancelled") return `${turnName} is cancelled.`;
   return status === "running"
-    ? `${which} is being cancelled.`
-    : `${which} had already ended: ${toLine(status)}.`;
+    ? `${turnName} is being cancelled.`
+    : `${turnName} had already ended: ${toLine(status)}.`;
 }
 
 type EraseFlags = ConnectionFlags & { yes?: true };
-/** Most columns of the question in the confirmation. */
-const MOST_QUESTION_COLUMNS = 60;
+/** Most columns of the question in the request for confirmation. */
+const MAX_QUESTION_COLUMNS = 60;
 
 /** `delete`: erases a session. */
 export const registerDelete: Register = (program, { io, end }) => {
@@ -158,16 +160,18 @@ async function erase(sessionId: string, flags: EraseFlags, io: Io): Promise<Exit
   return EXIT.ok;
 }
 
-/** Asks for confirmation and names the session. Throws CliError unless the user confirms. */
+/**
+ * Asks the user to confirm that the session is erased. Throws CliError unless the user confirms.
+ */
 async function confirm(sessionId: string, connection: Connection, io: Io): Promise<void> {
   if (!isInteractive(io))
     throw new CliError(EXIT.config, "No terminal to confirm at. Add --yes to erase the session.");
   const { data } = await sessionStatus(sessionId, connection);
   const question = toLine(data.meta?.question ?? "");
-  const what = question === "" ? "" : ` "${fitStart(question, MOST_QUESTION_COLUMNS)}"`;
+  const quotedQuestion = question === "" ? "" : ` "${fitStart(question, MAX_QUESTION_COLUMNS)}"`;
   const running = data.turns.some(({ status }) => status === "running")
     ? ", one of them running"
     : "";
-  const prompt = `Erase ${sessionId}${what}, ${plural(data.turns.length, "turn")}${running}, permanently?`;
+  const prompt = `Erase ${sessionId}${quotedQuestion}, ${plural(data.turns.length, "turn")}${running}, permanently?`;
   if (!(await askYes(prompt, io))) throw new CliError(EXIT.interrupted, "Nothing was changed.");
 }

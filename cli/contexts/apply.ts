@@ -11,8 +11,8 @@ import { renameInCase, writeWhole } from "./write-files";
 /**
  * Performs the planned steps, except conflicts. New files are written before old ones are deleted,
  * so that a moved file always exists under one of its names. A file whose path is still blocked is
- * written after the deletions. An interrupted pull continues with the next pull. Each file is
- * checked again before its step: if it changed after planning, the pull stops and keeps the file.
+ * written after the deletions. The next pull continues an interrupted pull. Each file is checked
+ * again before its step. If the file was changed after planning, the pull stops and keeps the file.
  * Throws CliError.
  */
 export async function applySteps(
@@ -20,71 +20,80 @@ export async function applySteps(
   steps: readonly Step[],
   fetchContents: ContentFetcher,
 ): Promise<{ written: number; renamed: number; deleted: number }> {
-  const done = { written: 0, renamed: 0, deleted: 0 };
-  for (const step of inOrder(steps)) {
+  const counts = { written: 0, renamed: 0, deleted: 0 };
+  for (const step of inPhaseOrder(steps)) {
     if (step.action === "delete") {
       await requireUnchanged(directory, step);
       await remove(directory, step.path);
-      done.deleted += 1;
+      counts.deleted += 1;
     }
     if (step.action === "rename") {
       if (!(await isSameFile(directory, step.was, step.path))) throw changedMeanwhile(step.was);
       await renameInCase(directory, step.was, step.path);
-      done.renamed += 1;
+      counts.renamed += 1;
     }
     if (step.action === "write") {
       const bytes = await fetchContents(step.path, step.to.hash);
-      if (step.waits) await clear(directory, step.path);
+      if (step.waits) await removeEmptyFolders(directory, step.path);
       await requireUnchanged(directory, step);
       await writeWhole(path.join(directory, step.path), bytes, step.to.executable);
-      done.written += 1;
+      counts.written += 1;
     }
   }
-  return done;
+  return counts;
 }
 
+/** 0: first writes and renames, 1: deletions, 2: writes to paths that the deletions unblock. */
 const phaseOf = (step: Step): number =>
   step.action === "delete" ? 1 : step.action === "write" && step.waits ? 2 : 0;
-const inOrder = (steps: readonly Step[]): Step[] =>
+const inPhaseOrder = (steps: readonly Step[]): Step[] =>
   steps.toSorted((a, b) => phaseOf(a) - phaseOf(b));
 
 /**
- * Removes empty folders at the path of a new file. An interrupted pull leaves them. A folder with
- * files stays, and the next check then reports a conflict.
+ * Removes empty folders at the path of a new file. An interrupted pull can leave such folders. A
+ * folder with files is kept, and the next check then reports a conflict.
  */
-async function clear(directory: string, text: string): Promise<void> {
-  const here = await inspect(directory, text);
-  if (here === null || !("by" in here) || !here.by || here.by.files.length > 0) return;
-  for (const folder of here.by.folders)
+async function removeEmptyFolders(directory: string, filePath: string): Promise<void> {
+  const localEntry = await inspect(directory, filePath);
+  if (
+    localEntry === null ||
+    !("by" in localEntry) ||
+    !localEntry.by ||
+    localEntry.by.files.length > 0
+  )
+    return;
+  for (const folder of localEntry.by.folders)
     await rmdir(path.join(directory, folder)).catch(() => undefined);
 }
 
 async function requireUnchanged(
   directory: string,
-  { path: text, from }: { path: string; from: Side },
+  { path: filePath, from }: { path: string; from: Side },
 ): Promise<void> {
-  if (!isUnchanged(await inspect(directory, text), from)) throw changedMeanwhile(text);
+  if (!isUnchanged(await inspect(directory, filePath), from)) throw changedMeanwhile(filePath);
 }
 
-function changedMeanwhile(text: string): CliError {
-  const message = `${toLine(text)} was changed meanwhile and is kept. The steps after it were not done. Pull again.`;
+function changedMeanwhile(filePath: string): CliError {
+  const message = `${toLine(filePath)} was changed meanwhile and is kept. The steps after it were not done. Pull again.`;
   return new CliError(EXIT.config, message);
 }
 
-const isUnchanged = (here: LocalEntry, from: Side): boolean =>
-  here === null || from === null ? here === from : "hash" in here && here.hash === from.hash;
+const isUnchanged = (localEntry: LocalEntry, from: Side): boolean =>
+  localEntry === null || from === null
+    ? localEntry === from
+    : "hash" in localEntry && localEntry.hash === from.hash;
 
-async function remove(directory: string, text: string): Promise<void> {
-  const file = path.join(directory, text);
+async function remove(directory: string, filePath: string): Promise<void> {
+  const file = path.join(directory, filePath);
   await rm(file).catch((cause: unknown) => {
     throw new CliError(EXIT.config, `Cannot delete ${file}: ${reasonOf(cause)}.`, { cause });
   });
-  const parts = text.split("/").slice(0, -1);
+  const parts = filePath.split("/").slice(0, -1);
   for (let depth = parts.length; depth > 0; depth -= 1) {
-    const isGone = await rmdir(path.join(directory, ...parts.slice(0, depth))).then(
+    const isRemoved = await rmdir(path.join(directory, ...parts.slice(0, depth))).then(
       () => true,
       () => false,
     );
-    if (!isGone) return; // the folder is not empty
+    if (!isRemoved) return; // the folder is not empty
   }
 }

@@ -18,12 +18,12 @@ import type { Side } from "./three-way";
 
 type UploadInput = {
   files: readonly LocalFile[];
-  /** The version that the files were made from. */
+  /** The context version that the files are based on. */
   base: string | undefined;
   onProgress: (progress: { sent: number; total: number }) => void;
 };
 
-/** Makes these files the newest version of a context. */
+/** Uploads these files as the newest version of a context. */
 export async function uploadContext(
   name: string,
   { files, base, onProgress }: UploadInput,
@@ -52,7 +52,7 @@ async function readAgain({ file, hash, path }: LocalFile): Promise<Uint8Array> {
   );
 }
 
-/** A version of a context; `null` means the newest. */
+/** Reads a version of a context. `version`: `null` means the newest. */
 export async function readContext(
   name: string,
   version: string | null,
@@ -64,7 +64,7 @@ export async function readContext(
   return (await read).data;
 }
 
-/** A version of a context; `null` if the service has pruned it. */
+/** Reads a version of a context; returns `null` if the service has pruned the version. */
 export async function readContextIfKept(
   name: string,
   version: string,
@@ -88,7 +88,7 @@ export const sidesOf = ({ tree }: Context): Map<string, Exclude<Side, null>> =>
     ]),
   );
 
-/** The changes that a turn made in contexts. */
+/** Reads the changes that a turn made in contexts. */
 export async function readChanges(
   session: string,
   turn: number,

@@ -10,28 +10,30 @@ import type { IgnoreFile } from "./exclusions";
  */
 export class IgnoreFiles {
   readonly #root: string;
-  readonly #found = new Map<string, Promise<readonly IgnoreFile[]>>();
+  readonly #filesByFolder = new Map<string, Promise<readonly IgnoreFile[]>>();
 
   constructor(root: string) {
     this.#root = root;
   }
 
-  /** The ignore files that apply to a path, the nearest last. Folders end in `/`. */
-  async for(inside: string): Promise<readonly IgnoreFile[]> {
-    return this.#in(inside.slice(0, inside.lastIndexOf("/", inside.length - 2) + 1));
+  /** Returns the ignore files that apply to a path; the nearest comes last. Folders end in `/`. */
+  async applyingTo(filePath: string): Promise<readonly IgnoreFile[]> {
+    return this.#filesOf(filePath.slice(0, filePath.lastIndexOf("/", filePath.length - 2) + 1));
   }
 
-  /** `at`: the folder, "" for the root, otherwise with a final `/`. */
-  #in(at: string): Promise<readonly IgnoreFile[]> {
-    const found = this.#found.get(at) ?? this.#read(at);
-    this.#found.set(at, found);
+  /**
+   * The ignore files of a folder and its parents. `folder`: "" for the root, else with a final `/`.
+   */
+  #filesOf(folder: string): Promise<readonly IgnoreFile[]> {
+    const found = this.#filesByFolder.get(folder) ?? this.#read(folder);
+    this.#filesByFolder.set(folder, found);
     return found;
   }
 
-  async #read(at: string): Promise<readonly IgnoreFile[]> {
-    const above = await (at === "" ? ignoreFilesAbove(this.#root) : this.for(at));
-    const own = await ignoreFileAt(path.join(this.#root, at, ".gitignore"), {
-      base: at,
+  async #read(folder: string): Promise<readonly IgnoreFile[]> {
+    const above = await (folder === "" ? ignoreFilesAbove(this.#root) : this.applyingTo(folder));
+    const own = await ignoreFileAt(path.join(this.#root, folder, ".gitignore"), {
+      base: folder,
       prefix: "",
     });
     return own ? [...above, own] : above;
@@ -40,9 +42,9 @@ export class IgnoreFiles {
 
 type RuleScope = Pick<IgnoreFile, "base" | "prefix">;
 
-async function ignoreFileAt(file: string, reach: RuleScope): Promise<IgnoreFile | null> {
+async function ignoreFileAt(file: string, scope: RuleScope): Promise<IgnoreFile | null> {
   const text = await readFile(file, "utf8").catch(() => null);
-  return text === null ? null : { ...reach, rules: ignore().add(text) };
+  return text === null ? null : { ...scope, rules: ignore().add(text) };
 }
 
 /**

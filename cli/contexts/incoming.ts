@@ -12,10 +12,10 @@ import {
 import { readLink } from "./directory";
 import type { Change, Side } from "./three-way";
 
-/** Changes at the service, compared with their base version. Includes unchanged files. */
+/** The files at the service, compared with their base version. Includes unchanged files. */
 export type IncomingChanges = {
   /** Name of the source in messages. */
-  what: string;
+  sourceName: string;
   changes: Change[];
   /** Downloads the new contents. */
   theirs: ContentFetcher;
@@ -33,8 +33,8 @@ const BASE_PRUNED =
   "The service no longer has the version of the last push or pull. Each file that differs is a conflict, and files deleted there stay here.";
 
 /**
- * The requested changes: of a turn if `session` is given, else of the context's newest version.
- * Throws CliError.
+ * Reads the requested changes: if `session` is set, those of the session's turn, otherwise those of
+ * the context's newest version. Throws CliError.
  */
 export function incomingOf(
   directory: string,
@@ -42,11 +42,15 @@ export function incomingOf(
   connection: Connection,
 ): Promise<IncomingChanges> {
   return options.session === undefined
-    ? fromContext(directory, options.name, connection)
-    : fromTurn({ session: options.session, turn: options.turn ?? 1 }, options.name, connection);
+    ? changesOfContext(directory, options.name, connection)
+    : changesOfTurn(
+        { session: options.session, turn: options.turn ?? 1 },
+        options.name,
+        connection,
+      );
 }
 
-async function fromContext(
+async function changesOfContext(
   directory: string,
   requestedName: string | undefined,
   connection: Connection,
@@ -58,15 +62,15 @@ async function fromContext(
       EXIT.config,
       "This folder was never pushed. Name the context with --name, or a session with --session.",
     );
-  const isOwn = link?.server === connection.server && link.name === name;
+  const isLinkedContext = link?.server === connection.server && link.name === name;
   const newest = await readContext(name, null, connection);
-  const base = isOwn ? await readContextIfKept(name, link.version, connection) : null;
+  const base = isLinkedContext ? await readContextIfKept(name, link.version, connection) : null;
   const [before, after] = [base ? sidesOf(base) : new Map<string, Side>(), sidesOf(newest)];
   // files that the last pull excluded were never written
-  for (const path of isOwn ? (link.without ?? []) : []) before.delete(path);
+  for (const path of isLinkedContext ? (link.without ?? []) : []) before.delete(path);
   const paths = [...new Set([...before.keys(), ...after.keys()])].sort();
   return {
-    what: `${name} ${newest.version}`,
+    sourceName: `${name} ${newest.version}`,
     changes: paths.map((path) => ({
       path,
       base: before.get(path) ?? null,
@@ -75,11 +79,11 @@ async function fromContext(
     theirs: fetchFromContext(name, newest.version, connection),
     base: fetchFromContext(name, base?.version ?? newest.version, connection),
     resultingVersion: { name, version: newest.version },
-    note: isOwn && base === null ? BASE_PRUNED : null,
+    note: isLinkedContext && base === null ? BASE_PRUNED : null,
   };
 }
 
-async function fromTurn(
+async function changesOfTurn(
   { session, turn }: { session: string; turn: number },
   requestedName: string | undefined,
   connection: Connection,
@@ -105,7 +109,7 @@ async function fromTurn(
   }));
   for (const { path } of changes) before.delete(path);
   return {
-    what: `${found.context}, turn ${turn} of ${session}`,
+    sourceName: `${found.context}, turn ${turn} of ${session}`,
     changes: [
       ...changes,
       ...[...before].map(([path, side]) => ({ path, base: side, theirs: side })),

@@ -11,27 +11,27 @@ import { isChange, type Side } from "./three-way";
 
 /**
  * Prints the changes as a patch. Does not compare local files, because `git apply` finds conflicts.
- * Returns 1 if a change must not be written on this machine.
+ * Returns exit code 1 if a change must not be written on this machine.
  */
 export async function printPatch(
-  { changes, base, theirs, what }: IncomingChanges,
+  { changes, base, theirs, sourceName }: IncomingChanges,
   filter: PullFilter,
   world: Pick<Io, "stdout" | "stderr">,
 ): Promise<ExitCode> {
-  const [noText, refused, hidden, excluded]: [string[], string[], string[], Exclusion[]] = [
-    [],
-    [],
-    [],
-    [],
-  ];
+  const [nonTextPaths, refusedPaths, pathsToCheck, exclusions]: [
+    string[],
+    string[],
+    string[],
+    Exclusion[],
+  ] = [[], [], [], []];
   const contentsOf = async (path: string, side: Side, fetchContents: ContentFetcher) =>
     side && { bytes: await fetchContents(path, side.hash), executable: side.executable };
   for (const change of changes) {
     if (!isChange(change)) continue;
     const refusal = refusalOf(change.path);
     const exclusion = refusal === null ? await filter.exclusionOf(change.path) : null;
-    if (refusal !== null) refused.push(`${toLine(change.path)} ${refusal}`);
-    if (exclusion !== null) excluded.push(exclusion);
+    if (refusal !== null) refusedPaths.push(`${toLine(change.path)} ${refusal}`);
+    if (exclusion !== null) exclusions.push(exclusion);
     if (refusal !== null || exclusion !== null) continue;
     const before = await contentsOf(change.path, change.base, base);
     const patch = patchOf(
@@ -39,28 +39,28 @@ export async function printPatch(
       before,
       await contentsOf(change.path, change.theirs, theirs),
     );
-    if (patch === null) noText.push(change.path);
+    if (patch === null) nonTextPaths.push(change.path);
     else {
       // On a terminal, escapes would take effect. In a file or a pipe, git needs them unchanged.
-      const spelled = spellOut(patch);
-      if (spelled !== patch) hidden.push(toLine(change.path));
-      world.stdout.write(world.stdout.isTTY ? spelled : patch);
+      const visiblePatch = spellOut(patch);
+      if (visiblePatch !== patch) pathsToCheck.push(toLine(change.path));
+      world.stdout.write(world.stdout.isTTY ? visiblePatch : patch);
     }
   }
-  if (hidden.length > 0)
+  if (pathsToCheck.length > 0)
     world.stderr.write(
-      `${what}: check before applying: these files contain control characters or direction marks: ${hidden.join(", ")}\n`,
+      `${sourceName}: check before applying: these files contain control characters or direction marks: ${pathsToCheck.join(", ")}\n`,
     );
-  printPullExclusions(excluded, world);
-  if (noText.length > 0)
+  printPullExclusions(exclusions, world);
+  if (nonTextPaths.length > 0)
     world.stderr.write(
-      `${what}: not in the patch because it is not text: ${noText.map(toLine).join(", ")}\n`,
+      `${sourceName}: not in the patch because it is not text: ${nonTextPaths.map(toLine).join(", ")}\n`,
     );
-  if (refused.length > 0)
+  if (refusedPaths.length > 0)
     world.stderr.write(
-      `${what}: not in the patch because it must not be written here: ${refused.join(", ")}\n`,
+      `${sourceName}: not in the patch because it must not be written here: ${refusedPaths.join(", ")}\n`,
     );
-  return refused.length > 0 ? EXIT.config : EXIT.ok;
+  return refusedPaths.length > 0 ? EXIT.config : EXIT.ok;
 }
 
 /** A file before or after a change; `null` if it does not exist. */
@@ -81,11 +81,11 @@ const modeOf = (contents: Contents): string => (contents?.executable ? "100755" 
 
 /** A change in the format of `git apply`; `null` if one side is not text. */
 export function patchOf(path: string, before: Contents, after: Contents): string | null {
-  const [old, updated] = [textOf(before), textOf(after)];
-  if (old === null || updated === null) return null;
+  const [oldText, newText] = [textOf(before), textOf(after)];
+  if (oldText === null || newText === null) return null;
   const from = before === null ? "/dev/null" : `a/${path}`;
   const to = after === null ? "/dev/null" : `b/${path}`;
-  const patch = structuredPatch(from, to, old, updated, undefined, undefined, { context: 3 });
+  const patch = structuredPatch(from, to, oldText, newText, undefined, undefined, { context: 3 });
   const isModeChanged = before !== null && after !== null && before.executable !== after.executable;
   return formatPatch({
     ...patch,

@@ -97,12 +97,12 @@ export function mergeCaseVariants(
  * a package source, because programs read them automatically. `--include` overrides an exclusion.
  */
 export class PullFilter {
-  readonly #ignored: IgnoreFiles;
+  readonly #ignoreFiles: IgnoreFiles;
   readonly #includes: Includes;
 
   /** `includes`: gitignore patterns of files that are pulled despite an exclusion. */
   constructor(directory: string, includes: readonly string[]) {
-    this.#ignored = new IgnoreFiles(directory);
+    this.#ignoreFiles = new IgnoreFiles(directory);
     this.#includes = new Includes(includes);
   }
 
@@ -114,12 +114,16 @@ export class PullFilter {
     const names = file.split("/");
     for (let depth = 1; depth < names.length; depth += 1) {
       const folder = `${names.slice(0, depth).join("/")}/`;
-      const reason = exclusionReason(folder, await this.#ignored.for(folder), this.#includes);
+      const reason = exclusionReason(
+        folder,
+        await this.#ignoreFiles.applyingTo(folder),
+        this.#includes,
+      );
       if (reason !== null && !this.#includes.reachInto(folder)) return { path: folder, reason };
     }
     if (setsPackageSource(file) && !this.#includes.matchesDirectly(file))
       return { path: file, reason: "sets a package source" };
-    const reason = exclusionReason(file, await this.#ignored.for(file), this.#includes);
+    const reason = exclusionReason(file, await this.#ignoreFiles.applyingTo(file), this.#includes);
     return reason && { path: file, reason };
   }
 }

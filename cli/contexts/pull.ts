@@ -24,8 +24,8 @@ export type PullOptions = {
 type World = Pick<Io, "stdout" | "stderr">;
 
 /**
- * Applies changes from the service to a directory, or prints them. Returns 1 if a file was changed
- * on both sides. Throws CliError.
+ * Applies changes from the service to a directory, or prints them. Returns exit code 1 if a file
+ * was changed on both sides. Throws CliError.
  */
 export async function pull(
   directory: string,
@@ -48,32 +48,32 @@ export async function pull(
   warnRunAutomatically(writtenPaths(steps), world);
   if (!options.apply) {
     world.stderr.write(
-      `${incoming.what}: ${sumOf(steps)}. ${steps.length > conflicts.length ? "--apply does this." : ""}`
+      `${incoming.sourceName}: ${planSummary(steps)}. ${steps.length > conflicts.length ? "--apply does this." : ""}`
         .trimEnd()
         .concat("\n"),
     );
     return conflicts.length > 0 ? EXIT.config : EXIT.ok;
   }
-  const done = await applySteps(directory, steps, incoming.theirs);
+  const counts = await applySteps(directory, steps, incoming.theirs);
   if (incoming.resultingVersion && conflicts.length === 0) {
     const link = { server: connection.server, ...incoming.resultingVersion };
     const without = excludedPaths.length > 0 ? { without: excludedPaths } : {};
     await writeLink(directory, { ...link, ...without });
   }
   world.stderr.write(
-    `${incoming.what}: ${done.written} written, ${done.renamed > 0 ? `${done.renamed} renamed, ` : ""}${done.deleted} deleted, ${plural(conflicts.length, "conflict")}.\n`,
+    `${incoming.sourceName}: ${counts.written} written, ${counts.renamed > 0 ? `${counts.renamed} renamed, ` : ""}${counts.deleted} deleted, ${plural(conflicts.length, "conflict")}.\n`,
   );
   return conflicts.length > 0 ? EXIT.config : EXIT.ok;
 }
 
-/** The paths that are written or renamed to. */
+/** The paths of written files, and the new paths of renamed files. */
 const writtenPaths = (steps: readonly Step[]): string[] =>
   steps.flatMap(({ action, path }) => (action === "write" || action === "rename" ? [path] : []));
 
 const CONFLICTS =
   "Nothing was written: files marked `conflict` were changed on both sides. `--patch` prints the changes for `git apply -3`; `--apply --skip-conflicts` applies all others.";
 
-const sumOf = (steps: readonly Step[]): string => {
+const planSummary = (steps: readonly Step[]): string => {
   const count = (action: Step["action"]) => steps.filter((step) => step.action === action).length;
   if (steps.length === 0) return "nothing to do";
   const renames = count("rename") > 0 ? `${count("rename")} to rename, ` : "";
@@ -81,13 +81,13 @@ const sumOf = (steps: readonly Step[]): string => {
 };
 
 /**
- * Prints one line per step: `write`, `rename`, `delete` or `conflict`, and the path. A rename adds
- * the old name, a conflict its reason.
+ * Prints one line per step: `write`, `rename`, `delete` or `conflict`, and the path. The line of a
+ * rename also has the old name, and the line of a conflict has its reason.
  */
 function printSteps(steps: readonly Step[], { stdout }: World): void {
   for (const step of steps) {
-    const more =
+    const details =
       step.action === "conflict" ? [step.why] : step.action === "rename" ? [`was ${step.was}`] : [];
-    stdout.write(`${[step.action, ...[step.path, ...more].map(toLine)].join("\t")}\n`);
+    stdout.write(`${[step.action, ...[step.path, ...details].map(toLine)].join("\t")}\n`);
   }
 }

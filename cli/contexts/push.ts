@@ -19,7 +19,8 @@ export type PushOptions = {
 type World = Pick<Io, "stdout" | "stderr" | "env">;
 
 /**
- * Uploads a directory as the newest version of a context; `null` for a dry run. Throws CliError.
+ * Uploads a directory as the newest version of a context. Returns `null` for a dry run. Throws
+ * CliError.
  */
 export async function push(
   directory: string,
@@ -28,24 +29,25 @@ export async function push(
   world: World,
 ): Promise<ContextUpload | null> {
   const link = await readLink(directory);
-  const own =
+  // a link to another context has no base version for this push
+  const currentLink =
     link?.server === connection.server && (options.name ?? link.name) === link.name ? link : null;
   const name = options.name ?? link?.name ?? nameOf(directory);
-  const found = await scan(directory, options.include ?? []);
-  printExclusions(found.exclusions, world);
-  if (found.exclusions.some(({ reason }) => reason === "may hold secrets"))
+  const scanned = await scan(directory, options.include ?? []);
+  printExclusions(scanned.exclusions, world);
+  if (scanned.exclusions.some(({ reason }) => reason === "may hold secrets"))
     world.stderr.write("To send such files, add --include <pattern>.\n");
   if (options.dryRun) {
-    for (const { path: file } of found.files) world.stdout.write(`${toLine(file)}\n`);
-    world.stderr.write(`${summaryOf(found)} would go to ${name}.\n`);
+    for (const { path: file } of scanned.files) world.stdout.write(`${toLine(file)}\n`);
+    world.stderr.write(`${summaryOf(scanned)} would go to ${name}.\n`);
     return null;
   }
-  if (found.files.length === 0)
+  if (scanned.files.length === 0)
     throw new CliError(EXIT.config, `${directory} has no files to push.`);
-  const base = options.force ? undefined : own?.version;
+  const base = options.force ? undefined : currentLink?.version;
   const line = progressLine(world);
-  const sending = { files: found.files, base, onProgress: line.show };
-  const upload = await uploadContext(name, sending, connection).finally(line.clear);
+  const input = { files: scanned.files, base, onProgress: line.show };
+  const upload = await uploadContext(name, input, connection).finally(line.clear);
   await writeLink(directory, { server: connection.server, name, version: upload.version });
   return upload;
 }

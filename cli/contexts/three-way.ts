@@ -5,25 +5,29 @@ export type Side = { hash: string; executable: boolean } | null;
 /** The entry at a path on this machine. */
 export type LocalEntry = Side | PathObstacle;
 /**
- * The path cannot have a file: something else than a plain file is there, or a file is above it.
- * `by`: the entries that block the path, if a plan may delete them.
+ * Why the path cannot have a file: the entry there is no plain file, or a parent of the path is a
+ * file. `blocked` is the reason as part of a sentence. `by` lists the entries that block the path;
+ * omitted if no plan may delete them.
  */
 type PathObstacle = { blocked: string; by?: BlockingEntries };
 /**
- * The entries that block a path: a file above the path, or the folder at the path with its
- * contents. Inner folders come first.
+ * The entries that block a path: a file at a parent path, or the folder at the path with its
+ * contents. Inner folders come before outer folders.
  */
 export type BlockingEntries = { files: readonly string[]; folders: readonly string[] };
 
 /**
- * A path with its base and its new version. `was`: the local name, if the two names differ only in
- * case.
+ * A path with its base version and its new version (`theirs`). `was` is the local name, if it
+ * differs from `path` only in case.
  */
 export type Change = { path: string; base: Side; theirs: Side; was?: string };
-/** A change with the local entry: the input of a three-way merge. */
+/** A change together with the local entry at its path (`here`): the input of a three-way merge. */
 export type Triple = Change & { here: LocalEntry };
 
-/** `waits`: other steps must first delete the entries that block the path. */
+/**
+ * One step of a plan. `from` is the local version that the step replaces, `to` the new version.
+ * `waits` means that other steps must first delete the entries that block the path.
+ */
 export type Step =
   | {
       action: "write";
@@ -52,12 +56,12 @@ export function planSteps(triples: readonly Triple[]): Step[] {
  * removed once it is empty.
  */
 type PlannedDeletions = { files: ReadonlySet<string>; folders: ReadonlySet<string> };
-const NOTHING: PlannedDeletions = { files: new Set(), folders: new Set() };
+const NO_DELETIONS: PlannedDeletions = { files: new Set(), folders: new Set() };
 
 function deletionsOf(triples: readonly Triple[]): PlannedDeletions {
   const deleted = triples.filter(({ base, theirs }) => base !== null && theirs === null);
   const files = deleted
-    .flatMap((triple) => stepsOf(triple, NOTHING))
+    .flatMap((triple) => stepsOf(triple, NO_DELETIONS))
     .filter(({ action }) => action === "delete");
   return {
     files: new Set(files.map(({ path }) => path)),
@@ -65,28 +69,28 @@ function deletionsOf(triples: readonly Triple[]): PlannedDeletions {
   };
 }
 
-const isCleared = ({ files, folders }: BlockingEntries, deletions: PlannedDeletions): boolean =>
+const isUnblocked = ({ files, folders }: BlockingEntries, deletions: PlannedDeletions): boolean =>
   files.every((file) => deletions.files.has(file)) &&
   folders.every((folder) => deletions.folders.has(folder));
 
-/** Whether the change does anything. Local files are not compared. */
+/** Whether the new version differs from the base version. Local files are not compared. */
 export const isChange = ({ base, theirs, was }: Change): boolean =>
   was !== undefined || !isSame(base, theirs);
 
 function stepsOf(triple: Triple, deletions: PlannedDeletions): Step[] {
   if (!isChange(triple)) return [];
   const { path, here } = triple;
-  if (here === null || !("blocked" in here)) return stepsFor(triple, here);
-  // A blocked path has no file of this name: a deletion is already done.
-  if (here.by && triple.theirs === null) return stepsFor(triple, null);
-  if (!here.by || !isCleared(here.by, deletions))
+  if (here === null || !("blocked" in here)) return unblockedSteps(triple, here);
+  // A blocked path has no file of this name, so there is nothing left to delete.
+  if (here.by && triple.theirs === null) return unblockedSteps(triple, null);
+  if (!here.by || !isUnblocked(here.by, deletions))
     return [{ action: "conflict", path, why: here.blocked }];
-  return stepsFor(triple, null).map((step) =>
+  return unblockedSteps(triple, null).map((step) =>
     step.action === "write" ? { ...step, waits: true } : step,
   );
 }
 
-function stepsFor({ path, base, theirs, was }: Change, here: Side): Step[] {
+function unblockedSteps({ path, base, theirs, was }: Change, here: Side): Step[] {
   const renamed: Step[] = was === undefined ? [] : [{ action: "rename", path, was }];
   if (isSame(base, theirs) || isApplied(base, theirs, here)) return renamed;
   if (!isSameHash(base, here))
@@ -103,7 +107,7 @@ function stepsFor({ path, base, theirs, was }: Change, here: Side): Step[] {
   ];
 }
 
-/** Keeps the local value unless the change sets it. */
+/** The executable bit after the write: the local value, unless the change sets the bit. */
 const executableAfter = (base: Side, theirs: Exclude<Side, null>, here: Side): boolean =>
   here !== null && base?.executable === theirs.executable ? here.executable : theirs.executable;
 

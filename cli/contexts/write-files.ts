@@ -5,36 +5,42 @@ import { CliError, EXIT } from "../exit-codes";
 import { reasonOf } from "../local-files";
 
 /**
- * Writes a file atomically: a failure keeps the old file. Creates its folders. An existing file
- * keeps its permissions for reading and writing. Throws CliError.
+ * Writes a file atomically: after a failure, the old file is unchanged. Creates missing folders. An
+ * existing file keeps its permissions for reading and writing. Throws CliError.
  */
 export async function writeWhole(
   file: string,
   bytes: Uint8Array,
   executable: boolean,
 ): Promise<void> {
-  const draft = path.join(path.dirname(file), `.massgen-edge-${randomUUID()}`);
+  const temporaryFile = path.join(path.dirname(file), `.massgen-edge-${randomUUID()}`);
   try {
     await mkdir(path.dirname(file), { recursive: true });
-    const before = await lstat(file).catch(() => null);
-    const mode = before?.isFile() ? modeLike(before.mode, executable) : null;
-    await writeFile(draft, bytes, { flag: "wx", mode: mode ?? (executable ? 0o777 : 0o666) });
-    // The umask may have removed permissions of the draft. A disk without modes is not a failure.
-    if (mode !== null) await chmod(draft, mode).catch(() => undefined);
-    await rename(draft, file);
+    const existing = await lstat(file).catch(() => null);
+    const mode = existing?.isFile() ? modeLike(existing.mode, executable) : null;
+    await writeFile(temporaryFile, bytes, {
+      flag: "wx",
+      mode: mode ?? (executable ? 0o777 : 0o666),
+    });
+    // The umask may have removed permissions of the temporary file. A disk without modes makes
+    // chmod fail, which is no error here.
+    if (mode !== null) await chmod(temporaryFile, mode).catch(() => undefined);
+    await rename(temporaryFile, file);
   } catch (cause) {
-    await rm(draft, { force: true }).catch(() => undefined);
+    await rm(temporaryFile, { force: true }).catch(() => undefined);
     throw new CliError(EXIT.config, `Cannot write ${file}: ${reasonOf(cause)}.`, { cause });
   }
 }
 
 const [READ, RUN] = [0o444, 0o111];
 
-/** The mode with the executable bit set or cleared. It is set for all users who may read. */
+/**
+ * Sets or clears the executable bit of a mode. The bit is set for all users who may read the file.
+ */
 function modeLike(mode: number, executable: boolean): number {
-  const kept = mode & 0o777;
-  if ((kept & RUN) !== 0) return executable ? kept : kept & ~RUN;
-  return executable ? kept | ((kept & READ) >> 2) : kept;
+  const permissions = mode & 0o777;
+  if ((permissions & RUN) !== 0) return executable ? permissions : permissions & ~RUN;
+  return executable ? permissions | ((permissions & READ) >> 2) : permissions;
 }
 
 /** Renames a file, and its folders, if the names differ only in case. Throws CliError. */
@@ -43,10 +49,11 @@ export async function renameInCase(
   oldPath: string,
   newPath: string,
 ): Promise<void> {
-  const [olds, news] = [oldPath.split("/"), newPath.split("/")];
-  for (const [depth, name] of news.entries()) {
-    const old = olds[depth] ?? name;
-    if (old !== name) await renameEntry(path.join(directory, ...news.slice(0, depth)), old, name);
+  const [oldNames, newNames] = [oldPath.split("/"), newPath.split("/")];
+  for (const [depth, name] of newNames.entries()) {
+    const old = oldNames[depth] ?? name;
+    if (old !== name)
+      await renameEntry(path.join(directory, ...newNames.slice(0, depth)), old, name);
   }
 }
 
@@ -57,14 +64,14 @@ async function renameEntry(folder: string, old: string, name: string): Promise<v
     // already renamed.
     if (!(await readdir(folder)).some((listed) => listed.normalize("NFC") === old)) return;
     // Renames in two steps: many systems ignore a rename that changes only the case.
-    const between = path.join(folder, `.massgen-edge-${randomUUID()}`);
-    await rename(from, between);
-    await rename(between, to).catch(async (cause: unknown) => {
-      await rename(between, from);
+    const temporaryPath = path.join(folder, `.massgen-edge-${randomUUID()}`);
+    await rename(from, temporaryPath);
+    await rename(temporaryPath, to).catch(async (cause: unknown) => {
+      await rename(temporaryPath, from);
       throw cause;
     });
-    // `rename` does nothing if both names are links to one file, and the third name remains.
-    await rm(between, { force: true });
+    // `rename` does nothing if both names are links to one file: then the temporary name remains.
+    await rm(temporaryPath, { force: true });
   } catch (cause) {
     throw new CliError(EXIT.config, `Cannot rename ${from} to ${name}: ${reasonOf(cause)}.`, {
       cause,

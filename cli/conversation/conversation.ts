@@ -17,52 +17,55 @@ export type Conversation = {
   /** The latest question; `null` if no question was asked in this session. */
   latest: LatestQuestion | null;
   /** Attachments of the next question, in addition to those of the team. */
-  attached: readonly QuestionPart[];
+  attachments: readonly QuestionPart[];
 };
 
 export type LatestQuestion = {
   question: string;
   /** The turn that the question follows; `null` for the first turn of a session. */
   parent: number | null;
+  /** The turn that the question started; `null` until the service has accepted the question. */
   turn: number | null;
-  attached: readonly QuestionPart[];
+  attachments: readonly QuestionPart[];
 };
 
-/** The request for `question`: the next turn of the session, or a new session. */
+/** The request that asks `question`: the session's next turn, or a new session if there is none. */
 export function nextTurn(
-  { session, team, limits, attached }: Conversation,
+  { session, team, limits, attachments }: Conversation,
   question: string,
 ): AskTarget {
-  if (session === null) return first({ team, limits }, { question, attached });
+  if (session === null) return firstTurn({ team, limits }, { question, attachments });
   return {
-    next: { sessionId: session, body: { question: withUploads(question, attached), ...limits } },
+    next: { sessionId: session, body: { question: withUploads(question, attachments), ...limits } },
   };
 }
 
 /**
  * The request that repeats the latest question after the same parent turn. The first question of a
- * session has no parent, so its repetition starts a new session. `null` without a latest question.
+ * session has no parent, so its repetition starts a new session. Returns `null` if there is no
+ * latest question.
  */
-export function again({ session, team, limits, latest }: Conversation): AskTarget | null {
+export function repeatedTurn({ session, team, limits, latest }: Conversation): AskTarget | null {
   if (latest === null) return null;
-  const { question, parent, attached } = latest;
-  if (session === null || parent === null) return first({ team, limits }, { question, attached });
+  const { question, parent, attachments } = latest;
+  if (session === null || parent === null)
+    return firstTurn({ team, limits }, { question, attachments });
   return {
     next: {
       sessionId: session,
-      body: { question: withUploads(question, attached), parent_turn: parent, ...limits },
+      body: { question: withUploads(question, attachments), parent_turn: parent, ...limits },
     },
   };
 }
 
-const first = (
+const firstTurn = (
   { team, limits }: Pick<Conversation, "team" | "limits">,
-  { question, attached }: PartsOfQuestion,
+  { question, attachments }: QuestionInput,
 ): AskTarget => ({
   run: {
-    question: withUploads(question, [...(team.attached ?? []), ...attached]),
+    question: withUploads(question, [...(team.attachments ?? []), ...attachments]),
     ...team.request,
     ...limits,
   },
 });
-type PartsOfQuestion = Pick<LatestQuestion, "question" | "attached">;
+type QuestionInput = Pick<LatestQuestion, "question" | "attachments">;

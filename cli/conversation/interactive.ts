@@ -1,7 +1,7 @@
 import { type AskTarget, ask } from "../asking/ask-team";
 import { refuseLikelyCommandEntry } from "../commands/likely-commands";
 import type { Connection } from "../credentials/connection";
-import { again, type Conversation, type LatestQuestion, nextTurn } from "./conversation";
+import { repeatedTurn, type Conversation, type LatestQuestion, nextTurn } from "./conversation";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import type { Limits } from "../commands/flags";
 import { commandLineOf } from "../invocation";
@@ -10,7 +10,13 @@ import { readEntry, type EditorInput } from "../terminal/line-editor";
 import type { OutputOptions } from "../asking/answer-output";
 import { toQuestion } from "../asking/question";
 import { PASTE_MODE } from "../terminal/paste";
-import { asCommand, bareCommand, complete, type Outcome, perform } from "./slash-commands";
+import {
+  parseCommand,
+  commandWithoutSlash,
+  complete,
+  type Outcome,
+  perform,
+} from "./slash-commands";
 import type { TeamChoice } from "../asking/team-choice";
 import { canRedraw } from "../terminal/output";
 import { printAttached } from "../uploads/uploads";
@@ -22,7 +28,7 @@ type ConverseOptions = {
   output: OutputOptions;
 };
 
-/** A conversation at a terminal: each entry is the next turn of one session. */
+/** Runs a conversation at a terminal. Each question is the next turn of one session. */
 export async function converse(
   { team, connection, limits, output }: ConverseOptions,
   io: Io,
@@ -34,60 +40,59 @@ export async function converse(
     output,
     session: null,
     latest: null,
-    attached: [],
+    attachments: [],
   };
   io.stderr.write(
-    `massgen-edge at ${connection.server}, asking ${team.described}. /help lists commands, /quit leaves.\n`,
+    `massgen-edge at ${connection.server}, asking ${team.description}. /help lists commands, /quit leaves.\n`,
   );
-  printAttached(team.attached, io);
-  const canMark = canRedraw(io.stderr, io.env);
-  // also on during a turn: the next prompt reads text that is pasted meanwhile
-  if (canMark) io.screen.write(PASTE_MODE.on);
+  printAttached(team.attachments, io);
+  const canMarkPastes = canRedraw(io.stderr, io.env);
+  // The mode is also on during a turn, because the next prompt reads text that is pasted meanwhile.
+  if (canMarkPastes) io.screen.write(PASTE_MODE.on);
   try {
-    await untilLeft(conversation, io);
+    await readEntries(conversation, io);
   } finally {
-    if (canMark) io.screen.write(PASTE_MODE.off);
+    if (canMarkPastes) io.screen.write(PASTE_MODE.off);
   }
-  return leave(conversation, io);
+  printShowHint(conversation, io);
+  return EXIT.ok;
 }
 
-async function untilLeft(conversation: Conversation, io: Io): Promise<void> {
+async function readEntries(conversation: Conversation, io: Io): Promise<void> {
   const history: string[] = [];
   let interrupts = 0;
   for (;;) {
     io.stderr.write("\n");
-    const typed = await readEntry({
+    const entry = await readEntry({
       input: io.stdin,
       output: io.screen,
       prompt: "> ",
       history,
       complete,
     });
-    interrupts = typed.kind === "interrupt" ? interrupts + 1 : 0;
-    if (typed.kind === "interrupt" && interrupts < 2) {
+    interrupts = entry.kind === "interrupt" ? interrupts + 1 : 0;
+    if (entry.kind === "interrupt" && interrupts < 2) {
       io.stderr.write("\nPress Ctrl+C again to leave, or ask the next question.\n");
       continue;
     }
-    if (typed.kind !== "text" || (await handled(typed, conversation, io)) === "quit") return;
+    if (entry.kind !== "text" || (await handleEntry(entry, conversation, io)) === "quit") return;
   }
 }
 
-function leave({ session, latest }: Conversation, io: Io): ExitCode {
-  if (session !== null)
-    io.stderr.write(
-      `\nTo read the session: ${commandLineOf("show", session, ...(latest?.turn ? [String(latest.turn)] : []))}\n`,
-    );
-  return EXIT.ok;
+function printShowHint({ session, latest }: Conversation, io: Io): void {
+  if (session === null) return;
+  const turn = latest?.turn ? [String(latest.turn)] : [];
+  io.stderr.write(`\nTo read the session: ${commandLineOf("show", session, ...turn)}\n`);
 }
 
-/** Handles one entry. An error ends the question, not the conversation. */
-async function handled(
-  typed: Extract<EditorInput, { kind: "text" }>,
+/** Handles one entry. An error ends the question but not the conversation. */
+async function handleEntry(
+  entry: Extract<EditorInput, { kind: "text" }>,
   conversation: Conversation,
   io: Io,
 ): Promise<"quit" | "continue"> {
   try {
-    const outcome = await dispatch(typed.text, conversation, io);
+    const outcome = await dispatch(entry.text, conversation, io);
     if (outcome === "quit") return "quit";
     if (outcome === "retry") await askAgain(conversation, io);
   } catch (error) {
@@ -99,43 +104,43 @@ async function handled(
 
 async function dispatch(text: string, conversation: Conversation, io: Io): Promise<Outcome> {
   if (text.trim() === "") return "done";
-  const command = asCommand(text);
+  const command = parseCommand(text);
   if (command !== null) return perform(command, conversation, io);
-  const bare = bareCommand(text);
-  if (bare !== null)
+  const intendedCommand = commandWithoutSlash(text);
+  if (intendedCommand !== null)
     throw new CliError(
       EXIT.config,
-      `Did you mean ${bare}? To ask it as a question, put it in quotes.`,
+      `Did you mean ${intendedCommand}? To ask it as a question, put it in quotes.`,
     );
   if (conversation.session === null) refuseLikelyCommandEntry(text);
   const question = toQuestion(text.startsWith("//") ? text.slice(1) : text);
   const target = nextTurn(conversation, question);
   const parent = conversation.session === null ? null : (conversation.latest?.turn ?? null);
-  const { attached } = conversation;
-  conversation.attached = [];
-  await runTurn(target, { question, parent, attached }, { conversation, io });
+  const { attachments } = conversation;
+  conversation.attachments = [];
+  await runTurn(target, { question, parent, attachments }, { conversation, io });
   return "done";
 }
 
 async function askAgain(conversation: Conversation, io: Io): Promise<void> {
-  const target = again(conversation);
+  const target = repeatedTurn(conversation);
   if (target === null || conversation.latest === null)
     throw new CliError(EXIT.config, "No question was asked yet.");
-  const { question, parent, attached } = conversation.latest;
-  await runTurn(target, { question, parent, attached }, { conversation, io });
+  const { question, parent, attachments } = conversation.latest;
+  await runTurn(target, { question, parent, attachments }, { conversation, io });
 }
 
 type Question = Omit<LatestQuestion, "turn">;
 
 async function runTurn(
-  what: AskTarget,
+  askTarget: AskTarget,
   question: Question,
   { conversation, io }: { conversation: Conversation; io: Io },
 ): Promise<void> {
   const { connection, team, output } = conversation;
   conversation.latest = { ...question, turn: null };
   const { place } = await ask(
-    { what, context: { ...connection, config: team.source }, output },
+    { target: askTarget, context: { ...connection, config: team.source }, output },
     io,
   );
   conversation.session = place.sessionId;

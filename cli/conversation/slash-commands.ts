@@ -1,6 +1,6 @@
 import { ask } from "../asking/ask-team";
 import { cancelRun, latestTurn, sessionStatus, turnFacts } from "../service/session-calls";
-import { cancelWords, printSessions } from "../commands/sessions";
+import { cancelMessage, printSessions } from "../commands/sessions";
 import { printLines } from "../terminal/output";
 import type { Conversation } from "./conversation";
 import { CliError, EXIT } from "../exit-codes";
@@ -16,10 +16,10 @@ export type Outcome = "done" | "retry" | "quit";
 type SlashCommand = { name: string; argument: string };
 
 type CommandHandler = (conversation: Conversation, io: Io, argument: string) => Promise<Outcome>;
-type Entry = { usage: string; meaning: string; perform: CommandHandler };
+type CommandEntry = { usage: string; meaning: string; perform: CommandHandler };
 
-/** Commands of the conversation, in the order /help lists them. */
-const COMMANDS: Readonly<Record<string, Entry>> = {
+/** Commands of the conversation, in the order in which /help lists them. */
+const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   help: { usage: "/help", meaning: "this list", perform: help },
   status: { usage: "/status", meaning: "what the session does now", perform: status },
   show: { usage: "/show [turn]", meaning: "a turn: question, answer, votes, cost", perform: show },
@@ -36,7 +36,11 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     perform: file,
   },
   sessions: { usage: "/sessions", meaning: "the newest sessions", perform: sessions },
-  new: { usage: "/new", meaning: "start a new session with the next question", perform: begin },
+  new: {
+    usage: "/new",
+    meaning: "start a new session with the next question",
+    perform: startNewSession,
+  },
   config: {
     usage: "/config [file|name]",
     meaning: "show the current team; another team starts a new session",
@@ -63,24 +67,25 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The command in `text`; `null` for a question. A question may also begin with a slash: a path, or
- * two slashes.
+ * Parses a command with its slash; `null` if `text` is a question. A question may also begin with a
+ * slash: with a path, or with two slashes.
  */
-export function asCommand(text: string): SlashCommand | null {
+export function parseCommand(text: string): SlashCommand | null {
   const [, name, argument = ""] = /^\/([a-z?]+)(?:[^\S\n]+(.*))?[^\S\n]*$/i.exec(text) ?? [];
   return name === undefined ? null : { name: name.toLowerCase(), argument: argument.trim() };
 }
 
-/** The command that `text` names without its slash; `null` for a question. */
-export function bareCommand(text: string): string | null {
+/** The command (`/help`) that `text` names without its slash (`help`); `null` for a question. */
+export function commandWithoutSlash(text: string): string | null {
   const name = text.trim().toLowerCase();
-  const isOne = name.length > 1 && (Object.hasOwn(COMMANDS, name) || Object.hasOwn(ALIASES, name));
-  return isOne ? `/${ALIASES[name] ?? name}` : null;
+  const isCommand =
+    name.length > 1 && (Object.hasOwn(COMMANDS, name) || Object.hasOwn(ALIASES, name));
+  return isCommand ? `/${ALIASES[name] ?? name}` : null;
 }
 
 /** Whether `word` is a command of the conversation, with its slash. */
 export const isConversationCommand = (word: string): boolean => {
-  const name = asCommand(word)?.name;
+  const name = parseCommand(word)?.name;
   return name !== undefined && (Object.hasOwn(COMMANDS, name) || Object.hasOwn(ALIASES, name));
 };
 
@@ -90,8 +95,9 @@ export async function perform(
   conversation: Conversation,
   io: Io,
 ): Promise<Outcome> {
-  const known = Object.hasOwn(ALIASES, name) ? ALIASES[name] : name;
-  const entry = known !== undefined && Object.hasOwn(COMMANDS, known) ? COMMANDS[known] : undefined;
+  const fullName = Object.hasOwn(ALIASES, name) ? ALIASES[name] : name;
+  const entry =
+    fullName !== undefined && Object.hasOwn(COMMANDS, fullName) ? COMMANDS[fullName] : undefined;
   if (entry) return entry.perform(conversation, io, argument);
   throw new CliError(
     EXIT.config,
@@ -99,7 +105,7 @@ export async function perform(
   );
 }
 
-/** For the Tab key. */
+/** Completes a command for the Tab key: the matching commands, and the line that they complete. */
 export function complete(line: string): [string[], string] {
   const names = Object.keys(COMMANDS).map((name) => `/${name}`);
   return [line.startsWith("/") ? names.filter((name) => name.startsWith(line)) : [], line];
@@ -145,7 +151,7 @@ async function show(conversation: Conversation, io: Io, argument: string): Promi
 
 async function cancel(conversation: Conversation, io: Io): Promise<Outcome> {
   const { data } = await cancelRun(sessionOf(conversation), conversation.connection);
-  io.stderr.write(`${cancelWords(data)}\n`);
+  io.stderr.write(`${cancelMessage(data)}\n`);
   return "done";
 }
 
@@ -153,30 +159,30 @@ async function attach(conversation: Conversation, io: Io, argument: string): Pro
   const session = argument === "" ? sessionOf(conversation) : argument;
   const { connection, output, team } = conversation;
   const { place, turn } = await ask(
-    { what: { attach: session }, context: { ...connection, config: team.source }, output },
+    { target: { attach: session }, context: { ...connection, config: team.source }, output },
     io,
   );
   conversation.session = place.sessionId;
   conversation.latest = turn
-    ? { question: turn.question, parent: turn.parentTurn, turn: place.turn, attached: [] }
+    ? { question: turn.question, parent: turn.parentTurn, turn: place.turn, attachments: [] }
     : null;
   return "done";
 }
 
 async function file(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
   if (argument === "") {
-    conversation.attached = [];
+    conversation.attachments = [];
     io.stderr.write("No files are attached to the next question.\n");
     return "done";
   }
-  const others = conversation.attached.filter(
+  const others = conversation.attachments.filter(
     (part) => part.type === "text" || part.name !== argument,
   );
-  conversation.attached = [
+  conversation.attachments = [
     ...others,
     ...(await readUploads([{ name: argument, isNamedByUser: true }], io)),
   ];
-  printAttached(conversation.attached, io);
+  printAttached(conversation.attachments, io);
   return "done";
 }
 
@@ -186,7 +192,7 @@ async function sessions({ connection }: Conversation, io: Io): Promise<Outcome> 
   return "done";
 }
 
-async function begin(conversation: Conversation, io: Io): Promise<Outcome> {
+async function startNewSession(conversation: Conversation, io: Io): Promise<Outcome> {
   conversation.session = null;
   conversation.latest = null;
   io.stderr.write("The next question starts a new session.\n");
@@ -196,17 +202,17 @@ async function begin(conversation: Conversation, io: Io): Promise<Outcome> {
 async function config(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
   if (argument === "") {
     io.stderr.write(
-      `team     ${conversation.team.described}\nservice  ${conversation.connection.server}\n`,
+      `team     ${conversation.team.description}\nservice  ${conversation.connection.server}\n`,
     );
     return "done";
   }
   conversation.team = await chooseTeam({ config: argument }, io);
-  printAttached(conversation.team.attached, io);
-  return begin(conversation, io);
+  printAttached(conversation.team.attachments, io);
+  return startNewSession(conversation, io);
 }
 
 async function model(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
   if (argument === "") throw new CliError(EXIT.config, "Name a model: /model <model>");
   conversation.team = await chooseTeam({ model: argument.split(/[\s,]+/) }, io);
-  return begin(conversation, io);
+  return startNewSession(conversation, io);
 }

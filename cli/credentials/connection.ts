@@ -4,13 +4,14 @@ import { CliError, EXIT } from "../exit-codes";
 import { DEFAULT_SERVER } from "../invocation";
 import type { Io } from "../io";
 
-/** The service and the key. The key is sent to `server` only. */
+/** The address of the service, and the key. The key is sent to `server` only. */
 export type Connection = { server: string; key?: string };
 export type ConnectionFlags = { server?: string | undefined; key?: string | undefined };
-/** The sources of both values, for messages. */
+/** The sources of both values (`--key`, `login`), for messages. `key`: `null` without a key. */
 export type Origins = { server: string; key: string | null };
 
-type SettingValue = { value: string; from: string };
+/** A value, and the name of its source for messages. */
+type SettingValue = { value: string; source: string };
 
 /**
  * Finds the service and the key: first from the command line, then from MASSGEN_EDGE_SERVER and
@@ -22,31 +23,33 @@ export async function connect(
   io: Pick<Io, "env" | "home" | "cwd">,
 ): Promise<Connection & { origins: Origins }> {
   const stored = await readCredentials(io);
-  const server = first(
+  const server = firstSetting(
     [flags.server, "--server"],
-    [serverFrom(io.env["MASSGEN_EDGE_SERVER"]), "MASSGEN_EDGE_SERVER"],
+    [toServerOrigin(io.env["MASSGEN_EDGE_SERVER"]), "MASSGEN_EDGE_SERVER"],
     [stored.server ?? undefined, "login"],
-  ) ?? { value: DEFAULT_SERVER, from: "default" };
-  const own = Object.hasOwn(stored.keys, server.value) ? stored.keys[server.value] : undefined;
-  const key = first(
+  ) ?? { value: DEFAULT_SERVER, source: "default" };
+  const storedKey = Object.hasOwn(stored.keys, server.value)
+    ? stored.keys[server.value]
+    : undefined;
+  const key = firstSetting(
     [flags.key, "--key"],
     [io.env["MASSGEN_EDGE_KEY"], "MASSGEN_EDGE_KEY"],
-    [own, "login"],
+    [storedKey, "login"],
   );
-  const origins = { server: server.from, key: key?.from ?? null };
+  const origins = { server: server.source, key: key?.source ?? null };
   if (!key) return { server: server.value, origins };
-  requireSendable(key.value, server.value, key.from);
+  requireSendable(key.value, server.value, key.source);
   return { server: server.value, key: key.value, origins };
 }
 
-function first(...choices: [string | undefined, string][]): SettingValue | null {
-  for (const [value, from] of choices) {
-    if (value !== undefined && value.trim() !== "") return { value: value.trim(), from };
+function firstSetting(...choices: [string | undefined, string][]): SettingValue | null {
+  for (const [value, source] of choices) {
+    if (value !== undefined && value.trim() !== "") return { value: value.trim(), source };
   }
   return null;
 }
 
-function serverFrom(text: string | undefined): string | undefined {
+function toServerOrigin(text: string | undefined): string | undefined {
   if (text === undefined || text.trim() === "") return undefined;
   const origin = toOrigin(text.trim());
   if (origin) return origin;
@@ -57,15 +60,15 @@ function serverFrom(text: string | undefined): string | undefined {
 }
 
 /**
- * Throws CliError if the key is malformed, or if the connection would not encrypt it. `from`: the
- * source of the key, for the message.
+ * Throws CliError if the key is malformed, or if the connection would not encrypt it. `source`
+ * names the source of the key in the message.
  */
-export function requireSendable(key: string, server: string, from: string): void {
+export function requireSendable(key: string, server: string, source: string): void {
   const risk = keyRisk(key, server);
   if (risk === "malformed")
     throw new CliError(
       EXIT.config,
-      `The value of ${from} is not a key: keys are letters, digits and punctuation, without spaces.`,
+      `The value of ${source} is not a key: keys are letters, digits and punctuation, without spaces.`,
     );
   if (risk === "unencrypted")
     throw new CliError(

@@ -7,22 +7,22 @@ import { type Credentials, CredentialsSchema, parseJson } from "../service/schem
 
 type Home = Pick<Io, "home" | "cwd">;
 
-const NONE: Credentials = { server: null, keys: {} };
+const NO_CREDENTIALS: Credentials = { server: null, keys: {} };
 /** Only the owner may read the file. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-/** The credentials that `login` stored. Throws CliError if the file is invalid. */
+/** Reads the credentials that `login` stored. Throws CliError if the file is invalid. */
 export async function readCredentials(io: Home): Promise<Credentials> {
   const file = credentialsFile(io);
-  const shown = shownPath(file, io);
-  const text = await readTextFile(file, { what: "file of keys", shown });
-  if (text === null) return NONE;
+  const displayPath = shownPath(file, io);
+  const text = await readTextFile(file, { fileKind: "file of keys", displayPath });
+  if (text === null) return NO_CREDENTIALS;
   const parsed = CredentialsSchema.safeParse(parseJson(text));
   if (parsed.success) return parsed.data;
   throw new CliError(
     EXIT.config,
-    `${shown} is not a file that \`login\` writes. Remove it and log in again.`,
+    `${displayPath} is not a file that \`login\` writes. Remove it and log in again.`,
   );
 }
 
@@ -47,21 +47,23 @@ export async function forgetKey(server: string, io: Home): Promise<boolean> {
 /** Whether others on this machine can read the stored keys. */
 export async function isExposed(io: Home): Promise<boolean> {
   if (process.platform === "win32") return false;
-  const found = await stat(credentialsFile(io)).catch(() => null);
-  return found !== null && (found.mode & 0o077) !== 0;
+  const entry = await stat(credentialsFile(io)).catch(() => null);
+  return entry !== null && (entry.mode & 0o077) !== 0;
 }
 
-/** Writes the file atomically. Other users cannot read it at any time. */
+/** Writes the file atomically. Other users can never read it, not even while it is written. */
 async function write(credentials: Credentials, io: Home): Promise<string> {
   const file = credentialsFile(io);
-  const draft = `${file}.${process.pid}`;
+  const temporaryFile = `${file}.${process.pid}`;
   try {
     await mkdir(path.dirname(file), { recursive: true, mode: FOLDER_MODE });
-    await writeFile(draft, `${JSON.stringify(credentials, null, 2)}\n`, { mode: FILE_MODE });
-    await chmod(draft, FILE_MODE);
-    await rename(draft, file);
+    await writeFile(temporaryFile, `${JSON.stringify(credentials, null, 2)}\n`, {
+      mode: FILE_MODE,
+    });
+    await chmod(temporaryFile, FILE_MODE);
+    await rename(temporaryFile, file);
   } catch (cause) {
-    await rm(draft, { force: true }).catch(() => undefined);
+    await rm(temporaryFile, { force: true }).catch(() => undefined);
     throw new CliError(EXIT.config, `Cannot write ${shownPath(file, io)}: ${reasonOf(cause)}.`, {
       cause,
     });

@@ -9,9 +9,9 @@ import { finalText } from "./summary";
 import type { Output } from "../terminal/output";
 
 /**
- * MassGen's `--automation`: a few lines of `KEY: value` on stdout. MassGen prints its log folder
- * and its status file. This program prints the session and the address with the same fields,
- * because the service has no folder on this machine.
+ * The output of MassGen's `--automation`: a few lines of `KEY: value` on stdout. MassGen prints its
+ * log folder and its status file. The service has no folder on this machine, so this program prints
+ * the session and the address of its status instead.
  */
 
 /** The first lines: the data that a program needs to follow the run. */
@@ -33,18 +33,18 @@ export const IN_PROGRESS = "[Coordination in progress - ask STATUS_URL for real-
 
 const PREVIEW_CHARS = 200;
 
-/** The last lines: the result. `answerAt`: the file or address of the complete answer. */
+/** The last lines: the result. `answerAt` is the file or the address of the complete answer. */
 export function endLines(turn: TurnView, answerAt: { file: string } | { url: string }): string[] {
   const duration = `${(((turn.endedAt ?? turn.startedAt) - turn.startedAt) / 1000).toFixed(1)}s`;
   const answer = finalText(turn);
   const preview = toLine(answer);
-  const where =
+  const answerLine =
     "file" in answerAt ? `ANSWER_FILE: ${answerAt.file}` : `ANSWER_URL: ${answerAt.url}`;
   return [
     "",
     ...winnerLines(turn),
     ...warningsOf(turn).map((text) => `WARNING: ${toLine(text)}`),
-    ...(answer === "" ? [] : [where]),
+    ...(answer === "" ? [] : [answerLine]),
     `DURATION: ${duration}`,
     `COST: ${costWords(turn)}`,
     ...(answer === ""
@@ -54,7 +54,7 @@ export function endLines(turn: TurnView, answerAt: { file: string } | { url: str
         ]),
     ...errorLines(turn),
     "",
-    `${turn.status === "completed" ? "COMPLETED" : turn.status.toUpperCase()}: ${agentWords(turn)}, ${duration} total`,
+    `${turn.status === "completed" ? "COMPLETED" : turn.status.toUpperCase()}: ${participation(turn)}, ${duration} total`,
   ];
 }
 
@@ -74,8 +74,8 @@ function winnerLines(turn: TurnView): string[] {
   return [`WINNER: ${toLine(turn.winner)}`, ...(votes === null ? [] : [`VOTES: ${votes}`])];
 }
 
-/** `3 agents`, or `1 of 3 agents took part` if agents failed. */
-function agentWords(turn: TurnView): string {
+/** Returns `3 agents`, or `1 of 3 agents took part` if agents failed. */
+function participation(turn: TurnView): string {
   const participants = participantsOfTurn(turn);
   const missing = participants.filter(({ tookPart, error }) => !tookPart && error !== null).length;
   const all = plural(participants.length, "agent");
@@ -84,14 +84,14 @@ function agentWords(turn: TurnView): string {
     : all;
 }
 
-/** Adds MassGen's line for each new attempt to the display `below`. */
-export const automationDisplay = (output: Output, below: TurnDisplay): TurnDisplay => ({
+/** Wraps a display, and prints MassGen's line for each new attempt to `output`. */
+export const automationDisplay = (output: Output, inner: TurnDisplay): TurnDisplay => ({
   update(message, view) {
     const { event } = message;
     if (event?.type === "attempt.started" && event.attempt > 1)
       output.write(`RESTART: Attempt ${event.attempt}\n`);
-    below.update(message, view);
+    inner.update(message, view);
   },
-  notice: (text) => below.notice(text),
-  close: () => below.close(),
+  notice: (text) => inner.notice(text),
+  close: () => inner.close(),
 });

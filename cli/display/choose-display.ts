@@ -9,26 +9,26 @@ import { eventLine, type TurnDisplay } from "./turn-lines";
 
 type Sinks = Pick<Io, "stdout" | "stderr" | "env">;
 
-/** The display that fits the output. */
+/** Returns the display for a form of output, and for the kind of terminal. */
 export function displayFor(jsonStream: boolean, { stdout, stderr, env }: Sinks): TurnDisplay {
   if (jsonStream) return jsonDisplay(stdout, stderr);
   return canRedraw(stderr, env) ? liveDisplay(stderr, { env }) : plainDisplay(stderr);
 }
 
-/** Whether to show progress: at a terminal, or with --verbose. */
+/** Whether progress is shown: at a terminal, or with --verbose. */
 export const showsProgress = (
   { form, verbose }: OutputOptions,
   { stderr }: Pick<Io, "stderr">,
 ): boolean => verbose || (stderr.isTTY === true && form !== "automation");
 
-/** The display for these options. Without a terminal, only the answer is shown. */
-export function displayUnder(output: OutputOptions, io: Sinks): TurnDisplay {
+/** Returns the display for these options. Without a terminal, only the answer is shown. */
+export function displayForOptions(output: OutputOptions, io: Sinks): TurnDisplay {
   if (output.form === "json-stream") return jsonDisplay(io.stdout, io.stderr);
-  const below = showsProgress(output, io) ? displayFor(false, io) : SILENT;
-  return output.form === "automation" ? automationDisplay(io.stdout, below) : below;
+  const inner = showsProgress(output, io) ? displayFor(false, io) : SILENT_DISPLAY;
+  return output.form === "automation" ? automationDisplay(io.stdout, inner) : inner;
 }
 
-const SILENT: TurnDisplay = {
+const SILENT_DISPLAY: TurnDisplay = {
   update: () => undefined,
   notice: () => undefined,
   close: () => undefined,
@@ -40,7 +40,7 @@ const SILENT: TurnDisplay = {
  */
 export const jsonDisplay = (output: Output, notices: Output): TurnDisplay => ({
   update({ raw }) {
-    // a line feed outside of strings is white space
+    // A line feed in JSON text is white space: strings contain it only as an escape.
     output.write(`${escapeJson(raw).replaceAll("\n", " ")}\n`);
   },
   notice(text) {
@@ -49,7 +49,7 @@ export const jsonDisplay = (output: Output, notices: Output): TurnDisplay => ({
   close() {},
 });
 
-/** Prints one line per event, for files and pipes. */
+/** A display for files and pipes: prints one line per event. */
 export function plainDisplay(output: Output): TurnDisplay {
   let closed = false;
   const print = (text: string) => {

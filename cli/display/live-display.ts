@@ -4,7 +4,7 @@ import { widthOf } from "../terminal/text-width";
 import { eventLine, type TurnDisplay, turnLines } from "./turn-lines";
 
 const REDRAW_MS = 100;
-/** The clock in the first line is redrawn also while no events arrive. */
+/** Longest time between redraws: the clock in the first line also moves while no events arrive. */
 const TICK_MS = 1_000;
 
 type LiveOptions = { env: Readonly<Record<string, string | undefined>>; now?: () => number };
@@ -55,7 +55,9 @@ export function liveDisplay(output: Output, { env, now = Date.now }: LiveOptions
   };
 }
 
-/** Scrolling lines, and a block below them that is redrawn as a whole. */
+/**
+ * A terminal with scrolling lines, and with a block of lines below them that is redrawn as a whole.
+ */
 class Screen {
   #pending: string[] = [];
   /** Width of each line of the block at the bottom, in columns. */
@@ -66,7 +68,7 @@ class Screen {
     readonly color: boolean,
   ) {}
 
-  /** One column less than the terminal has: some terminals wrap a full line. */
+  /** One column less than the terminal has, because some terminals wrap a full line. */
   get width(): number {
     return Math.max(20, this.#columns - 1);
   }
@@ -90,7 +92,10 @@ class Screen {
     this.#block = block.map((line) => widthOf(paint(line, { width: this.width, color: false })));
   }
 
-  /** Erases the block. A terminal that became narrower has wrapped the lines of the block. */
+  /**
+   * Returns the sequence that erases the block. A terminal that became narrower has wrapped the
+   * lines of the block, so the rows are counted with the current width.
+   */
   #erase(): string {
     const rows = this.#block.reduce(
       (sum, width) => sum + Math.max(1, Math.ceil(width / this.#columns)),

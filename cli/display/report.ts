@@ -56,15 +56,18 @@ export function printProblems(turn: TurnView, io: Sinks): void {
 }
 
 function printLines(lines: Line[], { stderr, env }: Sinks): void {
-  const look = { width: Number.POSITIVE_INFINITY, color: wantsColor(stderr, env) };
-  for (const line of lines) stderr.write(`${paint(line, look)}\n`);
+  const style = { width: Number.POSITIVE_INFINITY, color: wantsColor(stderr, env) };
+  for (const line of lines) stderr.write(`${paint(line, style)}\n`);
 }
 
-/** A turn with an answer is a success, even if the coordination ended at its time limit. */
+/**
+ * The exit code of a turn. A turn with an answer is a success, even if the coordination ended at
+ * its time limit.
+ */
 export function exitCodeOf({ status, failure, attempts }: TurnView): ExitCode {
   if (status === "completed") return EXIT.ok;
   if (status === "cancelled") return EXIT.interrupted;
-  const lateAgent = failure?.agents.some(({ code }) => code === "deadline") ?? false;
-  const outOfTime = lateAgent || attempts.at(-1)?.settlement?.endedBy === "deadline";
-  return outOfTime ? EXIT.timeout : EXIT.execution;
+  const hasLateAgent = failure?.agents.some(({ code }) => code === "deadline") ?? false;
+  const isOutOfTime = hasLateAgent || attempts.at(-1)?.settlement?.endedBy === "deadline";
+  return isOutOfTime ? EXIT.timeout : EXIT.execution;
 }

@@ -20,11 +20,11 @@ export function summaryLines(turn: TurnView, url: string): Line[] {
       ? []
       : [
           turn.status === "cancelled"
-            ? leading(turn, attempt)
-            : fact("winner", winner(turn, attempt)),
+            ? leadingLine(turn, attempt)
+            : fact("winner", winnerText(turn, attempt)),
         ]),
     fact("tokens", tokenWords(turn.usage, turn.reservedTokens)),
-    fact("cost", cost(turn)),
+    fact("cost", costText(turn)),
     fact("run", url),
   ];
 }
@@ -32,13 +32,13 @@ export function summaryLines(turn: TurnView, url: string): Line[] {
 /** The text for stdout: the final answer, or "" if the turn has no final answer. */
 export const finalText = (turn: TurnView): string => sanitize(turn.final?.text ?? "").trimEnd();
 
-const MOST_SOURCES = 10;
+const MAX_SOURCES = 10;
 
 /** The first sources of the final answer. */
 export function sourceLines(turn: TurnView): Line[] {
   const sources = citationsOf(turn);
   if (sources.length === 0) return [];
-  const lines = sources.slice(0, MOST_SOURCES).map(({ url, title }, index) => {
+  const lines = sources.slice(0, MAX_SOURCES).map(({ url, title }, index) => {
     const name = toLine(title);
     return [
       segment(`${index + 1}.`.padStart(4), "dim"),
@@ -69,31 +69,33 @@ function voteLines(attempt: AttemptView): Line[] {
 }
 
 /**
- * The cost of the turn. An interrupted call is charged its reservation: its highest possible cost,
- * which may be far above the real cost.
+ * The cost of the turn. An interrupted call reports no cost, so it is charged its reservation: its
+ * highest possible cost. The real cost may be far lower.
  */
-function cost(turn: TurnView): string {
+function costText(turn: TurnView): string {
   const { costUsd, unreportedUsd, isCostWhole } = turn;
   if (unreportedUsd === 0 || !isCostWhole) return costWords(turn);
   return `${formatUsd(Math.max(0, costUsd - unreportedUsd))} reported, ${formatUsd(costUsd)} at most: calls that were cut off report nothing`;
 }
 
 /** The answer that led when the turn was cancelled. */
-function leading(turn: TurnView, attempt: AttemptView | undefined): Line {
+function leadingLine(turn: TurnView, attempt: AttemptView | undefined): Line {
   const label = attempt?.settlement?.label;
   const words = `${toLine(turn.winner ?? "")}${label ? ` (${label})` : ""}`;
   const votes = attempt && label ? voteFacts(turn, attempt) : [];
   return [segment("leading when cancelled: ", "dim"), segment([words, ...votes].join(", "))];
 }
 
-function winner(turn: TurnView, attempt: AttemptView | undefined): string {
+function winnerText(turn: TurnView, attempt: AttemptView | undefined): string {
   const name = toLine(turn.winner ?? "");
   const label = attempt?.settlement?.label;
   if (!attempt || !label) return name;
   return [`${name} with ${label}`, ...voteFacts(turn, attempt)].join(", ");
 }
 
-/** The votes of the winning answer; if agents disagree, also the count of each answer. */
+/**
+ * The votes for the winning answer; if agents disagree, also the number of votes for each answer.
+ */
 function voteFacts(turn: TurnView, attempt: AttemptView): string[] {
   const words = winnerVotes(turn);
   const counts = Object.entries(tallyOf(attempt)).map(([label, count]) => `${label}: ${count}`);

@@ -17,8 +17,8 @@ import { activityOf, statusTone } from "../../src/describe/status";
 /** Shows a turn while it runs. Never throws and never waits. */
 export type TurnDisplay = {
   /**
-   * After each event. `event` is `null` if this program does not know the event; `raw` is its JSON
-   * as received.
+   * Called after each event with the resulting `view`. `event` is `null` if this program does not
+   * know the type of the event; `raw` is the event's JSON as received.
    */
   update(message: { event: WireEvent | null; raw: string }, view: SessionView): void;
   /** Shows a message about the connection, for example that it was lost. */
@@ -28,8 +28,8 @@ export type TurnDisplay = {
 };
 
 /**
- * An event as one line, with the time since the turn began; `null` for an event that only changes
- * figures.
+ * Describes an event in one line, with the time since the turn began. Returns `null` for an event
+ * that only changes figures.
  */
 export function eventLine(event: WireEvent, turn: TurnView): Line | null {
   const sentence = describeEvent(event, turn);
@@ -41,8 +41,10 @@ export function eventLine(event: WireEvent, turn: TurnView): Line | null {
   return [time, segment(`${toLine(agent)}${gap}`, "bold"), segment(toLine(text), tone)];
 }
 
+/** Columns and rows of the screen, and the current time in Unix milliseconds. */
 export type Frame = { width: number; height: number; now: number };
 
+/** Most columns of an agent's name, with all columns and with few columns. */
 const MAX_NAME = 24;
 const SHORT_NAME = 12;
 /** Columns between two cells. */
@@ -50,20 +52,21 @@ const GAP = 2;
 
 /** The state of a turn: one line about the team, one for each agent, at most `height` lines. */
 export function turnLines(turn: TurnView, frame: Frame): Line[] {
-  const room = Math.max(1, frame.height - 1);
-  const hidden = turn.agents.length > room ? turn.agents.length - (room - 1) : 0;
-  const shown = turn.agents.slice(0, turn.agents.length - hidden);
-  const { rows, widths } = columnsOf(shown, frame.width);
-  const lines = shown.map((agent, index) =>
+  const maxAgentLines = Math.max(1, frame.height - 1);
+  const hiddenCount =
+    turn.agents.length > maxAgentLines ? turn.agents.length - (maxAgentLines - 1) : 0;
+  const shownAgents = turn.agents.slice(0, turn.agents.length - hiddenCount);
+  const { rows, widths } = columnsOf(shownAgents, frame.width);
+  const lines = shownAgents.map((agent, index) =>
     agentLine(agent, pad(rows[index] ?? [], widths), frame),
   );
-  const more: Line[] = hidden > 0 ? [[segment(`and ${hidden} more agents`, "dim")]] : [];
+  const more: Line[] = hiddenCount > 0 ? [[segment(`and ${hiddenCount} more agents`, "dim")]] : [];
   return [teamLine(turn, frame), ...lines, ...more];
 }
 
 /**
- * The state of the team. A line that is too long loses its parts from the front; the cost, the last
- * part, always remains.
+ * The state of the team. If the line is too long, its first parts are removed. The cost is the last
+ * part and always remains.
  */
 function teamLine(turn: TurnView, { now, width }: Frame): Line {
   const attempt = turn.attempts.at(-1);
@@ -84,8 +87,8 @@ const countValid = (attempt: AttemptView | undefined): number =>
   attempt?.votes.filter(({ valid }) => valid).length ?? 0;
 
 /**
- * What agents' lines omit or shorten if they are too long, in this order. The cost is last and must
- * not be cut off.
+ * The parts that agents' lines omit or shorten if the lines are too long, in this order. The cost
+ * is in the last column, which the terminal would cut off, so the other columns are shortened.
  */
 const SHORTENINGS = [
   "files left out",
@@ -105,55 +108,59 @@ function columnsOf(
   agents: readonly AgentView[],
   width: number,
 ): { rows: string[][]; widths: number[] } {
-  for (let given = 0; ; given += 1) {
-    const without = new Set(SHORTENINGS.slice(0, given));
-    const rows = agents.map((agent) => cells(agent, without));
+  for (let count = 0; ; count += 1) {
+    const applied = new Set(SHORTENINGS.slice(0, count));
+    const rows = agents.map((agent) => cellsOf(agent, applied));
     const widths = (rows[0] ?? []).map((_, column) =>
       Math.max(...rows.map((row) => widthOf(row[column] ?? ""))),
     );
     const total = widths.reduce((sum, each) => sum + each, GAP * (widths.length - 1));
-    if (total <= width || given === SHORTENINGS.length) return { rows, widths };
+    if (total <= width || count === SHORTENINGS.length) return { rows, widths };
   }
 }
 
 /**
- * Name, status, round, answers, vote, tokens, cost; on a very narrow terminal name, status, vote,
- * cost.
+ * An agent's cells: name, status, round, answers, vote, tokens and cost. On a very narrow terminal:
+ * name, status, vote and cost.
  */
-function cells(agent: AgentView, without: ReadonlySet<Shortening>): string[] {
-  const round = without.has("round") ? `r${agent.round}` : `round ${agent.round}`;
-  const answers = without.has("answers") ? `${agent.answers} ans` : plural(agent.answers, "answer");
+function cellsOf(agent: AgentView, shortenings: ReadonlySet<Shortening>): string[] {
+  const round = shortenings.has("round") ? `r${agent.round}` : `round ${agent.round}`;
+  const answers = shortenings.has("answers")
+    ? `${agent.answers} ans`
+    : plural(agent.answers, "answer");
   return [
-    fitStart(toLine(agent.id), without.has("name") ? SHORT_NAME : MAX_NAME),
+    fitStart(toLine(agent.id), shortenings.has("name") ? SHORT_NAME : MAX_NAME),
     agent.status,
-    ...(without.has("figures") ? [] : [round, `${answers}${answerWords(agent, without)}`]),
-    voteWords(agent.vote, without),
-    ...(without.has("figures") ? [] : [tokensOf(agent, without)]),
-    without.has("rest of cost") && !agent.isCostWhole ? "unknown" : costWords(agent),
+    ...(shortenings.has("figures")
+      ? []
+      : [round, `${answers}${answerDetails(agent, shortenings)}`]),
+    voteCell(agent.vote, shortenings),
+    ...(shortenings.has("figures") ? [] : [tokensCell(agent, shortenings)]),
+    shortenings.has("rest of cost") && !agent.isCostWhole ? "unknown" : costWords(agent),
   ];
 }
 
-/** `→ agent1.2`, or `→ 1.2` in few columns. */
-function voteWords(vote: AgentView["vote"], without: ReadonlySet<Shortening>): string {
-  if (!without.has("vote")) return vote ? `→ ${vote.label}` : "no vote";
+/** Returns `→ agent1.2`, or `→ 1.2` if there are few columns. */
+function voteCell(vote: AgentView["vote"], shortenings: ReadonlySet<Shortening>): string {
+  if (!shortenings.has("vote")) return vote ? `→ ${vote.label}` : "no vote";
   return vote ? `→ ${vote.label.replace(/^agent/, "")}` : "";
 }
 
-/** `120 tok + 40 reserved`, or `120+40 tok` in few columns. */
-const tokensOf = (
+/** Returns `120 tok + 40 reserved`, or `120+40 tok` if there are few columns. */
+const tokensCell = (
   { reportedTokens: reported, reservedTokens: reserved }: AgentView,
-  without: ReadonlySet<Shortening>,
+  shortenings: ReadonlySet<Shortening>,
 ): string =>
-  without.has("tokens")
+  shortenings.has("tokens")
     ? `${formatTokens(reported)}${reserved > 0 ? `+${formatTokens(reserved)}` : ""} tok`
     : formatUsed({ reported, reserved }, "tok");
 
-function answerWords(
+function answerDetails(
   { latestLabel, leftOut = 0 }: AgentView,
-  without: ReadonlySet<Shortening>,
+  shortenings: ReadonlySet<Shortening>,
 ): string {
-  if (latestLabel === null || without.has("label")) return "";
-  return leftOut > 0 && !without.has("files left out")
+  if (latestLabel === null || shortenings.has("label")) return "";
+  return leftOut > 0 && !shortenings.has("files left out")
     ? ` (${latestLabel}, ${plural(leftOut, "file")} left out)`
     : ` (${latestLabel})`;
 }
@@ -171,16 +178,16 @@ function agentLine(
     segment(status, statusTone(agent.status)),
     segment(`  ${rest.join("  ")}`),
   ];
-  const used = head.reduce((sum, { text }) => sum + widthOf(text), 0) + 2;
-  const doing = activity(agent, width - used, now);
-  return doing === "" ? head : [...head, segment(`  ${doing}`, "dim")];
+  const usedColumns = head.reduce((sum, { text }) => sum + widthOf(text), 0) + 2;
+  const activity = activityText(agent, width - usedColumns, now);
+  return activity === "" ? head : [...head, segment(`  ${activity}`, "dim")];
 }
 
-/** The agent's activity, as much as fits into `width`. */
-function activity(agent: AgentView, width: number, now: number): string {
-  const doing = width < 8 ? null : activityOf(agent, now);
-  if (!doing) return "";
-  return doing.matters === "end"
-    ? fitEnd(toLine(doing.text), width)
-    : fitStart(toLine(doing.text), width);
+/** Describes the agent's activity, cut to `width` columns. */
+function activityText(agent: AgentView, width: number, now: number): string {
+  const activity = width < 8 ? null : activityOf(agent, now);
+  if (!activity) return "";
+  return activity.matters === "end"
+    ? fitEnd(toLine(activity.text), width)
+    : fitStart(toLine(activity.text), width);
 }

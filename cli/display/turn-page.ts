@@ -49,7 +49,7 @@ export function turnLinesOf(turn: TurnFacts): Line[] {
 
 /**
  * The agent and label of the winning answer, or of the leading answer of a cancelled turn. The
- * label is that of the votes: the presentation has its own label.
+ * shown label is the one that agents voted for. The presentation has another label.
  */
 function winnerLine({ winner, label, status, attempts }: TurnFacts): Line {
   const attempt = attempts.at(-1);
@@ -103,7 +103,7 @@ function answerLines({ attempts }: TurnFacts): Line[] {
     : [fact("answers", `${labels.join(", ")} (--answer <label> shows one)`)];
 }
 
-/** The current state of a session. */
+/** The current state of a session: latest turn, agents, cost. */
 export function sessionLinesOf(session: SessionFacts): Line[] {
   const { coordination, agents, turns, cost_usd, cost_usd_known } = session;
   const latest = turns.at(-1);

@@ -6,8 +6,8 @@ import { toLine } from "../terminal/sanitize";
 import { type RequestContext, toCliError, unexpectedResponse } from "./problem";
 
 /**
- * Calls of the service: with this program's user agent, errors for people, and responses that are
- * checked by schemas.
+ * Calls of the service. They send this program's user agent, throw errors with messages for people,
+ * and check responses against schemas.
  */
 
 const clientOf = ({ server, key }: Connection): Client =>
@@ -25,10 +25,10 @@ export async function callService<T>(
   }
 }
 
-/** A checked response, and its JSON. */
+/** A response that matches its schema (`data`), and its JSON text (`raw`). */
 export type Answer<T> = { data: T; raw: string };
 
-/** Calls the service and checks the response. Throws as `callService`. */
+/** Calls the service and checks the response. Throws the same errors as `callService`. */
 export async function readAnswer<T>(
   context: RequestContext,
   schema: z.ZodType<T>,
@@ -40,14 +40,14 @@ export async function readAnswer<T>(
   throw unexpectedResponse(200, context);
 }
 
-/** Sends a call for which the client has no function. */
+/** Sends a call for which the client has no method. */
 export const request = <T>(
   call: Call,
   schema: z.ZodType<T>,
   context: RequestContext,
 ): Promise<Answer<T>> => readAnswer(context, schema, (client) => client.json(call));
 
-/** Values that arrive over time, such as events. Throws as `callService`. */
+/** Yields values, such as events, as they arrive. Throws the same errors as `callService`. */
 export async function* streamFromService<T>(
   context: RequestContext,
   work: (client: Client) => AsyncGenerator<T, void>,
@@ -60,9 +60,9 @@ export async function* streamFromService<T>(
 }
 
 /**
- * The service's response to a key. `open`: no key is needed. `limited`: the key is valid but has no
- * scope `read`. `refused`: with the service's code and message on one line. `code` is `null` if the
- * response is not the service's.
+ * The service's response to a key. `open`: the service needs no key. `limited`: the key is valid
+ * but has no scope `read`. `refused` has the service's error code, and its message on one line.
+ * `code` is `null` if the response has no error code.
  */
 export type Access =
   | { kind: "good" }
@@ -71,15 +71,15 @@ export type Access =
   | { kind: "refused"; code: string | null; message: string };
 
 /**
- * Checks a key by requesting a list of one session. Throws CliError if the service does not
- * respond, or if the response is not the service's.
+ * Checks a key by a request for a list of one session. Throws CliError if the service does not
+ * respond, or if another program responds.
  */
 export async function judgeAccess(connection: Connection): Promise<Access> {
-  const own = await probe(connection);
-  if (own.kind !== "good" || connection.key === undefined)
-    return own.kind === "good" ? { kind: "open" } : own;
+  const access = await probe(connection);
+  if (access.kind !== "good" || connection.key === undefined)
+    return access.kind === "good" ? { kind: "open" } : access;
   const { key: _, ...withoutKey } = connection;
-  return (await probe(withoutKey)).kind === "good" ? { kind: "open" } : own;
+  return (await probe(withoutKey)).kind === "good" ? { kind: "open" } : access;
 }
 
 const PROBE = { method: "GET", path: "/api/sessions?limit=1" } as const;

@@ -62,7 +62,7 @@ export async function startSuite(
   return (await request(call, z.object({ id: z.string() }), context)).data.id;
 }
 
-/** The current state of a run; `null` until the service lists the run. */
+/** Reads the current state of a run; `null` until the service knows the run. */
 export async function readRun(
   { suite, id }: { suite: string; id: string },
   context: RequestContext,

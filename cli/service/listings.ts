@@ -22,7 +22,7 @@ const KEYS = "/api/keys";
 
 export type Page = { limit: number; after?: string };
 
-/** Sessions, newest first. */
+/** Lists sessions, newest first. */
 export const listSessions = (page: Page, context: RequestContext): Promise<Answer<SessionList>> =>
   readAnswer(context, SessionListSchema, ({ sessions }) => sessions.list(page));
 
@@ -32,11 +32,11 @@ const queryOf = ({ limit, after }: Page): string =>
     ...(after === undefined ? {} : { after }),
   }).toString();
 
-/** The included teams. */
+/** Lists the included teams. */
 export const listTeams = (context: RequestContext): Promise<Answer<TeamList>> =>
   request({ method: "GET", path: CONFIGS_PATH }, TeamListSchema, context);
 
-/** An included team as YAML. */
+/** Reads an included team as YAML. */
 export async function teamText(name: string, context: RequestContext): Promise<string> {
   const call = { method: "GET", path: configPath(name) } as const;
   const { bytes } = await callService(context, (client) => client.send(call));
@@ -56,11 +56,11 @@ export const validateConfig = (yaml: string, context: RequestContext): Promise<A
 
 export type KeyRequest = { name: string; scopes: readonly string[]; expires_in_days?: number };
 
-/** Makes a key. No other answer contains the secret. */
+/** Creates a key. No later response contains the secret. */
 export const createKey = (json: KeyRequest, context: RequestContext): Promise<Answer<NewKey>> =>
   request({ method: "POST", path: KEYS, json }, NewKeySchema, context);
 
-/** Keys, newest first. */
+/** Lists keys, newest first. */
 export const listKeys = (page: Page, context: RequestContext): Promise<Answer<KeyList>> =>
   request({ method: "GET", path: `${KEYS}?${queryOf(page)}` }, KeyListSchema, context);
 

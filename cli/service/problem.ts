@@ -55,18 +55,18 @@ export function toCliError(error: ClientError, context: RequestContext): CliErro
   }
 }
 
-/** The error for a response that this service does not send. `status`: `null` if unknown. */
+/** The error for a response that this service never sends. `status`: `null` if it is unknown. */
 export const unexpectedResponse = (status: number | null, { server }: Connection): CliError =>
   new CliError(
     EXIT.execution,
     `Unexpected response${status === null ? "" : ` (${status})`} from ${server}. Check the address.`,
   );
 
-function unreachable(what: string, { cause }: ClientError, { server }: Connection): CliError {
+function unreachable(summary: string, { cause }: ClientError, { server }: Connection): CliError {
   const remedy = isLoopback(server)
     ? "Start it with `npm start`"
     : "Check the address and your connection";
-  return new CliError(EXIT.unreachable, `${what} ${remedy}, or name another with --server.`, {
+  return new CliError(EXIT.unreachable, `${summary} ${remedy}, or name another with --server.`, {
     cause,
   });
 }
@@ -79,8 +79,8 @@ export const warningLines = (warnings: readonly Fault[]): string[] =>
   });
 
 /**
- * An error in a config: its place and description. If the text is known, the line with a caret
- * follows.
+ * Describes an error in a config: its place and its detail. If the config's text is known, the line
+ * with the error and a caret follow.
  */
 export function faultLines(
   { pointer, line, column, detail }: Fault,
@@ -133,18 +133,19 @@ function exitCodeOf({ status, code }: Problem): ExitCode {
   return status >= 400 && status < 500 ? EXIT.config : EXIT.execution;
 }
 
+/** A position in a text. Both numbers start at 1. */
 export type Place = { line: number; column?: number | null | undefined };
 
-/** Most columns of a shown line. */
+/** Most columns of the line in an excerpt. */
 const MAX_COLUMNS = 100;
 /**
- * Secret values, which must not appear in a terminal or in a log. A reference `${NAME}` is not a
- * secret and is shown.
+ * Matches a named secret value, which must not appear in a terminal or in a log. A reference
+ * `${NAME}` is no secret and is shown.
  */
-const NAMED =
+const NAMED_SECRET =
   /((?:api_?key|authorization|token|secret|password)["']?\s*:\s*)(\$\{\w+\}|"[^"]*"|'[^']*'|[^,}\]#]+)/gi;
-/** Text with the prefix of a known kind of key. */
-const KEYLIKE = /\b(?:sk-|sk_|xai-|gsk_|AIza|mge_)[\w-]{6,}/g;
+/** Matches a text with the prefix of a known kind of key. */
+const KEY_WITH_PREFIX = /\b(?:sk-|sk_|xai-|gsk_|AIza|mge_)[\w-]{6,}/g;
 
 /**
  * The line of `text` at `place`, with its number and a caret below the column; empty if there is
@@ -153,17 +154,17 @@ const KEYLIKE = /\b(?:sk-|sk_|xai-|gsk_|AIza|mge_)[\w-]{6,}/g;
 export function excerpt(text: string, { line, column }: Place): string[] {
   const source = text.split(/\r\n|\n|\r/)[line - 1];
   if (source === undefined) return [];
-  const hidden = hideSecrets(source);
-  const at = column ? Math.min(Math.max(0, column - 1), hidden.length) : null;
-  const from = at !== null && at > MAX_COLUMNS - 20 ? at - MAX_COLUMNS / 2 : 0;
-  const shown = plain(hidden.slice(from, from + MAX_COLUMNS));
+  const masked = hideSecrets(source);
+  const caret = column ? Math.min(Math.max(0, column - 1), masked.length) : null;
+  const start = caret !== null && caret > MAX_COLUMNS - 20 ? caret - MAX_COLUMNS / 2 : 0;
+  const part = plain(masked.slice(start, start + MAX_COLUMNS));
   const gutter = String(line).padStart(5);
   const lines = [
-    `${gutter} | ${from > 0 ? "…" : ""}${shown}${hidden.length > from + MAX_COLUMNS ? "…" : ""}`,
+    `${gutter} | ${start > 0 ? "…" : ""}${part}${masked.length > start + MAX_COLUMNS ? "…" : ""}`,
   ];
-  if (at === null) return lines;
-  const before = widthOf(plain(hidden.slice(from, at))) + (from > 0 ? 1 : 0);
-  return [...lines, `${" ".repeat(gutter.length)} | ${" ".repeat(before)}^`];
+  if (caret === null) return lines;
+  const caretColumns = widthOf(plain(masked.slice(start, caret))) + (start > 0 ? 1 : 0);
+  return [...lines, `${" ".repeat(gutter.length)} | ${" ".repeat(caretColumns)}^`];
 }
 
 /** Removes control sequences, and replaces a tab by two spaces. */
@@ -173,10 +174,10 @@ const plain = (text: string): string => sanitize(text).replaceAll("\t", "  ");
 const hideSecrets = (line: string): string =>
   line
     .replace(
-      NAMED,
+      NAMED_SECRET,
       (_, name: string, value: string) =>
         name + (/^["']?\$\{\w+\}["']?$/.test(value) ? value : stars(value)),
     )
-    .replace(KEYLIKE, stars);
+    .replace(KEY_WITH_PREFIX, stars);
 
 const stars = (text: string): string => text.replace(/\S/g, "*");

@@ -78,7 +78,7 @@ const VoteResultFactsSchema = z.object({
 });
 
 const AttemptFactsSchema = z.object({
-  /** The answer that won. */
+  /** Label of the winning answer. */
   label: z.string().nullish(),
   tie: z.boolean().default(false),
   vote_result: VoteResultFactsSchema.nullish(),

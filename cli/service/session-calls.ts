@@ -40,7 +40,7 @@ export async function startTurn(
   return (await start).data;
 }
 
-/** The session's current state and its turns. */
+/** Reads the session's current state and its turns. */
 export const sessionStatus = (
   sessionId: string,
   context: RequestContext,
@@ -48,7 +48,7 @@ export const sessionStatus = (
 ): Promise<Answer<SessionFacts>> =>
   readAnswer(context, SessionFactsSchema, ({ sessions }) => sessions.get(sessionId, { signal }));
 
-/** The number of the session's latest turn. */
+/** Reads the number of the session's latest turn. */
 export async function latestTurn(
   sessionId: string,
   context: RequestContext,
@@ -58,7 +58,7 @@ export async function latestTurn(
   return Math.max(1, ...data.turns.map(({ turn }) => turn));
 }
 
-/** One turn: question, answer, votes, cost. */
+/** Reads one turn: question, answer, votes, cost. */
 export const turnFacts = (
   session: string,
   turn: number,
@@ -66,14 +66,14 @@ export const turnFacts = (
 ): Promise<Answer<TurnFacts>> =>
   readAnswer(context, TurnFactsSchema, ({ turns }) => turns.get({ session, turn }));
 
-/** One answer by its label. */
+/** Reads one answer by its label. */
 export const answerText = (
   { sessionId: session, turn, label }: { sessionId: string; turn: number; label: string },
   context: RequestContext,
 ): Promise<Answer<AnswerText>> =>
   readAnswer(context, AnswerTextSchema, ({ turns }) => turns.answer({ session, turn, label }));
 
-/** Cancels the running turn; cancelling twice is the same as once. */
+/** Cancels the running turn. A second call has no further effect. */
 export const cancelRun = (
   sessionId: string,
   context: RequestContext,

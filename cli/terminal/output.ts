@@ -1,7 +1,7 @@
 import { fitStart, widthOf, padTo } from "./text-width";
 import { sanitize, toLine } from "./sanitize";
 
-/** The part of a terminal or file that displays write to. */
+/** The parts of an output stream (a terminal, a file or a pipe) that displays use. */
 export type Output = {
   write(text: string): unknown;
   readonly isTTY?: boolean;
@@ -22,8 +22,8 @@ export const canRedraw = (
 ): boolean => output.isTTY === true && env["TERM"] !== "dumb";
 
 /**
- * The tone of a text. Escape codes are added only when a line is painted, so that widths can be
- * measured and colours omitted.
+ * The meaning of a text, which decides its colour. Escape codes are added only when a line is
+ * painted, so that the width of the text can be measured and the colour can be omitted.
  */
 export type Tone = "plain" | "bold" | "dim" | "good" | "bad" | "busy";
 type Segment = { text: string; tone: Tone };
@@ -31,7 +31,7 @@ export type Line = Segment[];
 
 export const segment = (text: string, tone: Tone = "plain"): Segment => ({ text, tone });
 
-const CODES: Record<Tone, string> = {
+const ANSI_CODES: Record<Tone, string> = {
   plain: "",
   bold: "1",
   dim: "2",
@@ -40,18 +40,20 @@ const CODES: Record<Tone, string> = {
   busy: "36",
 };
 
-/** A line as a string of at most `width` columns. */
+/** Renders a line as a string of at most `width` columns. */
 export function paint(line: Line, { width, color }: { width: number; color: boolean }): string {
-  let left = width;
-  let out = "";
+  let remainingColumns = width;
+  let painted = "";
   for (const { text, tone } of line) {
-    const fitted = fitStart(text, left);
-    left -= widthOf(fitted);
-    out +=
-      color && tone !== "plain" && fitted !== "" ? `\x1b[${CODES[tone]}m${fitted}\x1b[0m` : fitted;
+    const fitted = fitStart(text, remainingColumns);
+    remainingColumns -= widthOf(fitted);
+    painted +=
+      color && tone !== "plain" && fitted !== ""
+        ? `\x1b[${ANSI_CODES[tone]}m${fitted}\x1b[0m`
+        : fitted;
     if (fitted !== text) break;
   }
-  return out.trimEnd();
+  return painted.trimEnd();
 }
 
 /** Prints lines at full length; a terminal wraps them. */
@@ -59,13 +61,14 @@ export function printLines(
   lines: readonly Line[],
   { stdout, env }: { stdout: Output; env: Readonly<Record<string, string | undefined>> },
 ): void {
-  const look = { width: Number.POSITIVE_INFINITY, color: wantsColor(stdout, env) };
-  for (const line of lines) stdout.write(`${paint(line, look)}\n`);
+  const style = { width: Number.POSITIVE_INFINITY, color: wantsColor(stdout, env) };
+  for (const line of lines) stdout.write(`${paint(line, style)}\n`);
 }
 
 /**
  * Prints rows in columns. On a terminal, columns are aligned under their names, and lines are cut
- * at the edge. In a pipe, cells are complete and separated by tabs, without names, for programs.
+ * at the edge. In a pipe, for programs, the cells are complete and separated by tabs, and there is
+ * no line of names.
  */
 export function printTable(
   names: readonly string[],
@@ -90,12 +93,13 @@ export function printTable(
   }
 }
 
-/** `2027-01-15 08:30` in the local time zone. */
+/** Formats a Unix time in milliseconds as `2027-01-15 08:30`, in the local time zone. */
 export function formatTime(ms: number): string {
-  const two = (value: number) => String(value).padStart(2, "0");
-  const at = new Date(ms);
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
+  const twoDigits = (value: number) => String(value).padStart(2, "0");
+  const date = new Date(ms);
+  const day = `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`;
+  return `${day} ${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`;
 }
 
-/** Text of several lines, safe for a terminal. */
+/** Makes a text of several lines safe for a terminal. */
 export const block = (text: string): string => sanitize(text).trimEnd();

@@ -8,19 +8,23 @@ import type { Input } from "../io";
  */
 export const PASTE_MODE = { on: "\x1b[?2004h", off: "\x1b[?2004l" };
 
-const BEGIN = "\x1b[200~";
-const END = "\x1b[201~";
-/** A mark begins like the Escape key. Without more input in this time, it is the key. */
+const BEGIN_MARK = "\x1b[200~";
+const END_MARK = "\x1b[201~";
+/**
+ * Longest wait for the rest of a mark. A mark begins with the character of the Escape key: without
+ * more input in this time, it was the key.
+ */
 const ESCAPE_MS = 50;
 const INTERRUPT = "\x03";
 
-/** `onKeys` gets keys unchanged. `onPaste` gets pasted text in chunks. */
+/** `onKeys` receives keys unchanged. `onPaste` receives pasted text in chunks. */
 export type Sinks = { onKeys: (keys: string) => void; onPaste: (text: string) => void };
 
-/** Separates keys from pasted text, also if a mark is split over two reads. */
+/** Separates keys from pasted text, even if a mark is split over two reads. */
 export class PasteSplitter {
   readonly #decoder = new StringDecoder("utf8");
-  #held = "";
+  /** Text at the end of the last read that may be the beginning of a mark. */
+  #possibleMark = "";
   #isPasting = false;
   #endsInReturn = false;
   #timer: NodeJS.Timeout | undefined;
@@ -29,62 +33,67 @@ export class PasteSplitter {
 
   push(chunk: Buffer | string): void {
     clearTimeout(this.#timer);
-    let rest = this.#held + (typeof chunk === "string" ? chunk : this.#decoder.write(chunk));
-    this.#held = "";
+    let rest =
+      this.#possibleMark + (typeof chunk === "string" ? chunk : this.#decoder.write(chunk));
+    this.#possibleMark = "";
     // If the end mark of a paste is lost, every key would count as pasted text. Ctrl+C alone ends
     // the paste.
     if (this.#isPasting && rest === INTERRUPT) this.#isPasting = false;
-    while (rest !== "") rest = this.#take(rest);
-    if (this.#held !== "" && !this.#isPasting)
+    while (rest !== "") rest = this.#forwardUntilMark(rest);
+    if (this.#possibleMark !== "" && !this.#isPasting)
       this.#timer = setTimeout(() => this.flush(), ESCAPE_MS);
   }
 
-  /** Passes on text that was held back as a possible mark. */
+  /** Forwards the text that was kept as the possible beginning of a mark. */
   flush(): void {
     clearTimeout(this.#timer);
-    const held = this.#held;
-    this.#held = "";
-    this.#pass(held);
+    const text = this.#possibleMark;
+    this.#possibleMark = "";
+    this.#forward(text);
   }
 
-  /** Passes on the text before the next mark and returns the text after the mark. */
-  #take(text: string): string {
-    const mark = this.#isPasting ? END : BEGIN;
-    const at = text.indexOf(mark);
-    if (at >= 0) {
-      this.#pass(text.slice(0, at));
+  /** Forwards the text before the next mark, and returns the text after the mark. */
+  #forwardUntilMark(text: string): string {
+    const mark = this.#isPasting ? END_MARK : BEGIN_MARK;
+    const index = text.indexOf(mark);
+    if (index >= 0) {
+      this.#forward(text.slice(0, index));
       this.#isPasting = !this.#isPasting;
-      return text.slice(at + mark.length);
+      return text.slice(index + mark.length);
     }
-    const held = beginningOf(mark, text);
-    this.#pass(text.slice(0, text.length - held));
-    this.#held = text.slice(text.length - held);
+    const end = text.length - markPrefixLength(mark, text);
+    this.#forward(text.slice(0, end));
+    this.#possibleMark = text.slice(end);
     return "";
   }
 
-  #pass(text: string): void {
+  #forward(text: string): void {
     if (text === "") return;
     if (!this.#isPasting) return this.sinks.onKeys(text);
     const joined = this.#endsInReturn && text.startsWith("\n") ? text.slice(1) : text;
     this.#endsInReturn = text.endsWith("\r");
-    const clean = toText(joined);
+    const clean = toCleanText(joined);
     if (clean !== "") this.sinks.onPaste(clean);
   }
 }
 
-/** How many characters at the end of `text` may be the beginning of `mark`. */
-function beginningOf(mark: string, text: string): number {
+/** The number of characters at the end of `text` that may be the beginning of `mark`. */
+function markPrefixLength(mark: string, text: string): number {
   for (let length = mark.length - 1; length > 0; length--)
     if (text.endsWith(mark.slice(0, length))) return length;
   return 0;
 }
 
-/** Terminals send line feeds as returns. Other control characters would be keys. */
-const toText = (pasted: string): string =>
+/**
+ * Cleans pasted text. Terminals send a line feed as a carriage return. Other control characters are
+ * removed, because they would act as keys.
+ */
+const toCleanText = (pasted: string): string =>
   pasted.replace(/\r\n?/g, "\n").replace(/[^\P{Cc}\n\t]/gu, "");
 
 /**
- * A stream for `readline` with the keys of `source`. Pasted text is passed to `onPaste` instead.
+ * A stream for `readline` that contains only the keys of `source`. Pasted text is passed to
+ * `onPaste`.
  */
 export class KeyStream extends Readable {
   readonly #splitter: PasteSplitter;
@@ -119,7 +128,7 @@ export class KeyStream extends Readable {
     this.source.resume();
     return this;
   }
-  /** Stops reading from the source, so that others can read it. */
+  /** Stops reading from the source, so that other code can read it. */
   release(): void {
     this.#splitter.flush();
     this.source.off("data", this.#onData);

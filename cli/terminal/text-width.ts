@@ -11,7 +11,7 @@ const WIDE =
 const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}\p{Zl}\p{Zp}]+$/u;
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** Columns of `text`. */
+/** The number of terminal columns of `text`. */
 export function widthOf(text: string): number {
   if (ASCII.test(text)) return text.length;
   let width = 0;
@@ -19,30 +19,30 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** The beginning of `text` that fits into `columns`, with an ellipsis if something is missing. */
+/** The beginning of `text` that fits into `columns`. An ellipsis replaces the rest, if any. */
 export function fitStart(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
-  return columns < 1 ? "" : `${taken(segments(text), columns - 1).join("")}…`;
+  return columns < 1 ? "" : `${fittingParts(segments(text), columns - 1).join("")}…`;
 }
 
-/** The end of `text` that fits into `columns`, with an ellipsis if something is missing. */
+/** The end of `text` that fits into `columns`. An ellipsis replaces the beginning, if it is cut. */
 export function fitEnd(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   return columns < 1
     ? ""
-    : `…${taken(segments(text).reverse(), columns - 1)
+    : `…${fittingParts(segments(text).reverse(), columns - 1)
         .reverse()
         .join("")}`;
 }
 
-/** `text` padded with spaces to `columns`. */
+/** Pads `text` with spaces to `columns`. */
 export const padTo = (text: string, columns: number): string =>
   text + " ".repeat(Math.max(0, columns - widthOf(text)));
 
 const segments = (text: string): string[] =>
   Array.from(graphemes.segment(text), ({ segment }) => segment);
 
-function taken(parts: string[], columns: number): string[] {
+function fittingParts(parts: string[], columns: number): string[] {
   let width = 0;
   const count = parts.findIndex((part) => {
     width += graphemeWidth(part);

@@ -14,7 +14,7 @@ import type { Fetcher, FileResponse } from "./fetch-file";
  * IP addresses.
  */
 
-/** An address in a config is not allowed. The message is part of a sentence. */
+/** The error for an address in a config that is not allowed. The message is part of a sentence. */
 export class NotPublicError extends Error {}
 
 type RequestFunction = (
@@ -22,19 +22,19 @@ type RequestFunction = (
   options: https.RequestOptions,
   done: (message: IncomingMessage) => void,
 ) => ClientRequest;
-type LookupCallback = (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void;
+type LookupCallback = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
 export type Resolver = (name: string, options: LookupAllOptions, done: LookupCallback) => void;
-/** Network functions of Node; tests replace them. */
+/** Network functions of Node. Tests replace them. */
 type NetworkFunctions = { request: RequestFunction; resolve: Resolver };
 
 /**
- * A fetcher for public addresses. Sends no cookie and no key, and uses no proxy. Throws
- * NotPublicError.
+ * A fetcher for public addresses. It sends no cookie and no key, and uses no proxy. It throws
+ * NotPublicError for other addresses.
  */
 export const fetchPublic =
   ({ request, resolve }: NetworkFunctions = { request: https.request, resolve: lookup }): Fetcher =>
   (address, signal) => {
-    const problem = notPublic(address);
+    const problem = refusalOf(address);
     if (problem !== null) return Promise.reject(new NotPublicError(problem));
     const headers = {
       accept: "*/*",
@@ -50,10 +50,10 @@ export const fetchPublic =
   };
 
 /**
- * Why the URL itself is not allowed; `null` if it is. The host name must still be resolved and its
- * addresses checked.
+ * Why the URL itself is not allowed; `null` if it is allowed. The caller must still resolve the
+ * host name and check its IP addresses.
  */
-function notPublic({ protocol, username, password, port, hostname }: URL): string | null {
+function refusalOf({ protocol, username, password, port, hostname }: URL): string | null {
   if (protocol !== "https:") return "a config may contain only https addresses";
   if (username !== "" || password !== "") return "it contains a user name or a password";
   if (port !== "") return `it contains port ${port}, and only the default port is allowed`;
@@ -67,19 +67,19 @@ function notPublic({ protocol, username, password, port, hostname }: URL): strin
 export const publicLookup =
   (resolve: Resolver): LookupFunction =>
   (name, options, done) =>
-    resolve(name, { ...options, all: true }, (error, found) => {
+    resolve(name, { ...options, all: true }, (error, addresses) => {
       if (error) return done(error, []);
-      const privateOne = found.find(({ address }) => isPrivateAddress(address));
-      if (privateOne)
+      const privateAddress = addresses.find(({ address }) => isPrivateAddress(address));
+      if (privateAddress)
         return done(
           new NotPublicError(
-            `${name} resolves to ${privateOne.address}, which is not a public address`,
+            `${name} resolves to ${privateAddress.address}, which is not a public address`,
           ),
           [],
         );
-      const [first] = found;
+      const [first] = addresses;
       if (!first) return done(new Error(`${name} has no address`), []);
-      return options.all === true ? done(null, found) : done(null, first.address, first.family);
+      return options.all === true ? done(null, addresses) : done(null, first.address, first.family);
     });
 
 const toFileResponse = (message: IncomingMessage): FileResponse => ({

@@ -11,7 +11,7 @@ import { NotPublicError, fetchPublic } from "./public-fetcher";
 import { toLine } from "../terminal/sanitize";
 import { reasonOf } from "../local-files";
 
-/** Files attached to a question: `upload_files` of the config, and `--file`. */
+/** The files that are attached to a question: `upload_files` of the config, and `--file`. */
 
 /**
  * Keys of an entry that name a supported file. Video is not included: the service refuses it and
@@ -24,7 +24,7 @@ const OTHER_ADDRESS = /^(?!https:)[a-z][a-z0-9+.-]+:\/\//i;
 const scalarOf = (node: unknown): unknown => (isScalar(node) ? node.value : node);
 
 /**
- * A file in `upload_files` of a config, with its JSON pointer. Line and column count from 1.
+ * A file in `upload_files` of a config, with its JSON pointer. Line and column numbers start at 1.
  */
 type NamedUpload = { name: string; pointer: string; line: number; column: number };
 
@@ -33,21 +33,21 @@ type NamedUpload = { name: string; pointer: string; line: number; column: number
  * that error.
  */
 function namedUploads(yaml: string): NamedUpload[] {
-  const named: NamedUpload[] = [];
+  const uploads: NamedUpload[] = [];
   const lines = new LineCounter();
   const document = parseDocument(yaml, { logLevel: "silent", lineCounter: lines });
-  const resolved = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
+  const resolveAlias = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
   visit(document, {
-    Pair(_, pair, above) {
+    Pair(_, pair, ancestors) {
       const { key, value } = pair;
-      const list = resolved(value);
+      const list = resolveAlias(value);
       if (!isScalar(key) || key.value !== "upload_files" || !isSeq(list)) return;
-      const pointer = pointerTo([...above, pair]);
+      const pointer = pointerTo([...ancestors, pair]);
       list.items.forEach((item, index) => {
-        const entry = resolved(item);
-        const keys = isMap(entry) ? PATH_KEYS : [null];
-        for (const one of keys) {
-          const node = isMap(entry) ? resolved(entry.get(one, true)) : entry;
+        const entry = resolveAlias(item);
+        const pathKeys = isMap(entry) ? PATH_KEYS : [null];
+        for (const pathKey of pathKeys) {
+          const node = isMap(entry) ? resolveAlias(entry.get(pathKey, true)) : entry;
           const name = scalarOf(node);
           if (
             !isScalar(node) ||
@@ -57,9 +57,9 @@ function namedUploads(yaml: string): NamedUpload[] {
           )
             continue;
           const { line, col } = lines.linePos(node.range?.[0] ?? 0);
-          named.push({
+          uploads.push({
             name,
-            pointer: `${pointer}/${index}${one === null ? "" : `/${one}`}`,
+            pointer: `${pointer}/${index}${pathKey === null ? "" : `/${pathKey}`}`,
             line,
             column: col,
           });
@@ -67,14 +67,14 @@ function namedUploads(yaml: string): NamedUpload[] {
       });
     },
   });
-  return named;
+  return uploads;
 }
 
-/** The JSON pointer to the last of these nodes. Each node contains the next one. */
+/** The JSON pointer to the last of these YAML nodes. Each node contains the next node. */
 function pointerTo(nodes: readonly unknown[]): string {
   const parts = nodes.flatMap((node, index) => {
-    const above = nodes[index - 1];
-    if (isSeq(above)) return [String(above.items.indexOf(node))];
+    const parent = nodes[index - 1];
+    if (isSeq(parent)) return [String(parent.items.indexOf(node))];
     const key = isPair(node) ? scalarOf(node.key) : undefined;
     return key === undefined ? [] : [String(key)];
   });
@@ -87,8 +87,8 @@ export const uploadsIn = (yaml: string): string[] => [
 ];
 
 /**
- * A file to attach. `isNamedByUser` is false if only the config names it, which another person may
- * have written.
+ * A file to attach. `isNamedByUser` is false if only the config names the file, because another
+ * person may have written the config.
  */
 export type Upload = { name: string; isNamedByUser: boolean };
 
@@ -99,12 +99,13 @@ export function uploadsOf(yaml: string, files: readonly string[]): Upload[] {
 }
 
 /**
- * Fetchers for addresses. The user may name any address, a config only public ones.
+ * Fetchers for addresses that the user named, and for addresses that only a config names. The user
+ * may name any address, a config only public addresses.
  */
 export type Fetchers = { byUser: Fetcher; byConfig: Fetcher };
 const FETCHERS: Fetchers = { byUser: fetcherFrom(fetch), byConfig: fetchPublic() };
 
-/** The folder of the files, and the output for notices. */
+/** The folder to which paths are relative, and the output for notices. */
 type Place = Pick<Io, "cwd" | "stderr">;
 
 /**
@@ -117,7 +118,7 @@ export async function readUploads(
   fetchers = FETCHERS,
 ): Promise<QuestionPart[]> {
   if (uploads.length > ATTACHMENT_LIMITS.count)
-    throw new CliError(EXIT.config, tooMany(uploads.length));
+    throw new CliError(EXIT.config, tooManyMessage(uploads.length));
   const parts: QuestionPart[] = [];
   let remaining: number = ATTACHMENT_LIMITS.bytes;
   for (const upload of uploads) {
@@ -132,23 +133,24 @@ export async function readUploads(
   return parts;
 }
 
-const tooMany = (count: number): string =>
+const tooManyMessage = (count: number): string =>
   `${count} files are too many: a question can have ${ATTACHMENT_LIMITS.count}.`;
 
 /**
- * Errors of the files that a config names, each with its place in the config. Paths are relative to
- * `cwd`, as in `ask`. Addresses are not checked, because validation sends no requests to them.
+ * Finds errors of the files that a config names, each with its place in the config. Paths are
+ * relative to `cwd`, as in `ask`. Addresses are not checked, because validation sends no requests
+ * to them.
  */
 export async function uploadFaults(yaml: string, place: Place): Promise<Fault[]> {
   const faults: Fault[] = [];
-  const seen = new Set<string>();
+  const seenNames = new Set<string>();
   let remaining: number = ATTACHMENT_LIMITS.bytes;
-  for (const { name, ...where } of namedUploads(yaml)) {
-    if (seen.has(name)) continue;
-    seen.add(name);
-    if (seen.size > ATTACHMENT_LIMITS.count) {
+  for (const { name, ...position } of namedUploads(yaml)) {
+    if (seenNames.has(name)) continue;
+    seenNames.add(name);
+    if (seenNames.size > ATTACHMENT_LIMITS.count) {
       const total = uploadsIn(yaml).length;
-      return [...faults, { ...where, code: "upload_unreadable", detail: tooMany(total) }];
+      return [...faults, { ...position, code: "upload_unreadable", detail: tooManyMessage(total) }];
     }
     if (isAddress(name)) continue;
     try {
@@ -156,17 +158,17 @@ export async function uploadFaults(yaml: string, place: Place): Promise<Fault[]>
         .byteLength;
     } catch (cause) {
       if (!(cause instanceof CliError)) throw cause;
-      faults.push({ ...where, code: "upload_unreadable", detail: cause.message });
+      faults.push({ ...position, code: "upload_unreadable", detail: cause.message });
     }
   }
   return faults;
 }
 
-type UploadReader = (upload: Upload, mostBytes: number) => Promise<Buffer>;
+type UploadReader = (upload: Upload, maxBytes: number) => Promise<Buffer>;
 
-async function readUpload(upload: Upload, mostBytes: number, read: UploadReader): Promise<Buffer> {
+async function readUpload(upload: Upload, maxBytes: number, read: UploadReader): Promise<Buffer> {
   try {
-    const bytes = await read(upload, mostBytes);
+    const bytes = await read(upload, maxBytes);
     if (bytes.byteLength === 0) throw new Error("it is empty");
     return bytes;
   } catch (cause) {
@@ -185,13 +187,13 @@ async function readUpload(upload: Upload, mostBytes: number, read: UploadReader)
  */
 const fromAddress =
   ({ stderr }: Place, { byUser, byConfig }: Fetchers): UploadReader =>
-  async ({ name, isNamedByUser }, mostBytes) => {
-    if (isNamedByUser) return fetchFile(name, mostBytes, byUser);
+  async ({ name, isNamedByUser }, maxBytes) => {
+    if (isNamedByUser) return fetchFile(name, maxBytes, byUser);
     stderr.write(
       `fetch   ${toLine(name)} from this machine, because the config names it in upload_files\n`,
     );
     try {
-      return await fetchFile(name, mostBytes, byConfig);
+      return await fetchFile(name, maxBytes, byConfig);
     } catch (cause) {
       if (!(cause instanceof NotPublicError)) throw cause;
       throw new Error(`${cause.message}; if you trust this address, add --file ${name}`, { cause });
@@ -200,12 +202,12 @@ const fromAddress =
 
 const fromFile =
   ({ cwd }: Place): UploadReader =>
-  async ({ name, isNamedByUser }, mostBytes) => {
+  async ({ name, isNamedByUser }, maxBytes) => {
     const file = await realpath(path.resolve(cwd, name));
     const reason = isNamedByUser ? null : await refusalReason(file, { name, cwd });
     if (reason !== null) throw new Error(refusalMessage(reason, name));
     const { size } = await stat(file);
-    if (size > mostBytes)
+    if (size > maxBytes)
       throw new Error(
         `${ATTACHMENT_LIMITS.bytes} bytes is the limit of all files of a question, and this file exceeds it`,
       );
@@ -219,38 +221,38 @@ const refusalMessage = (reason: string, name: string): string =>
   `only a config names it, and ${reason}; to send it, add --file ${name}`;
 
 /**
- * Why a file that only the config names must not be sent; `null` if it may. A config may be written
- * by another person, who could have the file sent to a server of their choice.
+ * Why a file that only the config names must not be sent; `null` if it may be sent. Another person
+ * may have written the config, and could have the file sent to a server of their choice.
  */
 async function refusalReason(
   file: string,
   { name, cwd }: { name: string; cwd: string },
 ): Promise<string | null> {
   const folder = await realpath(cwd);
-  const inside = path.relative(folder, file);
-  if (inside === ".." || inside.startsWith(`..${path.sep}`) || path.isAbsolute(inside))
+  const realPath = path.relative(folder, file);
+  if (realPath === ".." || realPath.startsWith(`..${path.sep}`) || path.isAbsolute(realPath))
     return "it is outside this folder";
-  const written = path.relative(cwd, path.resolve(cwd, name));
-  const isSecret = [inside, written].some(
-    (one) => !one.startsWith("..") && mayHoldSecrets(one.split(path.sep).join("/")),
+  const givenPath = path.relative(cwd, path.resolve(cwd, name));
+  const isSecret = [realPath, givenPath].some(
+    (file) => !file.startsWith("..") && mayHoldSecrets(file.split(path.sep).join("/")),
   );
   return isSecret ? "it may hold secrets" : null;
 }
 
 /** Prints the names of the attached files before they are sent. */
 export function printAttached(
-  attached: readonly QuestionPart[] | undefined,
+  attachments: readonly QuestionPart[] | undefined,
   { stderr }: Pick<Io, "stderr">,
 ): void {
-  const names = (attached ?? []).flatMap((part) =>
+  const names = (attachments ?? []).flatMap((part) =>
     part.type === "text" ? [] : [toLine(part.name ?? "")],
   );
   if (names.length > 0) stderr.write(`attached  ${names.join(", ")}\n`);
 }
 
-/** The question with its attachments. */
+/** Adds the attachments to the question. */
 export const withUploads = (
   question: string,
-  attached: readonly QuestionPart[] = [],
+  attachments: readonly QuestionPart[] = [],
 ): AskedQuestion =>
-  attached.length === 0 ? question : [{ type: "text", text: question }, ...attached];
+  attachments.length === 0 ? question : [{ type: "text", text: question }, ...attachments];

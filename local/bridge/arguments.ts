@@ -3,10 +3,14 @@ import { isLoopbackHost } from "../../src/outgoing/addresses";
 import { UsageError, wholeNumber } from "../command-line";
 
 export type BridgeArguments = {
+  /** Path of the config. */
   file: string;
   host: string;
+  /** Port of the first server. */
   port: number;
+  /** `null` means that a random token is created. */
   token: string | null;
+  /** Public addresses by the name of the server. */
   urls: Map<string, string>;
 };
 
@@ -26,8 +30,8 @@ Every server requires a token. Prints the config with the new addresses.
   --url    public address of a server, for example of a tunnel; repeatable`;
 
 /**
- * `null` for `--help`. Throws `UsageError`, or Node's own error, for invalid arguments. `token` is
- * from the environment, if set.
+ * Parses the arguments; returns `null` for `--help`. Throws `UsageError`, or Node's own error, for
+ * invalid arguments. `token` is the token in the environment, if set.
  */
 export function readBridgeArguments(
   args: readonly string[],
@@ -49,10 +53,10 @@ export function readBridgeArguments(
   const [file, ...more] = positionals;
   if (file === undefined || more.length > 0) throw new UsageError(`Name one config.\n\n${USAGE}`);
   const host = values.host ?? "127.0.0.1";
-  const given = values.token ?? token ?? null;
-  if (given !== null && given.length < SHORTEST_TOKEN)
-    throw new UsageError(`A token has at least ${SHORTEST_TOKEN} characters.`);
-  if (!isLoopback(host) && given === null)
+  const chosenToken = values.token ?? token ?? null;
+  if (chosenToken !== null && chosenToken.length < MIN_TOKEN_CHARS)
+    throw new UsageError(`A token has at least ${MIN_TOKEN_CHARS} characters.`);
+  if (!isLoopback(host) && chosenToken === null)
     throw new UsageError(
       `Anyone who can reach ${host} could run your programs. Use --token, or listen on 127.0.0.1.`,
     );
@@ -60,26 +64,27 @@ export function readBridgeArguments(
     file,
     host,
     port: readPort(values.port),
-    token: given,
+    token: chosenToken,
     urls: new Map((values.url ?? []).map(readUrl)),
   };
 }
 
-const SHORTEST_TOKEN = 16;
-const HIGHEST_PORT = 64_999;
+const MIN_TOKEN_CHARS = 16;
+/** Leaves room below 65,535 for the ports of the other servers. */
+const MAX_PORT = 64_999;
 
 const isLoopback = (host: string): boolean => isLoopbackHost(host === "::1" ? "[::1]" : host);
 
-function readPort(written: string | undefined): number {
-  const port = wholeNumber("port", written, 1) ?? 8_765;
-  if (port <= HIGHEST_PORT) return port;
+function readPort(text: string | undefined): number {
+  const port = wholeNumber("port", text, 1) ?? 8_765;
+  if (port <= MAX_PORT) return port;
   throw new UsageError(
-    `--port is ${HIGHEST_PORT} at most, not ${port}: the other servers use the following ports.`,
+    `--port is ${MAX_PORT} at most, not ${port}: the other servers use the following ports.`,
   );
 }
 
-function readUrl(written: string): [string, string] {
-  const [, name, url] = /^([^=]+)=(.+)$/.exec(written) ?? [];
+function readUrl(text: string): [string, string] {
+  const [, name, url] = /^([^=]+)=(.+)$/.exec(text) ?? [];
   if (name !== undefined && url !== undefined && URL.canParse(url)) return [name, url];
-  throw new UsageError(`--url ${written} is not of the form NAME=https://host/mcp.`);
+  throw new UsageError(`--url ${text} is not of the form NAME=https://host/mcp.`);
 }

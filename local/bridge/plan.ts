@@ -3,8 +3,8 @@ import { z } from "zod";
 import { isPrivateHost } from "../../src/outgoing/addresses";
 
 /**
- * Determines which servers of a team's config to start or forward on the user's machine, and the
- * resulting config. Pure.
+ * Plans the bridge: which servers of a team's config it starts or forwards on the user's machine,
+ * and the config with their new addresses. Pure: nothing is started here.
  */
 
 const TextsSchema = z.array(z.union([z.string(), z.number()]).transform(String));
@@ -24,12 +24,12 @@ const LocalSchema = z.looseObject({
   headers: z.record(z.string(), z.string()).optional(),
 });
 
-/** A started server and its address. */
+/** A planned server, with its port on this machine and the address that the service calls. */
 export type BridgedServer = ServerStart & { name: string; port: number; url: string };
 
 /**
- * `program`: started by the bridge; `server`: runs already on the user's machine or network, and is
- * forwarded.
+ * How the bridge makes a server available. `program`: the bridge starts it. `server`: it already
+ * runs on the user's machine or network at `target`, and the bridge forwards requests to it.
  */
 type ServerStart =
   | {
@@ -39,20 +39,20 @@ type ServerStart =
       env: Record<string, string>;
       cwd: string | null;
     }
-  | { type: "server"; target: string; speaks: "http" | "sse"; headers: Record<string, string> };
+  | { type: "server"; target: string; transport: "http" | "sse"; headers: Record<string, string> };
 
 type BridgeOptions = {
   host: string;
-  /** Port of the first program; the others get the following ones. */
+  /** Port of the first server. The other servers use the following ports. */
   port: number;
   /**
-   * Addresses under which the service reaches programs, for example through a tunnel, by server
-   * name.
+   * Addresses at which the service reaches servers, for example through a tunnel, by the name of
+   * the server.
    */
   urls: ReadonlyMap<string, string>;
   /**
-   * The user's variables: they replace `${NAME}` in `args`, `env` and `headers`; `directory`
-   * replaces `${cwd}`.
+   * The user's variables. They replace `${NAME}` in `args`, `env` and `headers`. `directory`
+   * replaces `${cwd}` there.
    */
   variables: Readonly<Record<string, string | undefined>>;
   directory: string;
@@ -60,10 +60,12 @@ type BridgeOptions = {
 
 type BridgePlan = { programs: BridgedServer[]; config: string; problems: string[] };
 
-/** The name of the secret with the bridge's token. */
+/** The name of the secret that contains the bridge's token. */
 export const TOKEN_SECRET = "MCP_BRIDGE_TOKEN";
 
-/** Equal entries share a program. Comments of the config are kept. */
+/**
+ * Plans the bridge for a config. Equal entries share a server. Keeps the comments of the config.
+ */
 export function planBridge(config: string, options: BridgeOptions): BridgePlan {
   const document = parseDocument(config);
   if (document.errors.length > 0)
@@ -72,13 +74,13 @@ export function planBridge(config: string, options: BridgeOptions): BridgePlan {
   const entries: Entry[] = [];
   const problems: string[] = [];
   for (const { entry, name } of serverEntries(document.contents)) {
-    const started = startedFor(entry.toJS(document), { name, options, problems });
-    if (started === null) continue;
-    const key = JSON.stringify(started);
-    const program = programs.get(key) ?? toBridged({ ...started, name }, programs.size, options);
+    const start = startOf(entry.toJS(document), { name, options, problems });
+    if (start === null) continue;
+    const key = JSON.stringify(start);
+    const program = programs.get(key) ?? toBridged({ ...start, name }, programs.size, options);
     programs.set(key, program);
     entries.push({ name, program });
-    for (const gone of ["command", "args", "env", "cwd", "security"]) entry.delete(gone);
+    for (const field of ["command", "args", "env", "cwd", "security"]) entry.delete(field);
     entry.set("type", "streamable-http");
     entry.set("url", program.url);
     entry.set("headers", document.createNode({ "X-API-Key": `\${${TOKEN_SECRET}}` }));
@@ -91,39 +93,38 @@ export function planBridge(config: string, options: BridgeOptions): BridgePlan {
   };
 }
 
-/** An entry of the config with its program, possibly shared. */
+/** The name of an entry of the config, and its program. Several entries may share a program. */
 type Entry = { name: string; program: BridgedServer };
 
 type EntryContext = { name: string; options: BridgeOptions; problems: string[] };
 
 /**
- * What to start for an entry; `null` if the service can reach it directly, or there is a problem.
+ * Decides what the bridge starts or forwards for an entry. Returns `null` if the service can reach
+ * the server directly, or if there is a problem, which is added to `problems`.
  */
-function startedFor(
-  written: unknown,
-  { name, options, problems }: EntryContext,
-): ServerStart | null {
+function startOf(value: unknown, { name, options, problems }: EntryContext): ServerStart | null {
   const fill = (text: string) => fillVariables(text, options, problems);
-  const filled = (texts: Record<string, string> = {}) =>
-    Object.fromEntries(Object.entries(texts).map(([key, value]) => [key, fill(value)]));
-  const has = (key: string): boolean =>
-    typeof written === "object" && written !== null && key in written;
-  const stdio = StdioSchema.safeParse(written);
+  const fillAll = (texts: Record<string, string> = {}) =>
+    Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, fill(text)]));
+  const hasField = (key: string): boolean =>
+    typeof value === "object" && value !== null && key in value;
+  const stdio = StdioSchema.safeParse(value);
   if (stdio.success) {
-    const [command = "", ...first] = stdio.data.command;
-    const args = [...first, ...(stdio.data.args ?? [])].map(fill);
+    const [command = "", ...commandArgs] = stdio.data.command;
+    const args = [...commandArgs, ...(stdio.data.args ?? [])].map(fill);
     return {
       type: "program",
       command,
       args,
-      env: filled(stdio.data.env),
+      env: fillAll(stdio.data.env),
       cwd: stdio.data.cwd ?? null,
     };
   }
-  if (has("command")) problems.push(`The server ${name} has a command that cannot be started.`);
-  const local = LocalSchema.safeParse(written);
-  if (!local.success || has("command")) return null;
-  if (has("auth")) {
+  if (hasField("command"))
+    problems.push(`The server ${name} has a command that cannot be started.`);
+  const local = LocalSchema.safeParse(value);
+  if (!local.success || hasField("command")) return null;
+  if (hasField("auth")) {
     problems.push(
       `The server ${name} uses OAuth, which the bridge cannot forward: write a token into its \`headers\`.`,
     );
@@ -133,45 +134,48 @@ function startedFor(
   return {
     type: "server",
     target: url,
-    speaks: type === "sse" ? "sse" : "http",
-    headers: filled(headers),
+    transport: type === "sse" ? "sse" : "http",
+    headers: fillAll(headers),
   };
 }
 
 /** Why an address for a server's name is invalid; `null` if it is valid. */
 function urlProblem(name: string, entries: readonly Entry[]): string | null {
-  const meant = new Set(
+  const matches = new Set(
     entries.filter((entry) => entry.name === name).map(({ program }) => program),
   );
-  const [program] = meant;
-  const started = [...new Set(entries.map((entry) => entry.program.name))].join(", ");
+  const [program] = matches;
+  const names = [...new Set(entries.map((entry) => entry.program.name))].join(", ");
   if (program === undefined)
-    return `--url ${name}=… matches no server of the bridge${started && ` (${started})`}.`;
-  if (meant.size > 1)
-    return `--url ${name}=… matches ${meant.size} different programs: give their servers different names in the config.`;
+    return `--url ${name}=… matches no server of the bridge${names && ` (${names})`}.`;
+  if (matches.size > 1)
+    return `--url ${name}=… matches ${matches.size} different programs: give their servers different names in the config.`;
   if (program.name === name) return null;
   return `${name} shares the program and address of ${program.name}: write --url ${program.name}=… instead of --url ${name}=….`;
 }
 
 function toBridged(
-  what: ServerStart & { name: string },
-  nth: number,
+  start: ServerStart & { name: string },
+  index: number,
   { host, port, urls }: BridgeOptions,
 ): BridgedServer {
-  const own = port + nth;
-  return { ...what, port: own, url: urls.get(what.name) ?? `${originAt(host, own)}/mcp` };
+  const ownPort = port + index;
+  const url = urls.get(start.name) ?? `${originAt(host, ownPort)}/mcp`;
+  return { ...start, port: ownPort, url };
 }
 
-/** Loopback addresses of servers that listen on all interfaces. */
-const CALLED = new Map([
+/** The loopback address at which a server that listens on all interfaces can be called. */
+const LOOPBACK_FOR_WILDCARD = new Map([
   ["0.0.0.0", "127.0.0.1"],
   ["::", "::1"],
 ]);
 
-/** The origin of a host and port on this machine; a wildcard address cannot be called. */
+/**
+ * The origin of a host and port on this machine. Replaces a wildcard address, which has no origin.
+ */
 export function originAt(host: string, port: number): string {
-  const called = CALLED.get(host) ?? host;
-  return `http://${called.includes(":") ? `[${called}]` : called}:${port}`;
+  const address = LOOPBACK_FOR_WILDCARD.get(host) ?? host;
+  return `http://${address.includes(":") ? `[${address}]` : address}:${port}`;
 }
 
 type FoundEntry = { entry: YAMLMap; name: string };
@@ -185,14 +189,14 @@ function serverEntries(root: unknown): FoundEntry[] {
     const backend = isMap(agent) ? agent.get("backend") : null;
     const servers = isMap(backend) ? backend.get("mcp_servers") : null;
     if (isSeq(servers))
-      return servers.items.flatMap((entry, nth) => named(entry, `server ${nth + 1}`));
+      return servers.items.flatMap((entry, index) => toFoundEntries(entry, `server ${index + 1}`));
     if (!isMap(servers)) return [];
-    if (servers.has("command")) return named(servers, "server");
-    return servers.items.flatMap(({ key, value }) => named(value, String(key)));
+    if (servers.has("command")) return toFoundEntries(servers, "server");
+    return servers.items.flatMap(({ key, value }) => toFoundEntries(value, String(key)));
   });
 }
 
-const named = (entry: unknown, fallback: string): FoundEntry[] =>
+const toFoundEntries = (entry: unknown, fallback: string): FoundEntry[] =>
   isMap(entry)
     ? [
         {
@@ -207,11 +211,11 @@ function fillVariables(
   { variables, directory }: BridgeOptions,
   problems: string[],
 ): string {
-  return text.replaceAll(/\$\{(\w+)\}/g, (written, name: string) => {
+  return text.replaceAll(/\$\{(\w+)\}/g, (reference, name: string) => {
     if (name === "cwd") return directory;
     const value = variables[name];
     if (value === undefined)
-      problems.push(`${written} is not set: set ${name} before you start the bridge.`);
-    return value ?? written;
+      problems.push(`${reference} is not set: set ${name} before you start the bridge.`);
+    return value ?? reference;
   });
 }

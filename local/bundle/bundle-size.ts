@@ -4,7 +4,7 @@ import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { wranglerQuietly } from "./wrangler";
 
-/** Bytes of the upload. */
+/** Size of the upload in bytes. */
 export type BundleSize = { raw: number; gzip: number };
 
 /**
@@ -14,8 +14,8 @@ export type BundleSize = { raw: number; gzip: number };
 export const MAX_GZIP_BYTES = 3 * 1024 * 1024;
 
 /**
- * Bundles as a deployment would, without network, and measures the result. `config` selects another
- * Worker.
+ * Bundles the Worker as a deployment does, but without network, and measures the bundle. `config`
+ * selects another Worker.
  */
 export async function bundleSize(config = "wrangler.toml"): Promise<BundleSize> {
   const dir = await mkdtemp(path.join(tmpdir(), "massgen-edge-bundle-"));
@@ -34,14 +34,14 @@ export async function bundleSize(config = "wrangler.toml"): Promise<BundleSize> 
   }
 }
 
-/** The size as text. Throws if it exceeds the limit. */
+/** Describes the size. Throws if the size exceeds the limit. */
 export function checkedSize({ raw, gzip }: BundleSize): string {
-  const words = `Bundle: ${kib(raw)} raw, ${kib(gzip)} gzip (limit ${kib(MAX_GZIP_BYTES)} gzip)`;
+  const text = `Bundle: ${kib(raw)} raw, ${kib(gzip)} gzip (limit ${kib(MAX_GZIP_BYTES)} gzip)`;
   if (gzip > MAX_GZIP_BYTES)
     throw new Error(
-      `${words}\nThe bundle is too large. Load rarely used modules with \`await import()\`, or remove them.`,
+      `${text}\nThe bundle is too large. Load rarely used modules with \`await import()\`, or remove them.`,
     );
-  return words;
+  return text;
 }
 
 function kib(bytes: number): string {

@@ -2,14 +2,16 @@ import { build } from "esbuild";
 
 export const CLI_FILE = "dist/massgen-edge.js";
 
-/** Runs first, in syntax that an old Node supports. */
+/**
+ * The first statements of the file. Their syntax is old, so that an old Node can print the message.
+ */
 const NODE_CHECK = `var node = process.versions.node.split(".").map(Number);
 if (node[0] < 20 || (node[0] === 20 && node[1] < 12)) {
   console.error("massgen-edge needs Node 20.12 or newer; this is " + process.versions.node + ".");
   process.exit(1);
 }`;
 
-/** The command line with all packages as one CommonJS file. */
+/** Builds the command line, with all packages that it uses, as one CommonJS file. */
 export async function buildCli(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: ["cli/main.ts"],

@@ -9,8 +9,8 @@ export const CLIENT_FOLDER = "dist/client";
 const run = promisify(execFile);
 
 /**
- * Builds the client as a package in `folder`: one ES module, its types, README and licences. Run in
- * the repository root.
+ * Builds the client as a package in `folder`: one ES module, its types, README and licences. The
+ * current directory must be the repository root.
  */
 export async function buildClient(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
@@ -26,7 +26,7 @@ export async function buildClient(folder: string): Promise<void> {
   );
 }
 
-/** The package has the version of the service. */
+/** The contents of package.json. The package has the version of the service. */
 async function metadata(): Promise<string> {
   const { version } = JSON.parse(await readFile("package.json", "utf8"));
   const { name, ...rest } = JSON.parse(await readFile("client/package.json", "utf8"));
@@ -47,28 +47,39 @@ async function bundle(file: string): Promise<void> {
 }
 
 /**
- * Declarations of the client. Types of the service are written out in full, because inferred types
- * would need the schema library.
+ * Writes the type declarations of the client. The types of the service are written out in full,
+ * because types that are inferred from schemas would need the schema library.
  */
 async function writeTypes(folder: string): Promise<void> {
   await mkdir("dist", { recursive: true });
-  const scratch = await mkdtemp(path.resolve("dist", "types-"));
+  const temporaryFolder = await mkdtemp(path.resolve("dist", "types-"));
   try {
     const names = exportedTypes(await readFile("client/types.ts", "utf8"));
-    await writeFile(path.join(scratch, "expanded.ts"), expandedSource(names));
-    await writeFile(path.join(scratch, "tsconfig.json"), JSON.stringify(declarationsConfig()));
+    await writeFile(path.join(temporaryFolder, "expanded.ts"), expandedSource(names));
+    await writeFile(
+      path.join(temporaryFolder, "tsconfig.json"),
+      JSON.stringify(declarationsConfig()),
+    );
     const tsc = path.resolve("node_modules/typescript/bin/tsc");
-    await run(process.execPath, [tsc, "--project", scratch]);
-    const emitted = path.join(scratch, "out", "client");
+    await run(process.execPath, [tsc, "--project", temporaryFolder]);
+    const emitted = path.join(temporaryFolder, "out", "client");
     for (const name of await readdir(emitted))
       await writeFile(
         path.join(folder, name),
         withExtensions(await readFile(path.join(emitted, name), "utf8")),
       );
-    const expanded = path.join(scratch, "out", path.relative(".", scratch), "expanded.d.ts");
-    await writeFile(path.join(folder, "types.d.ts"), asTypes(await readFile(expanded, "utf8")));
+    const expanded = path.join(
+      temporaryFolder,
+      "out",
+      path.relative(".", temporaryFolder),
+      "expanded.d.ts",
+    );
+    await writeFile(
+      path.join(folder, "types.d.ts"),
+      toTypeAliases(await readFile(expanded, "utf8")),
+    );
   } finally {
-    await rm(scratch, { recursive: true });
+    await rm(temporaryFolder, { recursive: true });
   }
 }
 
@@ -81,7 +92,9 @@ const exportedTypes = (source: string): string[] =>
       .filter((name) => name !== ""),
   );
 
-/** A constant of each type, without an annotation: the compiler then writes its type out. */
+/**
+ * Declares a constant of each type without an annotation. The compiler then writes out its type.
+ */
 const expandedSource = (names: readonly string[]): string => `
 import type * as service from "../../client/types";
 type ExpandedType<T> = T extends object
@@ -91,12 +104,12 @@ declare function typeOf<T>(): ExpandedType<T>;
 ${names.map((name) => `export const ${name} = typeOf<service.${name}>();`).join("\n")}
 `;
 
-const asTypes = (declarations: string): string =>
+const toTypeAliases = (declarations: string): string =>
   declarations
     .replace(/^import .*\n/gm, "")
     .replace(/^export declare const (\w+): /gm, "export type $1 = ");
 
-/** Modules of a package are named with their extension. */
+/** Adds extensions to the names of modules, because imports inside a package need them. */
 const withExtensions = (declarations: string): string =>
   declarations.replace(/(from |import\()"(\.[^"]+)"/g, '$1"$2.js"');
 

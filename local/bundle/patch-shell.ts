@@ -1,7 +1,7 @@
 import { writeMeteredShell } from "./shell/write";
 
 /**
- * Run by wrangler before bundling (`[build]` in wrangler.toml): writes the shell that `[alias]`
- * uses in place of just-bash's.
+ * Writes the shell that `[alias]` in wrangler.toml uses in place of just-bash's. Wrangler runs this
+ * file before it bundles (`[build]` in wrangler.toml).
  */
 writeMeteredShell();

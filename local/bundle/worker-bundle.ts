@@ -6,94 +6,103 @@ import { wranglerQuietly } from "./wrangler";
 import { type BundleRecord, BundledSchema, MetafileSchema } from "../schema";
 
 export const CONFIG = "wrangler.toml";
-const CACHE = "node_modules/.cache/massgen-edge/bundles";
-/** A bundle also depends on its tools, whose versions are in the lockfile. */
+const CACHE_FOLDER = "node_modules/.cache/massgen-edge/bundles";
+/** A bundle also depends on the tools that build it. Their versions are in the lockfile. */
 const TOOLS = [CONFIG, "package-lock.json", "tsconfig.json"];
-/** Wrangler includes texts from here by its own rule; esbuild does not list them. */
-const TEXTS = "configs";
-const RECORD = "record.json";
-/** Unused bundles are removed after this time. */
-const KEPT_MS = 24 * 60 * 60 * 1_000;
+/** The folder of text modules. Wrangler bundles them, but esbuild does not list them as inputs. */
+const TEXT_FOLDER = "configs";
+const RECORD_FILE = "record.json";
+/** A bundle is removed if it was not used for this time. */
+const MAX_UNUSED_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * The folder of a bundle of the Worker as it would be deployed. Bundling takes seconds, and a test
- * run starts dozens of services, so a bundle is reused while all its input files are unchanged. The
- * folder is read-only. `entry` replaces wrangler.toml's `main`.
+ * Bundles the Worker as a deployment does, and returns the folder of the bundle. Bundling takes
+ * seconds, and a test run starts dozens of services, so a bundle is reused while all its input
+ * files are unchanged. Callers must not change the folder. `entry` replaces `main` of
+ * wrangler.toml.
  */
 export async function bundleOf(entry?: string): Promise<string> {
   writeMeteredShell();
-  const named = path.join(CACHE, sha256(`${entry ?? ""}\n`).slice(0, 16));
-  const before = await newestOf(named);
-  if (before !== null && (await isCurrent(before))) {
-    await utimes(before, new Date(), new Date());
-    return before;
+  const entryFolder = path.join(CACHE_FOLDER, sha256(`${entry ?? ""}\n`).slice(0, 16));
+  const newest = await newestOf(entryFolder);
+  if (newest !== null && (await isCurrent(newest))) {
+    await utimes(newest, new Date(), new Date());
+    return newest;
   }
-  return await build(named, entry);
+  return await build(entryFolder, entry);
 }
 
-async function build(named: string, entry: string | undefined): Promise<string> {
+async function build(entryFolder: string, entry: string | undefined): Promise<string> {
   const startedAt = Date.now();
-  const draft = path.join(`${named}-draft`, `${process.pid}-${startedAt}`);
-  await mkdir(draft, { recursive: true });
-  const metafile = path.join(draft, "metafile.json");
-  const what = entry === undefined ? [] : [entry];
-  const bundling = ["deploy", ...what, "--config", CONFIG, "--dry-run", "--outdir", draft];
+  const temporaryFolder = path.join(`${entryFolder}-draft`, `${process.pid}-${startedAt}`);
+  await mkdir(temporaryFolder, { recursive: true });
+  const metafile = path.join(temporaryFolder, "metafile.json");
+  const entryArguments = entry === undefined ? [] : [entry];
+  const wranglerArguments = [
+    "deploy",
+    ...entryArguments,
+    "--config",
+    CONFIG,
+    "--dry-run",
+    "--outdir",
+    temporaryFolder,
+  ];
   // Libraries depend on NODE_ENV, which a test runner sets to another value.
-  await wranglerQuietly([...bundling, `--metafile=${path.resolve(metafile)}`], {
+  await wranglerQuietly([...wranglerArguments, `--metafile=${path.resolve(metafile)}`], {
     NODE_ENV: "production",
   });
   const { inputs } = MetafileSchema.parse(JSON.parse(await readFile(metafile, "utf8")));
-  const texts = await readdir(TEXTS, { recursive: true });
+  const texts = await readdir(TEXT_FOLDER, { recursive: true });
   const files = [
     ...TOOLS,
-    ...texts.filter((name) => name.endsWith(".yaml")).map((name) => path.join(TEXTS, name)),
+    ...texts.filter((name) => name.endsWith(".yaml")).map((name) => path.join(TEXT_FOLDER, name)),
     ...Object.keys(inputs),
   ];
   const hash = await hashOf(files);
-  for (const name of await readdir(draft)) {
-    // 20 MB that the runtime does not read
-    if (/\.(map|json)$/.test(name)) await rm(path.join(draft, name));
+  for (const name of await readdir(temporaryFolder)) {
+    // These files have 20 MB, and the runtime does not read them.
+    if (/\.(map|json)$/.test(name)) await rm(path.join(temporaryFolder, name));
   }
-  // If an input file changed meanwhile, its state in the bundle is unknown: such a bundle is used
-  // once.
+  // If an input file changed during the build, the bundle may contain its old or its new state.
+  // Such a bundle is used once: its hash is null.
   const record: BundleRecord = {
     files,
     hash: (await newestChange(files)) < startedAt ? hash : null,
   };
-  await writeFile(path.join(draft, RECORD), JSON.stringify(record));
-  await mkdir(named, { recursive: true });
-  const made = path.join(named, path.basename(draft));
-  await rename(draft, made);
+  await writeFile(path.join(temporaryFolder, RECORD_FILE), JSON.stringify(record));
+  await mkdir(entryFolder, { recursive: true });
+  const bundleFolder = path.join(entryFolder, path.basename(temporaryFolder));
+  await rename(temporaryFolder, bundleFolder);
   await removeOld();
-  return made;
+  return bundleFolder;
 }
 
-/** The most recently used folder. */
-async function newestOf(named: string): Promise<string | null> {
-  const all = await foldersIn(named);
+/** The most recently used bundle of an entry; `null` if there is none. */
+async function newestOf(entryFolder: string): Promise<string | null> {
+  const all = await foldersIn(entryFolder);
   return all.sort((a, b) => b.usedAt - a.usedAt)[0]?.folder ?? null;
 }
 
 async function isCurrent(folder: string): Promise<boolean> {
-  const text = await readFile(path.join(folder, RECORD), "utf8").catch(() => null);
+  const text = await readFile(path.join(folder, RECORD_FILE), "utf8").catch(() => null);
   if (text === null) return false;
   const { files, hash } = BundledSchema.parse(JSON.parse(text));
   return hash !== null && (await hashOf(files)) === hash;
 }
 
-/** Removes old bundles of every entry, and remains of failed builds. */
+/** Removes unused bundles of every entry, and temporary folders of failed builds. */
 async function removeOld(): Promise<void> {
-  for (const { folder: named } of await foldersIn(CACHE)) {
-    for (const { folder, usedAt } of await foldersIn(named)) {
-      if (Date.now() - usedAt > KEPT_MS) await rm(folder, { recursive: true, force: true });
+  for (const { folder: entryFolder } of await foldersIn(CACHE_FOLDER)) {
+    for (const { folder, usedAt } of await foldersIn(entryFolder)) {
+      if (Date.now() - usedAt > MAX_UNUSED_MS) await rm(folder, { recursive: true, force: true });
     }
   }
 }
 
-async function foldersIn(named: string): Promise<{ folder: string; usedAt: number }[]> {
-  const names = await readdir(named).catch(() => []);
+async function foldersIn(entryFolder: string): Promise<{ folder: string; usedAt: number }[]> {
+  const names = await readdir(entryFolder).catch(() => []);
   const folders = names.map(async (name) => {
-    const folder = path.join(named, name);
+    const folder = path.join(entryFolder, name);
     return stat(folder).then(
       ({ mtimeMs }) => [{ folder, usedAt: mtimeMs }],
       () => [], // another process removed it
@@ -111,7 +120,7 @@ async function hashOf(files: readonly string[]): Promise<string | null> {
   );
 }
 
-/** Latest modification time of the files, Unix ms; infinite if one is missing. */
+/** Latest modification time of the files, in Unix milliseconds; infinite if a file is missing. */
 async function newestChange(files: readonly string[]): Promise<number> {
   const times = files.map((file) =>
     stat(file).then(

@@ -2,11 +2,11 @@ import { spawn } from "node:child_process";
 import path from "node:path";
 
 /**
- * How scripts call wrangler: the pinned version, with this Node, quiet and without network requests
- * of its own.
+ * How scripts call wrangler: they use the installed version and this Node, and wrangler prints no
+ * banner and sends no requests of its own.
  */
 const BIN = path.resolve("node_modules/wrangler/bin/wrangler.js");
-const QUIET = {
+const QUIET_VARIABLES = {
   WRANGLER_SEND_METRICS: "false",
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
   WRANGLER_HIDE_BANNER: "true",
@@ -16,24 +16,24 @@ const QUIET = {
 export function wrangler(args: string[]): Promise<number> {
   const child = spawn(process.execPath, [BIN, ...args], {
     stdio: "inherit",
-    env: { ...QUIET, ...process.env },
+    env: { ...QUIET_VARIABLES, ...process.env },
   });
   // Ctrl+C reaches the child directly; this process must only wait until the child has cleaned up.
-  const ignore = () => undefined;
+  const doNothing = () => undefined;
   const terminate = () => child.kill("SIGTERM");
-  process.on("SIGINT", ignore).on("SIGTERM", terminate).on("SIGHUP", terminate);
+  process.on("SIGINT", doNothing).on("SIGTERM", terminate).on("SIGHUP", terminate);
   return new Promise((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (code, signal) => {
-      process.off("SIGINT", ignore).off("SIGTERM", terminate).off("SIGHUP", terminate);
+      process.off("SIGINT", doNothing).off("SIGTERM", terminate).off("SIGHUP", terminate);
       resolve(code ?? (signal === "SIGINT" ? 130 : 143));
     });
   });
 }
 
 /**
- * Runs wrangler without output; on failure, its output is part of the error. `variables` override
- * the environment.
+ * Runs wrangler and returns its output without printing it. Throws an error with the output if
+ * wrangler fails. `variables` override the environment.
  */
 export async function wranglerQuietly(
   args: string[],
@@ -45,14 +45,19 @@ export async function wranglerQuietly(
   return stdout + stderr;
 }
 
-/** Wrangler's output for programs. On failure, throws its messages without the arguments. */
+/**
+ * Runs wrangler and returns its stdout, for programs. If wrangler fails, throws its messages
+ * without the arguments, which may be secret.
+ */
 export async function wranglerOutput(args: string[]): Promise<string> {
   const { code, stdout, stderr } = await runCaptured(args);
   if (code !== 0) throw new Error(`wrangler ended with status ${code}:\n${stdout}${stderr}`);
   return stdout;
 }
 
-/** The exit code and output of a wrangler command, also after a failure. `input` is its stdin. */
+/**
+ * Runs wrangler and returns its exit code and output, also after a failure. `input` is its stdin.
+ */
 export async function wranglerReply(
   args: readonly string[],
   { input = "", variables = {} }: ReplyOptions = {},
@@ -70,7 +75,7 @@ async function runCaptured(
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [BIN, ...args], {
     stdio: ["pipe", "pipe", "pipe"],
-    env: { ...QUIET, ...process.env, ...variables },
+    env: { ...QUIET_VARIABLES, ...process.env, ...variables },
   });
   // A command that reads no input may close it first.
   child.stdin.on("error", () => undefined).end(input);

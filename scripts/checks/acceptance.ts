@@ -1,9 +1,10 @@
 /**
- * Rows of `docs/proof/acceptance.md`, the list of bad inputs, and the tests that cover them: a test
- * covers row A3 if its name, or that of an enclosing `describe`, starts with `A3 `.
+ * The rows of `docs/proof/acceptance.md`, the list of bad inputs, and the tests that cover the
+ * rows. A test covers row A3 if its name, or the name of an enclosing `describe`, starts with
+ * `A3 `.
  */
 
-const upTo = (section: string, ...numbers: number[]): string[] =>
+const rowsOf = (section: string, ...numbers: number[]): string[] =>
   numbers.map((number) => `${section}${number}`);
 
 /**
@@ -11,33 +12,33 @@ const upTo = (section: string, ...numbers: number[]): string[] =>
  * model output. F: agents' behaviour. Some numbers are not used.
  */
 export const ACCEPTANCE_ROWS: readonly string[] = [
-  ...upTo("A", 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16),
-  ...upTo("B", 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16, 18, 19, 20),
-  ...upTo("C", 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12),
-  ...upTo("D", 1, 2, 3, 4, 5, 6, 8, 9, 11, 12, 13, 15, 16, 18, 19, 20, 21),
-  ...upTo("E", 9, 10, 11, 13, 14, 15, 16, 17),
-  ...upTo("F", 1, 2, 3, 4, 5, 6, 8, 9, 11),
+  ...rowsOf("A", 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16),
+  ...rowsOf("B", 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16, 18, 19, 20),
+  ...rowsOf("C", 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12),
+  ...rowsOf("D", 1, 2, 3, 4, 5, 6, 8, 9, 11, 12, 13, 15, 16, 18, 19, 20, 21),
+  ...rowsOf("E", 9, 10, 11, 13, 14, 15, 16, 17),
+  ...rowsOf("F", 1, 2, 3, 4, 5, 6, 8, 9, 11),
 ];
 
-/** Rows about features that the service does not have, with the reason. */
-export const NOT_REACHED: Readonly<Record<string, string>> = {
+/** Rows that need no test, because the service does not have the feature, with the reason. */
+export const EXCUSED_ROWS: Readonly<Record<string, string>> = {
   B20: "there are no webhooks",
 };
 
-/** Rows that need several kinds of tests: each of these files must contain one. */
-export const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
-  // The responses, and that they take the same time.
+/** Rows that need tests in these files. Each file tests another part of the row. */
+export const REQUIRED_FILES: Readonly<Record<string, readonly string[]>> = {
+  // The first file tests the responses, the second that they take the same time.
   A3: ["tests/api/keys/keys-access.workers.test.ts", "proof/timing/guessing.proof.test.ts"],
-  // Concurrent requests, streams of both kinds of ended keys, and the delay in the service's own
-  // time.
+  // Concurrent requests; streams of revoked and of expired keys; the delay by the service's clock.
   A5: [
     "tests/api/keys/keys-access.workers.test.ts",
     "tests/durable-objects/tenant/tenant.workers.test.ts",
     "tests/e2e/revocation.process.test.ts",
   ],
-  // Refused in a config, and planted keys that never appear.
+  // Keys in a config are refused; planted keys never appear in an output.
   D11: ["tests/config/bad-inputs.test.ts", "tests/e2e/canaries.process.test.ts"],
-  // What is shown of a question, and that a session's watchers see it.
+  // The parts of a tool server's question that are shown, and that a session's followers receive
+  // it.
   D18: [
     "tests/tools/mcp/input-required.test.ts",
     "tests/tools/mcp/protocol-versions.test.ts",
@@ -45,32 +46,37 @@ export const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
   ],
   // Paths from agents, archives and manifests.
   E9: ["tests/workspace/paths.test.ts"],
-  // Both kinds of archives, and a gzip that expands.
+  // Both kinds of archives, and a gzip file that expands to a large size.
   E11: ["tests/uploads/read-zip.test.ts", "tests/uploads/read-tar.test.ts"],
-  // The rule, and the files that remain in the runtime.
+  // The rule, and the files of agents in the runtime.
   E15: [
     "tests/coordination/decision/answer-snapshots.test.ts",
     "tests/durable-objects/session/files/agent-files.workers.test.ts",
   ],
 };
 
-/** A passed test: its file, relative to the root, and its titles, outermost first. */
+/**
+ * A passed test: its file, relative to the root, and its titles; the outermost title comes first.
+ */
 export type PassedTest = { file: string; titles: readonly string[] };
 
-const NAME = /^([A-F]\d{1,2})(?: (.*))?$/s;
+const TITLE_OF_ROW = /^([A-F]\d{1,2})(?: (.*))?$/s;
 
-/** The row of a test, and its input, from its titles, outermost first; `null` if it has no row. */
+/**
+ * The row that a test covers, and the input that the rest of its titles describes. `titles`: the
+ * outermost title comes first. Returns `null` if the test covers no row.
+ */
 export function rowOf(titles: readonly string[]): { row: string; input: string } | null {
-  for (const [at, title] of titles.entries()) {
-    const [, row, input] = NAME.exec(title) ?? [];
-    if (row) return { row, input: [input, ...titles.slice(at + 1)].filter(Boolean).join(" ") };
+  for (const [index, title] of titles.entries()) {
+    const [, row, input] = TITLE_OF_ROW.exec(title) ?? [];
+    if (row) return { row, input: [input, ...titles.slice(index + 1)].filter(Boolean).join(" ") };
   }
   return null;
 }
 
 /**
- * Problems of the list, given the passed tests: rows without a test, rows that lack one in a
- * required file, and excused rows with one.
+ * Finds the problems of the list: rows without a passed test, rows without a passed test in a
+ * required file, and excused rows with a passed test.
  */
 export function acceptanceProblems(passed: readonly PassedTest[]): string[] {
   const files = new Map<string, string[]>();
@@ -79,11 +85,11 @@ export function acceptanceProblems(passed: readonly PassedTest[]): string[] {
     if (row) files.set(row, [...(files.get(row) ?? []), file]);
   }
   return ACCEPTANCE_ROWS.flatMap((row) => {
-    const shown = files.get(row);
-    if (row in NOT_REACHED)
-      return shown ? [`row ${row} of the bad inputs is excused, and has a test`] : [];
-    if (!shown) return [`row ${row} of the bad inputs has no test that passed`];
-    const missing = (SHOWN_IN[row] ?? []).filter((file) => !shown.includes(file));
+    const testFiles = files.get(row);
+    if (row in EXCUSED_ROWS)
+      return testFiles ? [`row ${row} of the bad inputs is excused, and has a test`] : [];
+    if (!testFiles) return [`row ${row} of the bad inputs has no test that passed`];
+    const missing = (REQUIRED_FILES[row] ?? []).filter((file) => !testFiles.includes(file));
     return missing.map((file) => `row ${row} of the bad inputs has no test that passed in ${file}`);
   });
 }

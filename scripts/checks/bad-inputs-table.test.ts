@@ -11,7 +11,7 @@ it("prints one line for each input, in the order of the list", () => {
     drawBadInputs(results)
       .split("\n")
       .map((line) => line.trimEnd())
-      .filter((line) => !/not to be met/.test(line)),
+      .filter((line) => !/not tested/.test(line)),
   ).toEqual([
     "Bad inputs: 2 of 3 answered as stated, nothing written or sent",
     "  A9   no id    400 bad_id                        ✗",
@@ -20,8 +20,8 @@ it("prints one line for each input, in the order of the list", () => {
   ]);
 });
 
-it("names unreachable rows at the end", () => {
+it("prints the rows that need no test at the end", () => {
   const result = { row: "A9", input: "no id", answer: "400 bad_id", isRefused: true };
   const lines = drawBadInputs([result]).split("\n");
-  expect(lines.at(-1)).toMatch(/^ {2}B20 +not to be met: /);
+  expect(lines.at(-1)).toMatch(/^ {2}B20 +not tested: /);
 });

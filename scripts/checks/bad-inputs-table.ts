@@ -1,12 +1,12 @@
 import type { Reporter, TestCase } from "vitest/node";
-import { NOT_REACHED, rowOf } from "./acceptance.ts";
+import { EXCUSED_ROWS, rowOf } from "./acceptance.ts";
 
-/** After a run with tests of the acceptance list, prints each bad input and its response. */
+/** Prints each bad input and its response after a run with tests of the acceptance list. */
 
 declare module "vitest" {
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface can be added to
   interface TaskMeta {
-    /** The required response to a bad input. The test's name contains the rest. */
+    /** The required response to a bad input. The test's name contains the row and the input. */
     refusal?: string;
   }
 }
@@ -24,15 +24,22 @@ function toResult(test: TestCase): BadInputResult[] {
   const found = rowOf(test.fullName.split(" > "));
   const isRefused = test.result().state === "passed";
   return found
-    ? [{ row: found.row, input: cut(found.input), answer: test.meta().refusal ?? "", isRefused }]
+    ? [
+        {
+          row: found.row,
+          input: shorten(found.input),
+          answer: test.meta().refusal ?? "",
+          isRefused,
+        },
+      ]
     : [];
 }
 
-const WIDEST = 100;
-const cut = (input: string): string =>
-  input.length > WIDEST ? `${input.slice(0, WIDEST - 1)}…` : input;
+const MAX_INPUT_CHARS = 100;
+const shorten = (input: string): string =>
+  input.length > MAX_INPUT_CHARS ? `${input.slice(0, MAX_INPUT_CHARS - 1)}…` : input;
 
-/** Rows in the order of the list, then the rows that cannot be tested. */
+/** Draws the tested rows in the order of the list, then the rows that need no test. */
 export function drawBadInputs(results: readonly BadInputResult[]): string {
   const sorted = results.toSorted((one, other) =>
     one.row.localeCompare(other.row, "en", { numeric: true }),
@@ -43,9 +50,9 @@ export function drawBadInputs(results: readonly BadInputResult[]): string {
       `  ${row.padEnd(5)}${input.padEnd(width)}${answer.padEnd(34)}${isRefused ? "✓" : "✗"}`,
   );
   const refused = sorted.filter(({ isRefused }) => isRefused).length;
-  const absent = Object.entries(NOT_REACHED).map(
-    ([row, reason]) => `  ${row.padEnd(5)}not to be met: ${reason}`,
+  const excused = Object.entries(EXCUSED_ROWS).map(
+    ([row, reason]) => `  ${row.padEnd(5)}not tested: ${reason}`,
   );
   const title = `Bad inputs: ${refused} of ${sorted.length} answered as stated, nothing written or sent`;
-  return [title, ...lines, ...absent].join("\n");
+  return [title, ...lines, ...excused].join("\n");
 }

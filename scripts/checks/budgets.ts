@@ -4,35 +4,35 @@ import { lineAt, type Problem, type Source } from "./source";
 /**
  * Hard limits of the style guide. A larger file or function must be split, or listed with a reason.
  */
-const STOPS = { file: 400, function: 60, depth: 3, params: 4 } as const;
-type Stop = keyof typeof STOPS;
+const LIMITS = { file: 400, function: 60, depth: 3, params: 4 } as const;
+type Limit = keyof typeof LIMITS;
 
 /** A file that may exceed one limit, with the reason. */
-export type Allowance = { path: string; stop: Stop; reason: string };
-type Finding = Problem & { stop: Stop };
+export type Allowance = { path: string; limit: Limit; reason: string };
+type Finding = Problem & { limit: Limit };
 
-/** Everything over a limit, and every unused allowance. */
+/** Reports everything that exceeds a limit without an allowance, and every unused allowance. */
 export function budgetProblems(sources: Source[], allowances: Allowance[]): Problem[] {
   const findings = sources.flatMap(findingsOf);
   const covers = (allowance: Allowance, finding: Finding) =>
-    allowance.path === finding.path && allowance.stop === finding.stop;
-  const open = findings.filter(
+    allowance.path === finding.path && allowance.limit === finding.limit;
+  const exceeded = findings.filter(
     (finding) => !allowances.some((allowance) => covers(allowance, finding)),
   );
-  const idle = allowances.filter(
+  const unusedAllowances = allowances.filter(
     (allowance) => !findings.some((finding) => covers(allowance, finding)),
   );
   return [
-    ...open.map(({ path, line, message }) => ({ path, line, message })),
-    ...idle.map(({ path, stop }) => ({
+    ...exceeded.map(({ path, line, message }) => ({ path, line, message })),
+    ...unusedAllowances.map(({ path, limit }) => ({
       path,
       line: 1,
-      message: `needs no allowance for its ${stop} stop any more; take it off the list`,
+      message: `needs no allowance for its ${limit} limit any more; remove it from the list`,
     })),
   ];
 }
 
-/** Median and maximum of the lines of the files in a folder. */
+/** Median and maximum of the numbers of lines of the files in a folder. */
 export function sizesIn(
   folder: string,
   sources: readonly Source[],
@@ -44,26 +44,26 @@ export function sizesIn(
   return { median: lines[Math.floor(lines.length / 2)] ?? 0, max: lines.at(-1) ?? 0 };
 }
 
-/** Limits of the median of a folder. A lower median means many small files to read per change. */
-const MEDIAN = { least: 90, most: 120 } as const;
+/** Allowed median of a folder. With a lower median, a change needs many small files. */
+const MEDIAN_RANGE = { min: 90, max: 120 } as const;
 
-/** A median outside the range. */
+/** Reports a median outside the allowed range. */
 export function medianProblems(folder: string, median: number): Problem[] {
-  const { least, most } = MEDIAN;
-  if (median >= least && median <= most) return [];
+  const { min, max } = MEDIAN_RANGE;
+  if (median >= min && median <= max) return [];
   const remedy =
-    median < least
+    median < min
       ? "merge small files into their only importer"
       : "split large files by responsibility";
-  const message = `has a median of ${median} lines a file, which must be ${least} to ${most}: ${remedy}`;
+  const message = `has a median of ${median} lines a file, which must be ${min} to ${max}: ${remedy}`;
   return [{ path: folder, line: 1, message }];
 }
 
 function findingsOf(source: Source): Finding[] {
   const lines = source.text.trimEnd().split("\n").length;
-  const message = `has ${lines} lines; stop is ${STOPS.file}`;
+  const message = `has ${lines} lines; limit is ${LIMITS.file}`;
   const file: Finding[] =
-    lines > STOPS.file ? [{ path: source.path, line: 1, stop: "file", message }] : [];
+    lines > LIMITS.file ? [{ path: source.path, line: 1, limit: "file", message }] : [];
   return [...file, ...functionFindings(source)];
 }
 
@@ -75,20 +75,20 @@ type Walker = {
   leaveFunction(): void;
   enterBlock(node: { start: number }): void;
   leaveBlock(node: { start: number }): void;
-  /** Does not count as a function or as a further level. */
+  /** Marks a node that counts neither as a function nor as a further level. */
   exempt(node: { start: number }): void;
 };
 
 function functionFindings(source: Source): Finding[] {
   const findings: Finding[] = [];
-  const find = (stop: Stop, offset: number, message: string) =>
+  const addFinding = (limit: Limit, offset: number, message: string) =>
     findings.push({
       path: source.path,
       line: lineAt(source.text, offset),
-      stop,
-      message: `${message}; stop is ${STOPS[stop]}`,
+      limit,
+      message: `${message}; limit is ${LIMITS[limit]}`,
     });
-  const depths = [0]; // of nested control flow, one entry per open function
+  const depths = [0]; // depth of nested control flow, with one entry per enclosing function
   const exempted = new Set<number>(); // starts of `else if` statements and of test groups
 
   visit(source, {
@@ -96,18 +96,18 @@ function functionFindings(source: Source): Finding[] {
     enterFunction(node) {
       depths.push(0);
       const lines = lineAt(source.text, node.end) - lineAt(source.text, node.start) + 1;
-      if (lines > STOPS.function && !exempted.has(node.start))
-        find("function", node.start, `function has ${lines} lines`);
-      if (node.params.length > STOPS.params)
-        find("params", node.start, `function has ${node.params.length} parameters`);
+      if (lines > LIMITS.function && !exempted.has(node.start))
+        addFinding("function", node.start, `function has ${lines} lines`);
+      if (node.params.length > LIMITS.params)
+        addFinding("params", node.start, `function has ${node.params.length} parameters`);
     },
     leaveFunction: () => void depths.pop(),
     enterBlock(node) {
       if (exempted.has(node.start)) return;
       const depth = (depths.pop() ?? 0) + 1;
       depths.push(depth);
-      if (depth === STOPS.depth + 1)
-        find("depth", node.start, `control flow is nested ${depth} deep`);
+      if (depth === LIMITS.depth + 1)
+        addFinding("depth", node.start, `control flow is nested ${depth} deep`);
     },
     leaveBlock(node) {
       if (!exempted.has(node.start)) depths.push((depths.pop() ?? 0) - 1);
@@ -119,7 +119,7 @@ function functionFindings(source: Source): Finding[] {
 function visit(source: Source, walker: Walker): void {
   const { enterFunction, leaveFunction, enterBlock, leaveBlock, exempt } = walker;
   new Visitor({
-    // A group of tests is a list, not a control flow.
+    // A group of tests is a list and no control flow, so its length is not limited.
     CallExpression: (node) => {
       if (/^describe\b/.test(source.text.slice(node.callee.start, node.callee.end)))
         for (const arg of node.arguments) exempt(arg);

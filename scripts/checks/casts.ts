@@ -1,10 +1,14 @@
 import { Visitor } from "rolldown/utils";
 import { lineAt, type Problem, type Source } from "./source";
 
-/** Where unknown data becomes typed, and where tests build invalid values. */
+/**
+ * Files that may cast: schemas, which give a type to unknown data, and tests with invalid values.
+ */
 const MAY_CAST = /(\/schema\.ts$|^simulated\/disk\.ts$|\.test\.ts$|^tests\/)/;
 
-/** Type assertions outside the schemas: parse values instead. `as const` is allowed. */
+/**
+ * Reports type assertions outside these files, which must parse values instead. Allows `as const`.
+ */
 export function castProblems(sources: Source[]): Problem[] {
   return sources.filter(({ path }) => !MAY_CAST.test(path)).flatMap(castsIn);
 }

@@ -1,4 +1,4 @@
-import { LONGEST_SENTENCE, markersIn, sentencesOf, wordsIn } from "./diction";
+import { MAX_SENTENCE_WORDS, markersIn, sentencesOf, wordsIn } from "./diction";
 import { folderOf, isForPeople } from "./diction-scope";
 import { settingsTextsOf, wideSettingsOf } from "./diction-settings";
 import {
@@ -12,7 +12,7 @@ import {
 } from "./diction-texts";
 import type { Problem, Source } from "./source";
 
-/** What is counted, and how much of it a folder may have. */
+/** What is counted. A folder may have `limit` findings per `per` words or sentences. */
 const MEASURES = {
   comments: { per: 1_000, limit: 1, unit: "words to avoid per 1,000 of comments" },
   strings: { per: 1_000, limit: 1, unit: "words to avoid per 1,000 of strings for people" },
@@ -24,33 +24,36 @@ const MEASURES = {
 } as const;
 type Measure = keyof typeof MEASURES;
 
-/** Columns of a line with a comment, at most. Code is broken by the formatter, comments are not. */
-const COLUMNS = 100;
+/** Most columns of a line with a comment. The formatter breaks lines of code, but not comments. */
+const MAX_COLUMNS = 100;
 
 /**
- * One measure of one folder, or of one long document. `total`: the base of the rate, or 1 if the
- * number itself counts.
+ * One measure of one folder, or of one long document. `total` is the base of the rate: the number
+ * of words or sentences. It is unused if `per` is 1.
  */
 export type Count = { folder: string; measure: Measure; found: Problem[]; total: number };
 
-/** Present counts of folders that are above the floor: they may shrink, and none may be added. */
+/**
+ * Allowed counts of folders that are above the floor, by folder and measure. Ceilings may be
+ * lowered or removed, but not raised or added.
+ */
 export type Ceilings = Readonly<Record<string, Readonly<Partial<Record<Measure, number>>>>>;
 
 /** A Markdown document, or a file with settings. */
 export type Document = { path: string; text: string };
 
-/** Texts that are read. `settings`: files with comments that are no code. */
+/** The texts that the check reads. `settings`: files that are no code and have comments. */
 export type Texts = {
   sources?: readonly Source[];
   documents?: readonly Document[];
   settings?: readonly Document[];
 };
 
-/** `folder`: where the reading counts. */
-type Reading = { folder: string; measure: Measure; found: Problem[]; total: number };
+/** The part of a count that comes from one file. */
+type Reading = Count;
 
-/** A document of so many words must be at the floor by itself. */
-const WORDS_OF_A_DOCUMENT = 300;
+/** A document with so many words is also counted by itself. */
+const LONG_DOCUMENT_WORDS = 300;
 
 const markersOf = (passage: Passage): Problem[] =>
   markersIn(passage.text).map(({ word, offset }) => ({
@@ -64,11 +67,11 @@ function readMarkers(measure: Measure, path: string, passages: Passage[]): Readi
   return { folder: folderOf(path), measure, found: passages.flatMap(markersOf), total };
 }
 
-const wideLines = (path: string, passages: Passage[]): Reading => ({
+const readWideLines = (path: string, passages: Passage[]): Reading => ({
   ...{ folder: folderOf(path), measure: "wide-comments", total: 1 },
   found: passages.map(({ line, text }) => ({
     ...{ path, line },
-    message: `comment on a line of ${text.length} columns, of at most ${COLUMNS}`,
+    message: `comment on a line of ${text.length} columns, of at most ${MAX_COLUMNS}`,
   })),
 });
 
@@ -86,13 +89,13 @@ function readSource(source: Source): Reading[] {
         message: `type ${text} is not named by a noun`,
       })),
     },
-    wideLines(path, wideCommentsOf(source, COLUMNS)),
+    readWideLines(path, wideCommentsOf(source, MAX_COLUMNS)),
   ];
 }
 
 const readSettings = ({ path, text }: Document): Reading[] => [
   readMarkers("comments", path, settingsTextsOf(path, text)),
-  wideLines(path, wideSettingsOf(path, text, COLUMNS)),
+  readWideLines(path, wideSettingsOf(path, text, MAX_COLUMNS)),
 ];
 
 function readDocument({ path, text }: Document): Reading[] {
@@ -102,18 +105,18 @@ function readDocument({ path, text }: Document): Reading[] {
   );
   const found = sentences
     .map(({ line, text: sentence }) => ({ line, words: wordsIn(sentence) }))
-    .filter(({ words }) => words > LONGEST_SENTENCE)
+    .filter(({ words }) => words > MAX_SENTENCE_WORDS)
     .map(({ line, words }) => ({ path, line, message: `sentence of ${words} words` }));
   const folder = folderOf(path);
   const readings: Reading[] = [
     readMarkers("documents", path, paragraphs),
     { folder, measure: "long-sentences", found, total: sentences.length },
   ];
-  const isLong = (readings[0]?.total ?? 0) >= WORDS_OF_A_DOCUMENT;
-  return isLong ? readings.flatMap((each) => [each, { ...each, folder: path }]) : readings;
+  const isLong = (readings[0]?.total ?? 0) >= LONG_DOCUMENT_WORDS;
+  return isLong ? readings.flatMap((reading) => [reading, { ...reading, folder: path }]) : readings;
 }
 
-/** Every measure of every folder and long document with texts for it, in order of their names. */
+/** Counts every measure of every folder and long document. Sorted by folder and measure. */
 export function dictionCounts({ sources = [], documents = [], settings = [] }: Texts): Count[] {
   const counts = new Map<string, Count>();
   const readings = [
@@ -140,7 +143,7 @@ export function rateOf({ measure, found, total }: Count): number {
 
 export const isAtFloor = (count: Count): boolean => rateOf(count) <= MEASURES[count.measure].limit;
 
-/** `src/api: 3.2 words to avoid per 1,000 of comments (41; at most 1)`. */
+/** Returns for example `src/api: 3.2 words to avoid per 1,000 of comments (41 found; limit 1)`. */
 export function countLine(count: Count): string {
   const { limit, unit } = MEASURES[count.measure];
   const rate = Math.round(rateOf(count) * 10) / 10;
@@ -150,16 +153,19 @@ export function countLine(count: Count): string {
 const ceilingOf = (ceilings: Ceilings, { folder, measure }: Count): number =>
   ceilings[folder]?.[measure] ?? 0;
 
-/** Counts above floor and ceiling, each with its places, and ceilings that are needed no more. */
+/**
+ * Reports the findings of counts above floor and ceiling, and ceilings that are no longer needed.
+ */
 export function dictionProblems(counts: readonly Count[], ceilings: Ceilings): Problem[] {
-  const over = counts.filter(
+  const exceeded = counts.filter(
     (count) => !isAtFloor(count) && count.found.length > ceilingOf(ceilings, count),
   );
-  const needed = counts.filter((count) => !isAtFloor(count));
-  const idle = Object.entries(ceilings).flatMap(([folder, measures]) =>
+  const aboveFloor = counts.filter((count) => !isAtFloor(count));
+  const unusedCeilings = Object.entries(ceilings).flatMap(([folder, measures]) =>
     Object.keys(measures)
       .filter(
-        (measure) => !needed.some((count) => count.folder === folder && count.measure === measure),
+        (measure) =>
+          !aboveFloor.some((count) => count.folder === folder && count.measure === measure),
       )
       .map((measure) => ({
         path: folder,
@@ -168,19 +174,22 @@ export function dictionProblems(counts: readonly Count[], ceilings: Ceilings): P
       })),
   );
   return [
-    ...over.flatMap((count) => [
+    ...exceeded.flatMap((count) => [
       ...count.found,
-      { path: count.folder, line: 1, message: overLine(count, ceilingOf(ceilings, count)) },
+      { path: count.folder, line: 1, message: exceededLine(count, ceilingOf(ceilings, count)) },
     ]),
-    ...idle,
+    ...unusedCeilings,
   ];
 }
 
-const overLine = (count: Count, ceiling: number) =>
+const exceededLine = (count: Count, ceiling: number) =>
   ceiling === 0 ? countLine(count) : `${countLine(count)}; its ceiling is ${ceiling}`;
 
-/** The ceilings lowered to the present counts; those at the floor are left out. None rises. */
-export function shrunk(ceilings: Ceilings, counts: readonly Count[]): Ceilings {
+/**
+ * Lowers the ceilings to the present counts. Removes the ceilings of counts at the floor. Raises no
+ * ceiling.
+ */
+export function loweredCeilings(ceilings: Ceilings, counts: readonly Count[]): Ceilings {
   const lower: Record<string, Partial<Record<Measure, number>>> = {};
   for (const count of counts) {
     const ceiling = Math.min(ceilingOf(ceilings, count), count.found.length);

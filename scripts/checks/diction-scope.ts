@@ -1,14 +1,14 @@
-/** Which texts the check of the language reads, and which it leaves to their readers: models. */
+/** Decides which texts the language check reads. It does not check texts that only models read. */
 
-/** Folders whose strings people read: in replies, on a terminal, on a page. */
+/** Folders with strings that people read: in responses, on a terminal, on a page. */
 const STRING_FOLDERS = ["src/", "cli/", "scripts/", "local/", "client/", "durable-objects/", "d1/"];
 
-/** A folder, with `/` at its end, or a file, and why its strings do not count. */
+/** A folder, whose path ends in `/`, or a file, and the kind of its strings. */
 type Exclusion = { path: string; reason: string };
 
 /**
- * Strings in those folders that people do not read. Texts for models stay byte for byte, because
- * another wording is another behaviour.
+ * Parts of those folders whose strings people do not read. Texts for models must not change,
+ * because models behave differently after another wording.
  */
 const NOT_FOR_PEOPLE: readonly Exclusion[] = [
   { path: "src/prompts/", reason: "prompts" },
@@ -25,7 +25,7 @@ const NOT_FOR_PEOPLE: readonly Exclusion[] = [
   { path: "scripts/demo/", reason: "the scripted replies of simulated models" },
 ];
 
-/** Whether sentences among the strings of this file are for people. */
+/** Whether people read the sentences among the strings of this file. */
 export function isForPeople(path: string): boolean {
   return (
     STRING_FOLDERS.some((folder) => path.startsWith(folder)) &&
@@ -34,7 +34,10 @@ export function isForPeople(path: string): boolean {
   );
 }
 
-/** The folder a file is counted in: a room of `src/` or `durable-objects/`, else a top folder. */
+/**
+ * The folder in which a file is counted: a subfolder of `src/` or `durable-objects/`, else a top
+ * folder.
+ */
 export function folderOf(path: string): string {
   const segments = path.split("/").slice(0, -1);
   const isDeep = segments[0] === "src" || segments[0] === "durable-objects";

@@ -10,31 +10,36 @@ it.each([
   [".ci/run", true],
   ["package.json", false],
   ["src/worker.ts", false],
-])("%s is a file with comments: %s", (path, expected) => {
+])("%s is read as a file with comments: %s", (path, expected) => {
   expect(isSettings(path)).toBe(expected);
 });
 
 it.each([
   [
-    "comments on neighbouring lines",
+    "comments on neighbouring lines are one passage",
     "a.toml",
     "# one\n# two\na = 1\n# three",
     ["one\ntwo", "three"],
   ],
-  ["comments in SQL", "a.sql", "CREATE x (\n  -- one\n  a\n);", ["one"]],
-  ["no switched-off lines", "a.toml", "# one\n# [[table]]\n# name = 1\n# KEY=1", ["one"]],
-  ["code as one word", "a.toml", "# run `npm start` now", ["run code now"]],
+  ["comments in SQL are read", "a.sql", "CREATE x (\n  -- one\n  a\n);", ["one"]],
   [
-    "texts of GitHub's forms",
+    "settings that are commented out are not read",
+    "a.toml",
+    "# one\n# [[table]]\n# name = 1\n# KEY=1",
+    ["one"],
+  ],
+  ["code becomes one word", "a.toml", "# run `npm start` now", ["run code now"]],
+  [
+    "texts of GitHub's forms are read",
     ".github/a.yml",
     "name: Bug\nlabel: What?\ntype: x",
     ["Bug", "What?"],
   ],
-])("settings have texts: %s", (_, path, text, expected) => {
+])("in settings, %s", (_, path, text, expected) => {
   expect(settingsTextsOf(path, text).map((passage) => passage.text)).toEqual(expected);
 });
 
-it("lines of comments are wide beyond the limit, and values are not", () => {
+it("finds comments that are wider than the limit, and ignores values", () => {
   expect(wideSettingsOf("a.toml", "# 4567890\nlong = 12345\n# 45", 8)).toEqual([
     { path: "a.toml", line: 1, text: "# 4567890" },
   ]);

@@ -1,30 +1,33 @@
 import type { Passage } from "./diction-texts";
 
-/** Files with comments that are not TypeScript or JavaScript: settings, SQL, scripts. */
+/** Files with comments that are neither TypeScript nor JavaScript: settings, SQL, scripts. */
 const SETTINGS = /(\.(toml|sql|ya?ml)|(^|\/)(Dockerfile|\.dev\.vars\.example|\.ci\/run))$/;
 const COMMENT = /^\s*(?:#|--) ?(.*)$/;
-/** A line that is switched off, such as `# OPENAI_API_KEY=""`. */
-const SWITCHED_OFF = /^(\[|[A-Za-z_]+ ?=)|^yaml-language-server:/;
-/** Values that GitHub shows in its forms. */
-const SHOWN = /^\s*(?:name|description|label|about):\s*(.*)$/;
+/** The text of a setting that is commented out, such as `# OPENAI_API_KEY=""`. */
+const COMMENTED_OUT = /^(\[|[A-Za-z_]+ ?=)|^yaml-language-server:/;
+/** Lines with values that GitHub shows in its forms. */
+const GITHUB_FORM_VALUE = /^\s*(?:name|description|label|about):\s*(.*)$/;
 
 export const isSettings = (path: string): boolean => SETTINGS.test(path);
 
-/** Comments of such a file; neighbouring lines are one passage. Texts of GitHub's forms too. */
+/**
+ * The comments of such a file, and the texts of GitHub's forms. Comments on neighbouring lines are
+ * one passage.
+ */
 export function settingsTextsOf(path: string, text: string): Passage[] {
   const passages: Passage[] = [];
-  const shown = path.startsWith(".github/") ? SHOWN : null;
-  let open: Passage | null = null;
+  const formValue = path.startsWith(".github/") ? GITHUB_FORM_VALUE : null;
+  let current: Passage | null = null;
   text.split("\n").forEach((raw, index) => {
     const comment = COMMENT.exec(raw)?.[1];
-    const value = comment ?? shown?.exec(raw)?.[1];
-    if (value === undefined || value === "" || SWITCHED_OFF.test(value)) {
-      open = null;
-    } else if (open && comment !== undefined) {
-      open.text += `\n${value}`;
+    const value = comment ?? formValue?.exec(raw)?.[1];
+    if (value === undefined || value === "" || COMMENTED_OUT.test(value)) {
+      current = null;
+    } else if (current && comment !== undefined) {
+      current.text += `\n${value}`;
     } else {
-      open = { path, line: index + 1, text: value };
-      passages.push(open);
+      current = { path, line: index + 1, text: value };
+      passages.push(current);
     }
   });
   return passages.map((passage) => ({
@@ -33,7 +36,9 @@ export function settingsTextsOf(path: string, text: string): Passage[] {
   }));
 }
 
-/** Lines of comments wider than `columns`. Switched-off lines are values, and count too. */
+/**
+ * The lines of comments that are wider than `columns`, including settings that are commented out.
+ */
 export function wideSettingsOf(path: string, text: string, columns: number): Passage[] {
   return text
     .split("\n")

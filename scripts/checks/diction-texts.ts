@@ -2,29 +2,31 @@ import { Visitor } from "rolldown/utils";
 import { isParticiple, wordsIn } from "./diction";
 import { lineAt, type Source } from "./source";
 
-/** A piece of text that people read. `line`: where it begins, counted from 1. */
+/** A text that people read. `line` is the number of its first line; lines are counted from 1. */
 export type Passage = { path: string; line: number; text: string };
 
 const DIRECTIVE = /^\s*(biome-ignore|@ts-|#|\/ <reference|istanbul|v8 ignore|@__PURE__)/;
 
-/** Names in code are not words: `heard` is an identifier. Counts as one word. */
+/**
+ * Replaces code by one word, because a name in code (such as `heard`) is an identifier and no word.
+ */
 const withoutCode = (text: string) => text.replace(/`[^`\n]+`/g, "code");
 
 /**
- * Comments without their signs, code in them as one word. Line comments on neighbouring lines are
- * one passage.
+ * The texts of comments, without `//` and `*`, and with code as one word. Line comments on
+ * neighbouring lines are one passage.
  */
 export function commentsOf({ path, text, ast }: Source): Passage[] {
   const passages: (Passage & { end: number })[] = [];
   for (const { type, value, start, end } of ast.comments) {
     if (DIRECTIVE.test(value)) continue;
     const last = passages.at(-1);
-    const bare = type === "Line" ? value.trim() : value.replace(/^\s*\* ?/gm, "").trim();
+    const content = type === "Line" ? value.trim() : value.replace(/^\s*\* ?/gm, "").trim();
     if (type === "Line" && last && /^\s*$/.test(text.slice(last.end, start))) {
-      last.text += `\n${bare}`;
+      last.text += `\n${content}`;
       last.end = end;
     } else {
-      passages.push({ path, line: lineAt(text, start), text: bare, end });
+      passages.push({ path, line: lineAt(text, start), text: content, end });
     }
   }
   return passages.map(({ end: _, ...passage }) => ({
@@ -33,7 +35,7 @@ export function commentsOf({ path, text, ast }: Source): Passage[] {
   }));
 }
 
-/** Lines wider than `columns` that hold a comment. */
+/** The lines that contain a comment and are wider than `columns`. */
 export function wideCommentsOf({ path, text, ast }: Source, columns: number): Passage[] {
   const lines = text.split("\n");
   const commented = new Set(
@@ -41,7 +43,7 @@ export function wideCommentsOf({ path, text, ast }: Source, columns: number): Pa
       .filter(({ value }) => !DIRECTIVE.test(value))
       .flatMap(({ start, end }) => {
         const first = lineAt(text, start);
-        return Array.from({ length: lineAt(text, end) - first + 1 }, (_, nth) => first + nth);
+        return Array.from({ length: lineAt(text, end) - first + 1 }, (_, index) => first + index);
       }),
   );
   return [...commented]
@@ -49,14 +51,14 @@ export function wideCommentsOf({ path, text, ast }: Source, columns: number): Pa
     .filter((passage) => passage.text.length > columns);
 }
 
-/** At least so many words make a string a sentence. */
+/** A string with fewer words is no sentence. */
 const SENTENCE_WORDS = 4;
-/** SQL is not for people. */
+/** SQL, which is not for people. */
 const STATEMENT = /^\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|WITH|DROP) /;
-/** Inserted values count as no word. */
-const INSERTED = "…";
+/** Replaces each inserted value of a template. It counts as no word. */
+const PLACEHOLDER = "…";
 
-/** String literals and templates that are sentences: several words in a row, with spaces. */
+/** The string literals and templates that are sentences: several words with spaces between them. */
 export function sentenceStringsOf({ path, text, ast }: Source): Passage[] {
   const passages: Passage[] = [];
   const add = (start: number, value: string) => {
@@ -69,13 +71,13 @@ export function sentenceStringsOf({ path, text, ast }: Source): Passage[] {
       if (typeof value === "string") add(start, value);
     },
     TemplateLiteral: ({ quasis, start }) => {
-      add(start, quasis.map(({ value }) => value.cooked ?? value.raw).join(INSERTED));
+      add(start, quasis.map(({ value }) => value.cooked ?? value.raw).join(PLACEHOLDER));
     },
   }).visit(ast.program);
   return passages;
 }
 
-/** Names of tests and of groups of tests. */
+/** The names of tests and of groups of tests. */
 export function testNamesOf({ path, text, ast }: Source): Passage[] {
   const passages: Passage[] = [];
   new Visitor({
@@ -88,14 +90,14 @@ export function testNamesOf({ path, text, ast }: Source): Passage[] {
         passages.push({
           path,
           line,
-          text: name.quasis.map(({ value }) => value.raw).join(INSERTED),
+          text: name.quasis.map(({ value }) => value.raw).join(PLACEHOLDER),
         });
     },
   }).visit(ast.program);
   return passages;
 }
 
-/** Declared types whose name is a bare participle. */
+/** The declared types whose name is only a participle. */
 export function participlesOf({ path, text, ast }: Source): Passage[] {
   const passages: Passage[] = [];
   const check = ({ id }: { id: { name: string; start: number } | null }) => {
@@ -110,40 +112,40 @@ export function participlesOf({ path, text, ast }: Source): Passage[] {
   return passages;
 }
 
-/** Comments in Markdown: marks of figures and of generated parts. */
+/** A comment in Markdown. It marks a figure or a generated part. */
 const HIDDEN_COMMENT = /<!--.*?-->/g;
 const isTableRule = (line: string) => /^\s*\|?[\s:|-]+\|?\s*$/.test(line) && line.includes("-");
 
 /**
- * A Markdown document as paragraphs of prose. Blocks of code are left out, code inside a line
- * counts as one word; every heading, list item and cell of a table is a paragraph.
+ * Divides a Markdown document into paragraphs of prose. Omits blocks of code; code inside a line
+ * counts as one word. Every heading, list item and table cell is a paragraph.
  */
 export function paragraphsOf(path: string, markdown: string): Passage[] {
   const passages: Passage[] = [];
-  let open: Passage | null = null;
+  let current: Passage | null = null;
   let inCode = false;
   markdown.split("\n").forEach((raw, index) => {
     const line = index + 1;
     if (/^\s*(```|~~~)/.test(raw)) inCode = !inCode;
     const isBlank = raw.replace(HIDDEN_COMMENT, "").trim() === "";
-    const ends = inCode || /^\s*(```|~~~)/.test(raw) || isBlank || isTableRule(raw);
-    const startsOne = /^\s*(#|[-*+] |\d+[.)] |>|\|)/.test(raw);
-    if (ends || startsOne) open = null;
-    if (ends) return;
+    const isEnd = inCode || /^\s*(```|~~~)/.test(raw) || isBlank || isTableRule(raw);
+    const startsParagraph = /^\s*(#|[-*+] |\d+[.)] |>|\|)/.test(raw);
+    if (isEnd || startsParagraph) current = null;
+    if (isEnd) return;
     if (raw.trimStart().startsWith("|")) {
       const cells = raw.split(/(?<!\\)\|/).map(plain);
       passages.push(...cells.filter(Boolean).map((text) => ({ path, line, text })));
-    } else if (open) {
-      open.text += `\n${plain(raw)}`;
+    } else if (current) {
+      current.text += `\n${plain(raw)}`;
     } else {
-      open = { path, line, text: plain(raw) };
-      passages.push(open);
+      current = { path, line, text: plain(raw) };
+      passages.push(current);
     }
   });
   return passages;
 }
 
-/** A line of Markdown without its signs. */
+/** A line of Markdown without its markup. */
 function plain(line: string): string {
   return line
     .replace(HIDDEN_COMMENT, "")

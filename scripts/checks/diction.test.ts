@@ -24,7 +24,7 @@ describe("words to avoid", () => {
     expect(markersIn(text)).toEqual([]);
   });
 
-  it("have an offset", () => {
+  it("are returned with their offset", () => {
     expect(markersIn("It is told.")).toEqual([{ word: "told", offset: 6 }]);
   });
 });

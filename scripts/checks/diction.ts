@@ -1,10 +1,13 @@
 /**
- * Measures of plain technical English: words that hide the actor or give data a voice, long
- * sentences, and types that are not named by a noun. Pure: text in, counts out. A floor that a
- * program can check, not a style: a text below it may still be hard to read.
+ * Measures of plain technical English: words that hide the actor or describe data like a person,
+ * long sentences, and types that are not named by a noun. Pure. A program can check only these
+ * measures; a text that passes may still be hard to read.
  */
 
-/** Words to avoid. A hyphen beside a word makes another word: `stand-in`, `read-it-all`. */
+/**
+ * Words to avoid. A word next to a hyphen is not found, because it is part of another word
+ * (`stand-in`).
+ */
 const MARKERS: readonly string[] = [
   "whoever|whomever|whosever|whatever|nobody|nobody's|anew",
   "thereof|therein|whereof|wherein|hereof",
@@ -31,13 +34,13 @@ const MARKERS: readonly string[] = [
 const MARKER = new RegExp(`(?<![\\w-])(?:${MARKERS.join("|")})(?![\\w-]|'s\\b)`, "gi");
 const WORD = /[A-Za-z][\w'’-]*/g;
 
-/** Words per sentence, at most. */
-export const LONGEST_SENTENCE = 25;
+/** Most words of a sentence. */
+export const MAX_SENTENCE_WORDS = 25;
 
-/** One use of such a word. `offset` counts UTF-16 units of the text. */
+/** One use of a word to avoid. `offset` is its position in the text, in UTF-16 code units. */
 type Marker = { word: string; offset: number };
 
-/** Every marker of a text, in order. */
+/** Finds every use of a word to avoid, in the order of the text. */
 export function markersIn(text: string): Marker[] {
   return [...text.matchAll(MARKER)].map((match) => ({
     word: match[0].toLowerCase().replace(/\s+/g, " "),
@@ -45,10 +48,10 @@ export function markersIn(text: string): Marker[] {
   }));
 }
 
-/** How many words a text has. Numbers and signs are not words. */
+/** The number of words of a text. Numbers and signs are not words. */
 export const wordsIn = (text: string): number => text.match(WORD)?.length ?? 0;
 
-/** Sentences of plain prose. A line break ends none; an empty line does. */
+/** Divides plain prose into sentences. An empty line ends a sentence, a line break does not. */
 export function sentencesOf(prose: string): string[] {
   return prose
     .split(/\n\s*\n|(?<=[.!?][)"”’]?)\s+(?=\S)/)
@@ -56,18 +59,18 @@ export function sentencesOf(prose: string): string[] {
     .filter((sentence) => wordsIn(sentence) > 0);
 }
 
-/** Words that end like a participle and are nouns. */
+/** Nouns that end like a participle. */
 const NOUNS = new Set(["Bed", "Breed", "Deed", "Embed", "Feed", "Need", "Seed", "Shed", "Speed"]);
-/** Participles without `-ed` that the code has used as names of types. */
-const IRREGULAR = new Set([
+/** Participles that do not end in `-ed`. */
+const IRREGULAR_PARTICIPLES = new Set([
   ...["Begun", "Brought", "Built", "Chosen", "Done", "Drawn", "Found", "Given", "Gone", "Got"],
   ...["Heard", "Held", "Hidden", "Kept", "Known", "Left", "Lost", "Made", "Meant", "Met", "Paid"],
   ...["Ran", "Said", "Seen", "Sent", "Shown", "Shut", "Sold", "Spent", "Sunk", "Taken"],
   ...["Thrown", "Told", "Thought", "Written", "Worn"],
 ]);
 
-/** Whether the name of a type is one bare participle, as `Asked` or `Told` is. */
+/** Whether the name of a type is only a participle, such as `Asked`. */
 export function isParticiple(name: string): boolean {
-  if (IRREGULAR.has(name)) return true;
+  if (IRREGULAR_PARTICIPLES.has(name)) return true;
   return /^[A-Z][a-z]+ed$/.test(name) && !NOUNS.has(name);
 }

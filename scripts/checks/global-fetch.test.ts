@@ -5,73 +5,89 @@ import { parseSource } from "./source";
 const linesOf = (path: string, text: string): number[] =>
   globalFetchProblems([parseSource(path, text)]).map(({ line }) => line);
 
-describe("the runtime's own fetch is refused", () => {
+describe("the runtime's `fetch` is refused", () => {
   it.each([
     {
       name: "if it is called",
       text: `export const ask = () => fetch("https://example.com");`,
       lines: [1],
     },
-    { name: "if it is passed on", text: "const send = guarded({ fetch: fetch });", lines: [1] },
     {
-      name: "if it is passed on by its name alone",
+      name: "if it is passed as an argument",
+      text: "const send = guarded({ fetch: fetch });",
+      lines: [1],
+    },
+    {
+      name: "if it is passed as a shorthand property",
       text: "const send = guarded({ fetch });",
       lines: [1],
     },
-    { name: "as a parameter's default", text: "function ask(send = fetch) {}", lines: [1] },
-    { name: "by globalThis", text: "const send = globalThis.fetch;", lines: [1] },
-    { name: "by self, as text", text: `self["fetch"]("https://example.com");`, lines: [1] },
     {
-      name: "read from globalThis, under another name",
+      name: "if it is the default of a parameter",
+      text: "function ask(send = fetch) {}",
+      lines: [1],
+    },
+    { name: "if it is read from `globalThis`", text: "const send = globalThis.fetch;", lines: [1] },
+    {
+      name: "if it is read from `self` by a string",
+      text: `self["fetch"]("https://example.com");`,
+      lines: [1],
+    },
+    {
+      name: "if it is destructured from `globalThis` under another name",
       text: "const { fetch: send } = globalThis;",
       lines: [1],
     },
     {
-      name: "read from globalThis",
+      name: "if it is destructured from `globalThis`",
       text: "const { fetch } = globalThis;\nfetch(1);",
       lines: [1],
     },
-    { name: "from a package", text: `import { fetch } from "undici";`, lines: [1] },
     {
-      name: "behind a function with a parameter",
+      name: "if it is imported from a package",
+      text: `import { fetch } from "undici";`,
+      lines: [1],
+    },
+    {
+      name: "if it is used after a function whose parameter has this name",
       text: "const one = (fetch: Fetch) => fetch(1);\nconst other = () => fetch(2);",
       lines: [2],
     },
-    { name: "in an array", text: "[\n  1,\n  fetch,\n];", lines: [3] },
+    { name: "if it is an element of an array", text: "[\n  1,\n  fetch,\n];", lines: [3] },
   ])("$name", ({ text, lines }) => {
     expect(linesOf("src/api/a.ts", text)).toEqual(lines);
   });
 });
 
-describe("allowed is", () => {
+describe("the check allows", () => {
   it.each([
-    { name: "a fetch that belongs to an object", text: "const answer = stub.fetch(url);" },
+    { name: "the method `fetch` of an object", text: "const answer = stub.fetch(url);" },
     {
-      name: "a fetch parameter",
+      name: "a parameter with this name",
       text: "const client = ({ fetch, key }: Options) => new Client({ fetch, key });",
     },
     {
-      name: "a fetch parameter under another name",
+      name: "a destructured parameter that is renamed",
       text: "const checked = ({ fetch: send }: Options) => send(1);",
     },
     {
-      name: "a fetch property of a parameter",
+      name: "a property of a parameter",
       text: "function client(options: Options) {\n  const { fetch } = options;\n  return fetch;\n}",
     },
     {
-      name: "a method of that name",
+      name: "a method definition with this name",
       text: "export default { fetch(request) {} };\nclass A { fetch() {} }",
     },
     {
-      name: "a private field of that name",
+      name: "a private field with this name",
       text: "class A { #fetch: typeof fetch; ask() { return this.#fetch(1); } }",
     },
     {
-      name: "its type",
+      name: "the type of `fetch`",
       text: "type Options = { fetch: typeof fetch };\nconst a = (send: typeof globalThis.fetch) => send;",
     },
     {
-      name: "a type's method",
+      name: "a method of a type",
       text: "interface A { fetch(url: string): B }\nconst b: Partial<typeof fetch> = c<typeof fetch>();",
     },
   ])("$name", ({ text }) => {
@@ -79,7 +95,7 @@ describe("allowed is", () => {
   });
 
   it.each(["durable-objects/shared/outgoing.ts", "scripts/a.ts", "cli/a.ts", "tests/a.test.ts"])(
-    "anything in %s",
+    "every use in %s",
     (path) => {
       expect(linesOf(path, "fetch(1); globalThis.fetch(2);")).toEqual([]);
     },
@@ -87,7 +103,7 @@ describe("allowed is", () => {
 });
 
 it.each(["src/worker.ts", "durable-objects/session.ts", "r2-layout/bucket.ts"])(
-  "%s may not use it",
+  "the check applies to %s",
   (path) => {
     expect(linesOf(path, "fetch(1);")).toEqual([1]);
   },

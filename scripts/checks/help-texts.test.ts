@@ -10,11 +10,11 @@ describe("the check of help texts", () => {
     expect(
       problemsIn(`const x = 1;\nexport const START_USAGE = \`npm start\n\n${wide}\`;`),
     ).toEqual([
-      { path: "scripts/a.ts", line: 4, message: "has a help text of 81 columns; stop is 80" },
+      { path: "scripts/a.ts", line: 4, message: "has a help text of 81 columns; limit is 80" },
     ]);
   });
 
-  it("finds one in a plain string", () => {
+  it("finds a line that is too wide in a plain string", () => {
     expect(problemsIn(`const USAGE = "${wide}";`)).toHaveLength(1);
   });
 
@@ -23,14 +23,17 @@ describe("the check of help texts", () => {
       name: "a text of 80 columns",
       source: `const USAGE = \`${wide.slice(1)}\n${wide.slice(1)}\`;`,
     },
-    { name: "signs that the source escapes", source: `const USAGE = \`${"\\`".repeat(80)}\`;` },
-    { name: "other texts", source: `const TITLE = "${wide}";` },
-    { name: "other values of the name", source: `const USAGE = { total: "${wide}" };` },
+    {
+      name: "80 characters that are escaped in the source",
+      source: `const USAGE = \`${"\\`".repeat(80)}\`;`,
+    },
+    { name: "a constant with another name", source: `const TITLE = "${wide}";` },
+    { name: "a constant that is no text", source: `const USAGE = { total: "${wide}" };` },
   ])("accepts $name", ({ source }) => {
     expect(problemsIn(source)).toEqual([]);
   });
 
-  it("counts an inserted value with its expression", () => {
+  it("counts an inserted value with the length of its expression", () => {
     const most = "a".repeat(76);
     expect(problemsIn(`const USAGE = \`${most}\${FILE}\`;`)).toEqual([]);
     expect(problemsIn(`const USAGE = \`${most}\${FILES}\`;`)).toHaveLength(1);

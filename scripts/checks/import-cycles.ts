@@ -2,7 +2,7 @@ import path from "node:path";
 import { importsOf } from "./imports-of";
 import { lineAt, type Problem, type Source } from "./source";
 
-/** The imports of each file: path of the imported file → offset of the import. */
+/** For each file, its imports: path of the imported file → offset of the import. */
 type ImportGraph = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 /**
@@ -45,16 +45,18 @@ function importGraphOf(sources: readonly Source[]): ImportGraph {
   );
 }
 
-/** The file of a relative specifier; `null` for others. */
+/** The file that a relative specifier names; `null` for other specifiers. */
 function targetOf(from: string, specifier: string, paths: ReadonlySet<string>): string | null {
   if (!specifier.startsWith(".")) return null;
-  const bare = path.posix.join(path.posix.dirname(from), specifier);
+  const basePath = path.posix.join(path.posix.dirname(from), specifier);
   return (
-    [bare, `${bare}.ts`, `${bare}.tsx`, `${bare}/index.ts`].find((file) => paths.has(file)) ?? null
+    [basePath, `${basePath}.ts`, `${basePath}.tsx`, `${basePath}/index.ts`].find((file) =>
+      paths.has(file),
+    ) ?? null
   );
 }
 
-/** The files of the shortest cycle through `start`, which is the first; `null` if there is none. */
+/** The files of the shortest cycle that begins at `start`; `null` if there is none. */
 function shortestCycle(graph: ImportGraph, start: string): string[] | null {
   const seen = new Set<string>();
   let chains = [[start]];
@@ -62,8 +64,8 @@ function shortestCycle(graph: ImportGraph, start: string): string[] | null {
     const longer = chains.flatMap((chain) =>
       [...(graph.get(chain.at(-1) ?? start)?.keys() ?? [])].map((next) => [...chain, next]),
     );
-    const back = longer.find((chain) => chain.at(-1) === start);
-    if (back) return back.slice(0, -1);
+    const cycle = longer.find((chain) => chain.at(-1) === start);
+    if (cycle) return cycle.slice(0, -1);
     chains = longer.filter((chain) => markSeen(seen, chain.at(-1) ?? start));
   }
   return null;

@@ -1,23 +1,25 @@
 /**
  * The layers and their imports, as data: worker → api → durable-objects → engine → agents →
- * providers, tools, prompts → coordination → protocol. Rooms around the service are not layers:
- * `CLOSED_ROOMS` restricts their imports.
+ * providers, tools, prompts → coordination → protocol. "Rooms" are the top folders around the
+ * service. They are not layers: `CLOSED_ROOMS` restricts their imports.
  */
 type LayerRule = {
-  /** Layers whose code it may use. Types may also come from any lower layer. */
+  /** Layers whose code this layer may import. It may import types also from any lower layer. */
   uses: readonly Layer[];
-  /** Further layers from which it may import types only. */
+  /** Further layers from which this layer may import only types. */
   types?: readonly Layer[];
-  /** Data folders outside all layers that it may bundle. */
+  /** Data outside all layers that this layer may import: folders and files. */
   data?: readonly string[];
   /**
-   * npm packages and `node:`/`cloudflare:` modules it may import; omitted: all that no other rule
-   * forbids.
+   * The npm packages and `node:`/`cloudflare:` modules that this layer may import. If it is
+   * omitted, the layer may import every package that no other rule forbids.
    */
   packages?: readonly string[];
 };
 
-/** From the top down. The layer of a file is the longest entry that is a prefix of its path. */
+/**
+ * The layers from the top down. A file belongs to the longest entry that is a prefix of its path.
+ */
 export const LAYERS = [
   "src/worker",
   "src/api",
@@ -49,8 +51,8 @@ export const LAYERS = [
 export type Layer = (typeof LAYERS)[number];
 
 export const LAYER_RULES: Record<Layer, LayerRule> = {
-  // The worker composes everything: it also gives the routes the names of keys and the included
-  // teams.
+  // The worker composes all parts. It also passes the names of keys and the included teams to the
+  // routes.
   "src/worker": {
     uses: [
       "src/api",
@@ -84,7 +86,8 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
     ],
     data: ["package.json"],
   },
-  // Providers too: the object gives each call its fetch, its slot and its time limits.
+  // Objects also import providers, because they give each call its fetch, its slot and its time
+  // limits.
   "durable-objects": {
     uses: [
       "d1",
@@ -112,10 +115,10 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
     uses: ["src/env", "src/evals", "src/uploads", "src/tenancy", "src/protocol"],
     types: ["durable-objects"],
   },
-  // Bindings: each object by its interface.
+  // The bindings of the Worker, which name each object by its interface.
   "src/env": { uses: [], types: ["durable-objects", "src/tools", "r2-layout"], packages: [] },
-  // Decides, commits, performs and recovers through its two ports. It is independent of the
-  // platform: its caller passes the ports.
+  // The engine decides, commits, performs and recovers through its two ports. It is independent of
+  // the platform, because its caller passes the ports.
   "src/engine": {
     uses: ["src/agents", "src/redaction", "src/coordination", "src/protocol", "src/providers"],
     types: ["src/workspace"],
@@ -139,7 +142,7 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
     uses: ["src/config", "src/patterns", "src/coordination", "src/protocol"],
     packages: ["croner", "zod"],
   },
-  // Tools too: the existing tools and their rules.
+  // Configs import tools to know which tools exist, and their rules.
   "src/config": {
     uses: [
       "src/tools",
@@ -163,7 +166,7 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
     ],
   },
   "src/prompts": { uses: ["src/coordination", "src/protocol"] },
-  // Pure: usage of a provider's quota, and the queue for it.
+  // Pure: the usage of a provider's quota, and the queue of calls that wait for quota.
   "src/rate-limits": { uses: ["src/providers", "src/protocol"], packages: [] },
   "src/workspace": { uses: ["src/patterns", "src/coordination", "src/protocol"] },
   "src/providers": { uses: ["src/redaction", "src/coordination", "src/protocol", "src/async"] },
@@ -171,19 +174,21 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   "src/redaction": { uses: [], packages: [] },
   // Patterns from users and models, and their cost limits.
   "src/patterns": { uses: ["src/async"], packages: ["re2js"] },
-  // Rules of keys and quotas; hashes are synchronous, because they run inside transactions.
+  // Rules of keys and quotas. They use the synchronous hashes of Node, because they run inside
+  // transactions.
   "src/tenancy": { uses: [], packages: ["node:crypto"] },
   "r2-layout": { uses: ["src/protocol", "src/async"] },
   "src/coordination": { uses: ["src/protocol"], packages: [] },
   "src/protocol": { uses: [], packages: ["zod"] },
-  // Locks, time limits and clocks, without any knowledge of the service.
+  // Locks, time limits and clocks, which know nothing about the service.
   "src/async": { uses: [], packages: [] },
-  // Sentences for people: the command line, the page and other interfaces say the same.
+  // Sentences for people, so that the command line, the page and other interfaces use the same
+  // words.
   "src/describe": { uses: ["src/protocol"], packages: [] },
   // The client has no schema library. From the protocol it imports types, and modules that need no
   // schema library.
   client: { uses: ["src/protocol"], packages: ["eventsource-parser"] },
-  // Separate programs. The command line also shares the rules for file names and addresses with
+  // The command line is a separate program. It shares the rules for file names and addresses with
   // the service.
   cli: {
     uses: ["client", "src/describe", "src/workspace", "src/outgoing", "src/protocol"],
@@ -191,7 +196,9 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   },
 };
 
-/** Top folders around the service that hold code. Files of the root are configurations of tools. */
+/**
+ * The rooms: top folders around the service that contain code. Files of the root configure tools.
+ */
 export const ROOMS: readonly string[] = [
   "checker",
   "local",
@@ -203,14 +210,14 @@ export const ROOMS: readonly string[] = [
 ];
 
 /**
- * Rooms around the service and their forbidden imports: tests and scripts share `local/` and
- * `simulated/`; nothing imports proof.
+ * Forbidden imports between rooms: files that match `from` may not import files that match `room`.
+ * Tests and scripts share `local/` and `simulated/`. Only proof itself imports `proof/`.
  */
 export const CLOSED_ROOMS: { from: RegExp; room: RegExp; why: string }[] = [
   {
     from: /^(?!proof\/)/,
     room: /^proof\/(?!counts$)/,
-    why: "nothing imports proof/ but the sizes in counts.ts",
+    why: "of proof/, only the sizes in counts.ts may be imported",
   },
   {
     from: /^tests\//,
@@ -240,12 +247,12 @@ export const CLOSED_ROOMS: { from: RegExp; room: RegExp; why: string }[] = [
   {
     from: /^checker\//,
     room: /^(?!checker\/|src\/protocol\/)/,
-    why: "the checker knows the protocol alone, so that no rule is judged by itself",
+    why: "the checker may import only the protocol, so that it does not check a rule by the rule's own code",
   },
 ];
 
 /**
- * Modules that only some paths may import. Tests and scripts drive the runtime themselves, so they
+ * Modules that only some paths may import. Tests and scripts run the runtime themselves, so they
  * are not restricted.
  */
 export const CLOSED_MODULES: { module: RegExp; only: RegExp; why: string }[] = [

@@ -5,7 +5,7 @@ import { parseSource, readSources } from "./source";
 const problemsOf = (path: string, text: string) =>
   importProblems([parseSource(path, text)]).map((problem) => problem.message);
 
-describe("import directions", () => {
+describe("the check of imports", () => {
   it.each([
     [
       "rules import the providers",
@@ -55,7 +55,7 @@ describe("import directions", () => {
       `import { SessionObject } from "../../durable-objects/session";`,
     ],
     [
-      "one value beside types makes it an import of code",
+      "the API imports a value and a type from an object in one statement",
       "src/api/runs.ts",
       `import { type A, B } from "../../durable-objects/session";`,
     ],
@@ -70,14 +70,18 @@ describe("import directions", () => {
       `import { EXIT } from "../cli/exit-codes";`,
     ],
     ["the client imports a schema library", "client/schema.ts", `import { z } from "zod";`],
-    ["the client needs Node", "client/contexts.ts", `import { createHash } from "node:crypto";`],
+    [
+      "the client imports a module of Node",
+      "client/contexts.ts",
+      `import { createHash } from "node:crypto";`,
+    ],
     [
       "a description imports the rules",
       "src/describe/events.ts",
       `import { tally } from "../coordination";`,
     ],
-    ["a sentence imports a package", "src/describe/events.ts", `import { diff } from "diff";`],
-    ["a sentence imports the client", "src/describe/events.ts", `import "../../client/index";`],
+    ["a description imports a package", "src/describe/events.ts", `import { diff } from "diff";`],
+    ["a description imports the client", "src/describe/events.ts", `import "../../client/index";`],
     [
       "a lower layer bundles a team",
       "src/config/parse-team.ts",
@@ -140,28 +144,36 @@ describe("import directions", () => {
       "src/agents/call.ts",
       `import { env } from "cloudflare:workers";`,
     ],
-    ["a folder of the service is in no layer", "src/extras/a.ts", "export const a = 1;"],
+    ["a folder of `src/` is in no layer", "src/extras/a.ts", "export const a = 1;"],
     ["a file of src/ is in no layer", "src/extras.ts", "export const a = 1;"],
-    ["a top folder is in no list", "extras/a.ts", "export const a = 1;"],
+    ["a top folder is neither a layer nor a room", "extras/a.ts", "export const a = 1;"],
     ["the sandbox imports the service", "sandbox/src/a.ts", `import "../../src/env";`],
-    ["an SDK leaves its folder", "src/agents/call.ts", `import OpenAI from "openai";`],
+    ["an SDK is imported outside its folder", "src/agents/call.ts", `import OpenAI from "openai";`],
     [
       "a part of an SDK is imported outside its folder",
       "src/providers/registry.ts",
       `import { APIError } from "openai/error";`,
     ],
-    ["the rules lean on Node", "src/prompts/round.ts", `import { createHash } from "node:crypto";`],
+    [
+      "prompts import a module of Node",
+      "src/prompts/round.ts",
+      `import { createHash } from "node:crypto";`,
+    ],
     [
       "R2 is named outside its folder",
       "durable-objects/session.ts",
       "type Env = { BUCKET: R2Bucket };",
     ],
     [
-      "a vendor's name decides outside its folder",
+      "code outside a vendor's folder compares with the vendor's name",
       "src/agents/call.ts",
       `if (backend === "openai") retry();`,
     ],
-    ["a vendor hides in a name", "src/agents/call.ts", "const anthropicQuirk = true;"],
+    [
+      "an identifier contains a vendor's name",
+      "src/agents/call.ts",
+      "const anthropicQuirk = true;",
+    ],
     [
       "a vendor's name is in a template",
       "src/prompts/round.ts",
@@ -172,7 +184,7 @@ describe("import directions", () => {
       "src/providers/openai-chat/request.ts",
       `const host = "api.groq.com";`,
     ],
-  ])("refuses that %s", (_, path, text) => {
+  ])("reports a problem if %s", (_, path, text) => {
     expect(problemsOf(path, text)).not.toEqual([]);
   });
 
@@ -182,7 +194,11 @@ describe("import directions", () => {
       "src/coordination/attempt.ts",
       `import { isTerminal } from "../protocol/events";`,
     ],
-    ["a neighbour is imported", "src/coordination/attempt.ts", `import { owed } from "./owed";`],
+    [
+      "a file imports a file of the same folder",
+      "src/coordination/attempt.ts",
+      `import { owed } from "./owed";`,
+    ],
     [
       "the worker bundles a team",
       "src/worker.ts",
@@ -261,7 +277,7 @@ describe("import directions", () => {
       `import type { SessionEvent } from "../src/protocol/events";`,
     ],
     [
-      "a test reads the sizes",
+      "a test imports the sizes of proof",
       "tests/docs/a.test.ts",
       `import { countOf } from "../../proof/counts";`,
     ],
@@ -271,15 +287,15 @@ describe("import directions", () => {
       `import { log } from "../tests/protocol/builders";`,
     ],
     [
-      "tests import anything",
+      "a test imports an SDK and the worker",
       "tests/agents/call.test.ts",
       `import OpenAI from "openai"; import { x } from "../../src/worker";`,
     ],
-  ])("allows that %s", (_, path, text) => {
+  ])("reports nothing if %s", (_, path, text) => {
     expect(problemsOf(path, text)).toEqual([]);
   });
 
-  it("names the line", () => {
+  it("reports the line of the import", () => {
     const source = parseSource(
       "src/coordination/a.ts",
       `export const a = 1;\n\nimport { b } from "../agents/b";`,

@@ -15,20 +15,22 @@ import { type Import, importsOf } from "./imports-of";
 import { lineAt, type Problem, type Source } from "./source";
 
 /**
- * Imports against the layers, and names that only one folder may contain. Relative specifiers have
- * no extension.
+ * Reports imports that the layers and rooms forbid, and names that only one folder may contain.
+ * Relative specifiers must have no extension.
  */
 export function importProblems(sources: Source[]): Problem[] {
   const layered = sources.filter(({ path }) => layerOf(path) !== null);
   return [
-    ...sources.flatMap(unlistedPlace),
-    ...sources.flatMap(closedRooms),
+    ...sources.flatMap(unlistedFolderProblems),
+    ...sources.flatMap(closedRoomProblems),
     ...layered.flatMap((source) => [...forbiddenImports(source), ...forbiddenNames(source)]),
   ];
 }
 
-/** A file of `src/` without a layer, or a file of a top folder that is neither layer nor room. */
-function unlistedPlace({ path }: Source): Problem[] {
+/**
+ * Reports a file of `src/` without a layer, or a file of a top folder that is no layer and no room.
+ */
+function unlistedFolderProblems({ path }: Source): Problem[] {
   const folder = path.includes("/") ? path.slice(0, path.indexOf("/")) : null;
   const isListed =
     folder === null || layerOf(path) !== null || ROOMS.includes(folder) || path.endsWith(".d.ts");
@@ -36,56 +38,64 @@ function unlistedPlace({ path }: Source): Problem[] {
   return isListed ? [] : [{ path, line: 1, message }];
 }
 
-function closedRooms(source: Source): Problem[] {
+function closedRoomProblems(source: Source): Problem[] {
   return importsOf(source).flatMap(({ specifier, offset }) => {
     if (!specifier.startsWith(".")) return [];
     const target = path.posix.join(path.posix.dirname(source.path), specifier);
-    const closed = CLOSED_ROOMS.find(
+    const forbidden = CLOSED_ROOMS.find(
       ({ from, room }) => from.test(source.path) && room.test(target),
     );
     const line = lineAt(source.text, offset);
-    return closed
-      ? [{ path: source.path, line, message: `${target} may not be imported here: ${closed.why}` }]
+    return forbidden
+      ? [
+          {
+            path: source.path,
+            line,
+            message: `${target} may not be imported here: ${forbidden.why}`,
+          },
+        ]
       : [];
   });
 }
 
 function forbiddenImports(source: Source): Problem[] {
-  return importsOf(source).flatMap((found) => {
-    const message = found.specifier.startsWith(".")
-      ? wrongDirection(source.path, found)
-      : wrongModule(source.path, found);
+  return importsOf(source).flatMap((imported) => {
+    const message = imported.specifier.startsWith(".")
+      ? directionProblem(source.path, imported)
+      : moduleProblem(source.path, imported);
     return message === null
       ? []
-      : [{ path: source.path, line: lineAt(source.text, found.offset), message }];
+      : [{ path: source.path, line: lineAt(source.text, imported.offset), message }];
   });
 }
 
-function wrongDirection(from: string, { specifier, typeOnly }: Import): string | null {
+function directionProblem(from: string, { specifier, isTypeOnly }: Import): string | null {
   const target = path.posix.join(path.posix.dirname(from), specifier);
-  const [layer, wanted] = [layerOf(from), layerOf(target)];
-  if (layer === null || layer === wanted) return null;
+  const [layer, targetLayer] = [layerOf(from), layerOf(target)];
+  if (layer === null || layer === targetLayer) return null;
   const rule = LAYER_RULES[layer];
-  if (wanted === null && rule.data?.some((folder) => target.startsWith(folder))) return null;
-  if (wanted === null) return `${layer} may not import ${target}, which is no part of the service`;
-  if (rule.uses.includes(wanted) || (typeOnly && rule.types?.includes(wanted))) return null;
-  const below =
-    LAYERS.indexOf(wanted) > LAYERS.indexOf(layer) &&
+  if (targetLayer === null && rule.data?.some((folder) => target.startsWith(folder))) return null;
+  if (targetLayer === null)
+    return `${layer} may not import ${target}, which is no part of the service`;
+  if (rule.uses.includes(targetLayer) || (isTypeOnly && rule.types?.includes(targetLayer)))
+    return null;
+  const isLowerLayer =
+    LAYERS.indexOf(targetLayer) > LAYERS.indexOf(layer) &&
     rule.packages === undefined &&
     layer !== "cli";
-  if (typeOnly && below) return null;
-  return `${layer} may not import ${typeOnly ? "types " : ""}from ${wanted}; it may use ${rule.uses.join(", ") || "nothing"}`;
+  if (isTypeOnly && isLowerLayer) return null;
+  return `${layer} may not import ${isTypeOnly ? "types " : ""}from ${targetLayer}; it may use ${rule.uses.join(", ") || "nothing"}`;
 }
 
-function wrongModule(from: string, { specifier }: Import): string | null {
+function moduleProblem(from: string, { specifier }: Import): string | null {
   const layer = layerOf(from);
   const packages = layer === null ? undefined : LAYER_RULES[layer].packages;
   if (packages && !packages.includes(specifier))
     return `${layer} is pure: it may not import ${specifier}`;
-  const closed = CLOSED_MODULES.find(
+  const forbidden = CLOSED_MODULES.find(
     ({ module, only }) => module.test(specifier) && !only.test(from),
   );
-  return closed ? `${specifier} may not be imported here: ${closed.why}` : null;
+  return forbidden ? `${specifier} may not be imported here: ${forbidden.why}` : null;
 }
 
 function forbiddenNames(source: Source): Problem[] {
@@ -93,15 +103,15 @@ function forbiddenNames(source: Source): Problem[] {
   const report = (offset: number, message: string) =>
     problems.push({ path: source.path, line: lineAt(source.text, offset), message });
   const checkType = (name: string, offset: number) => {
-    const closed = CLOSED_TYPES.find(
+    const forbidden = CLOSED_TYPES.find(
       (rule) => rule.name.test(name) && !rule.only.test(source.path),
     );
-    if (closed) report(offset, `${name} may not be named here: ${closed.why}`);
+    if (forbidden) report(offset, `${name} may not be named here: ${forbidden.why}`);
   };
   const checkVendor = (text: string, offset: number) => {
     const vendor =
-      vendorsConcern(source.path) && !FORMATS.has(text) ? VENDORS.exec(text)?.[0] : undefined;
-    if (vendor && !ownFolder(source.path, vendor))
+      restrictsVendors(source.path) && !FORMATS.has(text) ? VENDORS.exec(text)?.[0] : undefined;
+    if (vendor && !isFolderOf(source.path, vendor))
       report(offset, `"${vendor}" is known only to its folder and the tables in src/providers/`);
   };
   new Visitor({
@@ -117,13 +127,15 @@ function forbiddenNames(source: Source): Problem[] {
   return problems;
 }
 
-/** Vendor names are restricted in the service's own code; the backend tables may contain them. */
-function vendorsConcern(file: string): boolean {
+/**
+ * Whether a file must not contain vendor names: code of the service, except the tables of backends.
+ */
+function restrictsVendors(file: string): boolean {
   if (!/^(src|durable-objects|d1|r2-layout)\//.test(file)) return false;
   return file === "src/providers/provider.ts" || !/^src\/providers\/[^/]+$/.test(file);
 }
 
-function ownFolder(file: string, vendor: string): boolean {
+function isFolderOf(file: string, vendor: string): boolean {
   return file.startsWith(`src/providers/${vendor.toLowerCase()}`);
 }
 

@@ -1,6 +1,6 @@
 import type { Problem } from "./source";
 
-/** Prints the findings of a check, and sets the exit code to 1 if there are any. */
+/** Prints the problems that a check has found. Sets the exit code to 1 if there is a problem. */
 export function report(name: string, files: number, problems: Problem[]): void {
   for (const { path, line, message } of problems) console.error(`${path}:${line} ${message}`);
   console.log(

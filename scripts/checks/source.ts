@@ -5,13 +5,14 @@ import { type ParseResult, parseSync } from "rolldown/utils";
 /** A parsed TypeScript or JavaScript file. `path` is relative to the root, with forward slashes. */
 export type Source = { path: string; text: string; ast: ParseResult };
 
-/** A violation, printed as `path:line message`. */
+/** A violation of a check. It is printed as `path:line message`. */
 export type Problem = { path: string; line: number; message: string };
 
-/** Hidden folders of the root that hold files of ours. */
-const HIDDEN = new Set([".ci", ".github"]);
-const CODE = /\.(ts|tsx|mts|mjs)$/;
-const NOT_OURS = /(^|\/)(node_modules|dist|coverage|fixtures)(\/|$)/;
+/** Hidden folders of the root that contain files of this project. */
+const HIDDEN_FOLDERS = new Set([".ci", ".github"]);
+const CODE_FILE = /\.(ts|tsx|mts|mjs)$/;
+/** Folders with files that are installed, generated or recorded. */
+const EXCLUDED = /(^|\/)(node_modules|dist|coverage|fixtures)(\/|$)/;
 
 /** All files of the repository, sorted. Paths are relative to the root. */
 export async function listFiles(root: string): Promise<string[]> {
@@ -19,8 +20,8 @@ export async function listFiles(root: string): Promise<string[]> {
   const folders = top.filter(
     (entry) =>
       entry.isDirectory() &&
-      !NOT_OURS.test(entry.name) &&
-      (!entry.name.startsWith(".") || HIDDEN.has(entry.name)),
+      !EXCLUDED.test(entry.name) &&
+      (!entry.name.startsWith(".") || HIDDEN_FOLDERS.has(entry.name)),
   );
   const inFolders = folders.map(async ({ name }) => {
     const entries = await readdir(path.join(root, name), { recursive: true, withFileTypes: true });
@@ -31,13 +32,13 @@ export async function listFiles(root: string): Promise<string[]> {
   const inRoot = top.filter((entry) => entry.isFile()).map(({ name }) => name);
   return [...inRoot, ...(await Promise.all(inFolders)).flat()]
     .map((name) => name.replaceAll(path.sep, "/"))
-    .filter((name) => !NOT_OURS.test(name))
+    .filter((name) => !EXCLUDED.test(name))
     .sort();
 }
 
 /** All TypeScript and JavaScript files of the repository, sorted. */
 export async function readSources(root: string): Promise<Source[]> {
-  const names = (await listFiles(root)).filter((name) => CODE.test(name));
+  const names = (await listFiles(root)).filter((name) => CODE_FILE.test(name));
   return Promise.all(
     names.map(async (name) => parseSource(name, await readFile(path.join(root, name), "utf8"))),
   );

@@ -16,61 +16,64 @@ const PASSED: [string, string] = ["passed", "works"];
 
 it.each([
   {
-    name: "passes when every file ran",
-    ran: [file("/a", PASSED), file("/b", PASSED, PASSED)],
-    on: ["/a", "/b"],
+    name: "reports nothing if every file ran",
+    results: [file("/a", PASSED), file("/b", PASSED, PASSED)],
+    files: ["/a", "/b"],
     problems: [],
   },
   {
-    name: "reports a file that the runner left out",
-    ran: [file("/a", PASSED)],
-    on: ["/a", "/b"],
+    name: "reports a file that the runner omitted",
+    results: [file("/a", PASSED)],
+    files: ["/a", "/b"],
     problems: ["/b did not run"],
   },
   {
-    name: "refuses a file without tests",
-    ran: [file("/a")],
-    on: ["/a"],
+    name: "reports a file without tests",
+    results: [file("/a")],
+    files: ["/a"],
     problems: ["/a ran no test"],
   },
   {
-    name: "refuses a file whose tests were all skipped",
-    ran: [file("/a", ["skipped", "later"])],
-    on: ["/a"],
+    name: "reports a file whose tests were all skipped",
+    results: [file("/a", ["skipped", "later"])],
+    files: ["/a"],
     problems: ["/a ran no test", "skipped without a reason: later"],
   },
   {
-    name: "refuses one test skipped without a reason",
-    ran: [file("/a", PASSED, ["pending", "later"])],
-    on: ["/a"],
+    name: "reports a test that was skipped without a reason",
+    results: [file("/a", PASSED, ["pending", "later"])],
+    files: ["/a"],
     problems: ["skipped without a reason: later"],
   },
   {
     name: "accepts tests that name their missing requirement",
-    ran: [file("/a", ["skipped", "examples [needs ../shared/examples] parse"])],
-    on: ["/a"],
+    results: [file("/a", ["skipped", "examples [needs ../shared/examples] parse"])],
+    files: ["/a"],
     problems: [],
   },
   {
-    name: "names a file that failed",
-    ran: [file("/a", ["failed", "breaks"])],
-    on: ["/a"],
+    name: "reports a file that failed",
+    results: [file("/a", ["failed", "breaks"])],
+    files: ["/a"],
     problems: ["/a failed"],
   },
-])("$name", ({ ran, on, problems }) => {
-  expect(countTests({ testResults: ran }, on).problems).toEqual(problems);
+])("$name", ({ results, files, problems }) => {
+  expect(countTests({ testResults: results }, files).problems).toEqual(problems);
 });
 
-it("counts what passed, failed and was skipped", () => {
-  const ran = [file("/a", PASSED, ["failed", "x"], ["skipped", "y [needs z]"]), file("/b", PASSED)];
-  expect(countTests({ testResults: ran }, ["/a", "/b"])).toMatchObject({
+it("counts the tests that passed, failed and were skipped", () => {
+  const results = [
+    file("/a", PASSED, ["failed", "x"], ["skipped", "y [needs z]"]),
+    file("/b", PASSED),
+  ];
+  expect(countTests({ testResults: results }, ["/a", "/b"])).toMatchObject({
     passed: 2,
     failed: 1,
     skipped: 1,
   });
 });
 
-it("names each failed test with its message, and a file that failed before its tests", () => {
+it("prints each failed test with its message, and a file that failed before its tests ran", () => {
   const test = { fullName: "team > votes", title: "votes", ancestorTitles: ["team"] };
   const testResults = [
     {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The fields of vitest's JSON report that are counted. */
+/** The fields of vitest's JSON report that are read. */
 export const TestReportSchema = z.object({
   testResults: z.array(
     z.object({
@@ -32,8 +32,8 @@ type TestCount = { passed: number; failed: number; skipped: number; problems: st
 const REASON = /\[needs [^\]]+\]/;
 
 /**
- * Counts a run, and reports problems beyond failed tests: a runner that silently omits files still
- * exits with 0. `files` are the absolute paths of all test files.
+ * Counts the tests of a run, and reports files that failed or ran no test, because a runner that
+ * silently omits files still exits with 0. `files` are the absolute paths of all test files.
  */
 export function countTests(report: TestReport, files: string[]): TestCount {
   const tests = report.testResults.flatMap((file) => file.assertionResults);
@@ -59,31 +59,31 @@ export function countTests(report: TestReport, files: string[]): TestCount {
   };
 }
 
-/** Characters shown of a failure; the full text is in the runner's output above. */
-const SHOWN = 1_500;
+/** Most characters of a failure. The runner's output contains the complete text. */
+const MAX_FAILURE_CHARS = 1_500;
 
 /**
- * Failed tests by file and name with their messages, for the end of a log, which is often the only
- * part kept.
+ * The failed tests with file, name and message. They are printed at the end of the log, because
+ * often only the end of a log is stored.
  */
 export function failuresOf(report: TestReport): string[] {
   return report.testResults.flatMap(({ name, status, message, assertionResults }) => {
     const failed = assertionResults.filter((test) => test.status === "failed");
-    const whole =
+    const fileFailure =
       status === "failed" && failed.length === 0
-        ? [`FAILED ${name}\n${(message ?? "").slice(0, SHOWN)}`]
+        ? [`FAILED ${name}\n${(message ?? "").slice(0, MAX_FAILURE_CHARS)}`]
         : [];
     return [
-      ...whole,
+      ...fileFailure,
       ...failed.map(
         ({ fullName, failureMessages }) =>
-          `FAILED ${name}\n  ${fullName}\n${failureMessages.join("\n").slice(0, SHOWN)}`,
+          `FAILED ${name}\n  ${fullName}\n${failureMessages.join("\n").slice(0, MAX_FAILURE_CHARS)}`,
       ),
     ];
   });
 }
 
-/** Only a stated requirement may skip all tests of a file. */
+/** Whether a file ran no test and does not state a missing requirement for each skipped test. */
 function ranNothing({ assertionResults }: TestReport["testResults"][number]): boolean {
   return assertionResults.every(
     ({ status, fullName }) => status !== "passed" && status !== "failed" && !REASON.test(fullName),

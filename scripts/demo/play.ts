@@ -4,17 +4,17 @@ import { type SimulatedProviders, startSimulatedProviders } from "../../simulate
 import { type DemoService, startService } from "./service";
 import { type DemoRun, showRun, whatNext } from "./show";
 
-/** `stay`: whether to serve after the run, until `signal` aborts. */
-type DemoOptions = { stay: boolean; port: number | undefined; signal: AbortSignal };
+/** `keepsRunning`: the service runs after the answer until `signal` aborts. */
+type DemoOptions = { keepsRunning: boolean; port: number | undefined; signal: AbortSignal };
 
 /** Starts the simulated models and the service, and shows one run. Returns the exit code. */
-export async function playDemo({ stay, port, signal }: DemoOptions): Promise<ExitCode> {
+export async function playDemo({ keepsRunning, port, signal }: DemoOptions): Promise<ExitCode> {
   const providers = await startSimulatedProviders(SCENARIO);
   try {
     process.stderr.write("Starting the service and three simulated models …\n");
     const service = await startService({ allowedOrigin: providers.url, port, signal });
     try {
-      return await perform(service, { providers, stay, signal });
+      return await runDemo(service, { providers, keepsRunning, signal });
     } finally {
       await service.stop();
     }
@@ -23,28 +23,33 @@ export async function playDemo({ stay, port, signal }: DemoOptions): Promise<Exi
   }
 }
 
-type Options = { providers: SimulatedProviders; stay: boolean; signal: AbortSignal };
+type Options = { providers: SimulatedProviders; keepsRunning: boolean; signal: AbortSignal };
 
-async function perform(
+async function runDemo(
   service: DemoService,
-  { providers, stay, signal }: Options,
+  { providers, keepsRunning, signal }: Options,
 ): Promise<ExitCode> {
   const { stdout, stderr, env } = process;
-  const watching = new AbortController();
-  const stage = { stdout, stderr, env, signal: AbortSignal.any([signal, watching.signal]) };
-  let shown: DemoRun;
+  const displayController = new AbortController();
+  const stage = {
+    stdout,
+    stderr,
+    env,
+    signal: AbortSignal.any([signal, displayController.signal]),
+  };
+  let run: DemoRun;
   try {
-    shown = await Promise.race([showRun(service.server, providers, stage), service.failure]);
+    run = await Promise.race([showRun(service.server, providers, stage), service.failure]);
   } finally {
-    watching.abort();
+    displayController.abort();
   }
   if (signal.aborted) return EXIT.interrupted;
-  if (shown.exitCode !== EXIT.ok)
-    stderr.write(`\nThe run did not succeed. The service's last words:\n${service.logTail()}\n`);
-  if (!stay || shown.exitCode !== EXIT.ok) return shown.exitCode;
-  stderr.write(whatNext(service.server, shown));
+  if (run.exitCode !== EXIT.ok)
+    stderr.write(`\nThe run did not succeed. End of the service's log:\n${service.logTail()}\n`);
+  if (!keepsRunning || run.exitCode !== EXIT.ok) return run.exitCode;
+  stderr.write(whatNext(service.server, run));
   await Promise.race([
-    new Promise((leave) => signal.addEventListener("abort", leave)),
+    new Promise((resolve) => signal.addEventListener("abort", resolve)),
     service.failure,
   ]);
   return EXIT.ok;

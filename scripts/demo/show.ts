@@ -8,7 +8,7 @@ import type { SimulatedProviders } from "../../simulated/providers/server";
 import { SCENARIO } from "../../simulated/demo/scenario";
 import { eventsPath, sessionPath } from "../../src/protocol/paths";
 
-/** Where the demo writes, and its abort signal. */
+/** The outputs of the demo, its environment, and its abort signal. */
 export type Stage = Pick<Io, "stdout" | "stderr" | "env"> & { signal: AbortSignal };
 export type DemoRun = { exitCode: ExitCode; sessionId: string; turn: number };
 
@@ -30,7 +30,7 @@ export async function showRun(
   return { ...place, exitCode: exitCodeOf(outcome.turn) };
 }
 
-/** What to do with a service that keeps running. */
+/** The message about a service that keeps running, with commands to try. */
 export function whatNext(server: string, { sessionId, turn }: DemoRun): string {
   return `
 The service stays up at ${server} until Ctrl+C. Things to try in another terminal:
@@ -47,7 +47,7 @@ function introduction(): string {
   return `\nTeam: ${team}; simulated on this machine, each in its vendor's wire format, without keys or network, at real prices.\nQuestion: ${SCENARIO.question}\n\n`;
 }
 
-/** The team as an API caller writes it, with its own key for its own endpoint. */
+/** The config of the team in an API request. Each agent has a key and an endpoint of its own. */
 function teamConfig({ baseUrls }: Pick<SimulatedProviders, "baseUrls">): Record<string, unknown> {
   const agents = SCENARIO.agents.map(({ id, type, model, searches }) => {
     const backend = { type, model, base_url: baseUrls[FORMATS[type]], api_key: "simulated" };

@@ -40,13 +40,13 @@ describe("the account of a first deployment", () => {
   it.each([
     { name: "the only account of the login", reply: whoami(ACME), account: ACME.id },
     {
-      name: "the configured one of several",
+      name: "the configured account if the login has several",
       reply: whoami(ACME, BETA),
       configured: BETA.id,
       account: BETA.id,
     },
     {
-      name: "the configured one, also if the token cannot list it",
+      name: "the configured account even if the token cannot list it",
       reply: whoami(),
       configured: BETA.id,
       account: BETA.id,
@@ -58,7 +58,7 @@ describe("the account of a first deployment", () => {
       account: ACME.id,
     },
     {
-      name: "read from the JSON after a notice of wrangler",
+      name: "found in the JSON if wrangler prints a notice before it",
       reply: { ...whoami(ACME), stdout: `An update is available.\n\n${whoami(ACME).stdout}` },
       account: ACME.id,
     },
@@ -66,7 +66,7 @@ describe("the account of a first deployment", () => {
     expect(chooseAccount(reply, configured)).toBe(account);
   });
 
-  it("is the user's choice if the login has several: each has its command", () => {
+  it("must be chosen by the user if the login has several; the message has a command for each", () => {
     const problem = problemOf(whoami(ACME, BETA));
     for (const { id, name } of [ACME, BETA])
       expect(problem).toMatch(
@@ -76,13 +76,13 @@ describe("the account of a first deployment", () => {
 
   it.each([
     { name: "without a login", reply: LOGGED_OUT },
-    { name: "without a login, also with a configured account", reply: LOGGED_OUT, id: ACME.id },
+    { name: "without a login, even with a configured account", reply: LOGGED_OUT, id: ACME.id },
     { name: "without an account", reply: whoami() },
-  ])("is a problem that names the login command $name", ({ reply, id }) => {
+  ])("cannot be chosen $name; the message contains the login command", ({ reply, id }) => {
     expect(problemOf(reply, id)).toContain("npx wrangler login");
   });
 
-  it("is a problem with wrangler's own text after an unknown failure", () => {
+  it("cannot be chosen after an unknown failure; the message contains wrangler's text", () => {
     const problem = problemOf(failed("The moon is in the way."));
     expect(problem).toContain("`npx wrangler whoami --json`");
     expect(problem).toContain("The moon is in the way.");

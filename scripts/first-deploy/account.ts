@@ -5,9 +5,9 @@ import { accountsIn, type Reply } from "./replies";
 export const WHOAMI: readonly string[] = ["whoami", "--json"];
 
 /**
- * The id of the account to deploy to: the configured one, else the login's only account. Input: the
- * reply to `WHOAMI`. Throws `DeployProblem` without a login, and if there is no account to choose
- * or more than one.
+ * Chooses the account of a deployment, and returns its id: the configured account, otherwise the
+ * login's only account. `reply` is the reply to `WHOAMI`. Throws `DeployProblem` if there is no
+ * login, no account, or more than one account.
  */
 export function chooseAccount(reply: Reply, configured: string | undefined): string {
   if (reply.code !== 0) throw explainFailure(WHOAMI, reply);

@@ -15,6 +15,7 @@ It can be repeated: what exists is not created again, and no secret is replaced.
   --env NAME          an environment of the wrangler configuration
   --config FILE       another wrangler configuration, as TOML`;
 
+/** `env`: `null` means the default environment of the wrangler configuration. */
 export type FirstDeployArguments = {
   help: boolean;
   dryRun: boolean;
@@ -26,7 +27,9 @@ export type FirstDeployArguments = {
 
 export const isFirstDeploy = (args: readonly string[]): boolean => args.includes("--first");
 
-/** Throws `UsageError` for other options, also those of `wrangler deploy`. */
+/**
+ * Parses the arguments. Throws `UsageError` for other options, also for those of `wrangler deploy`.
+ */
 export function firstDeployArguments(args: readonly string[]): FirstDeployArguments {
   const { values } = parseArgs({
     args: [...args],

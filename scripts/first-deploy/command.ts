@@ -20,10 +20,10 @@ import { readSavedSecrets, savedSecretsFile, writeSavedSecrets } from "./saved-s
 import { targetOf } from "./target";
 
 const DEV_VARS = ".dev.vars";
-const HERE = { home: homedir(), cwd: process.cwd() };
-const say = (line: string): void => console.log(line);
+const LOCATION = { home: homedir(), cwd: process.cwd() };
+const print = (line: string): void => console.log(line);
 
-/** `npm run deploy -- --first`. Returns the exit code. */
+/** Runs `npm run deploy -- --first`, and returns the exit code. */
 export async function firstDeployCommand(options: FirstDeployArguments): Promise<number> {
   const { config, env, tenant } = options;
   const target = targetOf(unstable_readConfig({ config, ...(env === null ? {} : { env }) }));
@@ -34,20 +34,20 @@ export async function firstDeployCommand(options: FirstDeployArguments): Promise
     providerKeys: options.withProviderKeys ? keysIn(devVars) : [],
   };
   if (options.dryRun) {
-    say(checkedSize(await bundleSize(config)));
-    planInWords(firstDeployPlan(goal, EMPTY_ACCOUNT)).forEach(say);
+    print(checkedSize(await bundleSize(config)));
+    planInWords(firstDeployPlan(goal, EMPTY_ACCOUNT)).forEach(print);
     return 0;
   }
   const account = await accountOf(config, env);
   const file = savedSecretsFile(target.worker, account);
-  say(checkedSize(await bundleSize(config)));
+  print(checkedSize(await bundleSize(config)));
   return withNamedConfig({ config, target, env }, async (writeNamedConfig) => {
     const deployed = await firstDeploy(goal, {
       ...portsOf({ options, account, file, devVars }),
       writeNamedConfig,
     });
     const { MASTER_KEY } = await readSavedSecrets(file);
-    outcome(deployed, MASTER_KEY === undefined ? null : file).forEach(say);
+    outcomeLines(deployed, MASTER_KEY === undefined ? null : file).forEach(print);
     return 0;
   });
 }
@@ -78,17 +78,17 @@ const portsOf = ({ options: { config, env }, account, file, devVars }: PortSetti
   },
   providerKey: (name: string) => parseEnv(devVars)[name]?.trim() ?? "",
   storeKey: async (server: string, key: string) => {
-    await storeKey(server, key, HERE);
+    await storeKey(server, key, LOCATION);
   },
   storedKey: async (server: string) => {
-    const { keys } = await readCredentials(HERE);
+    const { keys } = await readCredentials(LOCATION);
     return Object.hasOwn(keys, server) ? (keys[server] ?? null) : null;
   },
   checkKey,
   wait: (ms: number): Promise<void> => sleep(ms),
   random: (bytes: number) => randomBytes(bytes),
   now: Date.now,
-  say,
+  print,
 });
 
 async function checkKey(server: string, key: string): Promise<KeyCheck> {
@@ -100,8 +100,13 @@ async function checkKey(server: string, key: string): Promise<KeyCheck> {
   }
 }
 
-/** What follows a deployment, for the terminal. */
-const outcome = ({ server, secrets, isLoggedIn }: Deployment, saved: string | null): string[] => [
+/**
+ * The lines to print after a deployment. `saved`: the file with its secrets; `null` if it has none.
+ */
+const outcomeLines = (
+  { server, secrets, isLoggedIn }: Deployment,
+  saved: string | null,
+): string[] => [
   "",
   `The service runs at ${server}`,
   ...(saved === null

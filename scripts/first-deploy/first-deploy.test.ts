@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { parseKey } from "../../src/tenancy/keys";
 import { failed, SERVER } from "./recorded-account";
-import { Cut, type CutPoint, GOAL, PROVIDER_KEY, World } from "./recorded-world";
+import { Interruption, type InterruptionPoint, GOAL, PROVIDER_KEY, World } from "./recorded-world";
 
-/** The state that every first deployment ends in, with or without interruptions. */
+/** Checks the state after a first deployment. It is the same with and without interruptions. */
 function expectComplete(world: World): void {
-  const { account, saved, stored } = world;
+  const { account, saved, storedKeys } = world;
   expect([...account.databases.keys()]).toEqual(["massgen-edge-db"]);
   expect([...account.buckets]).toEqual(["massgen-edge-bucket"]);
   expect(account.worker).toEqual({ database: "massgen-edge-db", bucket: "massgen-edge-bucket" });
@@ -17,15 +17,15 @@ function expectComplete(world: World): void {
   ]);
   expect(saved.FIRST_KEY).toBeUndefined();
   expect(account.keyRows.size).toBe(1);
-  expect([...stored.keys()]).toEqual([SERVER]);
-  expect(world.keyIsKnown(stored.get(SERVER) ?? "")).toBe(true);
+  expect([...storedKeys.keys()]).toEqual([SERVER]);
+  expect(world.isKeyKnown(storedKeys.get(SERVER) ?? "")).toBe(true);
 }
 
-/** Every place of a run where it can be cut. */
-async function cutPoints(): Promise<CutPoint[]> {
-  const whole = new World();
-  await whole.run();
-  return Array.from({ length: whole.portCalls }, (_, call) => call).flatMap((call) => [
+/** Every point at which a run can be interrupted: before and after each call of a port. */
+async function interruptionPoints(): Promise<InterruptionPoint[]> {
+  const completeWorld = new World();
+  await completeWorld.run();
+  return Array.from({ length: completeWorld.portCalls }, (_, call) => call).flatMap((call) => [
     { call, phase: "before" as const },
     { call, phase: "after" as const },
   ]);
@@ -40,7 +40,7 @@ describe("a first deployment", () => {
       isLoggedIn: true,
     });
     expectComplete(world);
-    expect(world.said).toEqual([
+    expect(world.printed).toEqual([
       "1/9 create the D1 database massgen-edge-db",
       "2/9 create the R2 bucket massgen-edge-bucket",
       "3/9 upload the Worker massgen-edge",
@@ -55,35 +55,35 @@ describe("a first deployment", () => {
     ]);
   });
 
-  it("puts no secret into arguments or output", async () => {
+  it("never passes a secret as an argument, and never prints a secret", async () => {
     const world = new World();
     await world.run();
-    const visible = JSON.stringify([world.account.calls, world.said]);
-    const key = world.stored.get(SERVER) ?? "";
+    const visible = JSON.stringify([world.account.calls, world.printed]);
+    const key = world.storedKeys.get(SERVER) ?? "";
     const secrets = [...world.account.puts.map(({ value }) => value), key, parseKey(key)?.secret];
     expect(secrets).toHaveLength(5);
     for (const secret of secrets) expect(visible).not.toContain(secret ?? expect.fail("no secret"));
   });
 
-  it("is completed by a second run after a cut at any place", async () => {
-    const points = await cutPoints();
+  it("is completed by a second run after an interruption at any point", async () => {
+    const points = await interruptionPoints();
     expect(points.length).toBeGreaterThan(40);
     for (const point of points) {
       const world = new World();
-      await expect(world.run(GOAL, point)).rejects.toThrow(Cut);
+      await expect(world.run(GOAL, point)).rejects.toThrow(Interruption);
       await world.run();
       expectComplete(world);
     }
   });
 
-  it("is completed by a third run after cuts at any two places", async () => {
-    const points = await cutPoints();
+  it("is completed by a third run after interruptions at any two points", async () => {
+    const points = await interruptionPoints();
     for (const first of points) {
       for (const second of points) {
         const world = new World();
-        await expect(world.run(GOAL, first)).rejects.toThrow(Cut);
+        await expect(world.run(GOAL, first)).rejects.toThrow(Interruption);
         await world.run(GOAL, second).catch((error: unknown) => {
-          if (!(error instanceof Cut)) throw error;
+          if (!(error instanceof Interruption)) throw error;
         });
         await world.run();
         expectComplete(world);
@@ -91,7 +91,7 @@ describe("a first deployment", () => {
     }
   });
 
-  it("that is complete creates and replaces nothing when it is run again", async () => {
+  it("creates and replaces nothing if it is run again after it was completed", async () => {
     const world = new World();
     await world.run();
     world.account.calls.length = 0;
@@ -119,7 +119,7 @@ describe("a first deployment", () => {
     expect(world.saved.MASTER_KEY).toBeUndefined();
   });
 
-  it("creates no second database for a Worker that is bound to another one", async () => {
+  it("creates no database for a Worker that is bound to a database with another name", async () => {
     const world = new World();
     world.account.worker = { database: "chosen-by-hand", bucket: "chosen-by-hand" };
     world.account.databases.set("chosen-by-hand", "an-id");
@@ -129,10 +129,10 @@ describe("a first deployment", () => {
     expect([...world.account.buckets]).toEqual(["chosen-by-hand"]);
   });
 
-  it("of a service that has keys creates no key, and needs a login without a stored key", async () => {
+  it("creates no key if the service has keys, and does not log in without a stored key", async () => {
     const world = new World();
     await world.run();
-    world.stored.clear();
+    world.storedKeys.clear();
     expect(await world.run()).toMatchObject({ isLoggedIn: false });
     expect(world.account.keyRows.size).toBe(1);
   });
@@ -172,7 +172,7 @@ Available accounts are (\`<name>\`: \`<account_id>\`):
       remedy: "Change the plan: https://dash.cloudflare.com",
     },
     {
-      name: "with a token of too few permissions",
+      name: "with a token that lacks permissions",
       at: "secret put",
       message: "A request to the Cloudflare API failed.\n\n  Authentication error [code: 10000]",
       remedy: "needs the permissions to edit Workers Scripts, D1 and R2",
@@ -189,19 +189,19 @@ Available accounts are (\`<name>\`: \`<account_id>\`):
       message: 'near "CREAT": syntax error',
       remedy: 'near "CREAT": syntax error',
     },
-  ])("$name names the command, the remedy and what to run next", async (row) => {
+  ])("$name reports the command, the remedy and the next command", async (row) => {
     const world = new World();
-    world.failing.set(row.at, failed(row.message));
+    world.replacedReplies.set(row.at, failed(row.message));
     const problem = await world.problem();
     expect(problem).toContain(`\`npx wrangler ${row.at}`);
     expect(problem).toContain(row.remedy);
     expect(problem).toContain("npm run deploy -- --first");
-    world.failing.clear();
+    world.replacedReplies.clear();
     await world.run();
     expectComplete(world);
   });
 
-  it("without a workers.dev subdomain links its page, and finishes after the registration", async () => {
+  it("without a workers.dev subdomain links the page for it, and completes after the registration", async () => {
     const world = new World();
     world.account.hasSubdomain = false;
     expect(await world.problem()).toMatch(
@@ -212,9 +212,12 @@ Available accounts are (\`<name>\`: \`<account_id>\`):
     expectComplete(world);
   });
 
-  it("while storing a key shows no SQL", async () => {
+  it("while it stores a key prints no SQL", async () => {
     const world = new World();
-    world.failing.set("d1 execute", failed("no such table: api_keys: SQLITE_ERROR [code: 7500]"));
+    world.replacedReplies.set(
+      "d1 execute",
+      failed("no such table: api_keys: SQLITE_ERROR [code: 7500]"),
+    );
     expect(await world.problem()).not.toMatch(/INSERT|SELECT/);
   });
 });

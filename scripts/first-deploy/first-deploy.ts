@@ -12,7 +12,7 @@ import {
   type Step,
   type Goal,
 } from "./plan";
-import { AGAIN, DeployProblem, explainFailure, isAlreadyThere } from "./problems";
+import { RETRY_COMMAND, DeployProblem, explainFailure, alreadyExists } from "./problems";
 import {
   addressIn,
   bucketsIn,
@@ -23,7 +23,7 @@ import {
 } from "./replies";
 import type { SavedSecrets } from "./saved-secrets";
 
-/** What a first deployment touches outside itself. Tests give an account of their own. */
+/** Everything outside the process that a first deployment uses. Tests replace it. */
 export type DeployPorts = CheckPorts & {
   /** Runs wrangler. `input` is its stdin: secrets are passed there, never as arguments. */
   wrangler: (args: readonly string[], input?: string) => Promise<Reply>;
@@ -31,6 +31,7 @@ export type DeployPorts = CheckPorts & {
   options: readonly string[];
   /** Writes a configuration that names the resources, and returns its path. */
   writeNamedConfig: () => Promise<string>;
+  /** The copy of the generated secrets on this machine. */
   saved: { read: () => Promise<SavedSecrets>; write: (secrets: SavedSecrets) => Promise<void> };
   /** A provider key of `.dev.vars`. */
   providerKey: (name: string) => string;
@@ -45,24 +46,24 @@ export type DeployPorts = CheckPorts & {
 export type Deployment = { server: string; secrets: string[]; isLoggedIn: boolean };
 
 /**
- * Performs the steps that are left, each after the one before. Throws `DeployProblem` for failures
- * that the user can repair. A later run continues where this one stopped.
+ * Performs the remaining steps one after another. Throws `DeployProblem` for failures that the user
+ * can repair. After a failure or an interruption, a later run continues with the unfinished steps.
  */
 export async function firstDeploy(goal: Goal, ports: DeployPorts): Promise<Deployment> {
-  const found = await takeInventory(ports);
+  const inventory = await takeInventory(ports);
   const run = new FirstDeploy(ports, goal.tenant);
-  const steps = firstDeployPlan(goal, found);
+  const steps = firstDeployPlan(goal, inventory);
   for (const [index, step] of steps.entries()) {
-    ports.say(`${index + 1}/${steps.length} ${describeStep(step)}`);
+    ports.print(`${index + 1}/${steps.length} ${describeStep(step)}`);
     await run.perform(step);
   }
-  const put = steps.flatMap((step) => (step.type === "put_secret" ? [step.name] : []));
-  return { ...run.result(), secrets: [...(found.secrets ?? []), ...put] };
+  const newSecrets = steps.flatMap((step) => (step.type === "put_secret" ? [step.name] : []));
+  return { ...run.result(), secrets: [...(inventory.secrets ?? []), ...newSecrets] };
 }
 
 async function takeInventory(ports: DeployPorts): Promise<Inventory> {
-  const databases = databasesIn(await succeed(ports, ["d1", "list", "--json"]));
-  const buckets = bucketsIn(await succeed(ports, ["r2", "bucket", "list"]));
+  const databases = databasesIn(await runOrThrow(ports, ["d1", "list", "--json"]));
+  const buckets = bucketsIn(await runOrThrow(ports, ["r2", "bucket", "list"]));
   const args = ["secret", "list", ...ports.options];
   const reply = await ports.wrangler(args);
   if (isWorkerMissing(reply)) return { databases, buckets, secrets: null };
@@ -70,7 +71,8 @@ async function takeInventory(ports: DeployPorts): Promise<Inventory> {
   return { databases, buckets, secrets: secretsIn(reply) };
 }
 
-async function succeed(ports: DeployPorts, args: string[], input?: string): Promise<Reply> {
+/** Runs wrangler with the options of `ports`. Throws `DeployProblem` if the command fails. */
+async function runOrThrow(ports: DeployPorts, args: string[], input?: string): Promise<Reply> {
   const all = [...args, ...ports.options];
   const reply = await ports.wrangler(all, input);
   if (reply.code !== 0) throw explainFailure(all, reply);
@@ -102,9 +104,9 @@ class FirstDeploy {
       case "create_bucket":
         return this.#create(["r2", "bucket", "create", step.name]);
       case "deploy":
-        return this.#deploy(step.named);
+        return this.#deploy(step.hasNames);
       case "migrate":
-        await succeed(this.#ports, ["d1", "migrations", "apply", "DB", "--remote"]);
+        await runOrThrow(this.#ports, ["d1", "migrations", "apply", "DB", "--remote"]);
         return;
       case "put_secret":
         return this.#putSecret(step);
@@ -117,35 +119,35 @@ class FirstDeploy {
 
   async #create(args: string[]): Promise<void> {
     const reply = await this.#ports.wrangler([...args, ...this.#ports.options]);
-    if (reply.code !== 0 && !isAlreadyThere(reply)) throw explainFailure(args, reply);
+    if (reply.code !== 0 && !alreadyExists(reply)) throw explainFailure(args, reply);
   }
 
-  async #deploy(named: boolean): Promise<void> {
-    const config = named ? ["--config", await this.#ports.writeNamedConfig()] : [];
-    const options = named ? withoutConfig(this.#ports.options) : this.#ports.options;
+  async #deploy(hasNames: boolean): Promise<void> {
+    const config = hasNames ? ["--config", await this.#ports.writeNamedConfig()] : [];
+    const options = hasNames ? withoutConfig(this.#ports.options) : this.#ports.options;
     const args = ["deploy", ...config, ...options];
     const reply = await this.#ports.wrangler(args);
     if (reply.code !== 0) throw explainFailure(args, reply);
     this.#server = addressIn(reply);
     if (this.#server === null)
       throw new DeployProblem(
-        `The Worker is deployed, but has no address. Set workers_dev = true or a route with custom_domain = true in wrangler.toml, then: ${AGAIN}`,
+        `The Worker is deployed, but has no address. Set workers_dev = true or a route with custom_domain = true in wrangler.toml, then: ${RETRY_COMMAND}`,
       );
   }
 
   async #putSecret(step: Extract<Step, { type: "put_secret" }>): Promise<void> {
     const value =
       step.source === "generated"
-        ? await this.#generated(step.name)
+        ? await this.#generatedSecret(step.name)
         : this.#ports.providerKey(step.name);
-    await succeed(this.#ports, ["secret", "put", step.name], value);
+    await runOrThrow(this.#ports, ["secret", "put", step.name], value);
   }
 
-  /** The saved value, else a new one, which is saved first. */
-  async #generated(name: GeneratedSecret): Promise<string> {
+  /** Returns the saved value. If there is none, generates a value and saves it. */
+  async #generatedSecret(name: GeneratedSecret): Promise<string> {
     const saved = await this.#ports.saved.read();
-    const known = saved[name];
-    if (known !== undefined) return known;
+    const savedValue = saved[name];
+    if (savedValue !== undefined) return savedValue;
     const value =
       name === "MASTER_KEY"
         ? Buffer.from(this.#ports.random(MASTER_KEY_BYTES)).toString("base64")
@@ -155,14 +157,14 @@ class FirstDeploy {
   }
 
   /**
-   * Creates a key only for a service without live keys, or completes the key of an interrupted run.
-   * The database gets its hash only.
+   * Creates a key if the service has no valid key, or completes the creation of an interrupted run.
+   * The database stores only the hash of the key.
    */
   async #makeKey(): Promise<void> {
     const saved = await this.#ports.saved.read();
     const now = this.#ports.now();
-    if (saved.FIRST_KEY === undefined && (await this.#rows(anyLiveKey(now))).length > 0) {
-      this.#ports.say("    skipped: the service has keys already");
+    if (saved.FIRST_KEY === undefined && (await this.#queryRows(selectValidKey(now))).length > 0) {
+      this.#ports.print("    skipped: the service has keys already");
       return;
     }
     const key = saved.FIRST_KEY ?? this.#generateKey(now);
@@ -172,7 +174,7 @@ class FirstDeploy {
     const { id, secret } = parsed;
     const row = { id, tenant: this.#tenant, name: "first", scopes: "admin", now, expiresAt: null };
     const insert = insertKey({ ...row, secretHash: hashSecret(secret) });
-    await this.#rows(`${insert} ON CONFLICT (id) DO NOTHING`);
+    await this.#queryRows(`${insert} ON CONFLICT (id) DO NOTHING`);
     this.#newKey = key;
   }
 
@@ -180,22 +182,22 @@ class FirstDeploy {
     return toKey(ulid(now).toLowerCase(), this.#ports.random(SECRET_BYTES)).key;
   }
 
-  async #rows(sql: string): Promise<Record<string, unknown>[]> {
-    return rowsIn((await succeed(this.#ports, statementArgs(sql, true))).stdout);
+  async #queryRows(sql: string): Promise<Record<string, unknown>[]> {
+    return rowsIn((await runOrThrow(this.#ports, statementArgs(sql, true))).stdout);
   }
 
   async #logIn(): Promise<void> {
     const server = this.#address();
     const key = this.#newKey ?? (await this.#ports.storedKey(server));
     if (key === null) {
-      this.#ports.say("    skipped: no key of this service is stored on this machine");
+      this.#ports.print("    skipped: no key of this service is stored on this machine");
       return;
     }
     await this.#ports.storeKey(server, key);
-    const { FIRST_KEY, ...kept } = await this.#ports.saved.read();
-    if (FIRST_KEY !== undefined) await this.#ports.saved.write(kept);
+    const { FIRST_KEY, ...otherSecrets } = await this.#ports.saved.read();
+    if (FIRST_KEY !== undefined) await this.#ports.saved.write(otherSecrets);
     this.#isLoggedIn = true;
-    this.#ports.say(`    waiting for ${server}: a new address can take some minutes`);
+    this.#ports.print(`    waiting for ${server}: a new address can take some minutes`);
     const checked = { server, key, isNew: this.#newKey !== null };
     await confirmKey(checked, this.#keyCommand(), this.#ports);
   }
@@ -203,8 +205,8 @@ class FirstDeploy {
   /** The command that creates another key of the tenant, in the same wrangler environment. */
   #keyCommand(): string {
     const { options } = this.#ports;
-    const at = options.indexOf("--env");
-    const environment = at < 0 ? "" : `CLOUDFLARE_ENV=${options[at + 1]} `;
+    const index = options.indexOf("--env");
+    const environment = index < 0 ? "" : `CLOUDFLARE_ENV=${options[index + 1]} `;
     return `${environment}npm run keys -- create --tenant ${this.#tenant} --scopes admin --name first --remote`;
   }
 
@@ -216,7 +218,7 @@ class FirstDeploy {
 
 const MASTER_KEY_BYTES = 32;
 
-const anyLiveKey = (now: number): string =>
+const selectValidKey = (now: number): string =>
   `SELECT id FROM api_keys WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${now}) LIMIT 1`;
 
 /** Wrangler's options without the configuration's path, which the upload replaces. */

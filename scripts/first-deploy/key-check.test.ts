@@ -8,23 +8,31 @@ const REFUSED: KeyCheck = { type: "refused" };
 const UNREACHABLE: KeyCheck = { type: "unreachable" };
 const NOT_SET_UP: KeyCheck = { type: "not_set_up", message: "Its secret MASTER_KEY is missing." };
 const times = (count: number, check: KeyCheck): KeyCheck[] => Array<KeyCheck>(count).fill(check);
-/** `problem` is a part of the message; "" if the run succeeds. */
+/**
+ * The responses to the checks of a run, and the expected result: the number of waits, the printed
+ * lines, and a part of the problem's message; "" if the run succeeds.
+ */
 type CheckRow = {
   name: string;
   checks: KeyCheck[];
   waits: number;
-  said: string[];
+  printed: string[];
   problem: string;
 };
 
-async function expectRow(world: World, { checks, waits, said, problem }: CheckRow): Promise<void> {
+async function expectChecks(
+  world: World,
+  { checks, waits, printed, problem }: CheckRow,
+): Promise<void> {
   world.checks = [...checks];
   const message = await world.problem();
   if (problem === "") expect(message).toBe("");
   else expect(message).toContain(problem);
   expect(world.waits).toEqual(Array(waits).fill(CHECK_EVERY_MS));
-  const from = world.said.findIndex((line) => line.includes("waiting for"));
-  expect(world.said.slice(from + 1)).toEqual(said.map((line) => `    the service ${line}`));
+  const firstLine = world.printed.findIndex((line) => line.includes("waiting for"));
+  expect(world.printed.slice(firstLine + 1)).toEqual(
+    printed.map((line) => `    the service ${line}`),
+  );
 }
 
 describe("the key that a first deployment created", () => {
@@ -33,35 +41,35 @@ describe("the key that a first deployment created", () => {
       name: "is accepted at once",
       checks: [ACCEPTED],
       waits: 0,
-      said: ["accepts the key"],
+      printed: ["accepts the key"],
       problem: "",
     },
     {
       name: "is accepted once the address is reachable",
       checks: [...times(MAX_CHECKS - 1, UNREACHABLE), ACCEPTED],
       waits: MAX_CHECKS - 1,
-      said: ["does not respond yet", "accepts the key"],
+      printed: ["does not respond yet", "accepts the key"],
       problem: "",
     },
     {
       name: "is accepted after some refusals",
       checks: [UNREACHABLE, ...times(MAX_REFUSALS - 1, REFUSED), ACCEPTED],
       waits: MAX_REFUSALS,
-      said: ["does not respond yet", "does not accept the new key yet", "accepts the key"],
+      printed: ["does not respond yet", "does not accept the new key yet", "accepts the key"],
       problem: "",
     },
     {
       name: "is accepted once the secrets have arrived",
       checks: [...times(MAX_REFUSALS - 1, NOT_SET_UP), ACCEPTED],
       waits: MAX_REFUSALS - 1,
-      said: ["does not have its secrets and settings yet", "accepts the key"],
+      printed: ["does not have its secrets and settings yet", "accepts the key"],
       problem: "",
     },
     {
       name: "ends the run with a problem after too many refusals",
       checks: times(MAX_REFUSALS, REFUSED),
       waits: MAX_REFUSALS - 1,
-      said: ["does not accept the new key yet"],
+      printed: ["does not accept the new key yet"],
       problem:
         "refuses the key that this run created. Wait a minute, then: npm run deploy -- --first",
     },
@@ -69,19 +77,19 @@ describe("the key that a first deployment created", () => {
       name: "ends the run with a problem if the secrets do not arrive",
       checks: times(MAX_REFUSALS, NOT_SET_UP),
       waits: MAX_REFUSALS - 1,
-      said: ["does not have its secrets and settings yet"],
+      printed: ["does not have its secrets and settings yet"],
       problem: "Its secret MASTER_KEY is missing.",
     },
     {
       name: "ends the run with a problem if the address remains unreachable",
       checks: times(MAX_CHECKS, UNREACHABLE),
       waits: MAX_CHECKS - 1,
-      said: ["does not respond yet"],
+      printed: ["does not respond yet"],
       problem: "Check: npm run ask -- doctor",
     },
   ])("$name", async (row) => {
     const world = new World();
-    await expectRow(world, row);
+    await expectChecks(world, row);
     await world.run();
     expect(world.account.keyRows.size).toBe(1);
     expect(world.saved.FIRST_KEY).toBeUndefined();
@@ -94,14 +102,14 @@ describe("the key that an earlier run stored", () => {
       name: "is accepted once the address is reachable",
       checks: [UNREACHABLE, UNREACHABLE, ACCEPTED],
       waits: 2,
-      said: ["does not respond yet", "accepts the key"],
+      printed: ["does not respond yet", "accepts the key"],
       problem: "",
     },
     {
       name: "is not checked again after a refusal",
       checks: [REFUSED],
       waits: 0,
-      said: ["refuses the stored key"],
+      printed: ["refuses the stored key"],
       problem: `Create one: npm run keys -- create --tenant main --scopes admin --name first --remote
 Store it: npm run ask -- login --server ${SERVER}`,
     },
@@ -109,33 +117,33 @@ Store it: npm run ask -- login --server ${SERVER}`,
       name: "is not checked again after a refusal of a service that was unreachable",
       checks: [UNREACHABLE, REFUSED],
       waits: 1,
-      said: ["does not respond yet", "refuses the stored key"],
+      printed: ["does not respond yet", "refuses the stored key"],
       problem: "it was revoked, has expired, or belongs to another deployment",
     },
     {
       name: "is accepted once the service is set up",
       checks: [NOT_SET_UP, ACCEPTED],
       waits: 1,
-      said: ["does not have its secrets and settings yet", "accepts the key"],
+      printed: ["does not have its secrets and settings yet", "accepts the key"],
       problem: "",
     },
   ])("$name", async (row) => {
     const world = new World();
     await world.run();
-    world.said.length = 0;
-    await expectRow(world, row);
+    world.printed.length = 0;
+    await expectChecks(world, row);
     expect(world.account.keyRows.size).toBe(1);
   });
 
   it("is replaced if it was revoked and the service has no other valid key", async () => {
     const world = new World();
     await world.run();
-    const first = world.stored.get(SERVER);
+    const first = world.storedKeys.get(SERVER);
     world.revokeStoredKey();
     expect(await world.run()).toMatchObject({ isLoggedIn: true });
-    expect(world.stored.get(SERVER)).not.toBe(first);
+    expect(world.storedKeys.get(SERVER)).not.toBe(first);
     expect(world.account.keyRows.size).toBe(2);
-    expect(world.keyIsKnown(world.stored.get(SERVER) ?? "")).toBe(true);
+    expect(world.isKeyKnown(world.storedKeys.get(SERVER) ?? "")).toBe(true);
     expect(world.saved.FIRST_KEY).toBeUndefined();
   });
 
@@ -150,7 +158,7 @@ Store it: npm run ask -- login --server ${SERVER}`,
   });
 });
 
-it("the command that creates another key names the wrangler environment", async () => {
+it("the suggested command that creates another key contains the wrangler environment", async () => {
   const world = new World();
   world.options = ["--config", "wrangler.toml", "--env", "test"];
   await world.run();

@@ -1,9 +1,9 @@
 import type { Access } from "../../cli/service/call-service";
-import { AGAIN, DeployProblem } from "./problems";
+import { RETRY_COMMAND, DeployProblem } from "./problems";
 
 /**
- * The check of the command line's key at the deployed service: what each response means, when the
- * check is repeated, and what a failure advises.
+ * Checks whether the deployed service accepts the command line's key. This module decides what each
+ * response means, when the check is repeated, and what the user should do after a failure.
  */
 
 /** One response to the check. */
@@ -11,22 +11,22 @@ export type KeyCheck =
   | { type: "accepted" }
   /** The service does not know the key, or the key was revoked or has expired. */
   | { type: "refused" }
-  /** The service lacks a secret, or a setting is invalid. `message` is the service's own. */
+  /** The service lacks a secret, or a setting is invalid. `message` is the service's message. */
   | { type: "not_set_up"; message: string }
-  /** No response of this service, as from a new address. */
+  /** The service did not respond. A new address is unreachable at first. */
   | { type: "unreachable" };
 
-/** A key at a service. `isNew`: this run created the key, or completed an interrupted creation. */
+/** The key to check. `isNew`: this run created the key, or completed an interrupted creation. */
 type CheckedKey = { server: string; key: string; isNew: boolean };
 
-type Tally = { checks: number; refusals: number };
+type CheckCounts = { checks: number; refusals: number };
 
-/** What a check touches outside itself. */
+/** Everything outside the process that a check uses. */
 export type CheckPorts = {
   /** Sends the key to the service once. */
   checkKey: (server: string, key: string) => Promise<KeyCheck>;
   wait: (ms: number) => Promise<void>;
-  say: (line: string) => void;
+  print: (line: string) => void;
 };
 
 /** Most checks of one run: a new address can take some minutes until it is reachable. */
@@ -36,12 +36,12 @@ export const MAX_REFUSALS = 10;
 export const CHECK_EVERY_MS = 3_000;
 
 /**
- * What follows a check; `tally` includes it. The refusal of a key that an earlier run stored is
- * final, because such a key has been in the database since then.
+ * Decides what to do after a check. The counts include this check. The refusal of a key that an
+ * earlier run stored is final, because such a key has been in the database since that run.
  */
 function decideAfterCheck(
   check: KeyCheck,
-  { checks, refusals }: Tally,
+  { checks, refusals }: CheckCounts,
   isNew: boolean,
 ): "finish" | "retry" | "fail" {
   if (check.type === "accepted") return "finish";
@@ -49,7 +49,10 @@ function decideAfterCheck(
   return checks < MAX_CHECKS && refusals < MAX_REFUSALS ? "retry" : "fail";
 }
 
-/** Only the service's own codes count: another server at the address knows nothing of the key. */
+/**
+ * Converts a response to a check. Only the service's own error codes count as refusals, because
+ * another server at the address does not know the key.
+ */
 export function keyCheckOf(access: Access): KeyCheck {
   if (access.kind !== "refused") return { type: "accepted" };
   if (access.code === "unauthorized") return { type: "refused" };
@@ -59,8 +62,8 @@ export function keyCheckOf(access: Access): KeyCheck {
 
 /**
  * Checks the key until the outcome is final, and prints each new outcome. Throws `DeployProblem`
- * with the next command unless the service accepts the key. `createKey` is the command that creates
- * another key.
+ * with the next command if the service does not accept the key. `createKey` is the command that
+ * creates another key.
  */
 export async function confirmKey(
   checked: CheckedKey,
@@ -68,17 +71,17 @@ export async function confirmKey(
   ports: CheckPorts,
 ): Promise<void> {
   const { server, key, isNew } = checked;
-  const tally: Tally = { checks: 0, refusals: 0 };
-  let printed: KeyCheck["type"] | null = null;
+  const counts: CheckCounts = { checks: 0, refusals: 0 };
+  let printedType: KeyCheck["type"] | null = null;
   for (;;) {
     const check = await ports.checkKey(server, key);
-    tally.checks += 1;
-    if (check.type === "refused" || check.type === "not_set_up") tally.refusals += 1;
-    if (check.type !== printed) ports.say(`    ${outcomeInWords(check, isNew)}`);
-    printed = check.type;
-    const decision = decideAfterCheck(check, tally, isNew);
+    counts.checks += 1;
+    if (check.type === "refused" || check.type === "not_set_up") counts.refusals += 1;
+    if (check.type !== printedType) ports.print(`    ${outcomeInWords(check, isNew)}`);
+    printedType = check.type;
+    const decision = decideAfterCheck(check, counts, isNew);
     if (decision === "finish") return;
-    if (decision === "fail") throw new DeployProblem(explain(check, checked, createKey));
+    if (decision === "fail") throw new DeployProblem(explainOutcome(check, checked, createKey));
     await ports.wait(CHECK_EVERY_MS);
   }
 }
@@ -98,14 +101,14 @@ function outcomeInWords({ type }: KeyCheck, isNew: boolean): string {
   }
 }
 
-function explain(check: KeyCheck, { server, isNew }: CheckedKey, createKey: string): string {
+function explainOutcome(check: KeyCheck, { server, isNew }: CheckedKey, createKey: string): string {
   switch (check.type) {
     case "refused":
       return isNew
-        ? `${server} refuses the key that this run created. Wait a minute, then: ${AGAIN}`
+        ? `${server} refuses the key that this run created. Wait a minute, then: ${RETRY_COMMAND}`
         : `${server} refuses the key that is stored on this machine: it was revoked, has expired, or belongs to another deployment. The service has other valid keys, so no key was created. Create one: ${createKey}\nStore it: npm run ask -- login --server ${server}`;
     case "not_set_up":
-      return `${server} is deployed and refuses all keys. ${check.message}\nA new secret can take some seconds to arrive. Fix the problem if it persists, then: ${AGAIN}`;
+      return `${server} is deployed and refuses all keys. ${check.message}\nA new secret can take some seconds to arrive. Fix the problem if it persists, then: ${RETRY_COMMAND}`;
     default:
       return `${server} is deployed and the command line is logged in, but the service does not respond yet. A new workers.dev address can take some minutes. Check: npm run ask -- doctor`;
   }

@@ -16,7 +16,7 @@ const target = targetOf({
   d1_databases: [{ binding: "DB" }],
   r2_buckets: [{ binding: "BUCKET" }],
 });
-const NAMED = withNames(TOML, target, null);
+const TOML_WITH_NAMES = withNames(TOML, target, null);
 
 let dir: string;
 let source: ConfigSource;
@@ -30,12 +30,12 @@ afterEach(() => rm(dir, { recursive: true }));
 
 describe("the file of the configuration with names", () => {
   it("is beside the configuration, and is removed at the end", async () => {
-    const written = await withNamedConfig(source, async (write) => {
+    const contents = await withNamedConfig(source, async (write) => {
       const file = await write();
       expect(path.dirname(file)).toBe(dir);
       return readFile(file, "utf8");
     });
-    expect(written).toBe(NAMED);
+    expect(contents).toBe(TOML_WITH_NAMES);
     expect(await readdir(dir)).toEqual(["wrangler.toml"]);
   });
 
@@ -49,21 +49,23 @@ describe("the file of the configuration with names", () => {
   });
 
   it.each([
-    { name: "of another Worker", left: 'name = "another"\n'.repeat(1_000) },
-    { name: "cut in the middle", left: NAMED.slice(0, NAMED.length / 2) },
-  ])("replaces the file of a killed run: $name", async ({ left }) => {
-    await writeFile(await namedPath(), left);
-    const written = await withNamedConfig(source, async (write) => readFile(await write(), "utf8"));
-    expect(written).toBe(NAMED);
+    { name: "of another Worker", leftover: 'name = "another"\n'.repeat(1_000) },
+    { name: "incomplete", leftover: TOML_WITH_NAMES.slice(0, TOML_WITH_NAMES.length / 2) },
+  ])("replaces the file of a killed run: $name", async ({ leftover }) => {
+    await writeFile(await namedPath(), leftover);
+    const contents = await withNamedConfig(source, async (write) =>
+      readFile(await write(), "utf8"),
+    );
+    expect(contents).toBe(TOML_WITH_NAMES);
     expect(await readdir(dir)).toEqual(["wrangler.toml"]);
   });
 
   it("of a killed run is removed by a run that needs no such file", async () => {
-    await writeFile(await namedPath(), "left");
+    await writeFile(await namedPath(), "leftover");
     expect(await withNamedConfig(source, async () => "deployed")).toBe("deployed");
     expect(await readdir(dir)).toEqual(["wrangler.toml"]);
   });
 });
 
-/** Where a run writes the file. */
+/** The path at which a run writes the file. */
 const namedPath = (): Promise<string> => withNamedConfig(source, (write) => write());

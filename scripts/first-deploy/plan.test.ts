@@ -10,61 +10,67 @@ import { firstDeployArguments } from "./arguments";
 
 const BOUND = { d1_databases: [{ binding: "DB" }], r2_buckets: [{ binding: "BUCKET" }] };
 const target = targetOf({ name: "massgen-edge", ...BOUND });
-const stepsFor = (found: Partial<Inventory>, providerKeys: string[] = [], to = target) =>
-  firstDeployPlan({ target: to, tenant: "main", providerKeys }, { ...EMPTY_ACCOUNT, ...found }).map(
-    (step) => ("name" in step ? `${step.type} ${step.name}` : step.type),
-  );
-const ALWAYS = ["deploy", "migrate"];
+/** The planned steps for an account that has these resources. */
+const stepsFor = (
+  inventory: Partial<Inventory>,
+  providerKeys: string[] = [],
+  deployTarget = target,
+) =>
+  firstDeployPlan(
+    { target: deployTarget, tenant: "main", providerKeys },
+    { ...EMPTY_ACCOUNT, ...inventory },
+  ).map((step) => ("name" in step ? `${step.type} ${step.name}` : step.type));
+const UPLOAD = ["deploy", "migrate"];
 const SECRETS = ["put_secret MASTER_KEY", "put_secret SEALING_KEYS"];
-const LAST = ["make_key", "log_in"];
+const KEY_AND_LOGIN = ["make_key", "log_in"];
 
 describe("the plan of a first deployment", () => {
-  it.each<{ name: string; found: Partial<Inventory>; steps: string[] }>([
+  it.each<{ name: string; inventory: Partial<Inventory>; steps: string[] }>([
     {
-      name: "an empty account gets everything",
-      found: {},
+      name: "creates everything in an empty account",
+      inventory: {},
       steps: [
         "create_database massgen-edge-db",
         "create_bucket massgen-edge-bucket",
-        ...ALWAYS,
+        ...UPLOAD,
         ...SECRETS,
-        ...LAST,
+        ...KEY_AND_LOGIN,
       ],
     },
     {
-      name: "a database that exists is not created again",
-      found: { databases: ["other", "massgen-edge-db"] },
-      steps: ["create_bucket massgen-edge-bucket", ...ALWAYS, ...SECRETS, ...LAST],
+      name: "does not create an existing database again",
+      inventory: { databases: ["other", "massgen-edge-db"] },
+      steps: ["create_bucket massgen-edge-bucket", ...UPLOAD, ...SECRETS, ...KEY_AND_LOGIN],
     },
     {
-      name: "a bucket that exists is not created again",
-      found: { buckets: ["massgen-edge-bucket"] },
-      steps: ["create_database massgen-edge-db", ...ALWAYS, ...SECRETS, ...LAST],
+      name: "does not create an existing bucket again",
+      inventory: { buckets: ["massgen-edge-bucket"] },
+      steps: ["create_database massgen-edge-db", ...UPLOAD, ...SECRETS, ...KEY_AND_LOGIN],
     },
     {
-      name: "an existing Worker keeps its bindings",
-      found: { secrets: [] },
-      steps: [...ALWAYS, ...SECRETS, ...LAST],
+      name: "creates no database and no bucket for an existing Worker",
+      inventory: { secrets: [] },
+      steps: [...UPLOAD, ...SECRETS, ...KEY_AND_LOGIN],
     },
     {
-      name: "a secret that exists is not replaced",
-      found: { secrets: ["MASTER_KEY"] },
-      steps: [...ALWAYS, "put_secret SEALING_KEYS", ...LAST],
+      name: "does not replace an existing secret",
+      inventory: { secrets: ["MASTER_KEY"] },
+      steps: [...UPLOAD, "put_secret SEALING_KEYS", ...KEY_AND_LOGIN],
     },
-  ])("$name", ({ found, steps }) => {
-    expect(stepsFor(found)).toEqual(steps);
+  ])("$name", ({ inventory, steps }) => {
+    expect(stepsFor(inventory)).toEqual(steps);
   });
 
   it("copies only the provider keys that the Worker lacks", () => {
-    const found = { secrets: ["MASTER_KEY", "SEALING_KEYS", "OPENAI_API_KEY"] };
-    expect(stepsFor(found, ["OPENAI_API_KEY", "XAI_API_KEY"])).toEqual([
-      ...ALWAYS,
+    const inventory = { secrets: ["MASTER_KEY", "SEALING_KEYS", "OPENAI_API_KEY"] };
+    expect(stepsFor(inventory, ["OPENAI_API_KEY", "XAI_API_KEY"])).toEqual([
+      ...UPLOAD,
       "put_secret XAI_API_KEY",
-      ...LAST,
+      ...KEY_AND_LOGIN,
     ]);
   });
 
-  it("creates no database that the configuration names by its id", () => {
+  it("creates no database if the configuration has a database id", () => {
     const named = targetOf({
       name: "massgen-edge",
       d1_databases: [{ binding: "DB", database_id: "an-id" }],
@@ -72,13 +78,13 @@ describe("the plan of a first deployment", () => {
     });
     expect(stepsFor({}, [], named)).toEqual([
       "create_bucket files",
-      ...ALWAYS,
+      ...UPLOAD,
       ...SECRETS,
-      ...LAST,
+      ...KEY_AND_LOGIN,
     ]);
   });
 
-  it("is printed in words by a dry run", () => {
+  it("is described by a dry run", () => {
     const words = planInWords(
       firstDeployPlan({ target, tenant: "main", providerKeys: [] }, EMPTY_ACCOUNT),
     );
@@ -96,8 +102,8 @@ describe("the plan of a first deployment", () => {
       secrets: ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"],
       next: [/^npm run ask -- "/],
     },
-  ])("ends with commands that can answer, with the secrets $secrets", ({ secrets, next }) => {
-    expect(nextCommands(secrets)).toEqual(next.map((each) => expect.stringMatching(each)));
+  ])("suggests a question that can be answered after the secrets $secrets", ({ secrets, next }) => {
+    expect(nextCommands(secrets)).toEqual(next.map((command) => expect.stringMatching(command)));
   });
 });
 
@@ -115,7 +121,7 @@ describe("the configuration of the first upload", () => {
     expect(named.split("\n")).toHaveLength(toml.split("\n").length + 2);
   });
 
-  it("names the resources of one environment only", () => {
+  it("names only the resources of the chosen environment", () => {
     const two = `${toml}\n[[env.test.d1_databases]]\nbinding = "DB"\n[[env.test.r2_buckets]]\nbinding = "BUCKET"\n`;
     const named = withNames(two, targetOf({ name: "massgen-edge-test", ...BOUND }), "test");
     expect(named.startsWith(toml)).toBe(true);
@@ -128,7 +134,7 @@ describe("the configuration of the first upload", () => {
     );
   });
 
-  it("of `npm run deploy` needs no names, which would move local storage", () => {
+  it("of `npm run deploy` has no names, because names would move local storage", () => {
     expect(toml).not.toMatch(/^(database_name|database_id|bucket_name)/m);
   });
 });
@@ -136,7 +142,7 @@ describe("the configuration of the first upload", () => {
 describe("wrangler's replies", () => {
   const reply = (stdout: string): Reply => ({ code: 0, stdout, stderr: "" });
 
-  it("list buckets in colours and without", () => {
+  it("contain the buckets, with and without colours", () => {
     const listed =
       "Listing buckets...\n\u001b[37mname:\u001b[39m           \u001b[90mone\u001b[39m";
     expect(bucketsIn(reply(`${listed}\ncreation_date:  today\n\nname:  two\n`))).toEqual([
@@ -162,7 +168,7 @@ describe("wrangler's replies", () => {
   });
 });
 
-it("saved secrets are read as they were written", () => {
+it("saved secrets are the same after they are written and read", () => {
   const secrets = { MASTER_KEY: "ab+/cd==", SEALING_KEYS: "1:xyz=", FIRST_KEY: "mge_a_b" };
   expect(parseSavedSecrets(savedSecretsText(secrets))).toEqual(secrets);
 });

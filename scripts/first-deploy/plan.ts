@@ -1,6 +1,6 @@
 import type { Target } from "./target";
 
-/** What the account has already, as wrangler reports it. */
+/** The existing resources of the account, as wrangler reports them. */
 export type Inventory = {
   /** Names of the D1 databases. */
   databases: readonly string[];
@@ -10,49 +10,56 @@ export type Inventory = {
 };
 
 /**
- * One step of a first deployment. A step may run twice with the same result, because a run that
- * was interrupted is repeated from the start.
+ * One step of a first deployment. A step that runs twice has the same result as one that runs once,
+ * because an interrupted run is repeated from the start.
  */
 export type Step =
   | { type: "create_database"; name: string }
   | { type: "create_bucket"; name: string }
-  /** `named`: the upload names the resources, because the Worker has no bindings to inherit. */
-  | { type: "deploy"; worker: string; named: boolean }
+  /** `hasNames`: the upload names database and bucket, because the Worker does not exist yet. */
+  | { type: "deploy"; worker: string; hasNames: boolean }
   | { type: "migrate" }
   | { type: "put_secret"; name: GeneratedSecret; source: "generated" }
   | { type: "put_secret"; name: string; source: ".dev.vars" }
   | { type: "make_key"; tenant: string }
   | { type: "log_in" };
 
+/** The requested deployment. */
 export type Goal = {
   target: Target;
   tenant: string;
-  /** Names of the provider keys in `.dev.vars` that the Worker is to get. */
+  /** Names of the provider keys that are copied from `.dev.vars` to the Worker. */
   providerKeys: readonly string[];
 };
 
-/** Secrets that are generated: session ids are derived from the first, the second seals keys. */
-export const GENERATED = ["MASTER_KEY", "SEALING_KEYS"] as const;
-export type GeneratedSecret = (typeof GENERATED)[number];
+/**
+ * Secrets that are generated: session ids are derived from MASTER_KEY, and SEALING_KEYS seal API
+ * keys.
+ */
+export const GENERATED_SECRETS = ["MASTER_KEY", "SEALING_KEYS"] as const;
+export type GeneratedSecret = (typeof GENERATED_SECRETS)[number];
 
 /**
- * The steps that are left, in order. Nothing that exists is created again, and no secret is
- * replaced. An existing Worker keeps the database and the bucket that it is bound to, so none is
- * created for it. The upload, the migrations and the login run each time: an interrupted run may
- * have left any of them unfinished.
+ * The remaining steps, in order. Existing resources are not created again, and no secret is
+ * replaced. An existing Worker keeps the database and the bucket to which it is bound, so no
+ * database or bucket is created for it. The upload, the migrations and the login run each time,
+ * because an interrupted run may have left them unfinished.
  */
-export function firstDeployPlan({ target, tenant, providerKeys }: Goal, found: Inventory): Step[] {
+export function firstDeployPlan(
+  { target, tenant, providerKeys }: Goal,
+  inventory: Inventory,
+): Step[] {
   const { worker, database, bucket } = target;
-  const isNew = found.secrets === null;
-  const lacksDatabase = isNew && !database.hasId && !found.databases.includes(database.name);
-  const lacksBucket = isNew && !found.buckets.includes(bucket.name);
-  const secrets = new Set<string>(found.secrets);
+  const isNew = inventory.secrets === null;
+  const lacksDatabase = isNew && !database.hasId && !inventory.databases.includes(database.name);
+  const lacksBucket = isNew && !inventory.buckets.includes(bucket.name);
+  const secrets = new Set<string>(inventory.secrets);
   return [
     ...(lacksDatabase ? [{ type: "create_database", name: database.name } as const] : []),
     ...(lacksBucket ? [{ type: "create_bucket", name: bucket.name } as const] : []),
-    { type: "deploy", worker, named: isNew },
+    { type: "deploy", worker, hasNames: isNew },
     { type: "migrate" },
-    ...GENERATED.filter((name) => !secrets.has(name)).map(
+    ...GENERATED_SECRETS.filter((name) => !secrets.has(name)).map(
       (name): Step => ({ type: "put_secret", name, source: "generated" }),
     ),
     ...providerKeys
@@ -63,10 +70,10 @@ export function firstDeployPlan({ target, tenant, providerKeys }: Goal, found: I
   ];
 }
 
-/** The plan for an account that has nothing yet. */
+/** An account without any resource of the service. */
 export const EMPTY_ACCOUNT: Inventory = { databases: [], buckets: [], secrets: null };
 
-/** A step in words, for the terminal. */
+/** Describes a step, for the terminal. */
 export function describeStep(step: Step): string {
   switch (step.type) {
     case "create_database":
@@ -88,24 +95,24 @@ export function describeStep(step: Step): string {
   }
 }
 
-/** The plan in words, for a dry run, which cannot know what exists. */
+/** Describes the plan of a dry run. A dry run cannot know which resources exist. */
 export const planInWords = (steps: readonly Step[]): string[] => [
   "A dry run changes nothing and needs no network. Without --dry-run, these steps follow:",
   ...steps.map((step, index) => `  ${index + 1}. ${describeStep(step)}`),
   "What exists already is not created again, and no secret is replaced.",
 ];
 
-/** Keys of the team that is asked by default. */
-const DEFAULT_TEAM = [
+/** The keys that the default team needs. Where there are two names, one of them must be set. */
+const DEFAULT_TEAM_KEYS = [
   ["OPENAI_API_KEY"],
   ["ANTHROPIC_API_KEY"],
   ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
 ];
 const QUESTION = '"Which database suits a shop with 40 orders a day?"';
 
-/** The commands that follow a deployment whose Worker has these secrets. */
+/** The commands that the user can run next, after a deployment whose Worker has these secrets. */
 export function nextCommands(secrets: readonly string[]): string[] {
-  if (DEFAULT_TEAM.every((names) => names.some((name) => secrets.includes(name))))
+  if (DEFAULT_TEAM_KEYS.every((names) => names.some((name) => secrets.includes(name))))
     return [`npm run ask -- ${QUESTION}`];
   const ask = `npm run ask -- --config one-provider ${QUESTION}`;
   return secrets.includes("OPENAI_API_KEY")

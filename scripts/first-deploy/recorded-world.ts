@@ -21,30 +21,34 @@ export const GOAL: Goal = {
   providerKeys: ["OPENAI_API_KEY"],
 };
 
-/** Ends a run as a kill would: at a call of a port, before or after its effect. */
-export class Cut extends Error {}
-export type CutPoint = { call: number; phase: "before" | "after" };
+/**
+ * Ends a run like a killed process: at a call of a port, before or after the effect of the call.
+ */
+export class Interruption extends Error {}
+/** `call` is the number of the call of a port, counted from 0. */
+export type InterruptionPoint = { call: number; phase: "before" | "after" };
 
-/** This machine and an account. Both outlive a run that is cut. */
+/** This machine and an account. Both keep their state after an interrupted run. */
 export class World {
   readonly account = new RecordedAccount();
   saved: SavedSecrets = {};
-  readonly stored = new Map<string, string>();
-  readonly said: string[] = [];
-  /** Replies that replace those of the account, by the start of the command. */
-  readonly failing = new Map<string, Reply>();
-  /** Responses of the service to checks of the key, before those that depend on the key. */
+  /** The command line's keys, by server. */
+  readonly storedKeys = new Map<string, string>();
+  readonly printed: string[] = [];
+  /** Replies that replace replies of the account, by the beginning of the command. */
+  readonly replacedReplies = new Map<string, Reply>();
+  /** Responses of the service to the first checks of a key. Later responses depend on the key. */
   checks: KeyCheck[] = [];
   /** Waits between checks, in milliseconds. */
   readonly waits: number[] = [];
-  /** Wrangler's options of a run. */
+  /** Options of wrangler that every run passes. */
   options = ["--config", "wrangler.toml"];
   portCalls = 0;
   #random = 0;
 
-  async run(goal: Goal = GOAL, cut: CutPoint | null = null): Promise<Deployment> {
+  async run(goal: Goal = GOAL, interruption: InterruptionPoint | null = null): Promise<Deployment> {
     this.portCalls = 0;
-    return firstDeploy(goal, this.#ports(cut));
+    return firstDeploy(goal, this.#ports(interruption));
   }
 
   /** Runs to the end and returns the problem's message; "" if there is none. */
@@ -58,14 +62,16 @@ export class World {
     }
   }
 
-  #ports(cut: CutPoint | null): DeployPorts {
-    /** Effects are synchronous, so a cut is before or after one, never inside. */
+  #ports(interruption: InterruptionPoint | null): DeployPorts {
+    /**
+     * Effects are synchronous, so an interruption is before or after an effect, never during it.
+     */
     const step = async <Value>(effect: () => Value): Promise<Value> => {
-      const isCut = cut?.call === this.portCalls;
+      const isInterrupted = interruption?.call === this.portCalls;
       this.portCalls += 1;
-      if (isCut && cut?.phase === "before") throw new Cut();
+      if (isInterrupted && interruption?.phase === "before") throw new Interruption();
       const value = effect();
-      if (isCut) throw new Cut();
+      if (isInterrupted) throw new Interruption();
       return value;
     };
     return {
@@ -80,8 +86,8 @@ export class World {
           }),
       },
       providerKey: () => PROVIDER_KEY,
-      storeKey: (server, key) => step(() => void this.stored.set(server, key)),
-      storedKey: (server) => step(() => this.stored.get(server) ?? null),
+      storeKey: (server, key) => step(() => void this.storedKeys.set(server, key)),
+      storedKey: (server) => step(() => this.storedKeys.get(server) ?? null),
       checkKey: (_, key) => step(() => this.checks.shift() ?? this.#checkOf(key)),
       wait: async (ms) => void this.waits.push(ms),
       random: (bytes) => {
@@ -89,26 +95,27 @@ export class World {
         return new Uint8Array(bytes).fill(this.#random);
       },
       now: () => 1_764_115_200_000 + this.#random,
-      say: (line) => void this.said.push(line),
+      print: (line) => void this.printed.push(line),
     };
   }
 
   #wrangler(args: readonly string[], input?: string): Reply {
-    const [, reply] = [...this.failing].find(([start]) => args.join(" ").startsWith(start)) ?? [];
+    const [, reply] =
+      [...this.replacedReplies].find(([start]) => args.join(" ").startsWith(start)) ?? [];
     return reply ?? this.account.run(args, input);
   }
 
-  #checkOf = (key: string): KeyCheck => ({ type: this.keyIsKnown(key) ? "accepted" : "refused" });
+  #checkOf = (key: string): KeyCheck => ({ type: this.isKeyKnown(key) ? "accepted" : "refused" });
 
-  keyIsKnown(key: string): boolean {
+  isKeyKnown(key: string): boolean {
     const { id = "", secret = "" } = parseKey(key) ?? {};
-    const { keyRows, revoked } = this.account;
+    const { keyRows, revokedKeys } = this.account;
     const hash = createHash("sha256").update(secret).digest("hex");
-    return keyRows.get(id) === hash && !revoked.has(id);
+    return keyRows.get(id) === hash && !revokedKeys.has(id);
   }
 
   /** Revokes the key that is stored on this machine. */
   revokeStoredKey(): void {
-    this.account.revoked.add(parseKey(this.stored.get(SERVER) ?? "")?.id ?? "");
+    this.account.revokedKeys.add(parseKey(this.storedKeys.get(SERVER) ?? "")?.id ?? "");
   }
 }

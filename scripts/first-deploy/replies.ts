@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
 
-/** One finished wrangler command. */
+/** The result of a wrangler command. */
 export type Reply = { code: number; stdout: string; stderr: string };
 
 const AccountsSchema = z.looseObject({
@@ -10,11 +10,13 @@ const AccountsSchema = z.looseObject({
 const DatabasesSchema = z.array(z.looseObject({ name: z.string(), uuid: z.string() }));
 const SecretsSchema = z.array(z.looseObject({ name: z.string() }));
 
-/** JSON in the output of a command. Notices may precede it. Throws if there is none. */
-function jsonIn(printed: string): unknown {
-  const from = printed.search(/^[[{]/m);
-  if (from < 0) throw new Error(`wrangler printed no JSON:\n${printed}`);
-  return JSON.parse(printed.slice(from));
+/**
+ * Parses the JSON in the output of a command. Notices may precede the JSON. Throws without JSON.
+ */
+function jsonIn(output: string): unknown {
+  const start = output.search(/^[[{]/m);
+  if (start < 0) throw new Error(`wrangler printed no JSON:\n${output}`);
+  return JSON.parse(output.slice(start));
 }
 
 export type Account = { id: string; name: string };
@@ -50,6 +52,6 @@ export function addressIn({ stdout }: Reply): string | null {
   return domain === undefined ? null : `https://${domain}`;
 }
 
-/** All output without colours. */
+/** The complete output, without colours. */
 export const textOf = ({ stdout, stderr }: Reply): string =>
   stripVTControlCharacters(`${stdout}\n${stderr}`);

@@ -5,9 +5,9 @@ import type { GeneratedSecret } from "./plan";
 
 /**
  * The copy of a deployment's generated secrets on this machine, because Cloudflare never shows a
- * secret again. A value is stored here before it is sent. A run that was interrupted in between
- * sends the same value again, so that a secret never changes. `FIRST_KEY` is here only until the
- * command line is logged in.
+ * secret again. A value is stored here before it is sent. After an interruption between the two,
+ * the next run sends the same value, so that a secret never changes. `FIRST_KEY` is stored only
+ * until the command line is logged in.
  */
 export type SavedSecrets = { [Name in GeneratedSecret | "FIRST_KEY"]?: string };
 
@@ -15,7 +15,7 @@ const NAMES = ["MASTER_KEY", "SEALING_KEYS", "FIRST_KEY"] as const;
 const HEADER =
   "# Secrets of a deployment. Keep a copy: Cloudflare does not show them again, and sessions and stored keys depend on them.\n";
 
-/** The file of one Worker in one account. */
+/** Path of the file with the secrets of one Worker in one account. */
 export const savedSecretsFile = (worker: string, account: string): string =>
   path.join(".deployed", `${worker}.${account}.vars`);
 
@@ -39,11 +39,11 @@ export async function readSavedSecrets(file: string): Promise<SavedSecrets> {
   }
 }
 
-/** Readable by its owner alone, and never half written. */
+/** Writes the file atomically. Only its owner can read it. */
 export async function writeSavedSecrets(file: string, secrets: SavedSecrets): Promise<void> {
-  const draft = `${file}.${process.pid}`;
+  const temporaryFile = `${file}.${process.pid}`;
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-  await writeFile(draft, savedSecretsText(secrets), { mode: 0o600 });
-  await chmod(draft, 0o600);
-  await rename(draft, file);
+  await writeFile(temporaryFile, savedSecretsText(secrets), { mode: 0o600 });
+  await chmod(temporaryFile, 0o600);
+  await rename(temporaryFile, file);
 }

@@ -1,4 +1,4 @@
-/** What a first deployment creates, as the wrangler configuration names it. */
+/** The Worker, database and bucket of a first deployment, with their names. */
 export type Target = {
   worker: string;
   database: Resource;

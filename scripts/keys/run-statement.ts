@@ -21,8 +21,8 @@ export const statementArgs = (sql: string, remote: boolean): string[] => [
 ];
 
 /** The rows in the output of such a command. */
-export function rowsIn(printed: string): Record<string, unknown>[] {
-  const from = printed.indexOf("[");
-  const result = ResultSchema.parse(JSON.parse(from < 0 ? "[]" : printed.slice(from)));
+export function rowsIn(output: string): Record<string, unknown>[] {
+  const start = output.indexOf("[");
+  const result = ResultSchema.parse(JSON.parse(start < 0 ? "[]" : output.slice(start)));
   return result.flatMap(({ results }) => results ?? []);
 }

@@ -16,7 +16,8 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ["NO_COLOR", "Any value switches colours off."],
 ];
 
-const SILENT = {
+/** Input and output for a program that is only inspected and never run. */
+const SILENT_IO = {
   stdin: new PassThrough(),
   stdout: { write: () => undefined },
   stderr: { write: () => undefined },
@@ -28,16 +29,16 @@ const SILENT = {
 };
 
 export function cliPage(): string {
-  const program = commandLine({ io: SILENT, end: () => undefined });
+  const program = commandLine({ io: SILENT_IO, end: () => undefined });
   return page(
     "# Command line",
     INTRO,
-    ...leavesOf(program).flatMap(commandBlocks),
+    ...runnableCommands(program).flatMap(commandBlocks),
     "## In a conversation",
     "`massgen-edge` without a question opens a conversation. These commands work there:",
     table(
       ["Command", "Meaning"],
-      slashCommandUsages().map(([usage = "", says = ""]) => [code(usage), sentence(says)]),
+      slashCommandUsages().map(([usage = "", meaning = ""]) => [code(usage), sentence(meaning)]),
     ),
     "## Environment",
     table(
@@ -51,21 +52,25 @@ export function cliPage(): string {
 }
 
 const exitRows = (): string[][] =>
-  Object.values(EXIT_MEANINGS).map((meaning, nth) => [
-    /\d+/.exec(exitCodeLines()[nth] ?? "")?.[0] ?? "",
+  Object.values(EXIT_MEANINGS).map((meaning, index) => [
+    /\d+/.exec(exitCodeLines()[index] ?? "")?.[0] ?? "",
     sentence(meaning),
   ]);
 
-type Leaf = { path: string; command: Command };
+type RunnableCommand = { path: string; command: Command };
 
-/** `keys create`, not `keys`, which is only a group. */
-function leavesOf(command: Command, path: readonly string[] = []): Leaf[] {
-  const inner = command.commands.filter((each) => each.name() !== "help");
-  if (inner.length === 0) return [{ path: path.join(" "), command }];
-  return inner.flatMap((each) => leavesOf(each, [...path, each.name()]));
+/**
+ * The commands that can be run, such as `keys create`. Omits groups of commands, such as `keys`.
+ */
+function runnableCommands(command: Command, path: readonly string[] = []): RunnableCommand[] {
+  const subcommands = command.commands.filter((subcommand) => subcommand.name() !== "help");
+  if (subcommands.length === 0) return [{ path: path.join(" "), command }];
+  return subcommands.flatMap((subcommand) =>
+    runnableCommands(subcommand, [...path, subcommand.name()]),
+  );
 }
 
-function commandBlocks({ path, command }: Leaf): string[] {
+function commandBlocks({ path, command }: RunnableCommand): string[] {
   const args = command.registeredArguments.map((argument) => {
     const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
     return argument.required ? `<${name}>` : `[${name}]`;
@@ -80,8 +85,8 @@ function commandBlocks({ path, command }: Leaf): string[] {
       : [
           table(
             ["Argument", "Meaning"],
-            command.registeredArguments.map((argument, nth) => [
-              code(args[nth] ?? ""),
+            command.registeredArguments.map((argument, index) => [
+              code(args[index] ?? ""),
               sentence(argument.description),
             ]),
           ),

@@ -1,14 +1,17 @@
 /**
- * Doc comments of TypeScript sources, by the name they precede. Reference pages show them, so that
- * the meaning of a limit is written once, beside the code.
+ * Reads the doc comments of TypeScript sources, by the name that follows each comment. Reference
+ * pages show these comments, so that the meaning of a limit is written only once, beside the code.
  */
 
-/** A blank line between a comment and a name separates them: the comment is that of the file. */
+/**
+ * A doc comment and the name that follows it. A comment with a blank line after it does not match,
+ * because it describes the file.
+ */
 const COMMENT = /\/\*\*((?:[^*]|\*(?!\/))*)\*\/ *\n? *(?:export const )?([A-Za-z_]\w*)\b/g;
 
 /**
- * The members of a constant or type as source text; the whole source if it is `null`. Comments of
- * other declarations with the same names are thus excluded.
+ * The source text of a constant or type; the whole source if `name` is `null`. So comments of other
+ * declarations whose members have the same names are excluded.
  */
 export function declarationOf(source: string, name: string | null): string {
   if (name === null) return source;
@@ -18,7 +21,9 @@ export function declarationOf(source: string, name: string | null): string {
   return text;
 }
 
-/** The comment in front of each name. A name with two comments has the first. */
+/**
+ * The comment before each name. If a name occurs twice with a comment, the first comment is used.
+ */
 export function commentsOf(source: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const [, comment = "", name = ""] of source.matchAll(COMMENT)) {

@@ -10,7 +10,7 @@ Parameters of models (\`temperature\`, \`max_tokens\` …) differ by wire format
 A key in none of these tables is an error, with line and column. Keys under "Ignored" are accepted and have no effect.
 Keys under "Not supported" are refused unless their value switches the feature off ([values](#off)).`;
 
-/** Sections of the config by their place; `orchestrator.coordination` is one. */
+/** The sections of the page. `path` is the place of a section in the JSON schema. */
 const SECTIONS: readonly { title: string; path: string }[] = [
   { title: "Top level", path: "" },
   { title: "agents", path: "$defs.agent" },
@@ -33,7 +33,7 @@ const SECTIONS: readonly { title: string; path: string }[] = [
   { title: "mcp_servers.auth", path: "$defs.mcp-servers.anyOf.0.items.properties.auth" },
 ];
 
-/** The section that explains a type, by the name of its definition. */
+/** The anchor of the section that explains a type, by the name of the type in the JSON schema. */
 const TYPE_SECTIONS: Readonly<Record<string, string>> = {
   agent: "agents",
   backend: "agentsbackend",
@@ -57,57 +57,61 @@ export function configPage(): string {
     INTRO,
     ...SECTIONS.flatMap(({ title, path }) => [
       `## ${path === "" ? title : code(title)}`,
-      ...sectionBlocks(ShapeSchema.parse(at(root, path)), ShapeSchema.parse(root)),
+      ...sectionBlocks(ShapeSchema.parse(valueAt(root, path)), ShapeSchema.parse(root)),
     ]),
     "## `off`",
     OFF,
   );
 }
 
-const at = (value: unknown, path: string): unknown =>
+const valueAt = (value: unknown, path: string): unknown =>
   path === ""
     ? value
     : path
         .split(".")
         .reduce<unknown>(
-          (of, key) => (typeof of === "object" && of !== null ? Reflect.get(of, key) : undefined),
+          (node, key) =>
+            typeof node === "object" && node !== null ? Reflect.get(node, key) : undefined,
           value,
         );
 
 function sectionBlocks({ properties = {} }: Shape, { $defs = {} }: Shape): string[] {
-  const all = Object.entries(properties).map(([key, shape]): [string, Shape] => {
+  const entries = Object.entries(properties).map(([key, shape]): [string, Shape] => {
     const target = $defs[(shape.$ref ?? "").split("/").at(-1) ?? ""];
     return [key, { ...shape, description: shape.description ?? target?.description }];
   });
-  const having = (pattern: RegExp) =>
-    all.filter(([, { description }]) => pattern.test(description ?? ""));
-  const [ignored, refused] = [having(IGNORED), having(REFUSED)];
-  const obeyed = all.filter((entry) => !ignored.includes(entry) && !refused.includes(entry));
+  const entriesWith = (pattern: RegExp) =>
+    entries.filter(([, { description }]) => pattern.test(description ?? ""));
+  const [ignored, refused] = [entriesWith(IGNORED), entriesWith(REFUSED)];
+  const supported = entries.filter((entry) => !ignored.includes(entry) && !refused.includes(entry));
   return [
-    table(["Key", "Type", "Default", "Meaning"], obeyed.map(row)),
+    table(["Key", "Type", "Default", "Meaning"], supported.map(keyRow)),
     ...(ignored.length === 0
       ? []
-      : ["Ignored:", table(["Key", "Reason"], ignored.map(without(IGNORED)))]),
+      : ["Ignored:", table(["Key", "Reason"], ignored.map(rowWithoutPrefix(IGNORED)))]),
     ...(refused.length === 0
       ? []
-      : ["Not supported:", table(["Key", "Feature and remedy"], refused.map(without(REFUSED)))]),
+      : [
+          "Not supported:",
+          table(["Key", "Feature and remedy"], refused.map(rowWithoutPrefix(REFUSED))),
+        ]),
   ];
 }
 
-function linked(name: string): string {
+function linkToSection(name: string): string {
   const section = TYPE_SECTIONS[name];
   if (section === undefined) throw new Error(`The page about configs does not explain ${name}.`);
   return `[${code(name)}](#${section})`;
 }
 
-const row = ([key, shape]: [string, Shape]): string[] => [
+const keyRow = ([key, shape]: [string, Shape]): string[] => [
   code(key),
-  typeText(shape, linked),
+  typeText(shape, linkToSection),
   shape.default === undefined ? "" : code(JSON.stringify(shape.default)),
   sentence(shape.description ?? ""),
 ];
 
-const without =
+const rowWithoutPrefix =
   (prefix: RegExp) =>
   ([key, { description = "" }]: [string, Shape]): string[] => [
     code(key),

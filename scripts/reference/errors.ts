@@ -18,7 +18,7 @@ export function errorsPage(): string {
     ),
     "## Configs",
     "The `errors` of a 422 `config_invalid` list the problems, each with one of these codes, a line and a column.",
-    meanings("Code", PROBLEM_MEANINGS),
+    meaningsTable("Code", PROBLEM_MEANINGS),
     "## Features that are not supported",
     "A problem with the code `not_served` has the name of the feature in `need`.",
     table(
@@ -31,21 +31,21 @@ export function errorsPage(): string {
     ),
     "## Model calls",
     "`call.failed` has one of these classes in `class`.",
-    meanings("Class", FAILURE_MEANINGS),
+    meaningsTable("Class", FAILURE_MEANINGS),
     "## End of coordination",
     "`attempt.settled` has one of these in `ended_by`.",
-    meanings("Reason", ENDED_BY_MEANINGS),
+    meaningsTable("Reason", ENDED_BY_MEANINGS),
   );
 }
 
-/** A need can also be a feature that a deployment may lack; sessions of this service have it. */
+/** Whether sessions of this service have a feature that other deployments may lack. */
 const isServed = (need: NeedId): boolean =>
   Object.entries(SERVED).some(([feature, served]) => feature === need && served);
 
-const meanings = (head: string, of: Readonly<Record<string, string>>): string =>
+const meaningsTable = (header: string, meanings: Readonly<Record<string, string>>): string =>
   table(
-    [head, "Meaning"],
-    Object.entries(of).map(([name, meaning]) => [code(name), meaning]),
+    [header, "Meaning"],
+    Object.entries(meanings).map(([name, meaning]) => [code(name), meaning]),
   );
 
 const isCode = (name: string): name is ErrorCode => name in CODE_MEANINGS;

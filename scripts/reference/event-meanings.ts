@@ -1,6 +1,6 @@
 import type { EventType } from "../../src/protocol/events";
 
-/** One sentence for each event. A new type does not compile until it has one. */
+/** The meaning of each event. A new event type does not compile until it has a meaning. */
 export const EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
   "session.created": "The session exists. It carries the team's rules as plain data.",
   "turn.started": "A question was accepted. It carries the aliases, the budget and the deadline.",

@@ -14,7 +14,7 @@ and rename or remove none.`;
 export function eventsPage(): string {
   const root = shapeOf(SessionEventSchema);
   const shapes = new Map(
-    SessionEventSchema.options.map((of) => [of.shape.type.value, shapeOf(of)]),
+    SessionEventSchema.options.map((option) => [option.shape.type.value, shapeOf(option)]),
   );
   const types = Object.keys(EVENT_MEANINGS).filter(isType);
   return page(

@@ -2,12 +2,13 @@ import { code, sentence } from "./markdown";
 import type { Shape } from "./schema";
 import { type Link, typeText } from "./shape-text";
 
-/** Prefix of the names of fields, and the condition under which an object has them. */
+/** The prefix of the names of fields, and the condition under which an object has these fields. */
 type Place = { prefix: string; condition: string };
 
 /**
- * Rows of a table with the fields of an object: name, type, meaning. Fields of objects without a
- * name of their own follow their field, as `links.turn` or `requests[].kind`.
+ * The rows of a table with the fields of an object: name, type, meaning. If the type of a field is
+ * an unnamed object, the fields of this object follow, with names such as `links.turn` or
+ * `requests[].kind`.
  */
 export function fieldRows(
   { properties = {}, required = [] }: Shape,
@@ -36,7 +37,10 @@ function innerRows(field: Shape, link: Link, { prefix, condition }: Place): stri
   );
 }
 
-/** `, if type is "image"`: the constant field that selects a variant; empty if it has none. */
+/**
+ * The condition of a variant, such as `, if type is "image"`. It names the constant field that
+ * selects the variant. Returns "" if the variant has no constant field.
+ */
 function conditionOf({ properties = {} }: Shape, link: Link): string {
   const [name, field] =
     Object.entries(properties).find(

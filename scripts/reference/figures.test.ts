@@ -12,7 +12,7 @@ import {
 import { hostingCost } from "./hosting-cost";
 import { PAGES_WITH_FIGURES } from "./pages";
 
-const record = (data: FigureFile[string]["data"], lines?: FigureFile[string]["lines"]) => ({
+const figureRecord = (data: FigureFile[string]["data"], lines?: FigureFile[string]["lines"]) => ({
   command: "npm run bench",
   takenAt: "2026-11-23",
   commit: "abc",
@@ -22,7 +22,7 @@ const record = (data: FigureFile[string]["data"], lines?: FigureFile[string]["li
 });
 const LINE = { figure: "  quick", measured: "3 ms", runs: "7", bound: "2 ms" };
 const FILE: FigureFile = {
-  quick: record({ ms: { median: 12.34 }, readers: [{ count: 1000 }] }, [
+  quick: figureRecord({ ms: { median: 12.34 }, readers: [{ count: 1000 }] }, [
     LINE,
     { ...LINE, figure: "slow", aim: "< 5: met" },
   ]),
@@ -54,12 +54,12 @@ describe("figures in documents", () => {
     expect(() => figureNamed(name, read)).toThrow();
   });
 
-  it("a table shows every line of a file, and is the same the second time", () => {
+  it("a table contains every line of a file, and does not change if it is written again", () => {
     const text = "Before\n\n<!-- lines: bench -->\nold\n<!-- /lines -->\n\nAfter\n";
-    const once = placeFigures(text, read);
-    expect(once).toContain("| quick | 3 ms | 7 | 2 ms | – |");
-    expect(once).toContain("| slow | 3 ms | 7 | 2 ms | < 5: met |");
-    expect(placeFigures(once, read)).toBe(once);
+    const placed = placeFigures(text, read);
+    expect(placed).toContain("| quick | 3 ms | 7 | 2 ms | – |");
+    expect(placed).toContain("| slow | 3 ms | 7 | 2 ms | < 5: met |");
+    expect(placeFigures(placed, read)).toBe(placed);
   });
 
   it("every file with figures is well formed", () => {
@@ -81,10 +81,10 @@ describe("figures in documents", () => {
 
 const UNITS =
   "ms|s|µs|[KMG]i?B|%|tests|kills|seeds|sessions|runs|readers|events|disconnects|bugs|rows";
-/** Definitions and aims, which nobody measures. */
+/** Numbers in definitions and aims, which are not measured. */
 const EXCEPTIONS = /aim (?:is )?[\d.,]+ (?:ms|s)|95 % of events/g;
 
-/** Numbers with a unit that are not between the markers of a figure. */
+/** Finds numbers with a unit that are not between the markers of a figure. */
 const measuredByHand = (text: string): string[] => {
   const prose = text
     .replaceAll(/^```.*?^```/gms, "")
@@ -103,13 +103,13 @@ describe("measurements that are written by hand", () => {
     expect(measuredByHand(readFileSync("README.md", "utf8"))).toEqual([]);
   });
 
-  it("no page outside the list has markers", () => {
+  it("no page outside the list has markers of figures", () => {
     const pages = readdirSync("docs", { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".md"))
       .map((file) => path.join("docs", file));
-    const marked = pages.filter((file) =>
+    const pagesWithMarkers = pages.filter((file) =>
       /<!-- (?:figure|lines): /.test(readFileSync(file, "utf8")),
     );
-    expect(marked.filter((file) => !PAGES_WITH_FIGURES.includes(file))).toEqual([]);
+    expect(pagesWithMarkers.filter((file) => !PAGES_WITH_FIGURES.includes(file))).toEqual([]);
   });
 });

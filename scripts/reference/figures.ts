@@ -7,11 +7,11 @@ import { grouped, table } from "./markdown";
  * Figures in documents. Commands with `--record` write them to JSON files in `docs/proof/data`, and
  * `npm run docs` copies them into the documents, between two markers:
  *
- * - `<!-- figure: bench.cancel.disk.closed.median .1 -->8.3<!-- /figure -->`: the file, the record,
- *   the path of the value in the record's data, and the digits after the point (omitted: as
- *   stored). After `@` follows a path in the record itself, such as `bench.cancel@commit` or
- *   `bench.cancel@lines.0.aim`.
- * - `<!-- lines: bench -->…<!-- /lines -->`: the table of all lines of a file.
+ * - `<!-- figure: bench.cancel.disk.closed.median .1 -->8.3<!-- /figure -->` names the file, the
+ *   record, the path of the value in the record's data, and the number of digits after the point.
+ *   If the number is omitted, the value is shown as it is stored. A path after `@` is a path in the
+ *   record itself, such as `bench.cancel@commit` or `bench.cancel@lines.0.aim`.
+ * - `<!-- lines: bench -->…<!-- /lines -->` contains the table of all lines of a file.
  */
 export const DATA_FOLDER = "docs/proof/data";
 
@@ -23,7 +23,7 @@ export const LineSchema = z.strictObject({
   aim: z.string().exactOptional(),
 });
 
-/** What one run of a command measured, where and when. */
+/** The measurements of one run of a command, with its date, commit and machine. */
 const FigureRecordSchema = z.strictObject({
   command: z.string(),
   /** The day, in UTC. */
@@ -40,45 +40,48 @@ export const FigureFileSchema = z.record(z.string(), FigureRecordSchema);
 export type FigureFile = z.infer<typeof FigureFileSchema>;
 
 export const MARKER = /<!-- figure: ([^\s>]+)(?: \.(\d))? -->(.*?)<!-- \/figure -->/g;
-const LINES = /(<!-- lines: (\S+) -->)\n.*?\n(<!-- \/lines -->)/gs;
+const LINES_MARKER = /(<!-- lines: (\S+) -->)\n.*?\n(<!-- \/lines -->)/gs;
 
-/** The text with the present figures between its markers. Throws if a figure does not exist. */
+/** Writes the current figures between the markers of a text. Throws if a figure does not exist. */
 export function placeFigures(text: string, read: (file: string) => FigureFile): string {
   return text
     .replaceAll(MARKER, (_, name: string, digits: string | undefined) => {
-      const shown = show(figureNamed(name, read), digits === undefined ? null : Number(digits));
+      const formatted = formatFigure(
+        figureNamed(name, read),
+        digits === undefined ? null : Number(digits),
+      );
       const format = digits === undefined ? "" : ` .${digits}`;
-      return `<!-- figure: ${name}${format} -->${shown}<!-- /figure -->`;
+      return `<!-- figure: ${name}${format} -->${formatted}<!-- /figure -->`;
     })
     .replaceAll(
-      LINES,
+      LINES_MARKER,
       (_, start: string, file: string, end: string) =>
-        `${start}\n\n${linesOf(read(file))}\n\n${end}`,
+        `${start}\n\n${linesTable(read(file))}\n\n${end}`,
     );
 }
 
-/** A figure by its name in a marker. Throws if it does not exist. */
+/** Finds a figure by its name in a marker. Throws if the figure does not exist. */
 export function figureNamed(name: string, read: (file: string) => FigureFile): string | number {
   const [place = "", field] = name.split("@");
-  const [file = "", key = "", ...steps] = place.split(".");
+  const [file = "", key = "", ...pathParts] = place.split(".");
   const record = read(file)[key];
   if (!record) throw new Error(`There is no record ${key} in the figures ${file}.`);
   const value =
     field === undefined
-      ? steps.reduce(inside, record.data)
-      : field.split(".").reduce<unknown>(inside, record);
+      ? pathParts.reduce(fieldOf, record.data)
+      : field.split(".").reduce<unknown>(fieldOf, record);
   if (typeof value === "number" || typeof value === "string") return value;
   throw new Error(`${name} is no figure of ${file}.`);
 }
 
-function inside(value: unknown, step: string): unknown {
+function fieldOf(value: unknown, step: string): unknown {
   if (Array.isArray(value)) return value[Number(step)];
   return value !== null && typeof value === "object"
     ? Object.entries(value).find(([name]) => name === step)?.[1]
     : undefined;
 }
 
-function show(value: string | number, digits: number | null): string {
+function formatFigure(value: string | number, digits: number | null): string {
   if (typeof value === "string") return value;
   if (digits === null) return grouped(value);
   return value.toLocaleString("en-US", {
@@ -87,7 +90,7 @@ function show(value: string | number, digits: number | null): string {
   });
 }
 
-function linesOf(file: FigureFile): string {
+function linesTable(file: FigureFile): string {
   const rows = Object.values(file).flatMap(({ lines = [] }) =>
     lines.map(({ figure, measured, runs, bound, aim = "" }) => [
       figure.trim(),
@@ -100,6 +103,6 @@ function linesOf(file: FigureFile): string {
   return table(["Figure", "Measured", "Runs", "Lower bound, same run", "Aim"], rows);
 }
 
-/** The records of a file in `docs/proof/data`. Throws if the file is missing or malformed. */
+/** Reads the records of a file in `docs/proof/data`. Throws if the file is missing or malformed. */
 export const readFigures = (file: string): FigureFile =>
   FigureFileSchema.parse(JSON.parse(readFileSync(path.join(DATA_FOLDER, `${file}.json`), "utf8")));

@@ -11,14 +11,15 @@ const PRICES_PER_MILLION = {
 } as const;
 
 /**
- * Three agents that work for five minutes while a client watches. `requests`: six, and one alarm
- * every ten seconds. `objectMb`: the memory for which the platform charges.
+ * The run whose cost is computed: three agents work for five minutes while a client follows them.
+ * The platform counts six requests and one alarm every ten seconds (`requests`), and charges for
+ * the memory of one object (`objectMb`).
  */
 const RUN = { seconds: 300, objectMb: 128, requests: 36, chunks: 10_000 } as const;
 
 /**
- * The prices, and the cost of hosting such a run, computed from the rows and the CPU time that
- * `npm run bench` measured.
+ * Computes the cost of hosting such a run from the rows and the CPU time that `npm run bench`
+ * measured. Returns the cost and the prices.
  */
 export function hostingCost(bench: FigureFile): FigureFile {
   const figure = (name: string): number => Number(figureNamed(`bench.${name}`, () => bench));
@@ -34,5 +35,5 @@ export function hostingCost(bench: FigureFile): FigureFile {
   return { run: { ...source, data }, prices: { ...source, data: { ...PRICES_PER_MILLION } } };
 }
 
-const priceOf = (what: keyof typeof PRICES_PER_MILLION, amount: number): number =>
-  (amount * PRICES_PER_MILLION[what]) / 1e6;
+const priceOf = (item: keyof typeof PRICES_PER_MILLION, amount: number): number =>
+  (amount * PRICES_PER_MILLION[item]) / 1e6;

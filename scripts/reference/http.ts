@@ -57,10 +57,10 @@ function operationBlocks(name: string, operation: Operation): string[] {
     parameter.schema ? typeText(parameter.schema, link) : "",
     sentence(parameter.description ?? ""),
   ]);
-  const answers = Object.entries(responses).map(([status, answer]) => [
+  const responseRows = Object.entries(responses).map(([status, response]) => [
     status,
-    mediaText(answer.content),
-    sentence(answer.description),
+    mediaText(response.content),
+    sentence(response.description),
   ]);
   return [
     `<a id="${operationId.toLowerCase()}"></a>\n\n### ${code(name)}`,
@@ -70,7 +70,7 @@ function operationBlocks(name: string, operation: Operation): string[] {
       ? []
       : [table(["Parameter", "In", "Type", "Meaning"], parameterRows)]),
     ...(requestBody ? [`Body: ${mediaText(requestBody.content)}.`] : []),
-    table(["Status", "Content", "Meaning"], answers),
+    table(["Status", "Content", "Meaning"], responseRows),
   ];
 }
 
@@ -80,9 +80,9 @@ const mediaText = (content: Operation["responses"][string]["content"] = {}): str
     .join("; ");
 
 function schemaBlocks(shape: Shape): string[] {
-  const kinds = [shape, ...(shape.allOf ?? [])].flatMap(({ oneOf }) => oneOf ?? []);
+  const variants = [shape, ...(shape.allOf ?? [])].flatMap(({ oneOf }) => oneOf ?? []);
   const text = shape.description === undefined ? [] : [sentence(shape.description)];
-  if (kinds.length > 10) return [...text, "One of the events; see [events](events.md)."];
+  if (variants.length > 10) return [...text, "One of the events; see [events](events.md)."];
   const fields = fieldRows(shape, link);
   if (fields.length > 0) return [...text, table(["Field", "Type", "Meaning"], fields)];
   return [...text, `Type: ${typeText(shape, link)}.`];

@@ -19,7 +19,10 @@ import { code, grouped, page, sentence, table } from "./markdown";
 const INTRO = `Every limit, with its value and its name in the code. Limits that a team or an
 operator can change are in [config](config.md) and [settings](settings.md).`;
 
-/** `commented`: the declaration with the comments of the values; omitted: the whole file. */
+/**
+ * A section of the page. `commented` names the declaration that contains the comments of the
+ * values; if it is omitted, the whole file is searched.
+ */
 type Group = {
   title: string;
   file: string;
@@ -101,14 +104,20 @@ export function limitsPage(): string {
 
 function groupBlocks({ title, file, values, commented }: Group): string[] {
   const source = readFileSync(file, "utf8");
-  const placeOf = (name: string) => source.search(new RegExp(`\\b${name}\\b\\s*[=:,]`));
-  // module loaders differ in the order of a module's exports
-  const inOrder = Object.entries(values).sort(([a], [b]) => placeOf(a) - placeOf(b));
-  const rows = inOrder.flatMap(([name, value]) =>
+  const positionOf = (name: string) => source.search(new RegExp(`\\b${name}\\b\\s*[=:,]`));
+  // The order of the source: module loaders differ in the order of a module's exports.
+  const sorted = Object.entries(values).sort(([a], [b]) => positionOf(a) - positionOf(b));
+  const rows = sorted.flatMap(([name, value]) =>
     typeof value === "number"
-      ? [limitRow({ source, of: commented ?? null, name, value })]
+      ? [limitRow({ source, declaration: commented ?? null, name, value })]
       : innerLimits(value).map(([inner, number]) =>
-          limitRow({ source, of: name, name: inner, value: number, label: `${name}.${inner}` }),
+          limitRow({
+            source,
+            declaration: name,
+            name: inner,
+            value: number,
+            label: `${name}.${inner}`,
+          }),
         ),
   );
   return [
@@ -118,18 +127,24 @@ function groupBlocks({ title, file, values, commented }: Group): string[] {
   ];
 }
 
-/** The limits of an exported object. Other exports have none. */
+/** The limits in an exported object. Other exports contain no limits. */
 const innerLimits = (value: unknown): [string, number][] =>
   typeof value === "object" && value !== null
     ? Object.entries(value).filter(([, inner]) => typeof inner === "number")
     : [];
 
-/** `of`: the declaration that contains the name; `null` for a constant of the module. */
-type Limit = { source: string; of: string | null; name: string; value: number; label?: string };
+/** `declaration` contains the name; `null` means that the name is a constant of the module. */
+type Limit = {
+  source: string;
+  declaration: string | null;
+  name: string;
+  value: number;
+  label?: string;
+};
 
-/** Throws if the limit has no doc comment of its own. */
-export function limitRow({ source, of, name, value, label = name }: Limit): string[] {
-  const meaning = commentsOf(declarationOf(source, of)).get(name);
+/** The table row of a limit. Throws if the limit has no doc comment of its own. */
+export function limitRow({ source, declaration, name, value, label = name }: Limit): string[] {
+  const meaning = commentsOf(declarationOf(source, declaration)).get(name);
   if (meaning === undefined)
     throw new Error(`The limit ${name} needs a doc comment of its own, for the page of limits.`);
   return [code(label), valueText(name, value), sentence(meaning)];
@@ -163,6 +178,9 @@ function bytes(value: number): string {
     [1024, "KiB"],
     [1_000, "kB"],
   ];
-  const [size, unit] = units.find(([of]) => value >= of && value % of === 0) ?? [1, "bytes"];
+  const [size, unit] = units.find(([unitSize]) => value >= unitSize && value % unitSize === 0) ?? [
+    1,
+    "bytes",
+  ];
   return `${grouped(value / size)} ${unit}`;
 }

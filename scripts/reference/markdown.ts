@@ -1,7 +1,7 @@
-/** A Markdown table; an empty cell becomes a dash, so that it does not look forgotten. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** Writes a Markdown table. An empty cell becomes a dash, so that it does not look forgotten. */
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map(toCell).join(" | ")} |`;
-  return [line(head), `|${head.map(() => "---").join("|")}|`, ...rows.map(line)].join("\n");
+  return [line(header), `|${header.map(() => "---").join("|")}|`, ...rows.map(line)].join("\n");
 }
 
 const toCell = (text: string): string =>
@@ -9,27 +9,29 @@ const toCell = (text: string): string =>
 
 export const code = (text: string): string => `\`${text}\``;
 
-/** A list of words in code style. */
-export const codes = (texts: readonly string[], between = ", "): string =>
-  texts.map(code).join(between);
+/** Writes a list of words in code style. */
+export const codes = (texts: readonly string[], separator = ", "): string =>
+  texts.map(code).join(separator);
 
-/** A number in English notation, in every locale. */
+/** Writes a number with commas between groups of digits, in every locale. */
 export const grouped = (number: number): string =>
   number.toLocaleString("en-US", { maximumFractionDigits: 6 });
 
-/** US dollars with all digits. */
+/** Writes US dollars with all digits. */
 export const usd = (number: number): string => `$${grouped(number)}`;
 
-/** A word at the start of a sentence, unless it is the name of the program. */
+/**
+ * The first word of a sentence, unless it is the name of the program, which stays in lower case.
+ */
 const FIRST_WORD = /^(?!massgen-edge\b)[a-z]+(?=[ ,:;.!?-]|$)/;
 
-/** A sentence: it starts with a capital letter and ends with a full stop. */
+/** Makes a text a sentence: it starts with a capital letter and ends with a full stop. */
 export function sentence(text: string): string {
   const flat = text.replaceAll(/\s+/g, " ").trim();
   if (flat === "") return "";
-  const first = FIRST_WORD.test(flat) ? flat.slice(0, 1).toUpperCase() + flat.slice(1) : flat;
-  return /[.!?]$/.test(first) ? first : `${first}.`;
+  const capitalized = FIRST_WORD.test(flat) ? flat.slice(0, 1).toUpperCase() + flat.slice(1) : flat;
+  return /[.!?]$/.test(capitalized) ? capitalized : `${capitalized}.`;
 }
 
-/** Headings, paragraphs and tables of a page, each a block. */
+/** Writes a page from its blocks: headings, paragraphs and tables. */
 export const page = (...blocks: readonly string[]): string => `${blocks.join("\n\n")}\n`;

@@ -27,21 +27,21 @@ export const PAGES_WITH_FIGURES: readonly string[] = [
 
 /** Every file that `npm run docs` writes, generated from data that the service itself uses. */
 export const GENERATED: readonly { file: string; make: () => string }[] = [
-  { file: "docs/reference/http.md", make: noted(httpPage) },
-  { file: "docs/reference/events.md", make: noted(eventsPage) },
-  { file: "docs/reference/config.md", make: noted(configPage) },
-  { file: "docs/reference/cli.md", make: noted(cliPage) },
-  { file: "docs/reference/settings.md", make: noted(settingsPage) },
-  { file: "docs/reference/limits.md", make: noted(limitsPage) },
-  { file: "docs/reference/errors.md", make: noted(errorsPage) },
-  { file: "docs/reference/providers.md", make: noted(providersPage) },
-  { file: "docs/decisions/README.md", make: noted(decisionsPage) },
+  { file: "docs/reference/http.md", make: withNotice(httpPage) },
+  { file: "docs/reference/events.md", make: withNotice(eventsPage) },
+  { file: "docs/reference/config.md", make: withNotice(configPage) },
+  { file: "docs/reference/cli.md", make: withNotice(cliPage) },
+  { file: "docs/reference/settings.md", make: withNotice(settingsPage) },
+  { file: "docs/reference/limits.md", make: withNotice(limitsPage) },
+  { file: "docs/reference/errors.md", make: withNotice(errorsPage) },
+  { file: "docs/reference/providers.md", make: withNotice(providersPage) },
+  { file: "docs/decisions/README.md", make: withNotice(decisionsPage) },
   { file: "docs/images/demo.svg", make: demoPicture },
   ...PAGES_WITH_FIGURES.map((file) => ({ file, make: () => pageWithFigures(file) })),
   { file: "configs/team.schema.json", make: () => `${JSON.stringify(teamSchema(), null, 2)}\n` },
 ];
 
-function noted(make: () => string): () => string {
+function withNotice(make: () => string): () => string {
   return () => `<!-- Written by \`npm run docs\`. Do not edit. -->\n\n${make()}`;
 }
 

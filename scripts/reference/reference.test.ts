@@ -14,7 +14,7 @@ describe("the generated files", () => {
     expect(isSame, `${file} is out of date. Run \`npm run docs\`.`).toBe(true);
   });
 
-  it("have a meaning for every variable of a backend type", () => {
+  it("contain a meaning for every variable of a backend type", () => {
     expect(OPERATOR_VARIABLES.filter((name) => PROVIDER_MEANINGS[name] === undefined)).toEqual([]);
     const settings = readFileSync("docs/reference/settings.md", "utf8");
     for (const name of KEY_NAMES) expect(settings).toContain(`\`${name}\``);
@@ -37,9 +37,9 @@ export const LIMITS = {
   other: 1, /* no doc comment */
 };`;
 
-  it("are the meanings of limits, each of which needs its own", () => {
-    const rowOf = (of: string | null, name: string, value: number) =>
-      limitRow({ source: `${SOURCE}\n`, of, name, value });
+  it("are the meanings of limits, and a limit without a comment is an error", () => {
+    const rowOf = (declaration: string | null, name: string, value: number) =>
+      limitRow({ source: `${SOURCE}\n`, declaration, name, value });
     expect(rowOf(null, "AGENTS", 3)).toEqual(["`AGENTS`", "3", "Most agents."]);
     expect(rowOf("LIMITS", "idleMs", 90_000)[1]).toBe("90 s");
     expect(() => rowOf(null, "UNEXPLAINED", 1)).toThrow("UNEXPLAINED needs a doc comment");
@@ -47,7 +47,7 @@ export const LIMITS = {
     expect(() => rowOf("LIMITS", "other", 1)).toThrow("other needs a doc comment");
   });
 
-  it("are found by the name they precede, on one line", () => {
+  it("are found by the name that follows them, and are joined to one line", () => {
     expect([...commentsOf(SOURCE)]).toEqual([
       ["AGENTS", "Most agents."],
       ["idleMs", "How long a call may be silent; in ms."],
@@ -55,16 +55,16 @@ export const LIMITS = {
   });
 });
 
-it("rows of fields include those of unnamed objects, lists, maps and variants", () => {
-  const named = (name: string) => ({ properties: { [name]: { type: "string" } } });
+it("the rows of fields include the fields of unnamed objects, lists, maps and variants", () => {
+  const objectWith = (name: string) => ({ properties: { [name]: { type: "string" } } });
   const variant = (kind: string) => ({ properties: { kind: { const: kind }, x: {} } });
   const rows = fieldRows(
     {
       required: ["one"],
       properties: {
-        one: named("a"),
-        list: { type: "array", items: named("b") },
-        map: { type: "object", additionalProperties: named("c") },
+        one: objectWith("a"),
+        list: { type: "array", items: objectWith("b") },
+        map: { type: "object", additionalProperties: objectWith("c") },
         some: { oneOf: [variant("k"), { type: "null" }] },
         other: { $ref: "#/$defs/Other" },
       },
@@ -81,7 +81,7 @@ it("rows of fields include those of unnamed objects, lists, maps and variants", 
   ]);
 });
 
-it("in a table, text never breaks a row, and an empty cell has a mark", () => {
+it("in a table, text never breaks a row, and an empty cell becomes a dash", () => {
   const rows = [
     ["x | y", "one\ntwo"],
     ["", "z"],

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What the reference pages read of a JSON Schema. */
+/** The fields of a JSON Schema that the reference pages read. */
 export const ShapeSchema = z.looseObject({
   $ref: z.string().optional(),
   type: z.union([z.string(), z.array(z.string())]).optional(),
@@ -64,7 +64,7 @@ const OperationSchema = z.object({
 });
 export type Operation = z.infer<typeof OperationSchema>;
 
-/** What the page about HTTP reads of the OpenAPI document. */
+/** The fields of the OpenAPI document that the page about HTTP reads. */
 export const OpenApiSchema = z.object({
   info: z.object({ description: z.string() }),
   paths: z.record(z.string(), z.record(z.string(), OperationSchema)),

@@ -1,12 +1,16 @@
 import type { Env } from "../../src/env";
 
-type Text = {
+/** The variables of the service that are texts. */
+type SettingName = {
   [Name in keyof Env]-?: NonNullable<Env[Name]> extends string ? Name : never;
 }[keyof Env];
-type Optional = "SANDBOX" | "LOADER";
+type BindingName = "SANDBOX" | "LOADER";
 
-/** Meaning of each setting of the service. A new one does not compile until it has one. */
-export const SETTING_MEANINGS: Readonly<Record<Text, string>> = {
+/**
+ * The meaning of each setting of the service. A new setting does not compile until it has a
+ * meaning.
+ */
+export const SETTING_MEANINGS: Readonly<Record<SettingName, string>> = {
   OPEN_ACCESS:
     "`loopback`: requests to a loopback name need no key. For development only: never set it in a deployment.",
   MASTER_KEY:
@@ -44,7 +48,7 @@ export const SETTING_MEANINGS: Readonly<Record<Text, string>> = {
 };
 
 /** Bindings that an operator may add. */
-export const BINDING_MEANINGS: Readonly<Record<Optional, string>> = {
+export const BINDING_MEANINGS: Readonly<Record<BindingName, string>> = {
   SANDBOX:
     "Containers for agents' commands, one per agent, in place of the built-in shell. The Worker in `sandbox/` provides them. They are destroyed with the session.",
   LOADER:

@@ -1,20 +1,21 @@
 import { readFileSync } from "node:fs";
 
 const RECORDING = "docs/images/demo.txt";
+/** All lengths are in pixels. */
 const CHAR_WIDTH = 7.8;
 const LINE_HEIGHT = 19;
 const MARGIN = 16;
-const BAR = 30;
+const TITLE_BAR_HEIGHT = 30;
 
-/** The recorded demo run as a picture of a terminal. A dollar sign marks a typed line. */
+/** Draws the recorded demo run as a picture of a terminal. A dollar sign marks a typed line. */
 export function demoPicture(): string {
   const lines = readFileSync(RECORDING, "utf8").trimEnd().split("\n");
   const columns = Math.max(...lines.map((line) => line.length));
   const width = Math.ceil(columns * CHAR_WIDTH + 2 * MARGIN);
-  const height = BAR + lines.length * LINE_HEIGHT + MARGIN;
+  const height = TITLE_BAR_HEIGHT + lines.length * LINE_HEIGHT + MARGIN;
   const texts = lines.map(
-    (line, nth) =>
-      `<text x="${MARGIN}" y="${BAR + 14 + nth * LINE_HEIGHT}" fill="${colorOf(line)}">${escaped(line)}</text>`,
+    (line, index) =>
+      `<text x="${MARGIN}" y="${TITLE_BAR_HEIGHT + 14 + index * LINE_HEIGHT}" fill="${colorOf(line)}">${escapeXml(line)}</text>`,
   );
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="A run of the demo in a terminal">
 <rect width="100%" height="100%" rx="8" fill="#1b1f27"/>
@@ -33,5 +34,5 @@ function colorOf(line: string): string {
   return "#d5d9e0";
 }
 
-const escaped = (text: string): string =>
+const escapeXml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

@@ -24,7 +24,9 @@ const files: ContextBlobs = {
   erase: refuse,
 };
 
-/** Contexts of a service that has none. */
+/**
+ * The context services of a service without contexts. Every attempt to store something is an error.
+ */
 export const noContexts: ContextServices & { pins: ContextPins } = {
   prune: {
     index: {

@@ -1,6 +1,6 @@
 import type { EvalServices } from "../../src/api/services";
 
-/** Evaluations of a service that offers none. */
+/** The evaluation services of a service without evaluations. */
 export const noEvals: EvalServices = {
   suites: {},
   cronTenant: "local",

@@ -1,6 +1,6 @@
 import type { AgentRules, TeamRules } from "../../src/protocol/team";
 
-/** Teams as a config without a word about rules makes them. */
+/** The rules of agents and teams whose config sets no rules. */
 
 export const agentRules = (id: string, changes: Partial<AgentRules> = {}): AgentRules => ({
   id,

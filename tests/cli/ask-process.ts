@@ -7,20 +7,20 @@ import { CLI_FILE } from "../../local/bundle/cli-bundle";
 
 export type Start = {
   /**
-   * The program: the sources through npm's runner, or the built file of users, under any Node
-   * version.
+   * `sources` runs the sources with this Node, as `npm run ask` does. `built` runs the built file,
+   * as users do, with the Node on the path.
    */
   program?: "sources" | "built";
-  /** Piped into stdin. Omitted if there is nothing to read. */
+  /** The input that is piped into stdin. If it is omitted, stdin is empty. */
   input?: string | Buffer;
   cwd?: string;
   env?: Record<string, string>;
 };
 
 /** A folder without a config. */
-const NOWHERE = tmpdir();
+const FOLDER_WITHOUT_CONFIG = tmpdir();
 
-/** The command in its own process, with real signals and without a terminal. */
+/** The command line in its own process, with real signals and without a terminal. */
 export class Ask {
   stdout = "";
   stderr = "";
@@ -28,17 +28,17 @@ export class Ask {
 
   constructor(args: string[], { program = "sources", input, cwd, env }: Start = {}) {
     const { NO_COLOR: _, MASSGEN_EDGE_KEY: __, MASSGEN_EDGE_SERVER: ___, ...rest } = process.env;
-    const here = (file: string) => path.resolve(file);
-    const [file, ...before] =
+    const absolute = (file: string) => path.resolve(file);
+    const [file, ...programArgs] =
       program === "built"
-        ? [nodeOnPath(), here(CLI_FILE)]
-        : [process.execPath, here("scripts/run.mjs"), here("cli/main.ts")];
-    const child = spawn(file ?? "node", [...before, ...args], {
+        ? [nodeOnPath(), absolute(CLI_FILE)]
+        : [process.execPath, absolute("scripts/run.mjs"), absolute("cli/main.ts")];
+    const child = spawn(file ?? "node", [...programArgs, ...args], {
       stdio: ["pipe", "pipe", "pipe"],
-      env: { ...rest, HOME: NOWHERE, ...env },
+      env: { ...rest, HOME: FOLDER_WITHOUT_CONFIG, ...env },
       ...(cwd === undefined ? {} : { cwd }),
     });
-    child.stdin.on("error", () => undefined); // it may be gone before it has read all
+    child.stdin.on("error", () => undefined); // the process may exit before it has read its input
     child.stdin.end(input ?? "");
     child.stdout.on("data", (chunk) => {
       this.stdout += chunk;
@@ -49,6 +49,7 @@ export class Ask {
     this.#child = child;
   }
 
+  /** Waits until the process has ended, and returns its exit code; `null` after a signal. */
   async ended(): Promise<number | null> {
     if (this.#child.exitCode === null && this.#child.signalCode === null)
       await once(this.#child, "close");
@@ -57,7 +58,7 @@ export class Ask {
   interrupt(): void {
     this.#child.kill("SIGINT");
   }
-  /** Like `kill -9`: the process cannot handle it. */
+  /** Kills the process with SIGKILL, which it cannot handle. */
   kill(): void {
     this.#child.kill("SIGKILL");
   }
@@ -68,13 +69,16 @@ export class Ask {
   async says(text: string): Promise<void> {
     const deadline = Date.now() + 20_000;
     while (!this.stderr.includes(text)) {
-      if (Date.now() > deadline) throw new Error(`"${text}" was never said, only: ${this.stderr}`);
+      if (Date.now() > deadline)
+        throw new Error(`stderr never contained "${text}", but: ${this.stderr}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
 }
 
-/** The Node of the user. The tests themselves may run under a newer one from the packages. */
+/**
+ * The Node on the user's path. The tests themselves may run under a newer Node from the packages.
+ */
 function nodeOnPath(): string {
   const folders = (process.env["PATH"] ?? "")
     .split(":")

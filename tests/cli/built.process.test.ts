@@ -10,7 +10,7 @@ import * as b from "../protocol/builders";
 import { Ask, type Start } from "./ask-process";
 import { problem, Service, type ServiceOptions } from "./service";
 
-/** The built file of users, under the Node in the path. */
+/** These tests run the built file, as users do, with the Node on the path. */
 const events = b.log(b.story);
 const start = (options: Partial<ServiceOptions> = {}) => Service.start({ events, ...options });
 
@@ -26,12 +26,12 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true }));
 
-const run = (args: string[], more: Start = {}) =>
+const run = (args: string[], otherOptions: Start = {}) =>
   new Ask(args, {
     program: "built",
     cwd: root,
-    ...more,
-    env: { HOME: path.join(root, "home"), ...more.env },
+    ...otherOptions,
+    env: { HOME: path.join(root, "home"), ...otherOptions.env },
   });
 const inShell = (script: string) =>
   new Promise<{ stdout: string; stderr: string; code: number }>((resolve) => {
@@ -39,12 +39,12 @@ const inShell = (script: string) =>
       resolve({ stdout, stderr, code: Number(error?.code ?? 0) }),
     );
   });
-const ended = async (ask: Ask) => [await ask.ended(), ask.stdout, ask.stderr] as const;
+const resultOf = async (ask: Ask) => [await ask.ended(), ask.stdout, ask.stderr] as const;
 
 describe("without a terminal", () => {
-  it("stdout has only the answer, and stderr is empty", async () => {
+  it("stdout contains only the answer, and stderr is empty", async () => {
     await using service = await start();
-    expect(await ended(run(["why?", "--server", service.url]))).toEqual([
+    expect(await resultOf(run(["why?", "--server", service.url]))).toEqual([
       0,
       "Use quicksort.\n",
       "",
@@ -53,17 +53,17 @@ describe("without a terminal", () => {
   });
 
   it.each([
-    { name: "alone", args: ["ask"], input: "why\nso?\n", question: "why\nso?" },
-    { name: "for a dash", args: ["ask", "-"], input: "why?", question: "why?" },
+    { name: "if there are no words", args: ["ask"], input: "why\nso?\n", question: "why\nso?" },
+    { name: "if the only word is a dash", args: ["ask", "-"], input: "why?", question: "why?" },
     {
-      name: "below the words",
+      name: "after the words if the last word is a dash",
       args: ["sum up", "-"],
       input: "long\ntext\n",
       question: "sum up\n\nlong\ntext",
     },
-  ])("piped text is the question, $name", async ({ args, input, question }) => {
+  ])("piped text is the question $name", async ({ args, input, question }) => {
     await using service = await start();
-    const [code, stdout] = await ended(run([...args, "--server", service.url], { input }));
+    const [code, stdout] = await resultOf(run([...args, "--server", service.url], { input }));
     expect([code, stdout, JSON.parse(service.requests[0]?.body ?? "").question]).toEqual([
       0,
       "Use quicksort.\n",
@@ -76,7 +76,7 @@ describe("without a terminal", () => {
       name: "a failure",
       options: { events: b.log([...b.story.slice(0, 13), b.failed("anna")]) },
       code: 2,
-      says: "failed  No agent gave an answer.\n        anna: 500\n",
+      message: "failed  No agent gave an answer.\n        anna: 500\n",
     },
     {
       name: "a refusal of the key",
@@ -84,20 +84,21 @@ describe("without a terminal", () => {
         answers: { "/api/runs": problem(401, { title: "No key", code: "unauthorized" }) },
       },
       code: 5,
-      says: "No key (401 unauthorized)\nStore a key with `massgen-edge login`, or set MASSGEN_EDGE_KEY.\n",
+      message:
+        "No key (401 unauthorized)\nStore a key with `massgen-edge login`, or set MASSGEN_EDGE_KEY.\n",
     },
     {
-      name: "a turn that runs",
+      name: "a running turn",
       options: { answers: { "/api/runs": problem(409, { title: "Busy", code: "turn_running" }) } },
       code: 7,
-      says: "Busy (409 turn_running)\nWait for the running turn, attach to it, or cancel it.\n",
+      message: "Busy (409 turn_running)\nWait for the running turn, attach to it, or cancel it.\n",
     },
-  ])("$name is reported, and ends with $code", async ({ options, code, says }) => {
+  ])("$name is reported, and the exit code is $code", async ({ options, code, message }) => {
     await using service = await start(options);
-    expect(await ended(run(["q", "--server", service.url]))).toEqual([code, "", says]);
+    expect(await resultOf(run(["q", "--server", service.url]))).toEqual([code, "", message]);
   });
 
-  it("a reader that closes the pipe ends it silently", async () => {
+  it("the program ends silently if the reader closes the pipe", async () => {
     await using service = await start();
     const file = path.resolve(CLI_FILE);
     const script = `node ${file} ask q --json-stream --server ${service.url} | head -1; exit \${PIPESTATUS[0]}`;
@@ -105,7 +106,7 @@ describe("without a terminal", () => {
     expect([code, stdout, stderr]).toEqual([0, `${JSON.stringify(events[0])}\n`, ""]);
   });
 
-  it("Ctrl+C is reported, and ends with 4", async () => {
+  it("Ctrl+C is reported, and the exit code is 4", async () => {
     await using service = await start({ events: events.slice(0, 13) });
     const ask = run(["q", "--server", service.url]);
     while (service.resumes.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -116,7 +117,7 @@ describe("without a terminal", () => {
   });
 });
 
-describe("forms of output", () => {
+describe("the forms of output", () => {
   const turn = {
     session_id: b.SESSION,
     turn: 1,
@@ -131,7 +132,7 @@ describe("forms of output", () => {
 
   it("--json prints the turn of the service, safe for terminals", async () => {
     await using service = await start({ answers });
-    const [code, stdout] = await ended(run(["q", "--json", "--server", service.url]));
+    const [code, stdout] = await resultOf(run(["q", "--json", "--server", service.url]));
     expect([
       code,
       JSON.parse(stdout),
@@ -140,9 +141,9 @@ describe("forms of output", () => {
     ]).toEqual([0, turn, false, 1]);
   });
 
-  it("--automation prints MassGen's lines, -o writes the answer to a file", async () => {
+  it("--automation prints MassGen's lines, and -o writes the answer to a file", async () => {
     await using service = await start();
-    const [code, stdout] = await ended(
+    const [code, stdout] = await resultOf(
       run(["why?", "--automation", "-o", "answer.md", "--server", service.url]),
     );
     expect([code, await readFile(path.join(root, "answer.md"), "utf8")]).toEqual([
@@ -163,12 +164,14 @@ describe("forms of output", () => {
 
   it("-o alone leaves stdout empty", async () => {
     await using service = await start();
-    expect(await ended(run(["q", "-o", "a.md", "--server", service.url]))).toEqual([0, "", ""]);
+    expect(await resultOf(run(["q", "-o", "a.md", "--server", service.url]))).toEqual([0, "", ""]);
   });
 
   it("a file that cannot be written is reported before the run starts", async () => {
     await using service = await start();
-    const [code, , stderr] = await ended(run(["q", "-o", "no/such/a.md", "--server", service.url]));
+    const [code, , stderr] = await resultOf(
+      run(["q", "-o", "no/such/a.md", "--server", service.url]),
+    );
     expect([code, stderr, service.requests]).toEqual([
       1,
       "Cannot write the answer to no/such/a.md: there is no such file.\n",
@@ -178,7 +181,7 @@ describe("forms of output", () => {
 
   it("--detach prints the id of the session and ends", async () => {
     await using service = await start({ events: events.slice(0, 13) });
-    expect(await ended(run(["q", "--detach", "--server", service.url]))).toEqual([
+    expect(await resultOf(run(["q", "--detach", "--server", service.url]))).toEqual([
       0,
       `${b.SESSION}\n`,
       "",
@@ -209,7 +212,7 @@ describe("a config in the folder", () => {
     await using service = await start({ answers: { "/api/runs": answer } });
     const file = path.join(root, ".massgen/config.yaml");
     await storeConsent({ file, text: yaml }, { cwd: root, home: path.join(root, "home") });
-    const [code, stdout, stderr] = await ended(run(["q", "--server", service.url]));
+    const [code, stdout, stderr] = await resultOf(run(["q", "--server", service.url]));
     expect(JSON.parse(service.requests[0]?.body ?? "")).toEqual({
       question: "q",
       config_yaml: yaml,
@@ -228,9 +231,9 @@ describe("a config in the folder", () => {
     ]);
   });
 
-  it("is not sent without consent, and the message has the command to type (H6)", async () => {
+  it("is not sent without consent, and the message contains the command to type (H6)", async () => {
     await using service = await start({});
-    const [code, stdout, stderr] = await ended(run(["q", "--server", service.url]));
+    const [code, stdout, stderr] = await resultOf(run(["q", "--server", service.url]));
     expect([code, stdout, service.requests]).toEqual([1, "", []]);
     expect(stderr).toContain('massgen-edge --config .massgen/config.yaml "your question"');
   });
@@ -240,13 +243,13 @@ describe("a config in the folder", () => {
     await using service = await start({
       answers: { "/api/configs/validate": { status: 200, body: verdict } },
     });
-    const [code, stdout] = await ended(run(["config", "validate", "--server", service.url]));
+    const [code, stdout] = await resultOf(run(["config", "validate", "--server", service.url]));
     expect(JSON.parse(service.requests[0]?.body ?? "")).toEqual({ config_yaml: yaml });
     expect([code, stdout.split("\n")[0]]).toEqual([1, ".massgen/config.yaml cannot run here."]);
   });
 
   it("is not overwritten by config init", async () => {
-    const [code, , stderr] = await ended(run(["config", "init", "--model", "gpt-6.1-terra"]));
+    const [code, , stderr] = await resultOf(run(["config", "init", "--model", "gpt-6.1-terra"]));
     expect([code, stderr]).toEqual([
       1,
       "Cannot write .massgen/config.yaml: it already exists; --force overwrites it.\n",
@@ -254,38 +257,38 @@ describe("a config in the folder", () => {
   });
 });
 
-describe("mistakes", () => {
+describe("an invalid command line", () => {
   it.each([
     {
       name: "a misspelt command",
       args: ["sesions"],
-      says: "Did you mean massgen-edge sessions?",
+      expected: "Did you mean massgen-edge sessions?",
     },
     {
       name: "a command after an option",
       args: ["--verbose", "show", b.SESSION],
-      says: "Options come after the command: massgen-edge show",
+      expected: "Options come after the command: massgen-edge show",
     },
     {
       name: "two forms of output",
       args: ["q", "--json", "--automation"],
-      says: "Use only one of --json",
+      expected: "Use only one of --json",
     },
-    { name: "no models for a new config", args: ["config", "init"], says: "Name models" },
+    { name: "no models for a new config", args: ["config", "init"], expected: "Name models" },
     {
       name: "no terminal for a confirmation",
       args: ["keys", "revoke", "01kb0000000000000000000000"],
-      says: "Add --yes",
+      expected: "Add --yes",
     },
     {
       name: "a key over an unencrypted network",
       args: ["q", "--server", "http://far.example", "--key", "k"],
-      says: "is not encrypted",
+      expected: "is not encrypted",
     },
-  ])("$name: 1", async ({ args, says }) => {
-    const [code, stdout, stderr] = await ended(run(args));
+  ])("ends with exit code 1: $name", async ({ args, expected }) => {
+    const [code, stdout, stderr] = await resultOf(run(args));
     expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toContain(says);
+    expect(stderr).toContain(expected);
   });
 });
 

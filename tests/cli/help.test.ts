@@ -1,11 +1,14 @@
 import type { Command } from "commander";
 import { expect, it } from "vitest";
 import { commandLine } from "../../cli/program";
-import { nobody } from "./commands/terminal";
+import { ioWithoutUser } from "./commands/terminal";
 
 const COLUMNS = 80;
 
-const allOf = (command: Command): Command[] => [command, ...command.commands.flatMap(allOf)];
+const withSubcommands = (command: Command): Command[] => [
+  command,
+  ...command.commands.flatMap(withSubcommands),
+];
 
 /** The help of a command on a terminal of 80 columns. */
 function helpOf(command: Command): string {
@@ -19,7 +22,7 @@ function helpOf(command: Command): string {
 }
 
 it.each(
-  allOf(commandLine({ io: nobody(), end: () => undefined })).map((command) => ({
+  withSubcommands(commandLine({ io: ioWithoutUser(), end: () => undefined })).map((command) => ({
     name: command.name(),
     command,
   })),

@@ -6,7 +6,7 @@ import { problem, Service, type ServiceOptions } from "./service";
 const events = b.log(b.story);
 const start = (options: Partial<ServiceOptions> = {}) => Service.start({ events, ...options });
 /** A run in which anna has answered, without further events. */
-const running: Partial<ServiceOptions> = {
+const runningTurn: Partial<ServiceOptions> = {
   events: events.slice(0, 13),
   onCancel: b.cancelled("Quicksort, so far.\x1b[2J"),
 };
@@ -16,24 +16,24 @@ describe("Ctrl+C", () => {
   const INTERVAL_MS = 20;
 
   /** Counts 20 ms intervals until a promise settles. A stalled machine does not count. */
-  async function intervalsUntil(over: Promise<unknown>): Promise<number> {
-    let [intervals, isOver] = [0, false];
-    void over.then(() => (isOver = true));
-    for (; !isOver; intervals += 1)
+  async function intervalsUntil(promise: Promise<unknown>): Promise<number> {
+    let [intervals, isSettled] = [0, false];
+    void promise.then(() => (isSettled = true));
+    for (; !isSettled; intervals += 1)
       await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS));
     return intervals;
   }
 
-  it("once: lets the run continue, prints how to attach again, and ends with 4 after 2 s", async () => {
-    await using service = await start(running);
+  it("once: lets the run continue, prints the command to attach again, and ends with 4 after 2 s", async () => {
+    await using service = await start(runningTurn);
     const ask = new Ask(["q", "--verbose", "--server", service.url]);
     await ask.says(ANSWERED);
-    const begin = Date.now();
+    const startedAt = Date.now();
     ask.interrupt();
     await ask.says(`npm run ask -- attach ${b.SESSION} --server ${service.url}\n`);
     expect(await ask.ended()).toBe(4);
-    expect(Date.now() - begin).toBeGreaterThan(1_900);
-    expect(Date.now() - begin).toBeLessThan(10_000);
+    expect(Date.now() - startedAt).toBeGreaterThan(1_900);
+    expect(Date.now() - startedAt).toBeLessThan(10_000);
     expect(service.requests.some(({ path }) => path.endsWith("/cancel"))).toBe(false);
     expect(ask.stdout).toBe("");
   });
@@ -50,7 +50,7 @@ describe("Ctrl+C", () => {
   });
 
   it("twice: cancels the run, prints the partial answer, and ends with 4", async () => {
-    await using service = await start(running);
+    await using service = await start(runningTurn);
     const ask = new Ask(["q", "--verbose", "--server", service.url]);
     await ask.says(ANSWERED);
     ask.interrupt();
@@ -69,7 +69,7 @@ describe("Ctrl+C", () => {
   it("twice, if the run cannot be cancelled: prints the reason and ends with 4", async () => {
     const path = `/api/sessions/${b.SESSION}/cancel`;
     await using service = await start({
-      ...running,
+      ...runningTurn,
       answers: { [path]: problem(503, { title: "Overloaded", code: "overloaded" }) },
     });
     const ask = new Ask(["q", "--verbose", "--server", service.url]);
@@ -82,22 +82,22 @@ describe("Ctrl+C", () => {
   });
 
   it("once, if the run ends within the 2 s: still prints the answer", async () => {
-    await using service = await start(running);
+    await using service = await start(runningTurn);
     const ask = new Ask(["q", "--verbose", "--server", service.url]);
     await ask.says(ANSWERED);
     ask.interrupt();
     await ask.says("Press Ctrl+C again");
-    // The command does not wait for the end of its 2 s. While the machine stalls, neither its timer
-    // nor this count advances.
+    // The command does not wait until its 2 s are over. While the machine stalls, neither the
+    // command's timer nor this count advances.
     const intervals = intervalsUntil(ask.ended());
     service.push(b.completed("anna", "Just in time."));
     expect([await ask.ended(), ask.stdout]).toEqual([0, "Just in time.\n"]);
     expect(await intervals).toBeLessThan(1_200 / INTERVAL_MS);
   });
 
-  it("while it reconnects: detaches as well", async () => {
+  it("while the command reconnects: detaches too", async () => {
     await using service = await start({
-      ...running,
+      ...runningTurn,
       connections: [{ send: 13, ends: "cut" }],
       retryMs: 60_000,
     });

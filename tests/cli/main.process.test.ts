@@ -16,10 +16,10 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "ask-"));
 });
 afterAll(() => rm(folder, { recursive: true }));
-const file = async (name: string, text: string): Promise<string> => {
-  const target = path.join(folder, name);
-  await writeFile(target, text);
-  return target;
+const writeTestFile = async (name: string, text: string): Promise<string> => {
+  const file = path.join(folder, name);
+  await writeFile(file, text);
+  return file;
 };
 
 describe("asking", () => {
@@ -56,7 +56,7 @@ describe("asking", () => {
 
   it("sends the text of the config, so that errors point into the file", async () => {
     const yaml = "agents:\n  - id: a\n    backend: {type: opnai}\n";
-    const team = await file("team.yaml", yaml);
+    const team = await writeTestFile("team.yaml", yaml);
     const errors = [
       {
         pointer: "/agents/0/backend/type",
@@ -65,12 +65,12 @@ describe("asking", () => {
         detail: "unknown backend opnai; did you mean openai?\x1b[2J",
       },
     ];
-    const said = {
+    const facts = {
       title: "The config cannot be run",
       code: "config_invalid",
       detail: `line 3: ${errors[0]?.detail}`,
     };
-    const answer = problem(422, { ...said, request_id: "req_1", errors });
+    const answer = problem(422, { ...facts, request_id: "req_1", errors });
     await using service = await start({ answers: { "/api/runs": answer } });
     const ask = new Ask(["q", "--config", team, "--server", service.url]);
     expect(await ask.ended()).toBe(1);
@@ -130,7 +130,7 @@ describe("asking", () => {
     );
   });
 
-  it("prints every event as one JSON line with --json-stream, also after a lost connection", async () => {
+  it("prints every event as one JSON line with --json-stream, even after a lost connection", async () => {
     await using service = await start({ connections: [{ send: 9, ends: "torn" }] });
     const ask = new Ask(["q", "--json-stream", "--server", service.url]);
     expect(await ask.ended()).toBe(0);
@@ -145,7 +145,7 @@ describe("asking", () => {
     expect(service.requests.map(({ method }) => method)).toEqual(["GET", "GET"]);
   });
 
-  const forms: { flags: string[] }[] = [
+  const outputFlags: { flags: string[] }[] = [
     "",
     "--verbose",
     "--json",
@@ -155,7 +155,7 @@ describe("asking", () => {
   ].map((words) => ({
     flags: words === "" ? [] : words.split(" "),
   }));
-  it.each(forms)(
+  it.each(outputFlags)(
     "warns on stderr of an agent that dropped out, with $flags (A1)",
     async ({ flags }) => {
       const story = [
@@ -217,8 +217,8 @@ describe("asking", () => {
 });
 
 describe("exit codes and messages", () => {
-  const ended = (body: b.Body, before: b.Body[] = []) => ({
-    events: b.log([...b.story.slice(0, 13), ...before, body]),
+  const endedTurn = (lastEvent: b.Body, eventsBefore: b.Body[] = []) => ({
+    events: b.log([...b.story.slice(0, 13), ...eventsBefore, lastEvent]),
   });
   const deadline = {
     ...b.settled("anna", "agent1.1", "deadline"),
@@ -226,58 +226,58 @@ describe("exit codes and messages", () => {
     label: null,
     tally: {},
   } as b.Body;
-  it.each<{ name: string; options: Partial<ServiceOptions>; code: number; says: string }>([
+  it.each<{ name: string; options: Partial<ServiceOptions>; code: number; message: string }>([
     {
-      name: "2 when the turn failed",
-      options: ended(b.failed("anna")),
+      name: "2 if the turn failed",
+      options: endedTurn(b.failed("anna")),
       code: 2,
-      says: "failed  No agent gave an answer.\n        anna: 500\n",
+      message: "failed  No agent gave an answer.\n        anna: 500\n",
     },
     {
-      name: "3 when time ran out without an answer",
-      options: ended(b.failed("anna"), [deadline]),
+      name: "3 if the turn's time was up and there was no answer",
+      options: endedTurn(b.failed("anna"), [deadline]),
       code: 3,
-      says: "failed",
+      message: "failed",
     },
     {
-      name: "3 when a single agent's time was up",
-      options: ended({
+      name: "3 if the time of the only agent was up",
+      options: endedTurn({
         ...b.failed("anna"),
         agents: [{ agent: "anna", code: "deadline", message: "Time is up." }],
       } as b.Body),
       code: 3,
-      says: "failed",
+      message: "failed",
     },
     {
-      name: "4 when the turn was cancelled",
-      options: ended(b.cancelled("so far")),
+      name: "4 if the turn was cancelled",
+      options: endedTurn(b.cancelled("so far")),
       code: 4,
-      says: "Partial answer:\nso far\n",
+      message: "Partial answer:\nso far\n",
     },
     {
-      name: "2 when the service has an internal error",
+      name: "2 if the service has an internal error",
       options: {
         answers: { "/api/runs": problem(500, { title: "Internal error", code: "internal" }) },
       },
       code: 2,
-      says: "Internal error (500 internal)\nInternal error of the service.",
+      message: "Internal error (500 internal)\nInternal error of the service.",
     },
     {
-      name: "2 when another server answers",
+      name: "2 if another server answers",
       options: {
         answers: { "/api/runs": { status: 200, type: "text/html", body: "<h1>hi</h1>" } },
       },
       code: 2,
-      says: "Check the address.",
+      message: "Check the address.",
     },
-  ])("$name", async ({ options, code, says }) => {
+  ])("$name", async ({ options, code, message }) => {
     await using service = await start(options);
     const ask = new Ask(["q", "--server", service.url]);
     expect([await ask.ended(), ask.stdout]).toEqual([code, ""]);
-    expect(ask.stderr).toContain(says);
+    expect(ask.stderr).toContain(message);
   });
 
-  it("6 when no service runs, with the command that starts it", async () => {
+  it("6 if no service runs, with the command that starts it", async () => {
     const service = await start();
     const { url } = service;
     await service[Symbol.asyncDispose]();
@@ -289,48 +289,48 @@ describe("exit codes and messages", () => {
   });
 
   it.each([
-    { name: "no question", args: [], says: "The question is empty." },
-    { name: "a blank question", args: ["  "], says: "The question is blank." },
+    { name: "no question", args: [], message: "The question is empty." },
+    { name: "a blank question", args: ["  "], message: "The question is blank." },
     {
       name: "a config that does not exist",
       args: ["q", "--config", "no/such.yaml"],
-      says: "Cannot read the config no/such.yaml: there is no such file.",
+      message: "Cannot read the config no/such.yaml: there is no such file.",
     },
     {
       name: "a server that is not an address",
       args: ["q", "--server", "file:///etc"],
-      says: "Give an address like http://127.0.0.1:8787.",
+      message: "Give an address like http://127.0.0.1:8787.",
     },
     {
       name: "a negative budget",
       args: ["q", "--budget", "-1"],
-      says: "Give US dollars, like 0.50.",
+      message: "Give US dollars, like 0.50.",
     },
     {
       name: "a timeout of 0",
       args: ["q", "--timeout", "0"],
-      says: "Give seconds, from 1 to 86400.",
+      message: "Give seconds, from 1 to 86400.",
     },
     {
       name: "an invalid id",
       args: ["--attach", "../other"],
-      says: "Session ids look like session_01jd….",
+      message: "Session ids look like session_01jd….",
     },
     {
       name: "a question for a run that was started before",
       args: ["q", "--attach", b.SESSION],
-      says: "--attach watches an existing run",
+      message: "--attach watches an existing run",
     },
     {
       name: "an unknown option",
       args: ["q", "--modle", "x"],
-      says: "unknown option '--modle'",
+      message: "unknown option '--modle'",
     },
-  ])("1 for $name, without a request", async ({ args, says }) => {
+  ])("1 for $name, without a request", async ({ args, message }) => {
     await using service = await start();
     const ask = new Ask(args.includes("--server") ? args : [...args, "--server", service.url]);
     expect([await ask.ended(), ask.stdout]).toEqual([1, ""]);
-    expect([ask.stderr.includes(says) || ask.stderr, service.requests]).toEqual([true, []]);
+    expect([ask.stderr.includes(message) || ask.stderr, service.requests]).toEqual([true, []]);
   });
 
   it("0 for --help, which names the exit codes", async () => {
@@ -341,7 +341,7 @@ describe("exit codes and messages", () => {
     ]).toEqual([0, true]);
   });
 
-  it("0 without a message when its reader closes the pipe", async () => {
+  it("0 without a message if the reader closes the pipe", async () => {
     await using service = await start({ events: events.slice(0, 13) });
     const ask = new Ask(["q", "--json-stream", "--server", service.url]);
     while (service.resumes.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));

@@ -21,7 +21,7 @@ import { PNG } from "../api/sessions/attachments";
 import { Ask } from "./ask-process";
 import { eventsPath } from "../../src/protocol/paths";
 
-/** The command against the service itself, in the real runtime, with simulated models. */
+/** Runs the command against the service in the real runtime, with simulated models. */
 const FINAL = "At 100 °C at sea level, and a degree less for every 300 m above it.";
 const KEY = toKey("01kb0000000000000000000000", new Uint8Array(SECRET_BYTES).fill(7));
 const FIRST_KEY = insertKey({
@@ -35,7 +35,7 @@ const FIRST_KEY = insertKey({
 });
 const MODELS = {
   good: answersThenVotes({ answer: "At 100 °C." }),
-  // Takes far longer to present than the 2 s that Ctrl+C waits, on a busy machine too.
+  // Even on a busy machine, presenting takes far longer than the 2 s that Ctrl+C waits.
   thorough: byStage({
     answering: () => newAnswer(FINAL),
     deciding: (situation) => vote(situation),
@@ -64,7 +64,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A config with a team of these models. */
+/** Writes a config with a team of these models, and returns its path. */
 async function teamOf(...models: (keyof typeof MODELS)[]): Promise<string> {
   const agents = models.map(
     (model) =>
@@ -75,7 +75,7 @@ async function teamOf(...models: (keyof typeof MODELS)[]): Promise<string> {
   return team;
 }
 
-const asking = async (...models: (keyof typeof MODELS)[]): Promise<Ask> =>
+const startAsk = async (...models: (keyof typeof MODELS)[]): Promise<Ask> =>
   new Ask([
     "When does water boil?",
     "--config",
@@ -85,7 +85,7 @@ const asking = async (...models: (keyof typeof MODELS)[]): Promise<Ask> =>
     "--verbose",
   ]);
 
-/** The printed command that attaches again, after `npm run ask --`. */
+/** The arguments of the printed `npm run ask --` command that attaches again. */
 function attachArguments({ stderr }: Ask): string[] {
   const printed = /npm run ask -- (.*)\n/.exec(stderr)?.[1];
   if (printed === undefined) throw new Error(`No command in: ${stderr}`);
@@ -93,8 +93,8 @@ function attachArguments({ stderr }: Ask): string[] {
 }
 
 describe("Ctrl+C, with the service itself", () => {
-  it("once: the run continues without clients, and the printed command shows it to its end", async () => {
-    const ask = await asking("good", "thorough");
+  it("once: the run continues without clients, and the printed command attaches to it", async () => {
+    const ask = await startAsk("good", "thorough");
     await ask.says("thorough presents the final answer");
     ask.interrupt();
     expect([await ask.ended(), ask.stdout]).toEqual([4, ""]);
@@ -109,7 +109,7 @@ describe("Ctrl+C, with the service itself", () => {
   });
 
   it("twice: the run is cancelled, and its calls are cut off", async () => {
-    const ask = await asking("stalls", "good");
+    const ask = await startAsk("stalls", "good");
     await ask.says("good answers:");
     ask.interrupt();
     await ask.says("Press Ctrl+C again");
@@ -135,7 +135,7 @@ describe("Ctrl+C, with the service itself", () => {
 });
 
 describe("attached files, with the service itself", () => {
-  it("reach the model: those of upload_files and those of --file", async () => {
+  it("reach the model, both those of upload_files and those of --file", async () => {
     const [picture, notes, team] = ["a.png", "notes.txt", "looking.yaml"].map((name) =>
       path.join(folder, name),
     );
@@ -185,13 +185,13 @@ describe("the built file, with the service itself", () => {
   });
   const run = async (
     args: string[],
-    more: { env?: Record<string, string>; input?: string; cwd?: string } = {},
+    options: { env?: Record<string, string>; input?: string; cwd?: string } = {},
   ) => {
     const ask = new Ask(args, {
       program: "built",
       cwd: home,
-      ...more,
-      env: { HOME: home, MASSGEN_EDGE_SERVER: service.url, ...more.env },
+      ...options,
+      env: { HOME: home, MASSGEN_EDGE_SERVER: service.url, ...options.env },
     });
     return [await ask.ended(), ask.stdout, ask.stderr] as const;
   };
@@ -234,7 +234,7 @@ describe("the built file, with the service itself", () => {
     expect((await run(["sessions", "--all"]))[1]).not.toContain(session);
   });
 
-  it("copies a team of the service into an own config", async () => {
+  it("copies a team of the service into a new config", async () => {
     const cwd = await mkdtemp(path.join(folder, "copy-"));
     expect((await run(["config", "init", "--team", "one-provider"], { cwd }))[0]).toBe(0);
     const [code, stdout] = await run(["config", "validate"], { cwd });
@@ -260,9 +260,9 @@ describe("the built file, with the service itself", () => {
     expect([refused[0], refused[2]]).toEqual([1, expect.stringContaining("needs a key")]);
   });
 
-  it("logs in, makes and revokes keys, and sees nothing of another tenant", async () => {
-    const wrong = await run(["login"], { input: `${KEY.key.slice(0, -1)}x\n` });
-    expect([wrong[0], wrong[2]]).toEqual([
+  it("logs in, creates and revokes keys, and lists no sessions of another tenant", async () => {
+    const wrongKey = await run(["login"], { input: `${KEY.key.slice(0, -1)}x\n` });
+    expect([wrongKey[0], wrongKey[2]]).toEqual([
       5,
       `${service.url} refused this key. Nothing was stored.\n`,
     ]);
@@ -297,21 +297,20 @@ describe("the built file, with the service itself", () => {
     expect((await run(["logout"]))[1]).toContain("was removed from this machine");
   });
 
-  it("is healthy according to doctor, or doctor names the error", async () => {
+  it("runs doctor, which finds no error or names it", async () => {
     const [code, stdout] = await run(["doctor"]);
     expect([code, stdout]).toEqual([
       0,
       expect.stringMatching(/^ok {4}service {3}http.* answers in \d+ ms/m),
     ]);
     expect(stdout).toContain("needs no key");
-    // The service has no key of a provider: it is healthy, and would refuse the first question
-    // (A33).
+    // The service has no provider's key. It is healthy, but would refuse the first question (A33).
     expect(stdout).toMatch(
       /^note {2}config {4}no config here; the default team, demo, cannot run yet\. .*set \w+_API_KEY/m,
     );
     expect(stdout).not.toContain("clock");
-    const away = await run(["doctor", "--server", "http://127.0.0.1:9"]);
-    expect([away[0], away[1]]).toEqual([6, expect.stringContaining("bad   service")]);
+    const unreachable = await run(["doctor", "--server", "http://127.0.0.1:9"]);
+    expect([unreachable[0], unreachable[1]]).toEqual([6, expect.stringContaining("bad   service")]);
     const refused = await run(["doctor"], { env: { MASSGEN_EDGE_KEY: "mge_wrong" } });
     expect([refused[0], refused[1]]).toEqual([
       5,

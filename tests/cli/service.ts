@@ -10,7 +10,7 @@ import { type Body, log, SESSION } from "../protocol/builders";
  * - `cut`: the socket is destroyed
  * - `torn`: the socket is destroyed in the middle of the next frame
  * - `end`: the stream is closed normally
- * - `hold`: the stream stays open for events of `push`
+ * - `hold`: the stream stays open, and `push` sends further events
  * - `silence`: the stream stays open, without heartbeats
  * - `slow`: only heartbeats for 1.5 s, then the rest in chunks that split characters
  * - `quiet`: only heartbeats for 1.5 s, then the socket is destroyed
@@ -23,9 +23,12 @@ export type Connection =
 
 export type ServiceOptions = {
   events: WireEvent[];
-  /** In order. Later connections get all events and stay open until the turn ends. */
+  /**
+   * The responses to the first connections, in order. Later connections get all events and stay
+   * open until the turn ends.
+   */
   connections?: Connection[];
-  /** Responses by path that replace the default ones. */
+  /** Responses that replace the default ones, by path. */
   answers?: Record<string, { status: number; type?: string; body: unknown }>;
   /** Paths that are never answered. */
   hangs?: string[];
@@ -34,12 +37,12 @@ export type ServiceOptions = {
   retryMs?: number;
 };
 
-/** A real HTTP server with the API and the event stream of the service, over a given log. */
+/** A real HTTP server that has the API and the event stream of the service, for a given log. */
 export class Service {
   readonly requests: { method: string; path: string; body: string; lastEventId: string | null }[] =
     [];
   readonly #server = createServer((request, response) => void this.#answer(request, response));
-  readonly #held = new Set<ServerResponse>();
+  readonly #openStreams = new Set<ServerResponse>();
   readonly #connections: Connection[];
   readonly events: WireEvent[];
 
@@ -70,7 +73,7 @@ export class Service {
     const [event] = log([body], { from: (this.events.at(-1)?.sequence_number ?? 0) + 1 });
     if (!event) return;
     this.events.push(event);
-    for (const response of this.#held) {
+    for (const response of this.#openStreams) {
       response.write(frame(event));
       if (isTerminal(event.type)) response.end();
     }
@@ -88,8 +91,8 @@ export class Service {
     const lastEventId = request.headers["last-event-id"]?.toString() ?? null;
     this.requests.push({ method: request.method ?? "", path, body, lastEventId });
     if (this.options.hangs?.includes(path)) return;
-    const given = this.options.answers?.[path];
-    if (given) return send(response, given);
+    const replacement = this.options.answers?.[path];
+    if (replacement) return send(response, replacement);
     if (path === "/api/runs") {
       return send(response, {
         status: 202,
@@ -127,43 +130,46 @@ export class Service {
     for (const event of sent) response.write(frame(event));
     if (sent.some(({ type }) => isTerminal(type))) return void response.end();
     const next = missing[sent.length];
-    if (connection.ends === "slow") return void drip(response, missing.slice(sent.length));
-    if (connection.ends === "quiet") return void beat(response).then(() => response.destroy());
-    finish(response, connection.ends, next ? frame(next) : "");
+    if (connection.ends === "slow") return void sendSlowly(response, missing.slice(sent.length));
+    if (connection.ends === "quiet")
+      return void sendHeartbeats(response).then(() => response.destroy());
+    endStream(response, connection.ends, next ? frame(next) : "");
     if (connection.ends === "hold") {
-      this.#held.add(response);
-      response.on("close", () => this.#held.delete(response));
+      this.#openStreams.add(response);
+      response.on("close", () => this.#openStreams.delete(response));
     }
   }
 }
 
-function finish(
+function endStream(
   response: ServerResponse,
-  how: "cut" | "torn" | "end" | "hold" | "silence",
+  end: "cut" | "torn" | "end" | "hold" | "silence",
   next: string,
 ): void {
-  if (how === "end") response.end();
-  if (how === "torn") response.write(next.slice(0, next.length / 2), () => response.destroy());
-  if (how === "cut") response.write(": x\n\n", () => response.destroy());
+  if (end === "end") response.end();
+  if (end === "torn") response.write(next.slice(0, next.length / 2), () => response.destroy());
+  if (end === "cut") response.write(": x\n\n", () => response.destroy());
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function beat(response: ServerResponse): Promise<void> {
+async function sendHeartbeats(response: ServerResponse): Promise<void> {
   for (let beats = 0; beats < 30; beats++) {
     response.write(": beat\n\n");
-    await pause(50);
+    await sleep(50);
   }
 }
 
-async function drip(response: ServerResponse, events: WireEvent[]): Promise<void> {
-  await beat(response);
+async function sendSlowly(response: ServerResponse, events: WireEvent[]): Promise<void> {
+  await sendHeartbeats(response);
   const bytes = Buffer.from(events.map(frame).join(""));
-  // the first byte of a character of several
-  const wide = bytes.findIndex((byte: number) => byte >= 0xc0);
-  for (const part of wide < 0 ? [bytes] : [bytes.subarray(0, wide + 1), bytes.subarray(wide + 1)]) {
+  // The first byte of a character that has several bytes.
+  const splitAt = bytes.findIndex((byte: number) => byte >= 0xc0);
+  for (const part of splitAt < 0
+    ? [bytes]
+    : [bytes.subarray(0, splitAt + 1), bytes.subarray(splitAt + 1)]) {
     response.write(part);
-    await pause(50);
+    await sleep(50);
   }
   response.end();
 }

@@ -22,18 +22,18 @@ type RequestRecord = {
  * repeated.
  */
 export function connections(...streams: (readonly string[])[]) {
-  const sent: RequestRecord[] = [];
+  const requests: RequestRecord[] = [];
   const fetch: typeof globalThis.fetch = async (url, init) => {
     const headers = new Headers(init?.headers);
-    sent.push({
+    requests.push({
       method: init?.method ?? "",
       path: new URL(String(url)).pathname,
       lastEventId: headers.get("last-event-id"),
       key: headers.get("idempotency-key"),
     });
-    const stream = streams[Math.min(sent.length, streams.length) - 1] ?? [];
+    const stream = streams[Math.min(requests.length, streams.length) - 1] ?? [];
     const body = new Blob(["retry: 1\n\n", ...stream]).stream();
     return new Response(body, { headers: { "content-type": "text/event-stream" } });
   };
-  return { sent, client: new Client({ server: "https://edge.example", fetch }) };
+  return { requests, client: new Client({ server: "https://edge.example", fetch }) };
 }

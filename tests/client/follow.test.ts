@@ -4,7 +4,7 @@ import { isKnownEvent } from "../../client/event-types";
 import * as b from "../protocol/builders";
 import { connections, events, frames, PLACE, START } from "./connections";
 
-async function all(following: AsyncIterable<FollowedEvent>): Promise<number[]> {
+async function idsOf(following: AsyncIterable<FollowedEvent>): Promise<number[]> {
   const ids: number[] = [];
   for await (const { id } of following) ids.push(id);
   return ids;
@@ -14,20 +14,24 @@ const ids = events.map(({ sequence_number }) => sequence_number);
 
 describe("following a turn", () => {
   it("resumes after the last event, over any number of connections", async () => {
-    const { client, sent } = connections(frames.slice(0, 3), frames.slice(3, 7), frames.slice(7));
-    expect(await all(client.turns.follow(PLACE))).toEqual(ids);
-    expect(sent.map(({ lastEventId }) => lastEventId)).toEqual([null, "3", "7"]);
+    const { client, requests } = connections(
+      frames.slice(0, 3),
+      frames.slice(3, 7),
+      frames.slice(7),
+    );
+    expect(await idsOf(client.turns.follow(PLACE))).toEqual(ids);
+    expect(requests.map(({ lastEventId }) => lastEventId)).toEqual([null, "3", "7"]);
   });
 
   it("starts after the last known event", async () => {
-    const { client, sent } = connections(frames.slice(5));
-    expect(await all(client.turns.follow(PLACE, { after: 5 }))).toEqual(ids.slice(5));
-    expect(sent.map(({ lastEventId }) => lastEventId)).toEqual(["5"]);
+    const { client, requests } = connections(frames.slice(5));
+    expect(await idsOf(client.turns.follow(PLACE, { after: 5 }))).toEqual(ids.slice(5));
+    expect(requests.map(({ lastEventId }) => lastEventId)).toEqual(["5"]);
   });
 
   it("drops events that arrive twice", async () => {
     const { client } = connections(frames.slice(0, 6), frames);
-    expect(await all(client.turns.follow(PLACE))).toEqual(ids);
+    expect(await idsOf(client.turns.follow(PLACE))).toEqual(ids);
   });
 
   it("yields an event of an unknown type as its JSON", async () => {
@@ -37,27 +41,27 @@ describe("following a turn", () => {
     expect(first).toEqual({ id: 1, raw: '{"type":"from.the.future"}', event: null });
   });
 
-  it("frees the connection when the loop is left", async () => {
+  it("frees the connection if the caller leaves the loop", async () => {
     const { client } = connections(frames);
     for await (const { id } of client.turns.follow(PLACE)) if (id === 2) break;
   });
 });
 
 describe("starting and following over one connection", () => {
-  it("returns to the turn that was started", async () => {
-    const { client, sent } = connections(frames.slice(0, 4), frames.slice(4));
-    expect(await all(client.runs.stream(START))).toEqual(ids);
-    expect(sent.map(({ method, path }) => `${method} ${path}`)).toEqual([
+  it("resumes the turn that was started", async () => {
+    const { client, requests } = connections(frames.slice(0, 4), frames.slice(4));
+    expect(await idsOf(client.runs.stream(START))).toEqual(ids);
+    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
       "POST /api/runs",
       `GET /api/sessions/${b.SESSION}/turns/1/events`,
     ]);
   });
 
   it("starts again with the same idempotency key if nothing arrived", async () => {
-    const { client, sent } = connections([], frames);
-    expect(await all(client.runs.stream(START))).toEqual(ids);
-    expect(sent.map(({ method }) => method)).toEqual(["POST", "POST"]);
-    expect(new Set(sent.map(({ key }) => key)).size).toBe(1);
+    const { client, requests } = connections([], frames);
+    expect(await idsOf(client.runs.stream(START))).toEqual(ids);
+    expect(requests.map(({ method }) => method)).toEqual(["POST", "POST"]);
+    expect(new Set(requests.map(({ key }) => key)).size).toBe(1);
   });
 });
 

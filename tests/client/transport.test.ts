@@ -3,47 +3,52 @@ import { afterEach, describe, expect, it } from "vitest";
 import { Client } from "../../client/index";
 
 /**
- * `break`: the socket is destroyed; `cut`: in the middle of the response; `endless`: a response
- * without an end.
+ * - `break`: the socket is destroyed before the response
+ * - `cut`: the socket is destroyed in the middle of the response
+ * - `endless`: a response that never ends
  */
 type Reply =
   | { status: number; headers?: Record<string, string>; body?: object }
   | "break"
   | "cut"
   | "endless";
-let stop = () => {};
-afterEach(() => stop());
+let stopServer = () => {};
+afterEach(() => stopServer());
 
 /**
- * A server that sends these responses in order and repeats the last, with a record of the requests.
+ * A server that sends these replies in order and repeats the last one, and the headers of the
+ * requests.
  */
-async function serving(...replies: Reply[]) {
-  const asked: IncomingMessage["headers"][] = [];
+async function startServer(...replies: Reply[]) {
+  const requestHeaders: IncomingMessage["headers"][] = [];
   const server = createServer((message: IncomingMessage, response: ServerResponse) => {
-    const reply = replies[Math.min(asked.length, replies.length - 1)] ?? "break";
-    asked.push(message.headers);
+    const reply = replies[Math.min(requestHeaders.length, replies.length - 1)] ?? "break";
+    requestHeaders.push(message.headers);
     if (reply === "break") return void message.socket.destroy();
-    if (reply === "cut") return void cut(response);
-    if (reply === "endless") return void pour(response);
+    if (reply === "cut") return void breakOff(response);
+    if (reply === "endless") return void writeEndlessly(response);
     response
       .writeHead(reply.status, { "content-type": "application/json", ...reply.headers })
       .end(JSON.stringify(reply.body ?? { ok: true }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  stop = () => void server.close().closeAllConnections();
+  stopServer = () => void server.close().closeAllConnections();
   const address = server.address();
-  return { asked, server: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}` };
+  return {
+    requestHeaders,
+    server: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`,
+  };
 }
 
-function cut(response: ServerResponse): void {
+function breakOff(response: ServerResponse): void {
   response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
   response.write('{"ok"', () => setTimeout(() => response.destroy(), 50));
 }
 
-function pour(response: ServerResponse): void {
-  const more = Buffer.alloc(1024 * 1024, "x");
+function writeEndlessly(response: ServerResponse): void {
+  const block = Buffer.alloc(1024 * 1024, "x");
   const write = () => {
-    if (!response.destroyed) response.write(more, write);
+    if (!response.destroyed) response.write(block, write);
   };
   response.writeHead(200, { "content-type": "application/json" });
   write();
@@ -58,7 +63,7 @@ const START = {
 } as const;
 const LIST = { method: "GET", path: "/api/sessions" } as const;
 const OK = { status: 200 };
-const moved = {
+const interrupted = {
   status: 503,
   headers: { "retry-after": "0" },
   body: { title: "Interrupted", status: 503, code: "interrupted" },
@@ -67,14 +72,14 @@ const moved = {
 describe("a request", () => {
   it.each<{ name: string; replies: Reply[]; tries: number }>([
     { name: "whose connection broke", replies: ["break", OK], tries: 2 },
-    { name: "whose answer broke off", replies: ["cut", OK], tries: 2 },
-    { name: "that met a deploy", replies: [moved, moved, OK], tries: 3 },
+    { name: "whose response broke off", replies: ["cut", OK], tries: 2 },
+    { name: "that a deploy interrupted", replies: [interrupted, interrupted, OK], tries: 3 },
   ])(
-    "that starts something and $name is repeated with the same idempotency key",
+    "that starts a run and $name is repeated with the same idempotency key",
     async ({ replies, tries }) => {
-      const { server, asked } = await serving(...replies);
+      const { server, requestHeaders } = await startServer(...replies);
       expect(await new Client({ server }).json(START)).toEqual({ ok: true });
-      expect(asked.map((headers) => headers["idempotency-key"])).toEqual(
+      expect(requestHeaders.map((headers) => headers["idempotency-key"])).toEqual(
         Array(tries).fill("once-1"),
       );
     },
@@ -87,7 +92,13 @@ describe("a request", () => {
     tries: number;
     kind: string;
   }>([
-    { name: "has no idempotency key", call: LIST, replies: [moved], tries: 1, kind: "refused" },
+    {
+      name: "has no idempotency key",
+      call: LIST,
+      replies: [interrupted],
+      tries: 1,
+      kind: "refused",
+    },
     {
       name: "is refused",
       call: START,
@@ -96,44 +107,50 @@ describe("a request", () => {
       kind: "refused",
     },
     {
-      name: "would have to wait for long",
+      name: "would have to wait for an hour",
       call: START,
-      replies: [{ ...moved, headers: { "retry-after": "3600" } }],
+      replies: [{ ...interrupted, headers: { "retry-after": "3600" } }],
       tries: 1,
       kind: "refused",
     },
-    { name: "keeps breaking off", call: START, replies: ["break"], tries: 4, kind: "unreachable" },
     {
-      name: "has its answers keep breaking off",
+      name: "gets only broken connections",
+      call: START,
+      replies: ["break"],
+      tries: 4,
+      kind: "unreachable",
+    },
+    {
+      name: "gets only responses that break off",
       call: START,
       replies: ["cut"],
       tries: 4,
       kind: "interrupted",
     },
     {
-      name: "only asks, and its answer broke off",
+      name: "only reads, and its response broke off",
       call: LIST,
       replies: ["cut"],
       tries: 1,
       kind: "interrupted",
     },
     {
-      name: "is answered without end",
+      name: "gets a response without an end",
       call: LIST,
       replies: ["endless"],
       tries: 1,
       kind: "too_large",
     },
-  ])("is not repeated forever when it $name", async ({ call, replies, tries, kind }) => {
-    const { server, asked } = await serving(...replies);
+  ])("is sent a limited number of times if it $name", async ({ call, replies, tries, kind }) => {
+    const { server, requestHeaders } = await startServer(...replies);
     await expect(new Client({ server }).json(call)).rejects.toMatchObject({ kind });
-    expect(asked).toHaveLength(tries);
+    expect(requestHeaders).toHaveLength(tries);
   });
 
-  it("sends its key to its server only", async () => {
-    const other = await serving(OK);
-    const stopOther = stop;
-    const { server, asked } = await serving({
+  it("sends its key only to its server", async () => {
+    const other = await startServer(OK);
+    const stopOther = stopServer;
+    const { server, requestHeaders } = await startServer({
       status: 307,
       headers: { location: `${other.server}/api/runs` },
     });
@@ -142,16 +159,16 @@ describe("a request", () => {
       kind: "redirected",
       location: other.server,
     });
-    expect([asked[0]?.authorization, other.asked]).toEqual(["Bearer mge_k", []]);
+    expect([requestHeaders[0]?.authorization, other.requestHeaders]).toEqual(["Bearer mge_k", []]);
     stopOther();
   });
 
-  it("ends at once when it is aborted, also while it waits for another try", async () => {
-    const { server } = await serving({ ...moved, headers: { "retry-after": "9" } });
+  it("ends at once if it is aborted while it waits for another try", async () => {
+    const { server } = await startServer({ ...interrupted, headers: { "retry-after": "9" } });
     const reason = new Error("enough");
-    const stopping = new AbortController();
-    setTimeout(() => stopping.abort(reason), 100);
-    const call = { ...START, signal: stopping.signal };
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(reason), 100);
+    const call = { ...START, signal: controller.signal };
     await expect(new Client({ server }).json(call)).rejects.toBe(reason);
   });
 });
@@ -159,7 +176,11 @@ describe("a request", () => {
 describe("a key", () => {
   it.each([
     { name: "malformed", server: "https://edge.example", key: "a b" },
-    { name: "for an unencrypted server elsewhere", server: "http://edge.example", key: "mge_k" },
+    {
+      name: "for an unencrypted server on another machine",
+      server: "http://edge.example",
+      key: "mge_k",
+    },
   ])("that is $name is refused before anything is sent", ({ server, key }) => {
     expect(() => new Client({ server, key })).toThrow(
       expect.objectContaining({ kind: "unsafe_key" }),

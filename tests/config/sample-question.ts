@@ -51,7 +51,7 @@ export async function questionTo(yaml: string, examples: string): Promise<Sample
     await writeFile(path.join(cwd, "team.yaml"), yaml);
     for (const name of uploadsIn(yaml)) if (!isAddress(name)) await place(name, examples, cwd);
     const io = { cwd, home: cwd, stderr: { write: () => undefined } };
-    const { request, attached } = await chooseTeam({ config: "team.yaml" }, io, {
+    const { request, attachments: attached } = await chooseTeam({ config: "team.yaml" }, io, {
       byUser: get,
       byConfig: get,
     });

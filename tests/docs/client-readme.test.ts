@@ -7,8 +7,8 @@ import * as client from "../../client/index";
 import { blocksOf } from "./documents";
 
 /**
- * The client's README: the compiler checks its blocks, as files that import the client. Its tables
- * have every method and function.
+ * The client's README. The compiler checks its code blocks as files that import the client. The
+ * tables have every method and function.
  */
 
 const OPTIONS = {
@@ -16,7 +16,7 @@ const OPTIONS = {
   checkJs: true,
   noEmit: true,
   strict: true,
-  noImplicitAny: false, // parameters of a block have no types
+  noImplicitAny: false, // parameters in a code block have no types
   exactOptionalPropertyTypes: true,
   skipLibCheck: true,
   target: "es2025",
@@ -29,26 +29,26 @@ const OPTIONS = {
   paths: { "massgen-edge-client": [path.resolve("client/index.ts")] },
 };
 
-/** The compiler's errors in these blocks; `block 2` is the second one. */
+/** The compiler's errors in these blocks. In an error, `block-2` is the second block. */
 async function errorsIn(blocks: readonly string[]): Promise<string[]> {
   const folder = await mkdtemp(path.join(tmpdir(), "client-blocks-"));
   try {
-    const files = blocks.map((_, nth) => `block-${nth + 1}.js`);
+    const files = blocks.map((_, index) => `block-${index + 1}.js`);
     await Promise.all(
-      blocks.map((block, nth) => writeFile(path.join(folder, `block-${nth + 1}.js`), block)),
+      blocks.map((block, index) => writeFile(path.join(folder, `block-${index + 1}.js`), block)),
     );
     const config = JSON.stringify({ compilerOptions: OPTIONS, files });
     await writeFile(path.join(folder, "tsconfig.json"), config);
-    const printed = await compiled(folder);
-    // Other lines concern the client's sources, which are written for the types of Workers.
-    return printed.split("\n").filter((line) => line.startsWith("block-"));
+    const compilerOutput = await runCompiler(folder);
+    // Other lines are about the client's sources, which need the types of Workers.
+    return compilerOutput.split("\n").filter((line) => line.startsWith("block-"));
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
-/** The output of the compiler, which exits with an error if it has found some. */
-const compiled = (folder: string): Promise<string> =>
+/** The compiler's output. The exit code is ignored, as it is not 0 if there are errors. */
+const runCompiler = (folder: string): Promise<string> =>
   new Promise((resolve) => {
     const compiler = path.resolve("node_modules/typescript/bin/tsc");
     const args = [compiler, "--project", folder, "--pretty", "false"];
@@ -57,7 +57,7 @@ const compiled = (folder: string): Promise<string> =>
     );
   });
 
-it("the blocks of the client's README have the types of the client", async () => {
+it("the code blocks of the client's README compile without errors", async () => {
   const blocks = blocksOf(await readFile("client/README.md", "utf8"), "js");
   expect(blocks.length).toBeGreaterThan(3);
   expect(await errorsIn(blocks)).toEqual([]);
@@ -80,11 +80,11 @@ const methodsOf = (object: object): string[] =>
     (name) => name !== "constructor",
   );
 
-it("the tables of the client's README have every method and function, and no other", async () => {
-  const made = new client.Client({ server: "https://massgen.example.com" });
-  const { runs, turns, sessions, files, contexts } = made;
+it("the tables of the client's README have exactly the client's methods and functions", async () => {
+  const instance = new client.Client({ server: "https://massgen.example.com" });
+  const { runs, turns, sessions, files, contexts } = instance;
   const methods = [
-    ...methodsOf(made),
+    ...methodsOf(instance),
     ...Object.entries({ runs, turns, sessions, files, contexts }).flatMap(([name, part]) =>
       methodsOf(part).map((method) => `${name}.${method}`),
     ),

@@ -3,34 +3,34 @@ import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../../cli/commands/likely-commands";
 import { commandLine } from "../../cli/program";
-import { nobody } from "../cli/commands/terminal";
+import { ioWithoutUser } from "../cli/commands/terminal";
 import { codeOf, DOCUMENTS, isRecord } from "./documents";
 import { SCRIPTS, sourceOf, takesOption } from "./script-sources";
 
-/** `keys create`, not `keys`, which by itself does nothing. */
+/** Commands that do something themselves: `keys create`, but not `keys`. */
 const leavesOf = (
   command: Command,
   path: readonly string[] = [],
 ): { path: string; command: Command }[] => {
-  const inner = command.commands.filter((each) => each.name() !== "help");
-  if (inner.length === 0) return [{ path: path.join(" "), command }];
-  return inner.flatMap((each) => leavesOf(each, [...path, each.name()]));
+  const subcommands = command.commands.filter((subcommand) => subcommand.name() !== "help");
+  if (subcommands.length === 0) return [{ path: path.join(" "), command }];
+  return subcommands.flatMap((subcommand) => leavesOf(subcommand, [...path, subcommand.name()]));
 };
-const program = commandLine({ io: nobody(), end: () => undefined });
+const program = commandLine({ io: ioWithoutUser(), end: () => undefined });
 const leaves = leavesOf(program);
 const optionsOf = (command: Command) =>
   command.options.flatMap(({ hidden, long, short }) => (hidden ? [] : [long ?? "", short ?? ""]));
 const ASK = leaves.find(({ path }) => path === "ask");
-const OF_EVERY = ["--help", "--version", "-h"];
+const COMMON_OPTIONS = ["--help", "--version", "-h"];
 
 const pages = DOCUMENTS.filter((document) => !isRecord(document));
 
-/** Words of a line of shell; what is quoted is one word. */
+/** The words of a line of shell. Quoted text is one word. */
 const wordsOf = (line: string): string[] =>
   [...line.replace(/(^|\s)#.*$/, "").matchAll(/"[^"]*"|'[^']*'|[^\s|;)&]+/g)].map(([word]) => word);
 const isOption = (word: string): boolean => /^--?[a-z]/.test(word);
 
-/** What is wrong with a call of the command line; null if nothing is. */
+/** The error in a call of the command line; null if there is none. */
 function faultOfCall(line: string): string | null {
   const words = wordsOf(line);
   const named = words.filter((word) => /^[a-z][a-z-]*$/.test(word));
@@ -42,21 +42,21 @@ function faultOfCall(line: string): string | null {
   const isGroup =
     isNamed && second === "" && leaves.some(({ path }) => path.startsWith(`${first} `));
   if (!leaf) return isGroup && !words.some(isOption) ? null : `no command: ${line}`;
-  const known = [...OF_EVERY, ...optionsOf(leaf.command)];
+  const known = [...COMMON_OPTIONS, ...optionsOf(leaf.command)];
   const unknown = words
     .filter(isOption)
     .filter((word) => !known.includes(word.split("=")[0] ?? ""));
   return unknown.length === 0 ? null : `no option ${unknown.join(", ")}: ${line}`;
 }
 
-/** What is wrong with a call of an npm script; null if nothing is. */
+/** The error in a call of an npm script; null if there is none. */
 function faultOfScript(name: string, rest: string): string | null {
   if (SCRIPTS[name] === undefined) return `no script: ${name}`;
-  const [, ours = ""] = /^\s*-- (.*)$/.exec(rest) ?? [];
-  if (name === "ask") return ours === "" ? null : faultOfCall(ours);
+  const [, passed = ""] = /^\s*-- (.*)$/.exec(rest) ?? [];
+  if (name === "ask") return passed === "" ? null : faultOfCall(passed);
   const source = sourceOf(name);
   if (source === "") return null;
-  const options = wordsOf(ours).filter((word) => word.startsWith("--") && word !== "--help");
+  const options = wordsOf(passed).filter((word) => word.startsWith("--") && word !== "--help");
   const unknown = options.filter((option) => !takesOption(source, option.split("=")[0] ?? ""));
   return unknown.length === 0 ? null : `npm run ${name}: no option ${unknown.join(", ")}`;
 }
@@ -92,7 +92,7 @@ describe.each(pages)("$file", ({ text }) => {
   });
 });
 
-it("the checks of calls find mistakes", () => {
+it("the checks of calls find errors", () => {
   expect(faultOfCall("keys make laptop")).toContain("no command");
   expect(faultOfCall("show SESSION --nothing")).toContain("--nothing");
   expect(faultOfCall('"why?" --config team.yaml')).toBeNull();
@@ -101,7 +101,7 @@ it("the checks of calls find mistakes", () => {
   expect(faultOfScript("dance", "")).toContain("no script");
 });
 
-it("a command in the wrong place is recognized as a command", () => {
+it("the list of likely commands has every command", () => {
   expect([...COMMANDS].sort()).toEqual(program.commands.map((command) => command.name()).sort());
 });
 
@@ -130,7 +130,7 @@ it("the reference page has the variables that the command line reads", () => {
   expect(missing).toEqual([]);
 });
 
-it("troubleshooting explains only codes that the reference or the events have", () => {
+it("the guide to troubleshooting explains only codes that exist", () => {
   const [guide = "", ...references] = [
     "guides/troubleshooting",
     "reference/errors",
@@ -139,7 +139,7 @@ it("troubleshooting explains only codes that the reference or the events have", 
   const named = [...guide.matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell = ""]) => [
     ...cell.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g),
   ]);
-  /** Codes of calls, which have no table. */
+  // No table lists the codes of calls, so the source is searched.
   const sources = readdirSync("durable-objects", { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts"))
     .map((file) => readFileSync(`durable-objects/${file}`, "utf8"));

@@ -5,10 +5,12 @@ import { createApp } from "../../src/api/app";
 import { openApiDocument } from "../../src/api/docs/documentation";
 import { teamSchema } from "../../src/config/json-schema";
 
-/** Every property that users write or read has a description, in the schemas and in the pages. */
+/** Every property that users write or read has a description in the schemas and on the pages. */
 
 const Node = z.record(z.string(), z.unknown());
-/** A constant `type` names the kind of an event or of a part: its object is described instead. */
+/**
+ * A constant `type` names the kind of an object. It needs no description, as the object has one.
+ */
 const isKind = (name: string, property: Record<string, unknown>): boolean =>
   name === "type" &&
   (property.const !== undefined || (Array.isArray(property.enum) && property.enum.length === 1));
@@ -17,24 +19,28 @@ const isText = (value: unknown): boolean => typeof value === "string" && value.t
 const propertiesOf = (node: Record<string, unknown>): Record<string, unknown> =>
   Node.catch({}).parse(node.properties ?? {});
 
-/** Definitions for references; names that an enclosing schema of the same object describes. */
 type SchemaContext = {
+  /** The schemas to which a `$ref` can refer. */
   definitions: Record<string, unknown>;
+  /** The properties that an enclosing schema of the same object describes. */
   described: ReadonlySet<string>;
 };
 
+/** Keywords whose values are data, not schemas. */
 const DATA = ["example", "examples", "default", "enum"];
-/** Keywords whose schemas apply to the same object. They may restrict a described property. */
-const IN_PLACE = ["if", "then", "else", "allOf", "anyOf", "oneOf", "not"];
+/**
+ * Keywords whose schemas apply to the same object, so that a described property can recur there.
+ */
+const SAME_OBJECT = ["if", "then", "else", "allOf", "anyOf", "oneOf", "not"];
 
-/** Paths of all properties in a JSON Schema without a description, their own or the reference's. */
+/** Paths of all properties without a description, either in the schema or at their `$ref`. */
 function undescribed(
   schema: unknown,
   path = "",
   known: SchemaContext = { definitions: {}, described: new Set() },
 ): string[] {
   if (Array.isArray(schema))
-    return schema.flatMap((one, nth) => undescribed(one, `${path}/${nth}`, known));
+    return schema.flatMap((item, index) => undescribed(item, `${path}/${index}`, known));
   const node = Node.safeParse(schema);
   if (!node.success) return [];
   const hasDescription = ({ description, $ref }: Record<string, unknown>): boolean => {
@@ -58,7 +64,7 @@ function undescribed(
       return properties.flatMap(([name, property]) =>
         undescribed(property, `${path}/${name}`, { ...known, described: new Set() }),
       );
-    const names = IN_PLACE.includes(key) ? [...known.described, ...described] : [];
+    const names = SAME_OBJECT.includes(key) ? [...known.described, ...described] : [];
     return undescribed(value, `${path}/${key}`, { ...known, described: new Set(names) });
   });
   return [...own, ...inner];
@@ -86,12 +92,12 @@ describe("every property has a description", () => {
     expect(undescribed(team, "", known)).toEqual([]);
   });
 
-  it("and the check detects one without", () => {
+  it("and the check finds a property without one", () => {
     const schema = { properties: { a: { description: "A" }, b: { properties: { c: {} } } } };
     expect(undescribed(schema)).toEqual(["/b", "/b/c"]);
   });
 
-  it("and a restriction of a described property needs none", () => {
+  it("but the restriction of a described property needs none", () => {
     const schema = {
       properties: { a: { description: "A" } },
       if: { properties: { a: { const: 1 }, b: {} } },
@@ -101,7 +107,10 @@ describe("every property has a description", () => {
   });
 });
 
-it.each(["http", "events", "config"])("no table of the page %s has an empty meaning", (page) => {
-  const rows = readFileSync(`docs/reference/${page}.md`, "utf8").split("\n");
-  expect(rows.filter((row) => row.startsWith("| ") && row.endsWith("| – |"))).toEqual([]);
-});
+it.each(["http", "events", "config"])(
+  "no table of the page %s has an empty description",
+  (page) => {
+    const rows = readFileSync(`docs/reference/${page}.md`, "utf8").split("\n");
+    expect(rows.filter((row) => row.startsWith("| ") && row.endsWith("| – |"))).toEqual([]);
+  },
+);

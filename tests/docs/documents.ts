@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 
-/** Every document that people read, with its text. Generated and recorded pages included. */
+/** A document that people read. Some are generated, and some are records. */
 export type Document = { file: string; text: string };
 
 const ROOTS = ["README.md", "AGENTS.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
@@ -23,7 +23,7 @@ function markdownIn(folder: string): string[] {
   }
 }
 
-/** What people type or read as code: fenced blocks and spans. */
+/** The code in a document: the lines of fenced blocks, and the spans. */
 export const codeOf = (text: string): string[] => [
   ...[...text.matchAll(/^```\w*\n(.*?)^```/gms)].flatMap(([, block = ""]) =>
     block.replaceAll("\\\n", " ").split("\n"),
@@ -33,12 +33,12 @@ export const codeOf = (text: string): string[] => [
   ),
 ];
 
-/** Fenced blocks of a language. */
+/** The contents of a language's fenced blocks. */
 export const blocksOf = (text: string, language: string): string[] =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"))].map(
     ([, block = ""]) => block,
   );
 
-/** Pages about the past, which may name removed parts. */
+/** Whether a page is a record of the past. Such pages may name removed parts. */
 export const isRecord = ({ file }: Document): boolean =>
   file.startsWith(path.join("docs", "proof")) || file.startsWith(path.join("docs", "decisions"));

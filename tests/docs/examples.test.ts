@@ -5,10 +5,10 @@ import { KEY_NAMES } from "../../src/providers/hosts";
 import { blocksOf, DOCUMENTS, isRecord } from "./documents";
 
 /**
- * The operator of the documents: every key, endpoints where they are required, loopback allowed as
- * by `npm run setup`.
+ * The operator for whom the documents are written. It has every key and every required endpoint,
+ * and allows loopback addresses, as `npm run setup` does.
  */
-const OPERATOR: ConfigContext = {
+const OPERATOR_CONTEXT: ConfigContext = {
   storedKeys: KEY_NAMES,
   allowedOrigins: ["http://127.0.0.1:*", "http://localhost:*"],
   toolSecrets: [
@@ -27,7 +27,7 @@ const pages = DOCUMENTS.filter((document) => !isRecord(document));
 
 const teams = pages.flatMap(({ file, text }) =>
   blocksOf(text, "yaml").map((yaml) => ({
-    at: `${file}:${text.slice(0, text.indexOf(yaml)).split("\n").length}`,
+    place: `${file}:${text.slice(0, text.indexOf(yaml)).split("\n").length}`,
     yaml,
   })),
 );
@@ -36,13 +36,13 @@ describe("a team printed in the documents", () => {
   it("is found in the README and in the guide", () => {
     for (const file of ["README.md", "docs/guides/team.md"])
       expect(
-        teams.some(({ at }) => at.startsWith(file)),
+        teams.some(({ place }) => place.startsWith(file)),
         file,
       ).toBe(true);
   });
 
-  it.each(teams)("runs with all keys, and nothing in it is without effect: $at", ({ yaml }) => {
-    const result = parseTeam(yaml, OPERATOR);
+  it.each(teams)("can run with all keys, and every setting has an effect: $place", ({ yaml }) => {
+    const result = parseTeam(yaml, OPERATOR_CONTEXT);
     expect(result.ok ? [] : result.errors).toEqual([]);
     expect(result.warnings.filter(({ code }) => code !== "price_unknown")).toEqual([]);
   });
@@ -54,11 +54,11 @@ it.each(
   expect(() => JSON.parse(block)).not.toThrow();
 });
 
-/** What a document may name in capitals although nothing here reads it. */
-const OF_OTHERS = /^NO_COLOR$/;
-const PLACES = [".dev.vars.example", "wrangler.toml", "src/api/access.ts", "src/env.ts"];
+/** Names in capitals that documents may contain, although the files below do not. */
+const EXTERNAL_NAMES = /^NO_COLOR$/;
+const FILES_WITH_NAMES = [".dev.vars.example", "wrangler.toml", "src/api/access.ts", "src/env.ts"];
 
-const COMMAND_LINE = readdirSync("cli", { recursive: true, encoding: "utf8" })
+const CLI_FILES = readdirSync("cli", { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".ts"))
   .map((file) => `cli/${file}`);
 
@@ -66,13 +66,13 @@ describe.each(pages.filter(({ file }) => /^(README|docs\/(start|guides))/.test(f
   "$file",
   ({ text }) => {
     it("names only keys and variables that exist", () => {
-      const known = [...PLACES, ...COMMAND_LINE]
-        .map((place) => readFileSync(place, "utf8"))
+      const known = [...FILES_WITH_NAMES, ...CLI_FILES]
+        .map((file) => readFileSync(file, "utf8"))
         .join("\n");
       const named = [...text.matchAll(/\b([A-Z]+(?:_[A-Z]+)+)\b/g)].map(([, name = ""]) => name);
       const unknown = named.filter(
         (name) =>
-          !OF_OTHERS.test(name) &&
+          !EXTERNAL_NAMES.test(name) &&
           !text.includes(`secrets set ${name} `) &&
           !new RegExp(`\\b${name}\\b`).test(known),
       );

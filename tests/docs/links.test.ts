@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { DOCUMENTS } from "./documents";
 
-/** As GitHub makes the anchor of a heading. */
+/** The anchor of a heading, as GitHub builds it. */
 const slugOf = (heading: string): string =>
   heading
     .replaceAll(/[`*]|\[([^\]]*)\]\([^)]*\)/g, "$1")
@@ -26,8 +26,8 @@ const linksOf = (text: string): string[] =>
 describe.each(DOCUMENTS)("$file", ({ file, text }) => {
   it("links only to files and headings that exist", () => {
     const broken = linksOf(text).filter((link) => {
-      const [to = "", anchor] = link.split("#");
-      const target = to === "" ? file : path.join(path.dirname(file), to);
+      const [linkedFile = "", anchor] = link.split("#");
+      const target = linkedFile === "" ? file : path.join(path.dirname(file), linkedFile);
       if (!existsSync(target)) return true;
       return anchor !== undefined && !anchorsOf(readFileSync(target, "utf8")).has(anchor);
     });

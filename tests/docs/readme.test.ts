@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
 const readme = readFileSync("README.md", "utf8");
-const MOST_WORDS = 900;
+const MAX_WORDS = 900;
 const PACKAGE: {
   scripts: Record<string, string>;
   optionalDependencies: Record<string, string>;
@@ -11,8 +11,8 @@ const PACKAGE: {
 } = JSON.parse(readFileSync("package.json", "utf8"));
 
 describe("the README", () => {
-  it(`has at most ${MOST_WORDS} words`, () => {
-    expect(readme.split(/\s+/).length).toBeLessThanOrEqual(MOST_WORDS);
+  it(`has at most ${MAX_WORDS} words`, () => {
+    expect(readme.split(/\s+/).length).toBeLessThanOrEqual(MAX_WORDS);
   });
 
   it("has the test command that CI runs, in a block after its marker", () => {
@@ -26,10 +26,10 @@ describe("the README", () => {
     const url = typeof repository === "string" ? repository : repository?.url;
     const page = url?.replace(/^git\+/, "").replace(/\.git$/, "");
     expect(readme.includes("deploy.workers.cloudflare.com")).toBe(buttons.length > 0);
-    for (const [, to] of buttons) expect(to).toBe(page);
+    for (const [, target] of buttons) expect(target).toBe(page);
   });
 
-  it("has six points with a measured figure and a link each", () => {
+  it("has six points, each with a measured figure and a link", () => {
     const [, list = ""] = /^## What a terminal.*?\n\n(.*?)^## /ms.exec(readme) ?? [];
     const points = list.split(/^- /m).filter((point) => point.includes("]("));
     expect(points).toHaveLength(6);
@@ -37,14 +37,14 @@ describe("the README", () => {
   });
 });
 
-it("nothing of a package runs at its installation, and no script before or after another", () => {
+it("packages run no script when they are installed, and package.json has no pre or post script", () => {
   expect(readFileSync(".npmrc", "utf8")).toMatch(/^ignore-scripts=true$/m);
   const { scripts } = PACKAGE;
-  // npm leaves these out too, without a message.
+  // With this setting, npm silently skips these scripts too.
   expect(Object.keys(scripts).filter((name) => /^(pre|post)/.test(name))).toEqual([]);
 });
 
-it("every place names the same Node", () => {
+it("every file names the same version of Node", () => {
   const { optionalDependencies, engines } = PACKAGE;
   const versions = new Set(Object.values(optionalDependencies));
   expect([...versions]).toHaveLength(1);

@@ -2,14 +2,14 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { DOCUMENTS } from "./documents";
 
-/** Documents and comments name files and decisions. Each of them must exist. */
+/** The files and decisions that documents and comments name must exist. */
 
-const ROOMS = [
+const FOLDERS = [
   ...["src", "durable-objects", "d1", "r2-layout", "migrations", "client", "cli", "configs"],
   ...["docs", "scripts", "tests", "proof", "checker", "simulated", "local", "sandbox"],
 ];
-const NAMED = new RegExp(`(?<=[\`\\s(])((?:${ROOMS.join("|")})/[\\w./-]*[\\w/])`, "g");
-const QUOTED = new RegExp(`\`((?:${ROOMS.join("|")})/[\\w./-]*[\\w/])\``, "g");
+const FILE_NAMES = new RegExp(`(?<=[\`\\s(])((?:${FOLDERS.join("|")})/[\\w./-]*[\\w/])`, "g");
+const QUOTED_FILE_NAMES = new RegExp(`\`((?:${FOLDERS.join("|")})/[\\w./-]*[\\w/])\``, "g");
 
 const DECISIONS = new Set(readdirSync("docs/decisions").map((file) => file.slice(0, 4)));
 const unknownDecisions = (text: string): string[] =>
@@ -20,26 +20,27 @@ const unknownDecisions = (text: string): string[] =>
 const missing = (text: string, names: RegExp): string[] =>
   [...text.matchAll(names)].map(([, name = ""]) => name).filter((name) => !existsSync(name));
 
-/** Generated pages have paths of users. Rows of runs have names of campaigns, which can be old. */
-const isOurWords = (file: string): boolean => !file.startsWith("docs/reference/");
-const withoutRows = (file: string, text: string): string =>
+/** The generated pages are not checked, because they have paths on users' machines. */
+const isChecked = (file: string): boolean => !file.startsWith("docs/reference/");
+/** The rows of runs are not checked, because they can have old names of campaigns. */
+const withoutRunRows = (file: string, text: string): string =>
   file === "docs/proof/runs.md" ? text.replaceAll(/^\| \d.*$/gm, "") : text;
 
-describe.each(DOCUMENTS.filter(({ file }) => isOurWords(file)))("$file", ({ file, text }) => {
+describe.each(DOCUMENTS.filter(({ file }) => isChecked(file)))("$file", ({ file, text }) => {
   it("names only files, folders and decisions that exist", () => {
-    expect(missing(withoutRows(file, text), NAMED)).toEqual([]);
+    expect(missing(withoutRunRows(file, text), FILE_NAMES)).toEqual([]);
     expect(unknownDecisions(text)).toEqual([]);
   });
 });
 
 describe("comments", () => {
-  /** A file of MassGen. */
-  const OF_OTHERS = /^configs\/rate_limits\//;
+  /** Files of MassGen, which is another project. */
+  const FILES_OF_MASSGEN = /^configs\/rate_limits\//;
   const COMMENT_LINE = /^\s*(?:\*|\/\/|\/\*|--|#)/;
-  const sources = ROOMS.filter((room) => room !== "docs").flatMap((room) =>
-    readdirSync(room, { recursive: true, encoding: "utf8" })
+  const sources = FOLDERS.filter((folder) => folder !== "docs").flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
       .filter((file) => /\.(?:ts|mjs|sql)$/.test(file) && !file.includes("node_modules"))
-      .map((file) => `${room}/${file}`),
+      .map((file) => `${folder}/${file}`),
   );
   const commentsIn = (file: string): string =>
     readFileSync(file, "utf8")
@@ -47,25 +48,25 @@ describe("comments", () => {
       .filter((line) => COMMENT_LINE.test(line))
       .join("\n");
 
-  it.each(ROOMS.filter((room) => room !== "docs"))(
+  it.each(FOLDERS.filter((folder) => folder !== "docs"))(
     "of %s/ name only files, folders and decisions that exist",
-    (room) => {
+    (folder) => {
       const wrong = sources
-        .filter((file) => file.startsWith(`${room}/`))
+        .filter((file) => file.startsWith(`${folder}/`))
         .map((file) => ({ file, comments: commentsIn(file) }))
         .flatMap(({ file, comments }) =>
-          [...missing(comments, QUOTED), ...unknownDecisions(comments)].map(
+          [...missing(comments, QUOTED_FILE_NAMES), ...unknownDecisions(comments)].map(
             (name) => `${file}: ${name}`,
           ),
         )
-        .filter((each) => !OF_OTHERS.test(each.split(": ")[1] ?? ""));
+        .filter((fault) => !FILES_OF_MASSGEN.test(fault.split(": ")[1] ?? ""));
       expect(wrong).toEqual([]);
     },
   );
 });
 
-it("the checks find a wrong name", () => {
-  expect(missing("see `src/none.ts` and (docs/none.md)", NAMED)).toEqual([
+it("the checks find names that do not exist", () => {
+  expect(missing("see `src/none.ts` and (docs/none.md)", FILE_NAMES)).toEqual([
     "src/none.ts",
     "docs/none.md",
   ]);

@@ -10,7 +10,7 @@ const served = new Set(
 const paths = [...served].map((route) => route.split(" ")[1] ?? "");
 const patternOf = (route: string): RegExp =>
   new RegExp(`^${route.replaceAll(/\{\w+\}/g, "([^/]+|\\{\\w+\\})")}$`);
-/** The route of a path: numbers, words and shell variables represent its parameters. */
+/** The route of a path whose parameters are numbers, words or shell variables. */
 const routeOf = (path: string): string =>
   paths.find((route) => route === path) ?? paths.find((route) => patternOf(route).test(path)) ?? "";
 
@@ -38,7 +38,7 @@ describe.each(pages)("$file", ({ text }) => {
   });
 });
 
-it("the reference page has every route, and no other", () => {
+it("the reference page has exactly the routes of the service", () => {
   const page = DOCUMENTS.find(({ file }) => file === "docs/reference/http.md")?.text ?? "";
   const listed = [...page.matchAll(/^### `((?:GET|POST|PUT|DELETE) [^`]+)`$/gm)].map(
     ([, route = ""]) => route,

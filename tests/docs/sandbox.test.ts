@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 
-/** The second Worker, which no test can run: that its files and the service's fit together. */
+/** No test can run the second Worker. These tests compare its files with the service's. */
 const read = (path: string): string => readFileSync(path, "utf8");
-const textAt = (toml: string, key: string): string | undefined =>
+const settingOf = (toml: string, key: string): string | undefined =>
   new RegExp(`^(?:# )?${key} = "([^"]+)"`, "m").exec(toml)?.[1];
 
 type Manifest = {
@@ -12,27 +12,27 @@ type Manifest = {
   devDependencies?: Record<string, string>;
 };
 
-it("the service binds, commented out, the class and the script that sandbox/ deploys", () => {
+it("the service's binding, a comment, has the class and script that sandbox/ deploys", () => {
   const own = read("sandbox/wrangler.toml");
-  const [bound = ""] =
+  const [binding = ""] =
     /^# \[\[durable_objects\.bindings\]\]\n# name = "SANDBOX"\n(?:# .*\n)+/m.exec(
       read("wrangler.toml"),
     ) ?? [];
-  expect(textAt(bound, "script_name")).toBe(textAt(own, "name"));
-  expect(textAt(bound, "class_name")).toBe(textAt(own, "class_name"));
+  expect(settingOf(binding, "script_name")).toBe(settingOf(own, "name"));
+  expect(settingOf(binding, "class_name")).toBe(settingOf(own, "class_name"));
   expect(read("sandbox/src/index.ts")).toContain(
-    `export class ${textAt(bound, "class_name")} extends`,
+    `export class ${settingOf(binding, "class_name")} extends`,
   );
 });
 
-it("the image of its containers has the version of its package", () => {
+it("the container image has the same version as the package", () => {
   const { dependencies }: Manifest = JSON.parse(read("sandbox/package.json"));
   expect(/sandbox:(\S+)/.exec(read("sandbox/Dockerfile"))?.[1]).toBe(
     dependencies?.["@cloudflare/sandbox"],
   );
 });
 
-it("versions of the project and of its tools are in the package.json of the root alone", () => {
+it("only the root's package.json has the versions of the project and of its tools", () => {
   const root: Manifest = JSON.parse(read("package.json"));
   const shared = Object.keys({ ...root.dependencies, ...root.devDependencies });
   for (const folder of ["sandbox", "client", "proof/mutation"]) {

@@ -7,29 +7,29 @@ export const SCRIPTS = z
   .parse(JSON.parse(readFileSync("package.json", "utf8"))).scripts;
 
 const IMPORT = /from "(\.[^"]+)"/g;
-/** Folders that read options: the entry's and those of commands, never the service's. */
-const OF_COMMANDS = /^(scripts|local|proof|cli)\//;
+/** The folders of commands. Only they read options of the command line. */
+const COMMAND_FILES = /^(scripts|local|proof|cli)\//;
 
 /**
- * The source of a script's entry and of its imported modules; empty if the script has no entry of
- * ours.
+ * The source of a script's entry file and of all modules that it imports; empty if the script runs
+ * no file of this repository.
  */
 export function sourceOf(script: string): string {
   const [, entry = ""] = /run\.mjs (\S+\.ts)/.exec(SCRIPTS[script] ?? "") ?? [];
-  const seen = new Set<string>();
-  const waiting = entry === "" ? [] : [entry];
-  for (const file of waiting) {
-    if (seen.has(file) || !OF_COMMANDS.test(file) || !existsSync(file)) continue;
-    seen.add(file);
-    for (const [, to = ""] of readFileSync(file, "utf8").matchAll(IMPORT)) {
-      const base = path.join(path.dirname(file), to);
-      waiting.push(`${base}.ts`, `${base}/index.ts`);
+  const visited = new Set<string>();
+  const queue = entry === "" ? [] : [entry];
+  for (const file of queue) {
+    if (visited.has(file) || !COMMAND_FILES.test(file) || !existsSync(file)) continue;
+    visited.add(file);
+    for (const [, imported = ""] of readFileSync(file, "utf8").matchAll(IMPORT)) {
+      const base = path.join(path.dirname(file), imported);
+      queue.push(`${base}.ts`, `${base}/index.ts`);
     }
   }
-  return [...seen].map((file) => readFileSync(file, "utf8")).join("\n");
+  return [...visited].map((file) => readFileSync(file, "utf8")).join("\n");
 }
 
-/** Whether a script's source reads an option: as `--seeds`, or as a key of `parseArgs`. */
+/** Whether a script's source contains an option, like `--seeds` or as a key of `parseArgs`. */
 export function takesOption(source: string, option: string): boolean {
   const name = option.replace(/^--/, "");
   return new RegExp(`${option}\\b|"${name}"|\\b${name}:`).test(source);

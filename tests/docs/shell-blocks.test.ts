@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { RUN } from "../../src/api/sessions/examples";
 import { blocksOf, DOCUMENTS } from "./documents";
 
-/** Pages whose blocks a reader types one after another, in one shell. */
+/** Pages whose blocks a reader runs one after another in one shell. */
 const PAGES = DOCUMENTS.filter(
   ({ file, text }) =>
     /^(README\.md|client\/|docs\/(start\.md|guides\/))/.test(file) &&
@@ -14,9 +14,9 @@ const PAGES = DOCUMENTS.filter(
 );
 
 /**
- * Commands that need a network or a service, as functions that do nothing. `curl` answers as the
- * service does, and prints its arguments to file descriptor 3. Standard error is a file, because
- * `tee /dev/stderr` cannot open the socket that Node passes.
+ * Shell functions that replace commands which need a network or a service. They do nothing, except
+ * that `curl` prints a response of the service, and its arguments to file descriptor 3. Standard
+ * error is a file, because `tee /dev/stderr` cannot open the socket that Node passes.
  */
 const STUBS = `
 exec 3>calls 2>errors
@@ -27,8 +27,11 @@ massgen-edge() { :; }
 curl() { echo "$*" >&3; printf '%s' "$RESPONSE"; }
 `;
 
-/** Runs all blocks in order. Throws if a command fails or a variable is not set. */
-function callsOf(text: string): string[] {
+/**
+ * Runs all shell blocks in order and returns the calls of `curl`. Throws if a command fails or a
+ * variable is not set.
+ */
+function runBlocks(text: string): string[] {
   const folder = mkdtempSync(path.join(tmpdir(), "blocks-"));
   try {
     const script = ["set -euo pipefail", STUBS, ...blocksOf(text, "sh")].join("\n");
@@ -50,14 +53,14 @@ describe("the shell blocks of a page", () => {
     expect(PAGES.length).toBeGreaterThan(10);
   });
 
-  it.each(PAGES)("run one after another: $file", ({ text }) => {
-    expect(() => callsOf(text)).not.toThrow();
+  it.each(PAGES)("run one after another without an error: $file", ({ text }) => {
+    expect(() => runBlocks(text)).not.toThrow();
   });
 
   it.each(["README.md", "docs/guides/conversations.md"])(
-    "call the session that the first call started: %s",
+    "request the session that the first call started: %s",
     (file) => {
-      const [start = "", ...calls] = callsOf(readFileSync(file, "utf8"));
+      const [start = "", ...calls] = runBlocks(readFileSync(file, "utf8"));
       expect(start).toContain("/api/runs");
       expect(calls.length).toBeGreaterThan(1);
       for (const call of calls) expect(call).toContain(`/api/sessions/${RUN.session_id}`);
@@ -65,6 +68,6 @@ describe("the shell blocks of a page", () => {
   );
 
   it("fail if a variable is not set", () => {
-    expect(() => callsOf("```sh\ncurl http://x/$NEVER_SET\n```\n")).toThrow(/NEVER_SET: unbound/);
+    expect(() => runBlocks("```sh\ncurl http://x/$NEVER_SET\n```\n")).toThrow(/NEVER_SET: unbound/);
   });
 });

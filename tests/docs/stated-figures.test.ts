@@ -4,12 +4,12 @@ import { COUNTS } from "../../proof/counts";
 import { MOST_LIVE_KEYS } from "../../src/tenancy/keys";
 import { DEFAULT_STORED_BYTES, deploymentQuota } from "../../src/tenancy/quota";
 
-/** Figures that documents state because a reader needs them there. Each equals its source. */
+/** Numbers in documents equal those in the code. */
 
-const grouped = (figure: number): string =>
-  Number.isFinite(figure) ? figure.toLocaleString("en-US") : "all";
+const formatted = (count: number): string =>
+  Number.isFinite(count) ? count.toLocaleString("en-US") : "all";
 
-/** Cells of the rows of tables in a document. */
+/** The cells of all table rows in a document. */
 const rowsOf = (file: string): string[][] =>
   readFileSync(file, "utf8")
     .split("\n")
@@ -29,7 +29,7 @@ it("decision 0083 has the counts of the campaigns", () => {
   expect(rows).toEqual(
     stated.map((name) => {
       const [, count] = counts.find(([each]) => each === name) ?? [];
-      return [`\`${name}\``, grouped(count?.change ?? 0), grouped(count?.nightly ?? 0)];
+      return [`\`${name}\``, formatted(count?.change ?? 0), formatted(count?.nightly ?? 0)];
     }),
   );
 });
@@ -42,7 +42,7 @@ it("the guide to keys and tenants has the limits of the code and of wrangler.tom
       new RegExp(`name = "${binding}"\n.*\nsimple = \\{ limit = (\\d+), period = 60 \\}`).exec(
         settings,
       ) ?? [];
-    return `${grouped(Number(limit))} a minute`;
+    return `${formatted(Number(limit))} a minute`;
   };
   const { concurrentTurns, usdPerDay } = deploymentQuota({}, false);
   expect(stated).toMatchObject({

@@ -1,6 +1,6 @@
 /**
- * CPU time of this process so far, in ms, for limits on computation. A wall clock would include
- * time in which the machine stalls or does other work.
+ * The CPU time that this process has used, in ms. Tests that limit a computation measure this
+ * time, because a clock also counts while the machine stalls or does other work.
  */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();

@@ -1,7 +1,7 @@
 import { findHost } from "../../src/providers/hosts";
 import type { ProviderOptions, TransportHooks } from "../../src/providers/provider";
 
-/** Hooks of a call that nothing waits for: every address is admitted, and no slot is given away. */
+/** Hooks that do nothing: every address is allowed, and the call never yields its slot. */
 export const NO_HOOKS: TransportHooks = {
   onBuilt: () => undefined,
   guard: (_url, _signal, send) => send(),
@@ -11,7 +11,7 @@ export const NO_HOOKS: TransportHooks = {
   yieldSignal: new AbortController().signal,
 };
 
-/** An endpoint with the defaults of its URL, and a test's changes. */
+/** An endpoint with the defaults for its URL, and with the options of a test. */
 export function endpointAt(
   baseUrl: string,
   options: Partial<ProviderOptions> = {},

@@ -3,13 +3,13 @@ import { checkedSize } from "../../local/bundle/bundle-size";
 
 const MIB = 1024 * 1024;
 
-it("prints the size of the bundle, raw and compressed", () => {
+it("returns the bundle's size, raw and compressed", () => {
   expect(checkedSize({ raw: 2 * MIB, gzip: 3 * MIB })).toBe(
     "Bundle: 2048 KiB raw, 3072 KiB gzip (limit 3072 KiB gzip)",
   );
 });
 
-it("refuses a bundle that is one byte too large when compressed", () => {
+it("rejects a bundle that is one byte too large when compressed", () => {
   expect(() => checkedSize({ raw: 9 * MIB, gzip: 3 * MIB + 1 })).toThrow(
     /3073 KiB gzip.*\n.*too large/,
   );

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { bundleOf } from "../../local/bundle/worker-bundle";
 import { modulesIn } from "../../local/service-plan";
 
-/** A separate build in the working tree, where it finds the packages. */
+/** The folder of the bundles' source. It is in the working tree, so that packages are found. */
 let folder = "";
 beforeAll(() => {
   folder = mkdtempSync(path.join("node_modules/.cache", "bundle-test-"));
@@ -12,8 +12,8 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const WORKER = path.resolve("src/worker");
-/** An entry that prints `word`, through an imported file. */
-function entrySaying(word: string): string {
+/** Writes an entry that exports `word` from an imported file. */
+function writeEntry(word: string): string {
   const entry = path.join(folder, "entry.ts");
   writeFileSync(path.join(folder, "word.ts"), `export const word = "${word}";`);
   writeFileSync(
@@ -26,11 +26,11 @@ function entrySaying(word: string): string {
 const textIn = async (bundle: string): Promise<string> =>
   (await modulesIn(bundle))[0]?.contents ?? "";
 
-it("a bundle is reused while its files are unchanged, and rebuilt when an imported file has changed", async () => {
-  const first = await bundleOf(entrySaying("a-first-word"));
+it("a bundle is reused until an imported file changes", async () => {
+  const first = await bundleOf(writeEntry("a-first-word"));
   expect(await textIn(first)).toContain("a-first-word");
-  expect(await bundleOf(entrySaying("a-first-word"))).toBe(first);
-  const second = await bundleOf(entrySaying("another-word"));
+  expect(await bundleOf(writeEntry("a-first-word"))).toBe(first);
+  const second = await bundleOf(writeEntry("another-word"));
   expect(second).not.toBe(first);
   expect(await textIn(second)).toContain("another-word");
 });

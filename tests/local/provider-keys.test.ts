@@ -7,7 +7,7 @@ const reportText = (variables: string): string =>
   describeKeys(keyReport(keysIn(variables))).join("\n");
 
 describe("the report of npm start on provider keys", () => {
-  it("lists the set keys, and their backend types", () => {
+  it("lists the backend types whose keys are set", () => {
     const text = reportText('ANTHROPIC_API_KEY="sk-ant-secret"\nGEMINI_API_KEY=secret');
     expect(text).toContain(
       "Provider keys are set for: Anthropic Messages (type: claude), Google Gemini (type: gemini).",
@@ -16,31 +16,31 @@ describe("the report of npm start on provider keys", () => {
     expect(text).not.toMatch(/ANTHROPIC_API_KEY|secret"/);
   });
 
-  it("is two lines if none is set, with the file to add one", () => {
+  it("has two lines if no key is set, and names the file to which to add one", () => {
     expect(reportText("").split("\n")).toEqual([
       "No provider key is set in .dev.vars: only local models are available.",
       'To add a key, write a line such as OPENAI_API_KEY="…" into .dev.vars and restart the service. All names: docs/reference/providers.md',
     ]);
   });
 
-  it("requests no key if none is needed", () => {
+  it("names no backend type that needs no key", () => {
     expect(reportText("")).not.toMatch(/ollama|vllm|lmstudio/);
   });
 
-  it("is short when every key is set", () => {
+  it("does not ask for a key if every key is set", () => {
     expect(reportText(KEY_NAMES.map((name) => `${name}=x`).join("\n"))).not.toContain("To add one");
   });
 
   it.each([
     { name: "an empty value", variables: 'OPENAI_API_KEY=""', keys: [] },
     { name: "a comment", variables: '# OPENAI_API_KEY="sk-1"', keys: [] },
-    { name: "a variable that is no key", variables: "OPEN_ACCESS=loopback", keys: [] },
+    { name: "a variable that is not a key", variables: "OPEN_ACCESS=loopback", keys: [] },
     { name: "a key", variables: "OPENAI_API_KEY=sk-1 # mine", keys: ["OPENAI_API_KEY"] },
   ])("reads $name correctly", ({ variables, keys }) => {
     expect(keysIn(variables)).toEqual(keys);
   });
 
-  it("finds the usual keys in the example of a fresh clone", () => {
+  it("can name the keys that the example file has", () => {
     const names = [...readFileSync(".dev.vars.example", "utf8").matchAll(/^# ([A-Z_]+)=""$/gm)].map(
       ([, name]) => name,
     );

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { answeredHeaders, forwardedHeaders, refusalOf, requestLine } from "../../local/proxy-rules";
+import { responseHeaders, forwardedHeaders, refusalOf, requestLine } from "../../local/proxy-rules";
 
-const asked = (target: string, host = "127.0.0.1:8787", method = "GET") =>
+const statusFor = (target: string, host = "127.0.0.1:8787", method = "GET") =>
   refusalOf({ method, target, rawHeaders: ["Host", host] })?.status ?? "passes";
 
 describe("the proxy in front of npm start", () => {
   it.each(["127.0.0.1:8787", "localhost:8787", "LOCALHOST", "127.0.0.2:1", "[::1]:8787", "[::1]"])(
     "passes Host %s",
     (host) => {
-      expect(asked("/api/sessions", host)).toBe("passes");
+      expect(statusFor("/api/sessions", host)).toBe("passes");
     },
   );
 
@@ -24,10 +24,10 @@ describe("the proxy in front of npm start", () => {
     "192.168.1.5:8787",
     "",
   ])("refuses Host %s (H1)", (host) => {
-    expect(asked("/api/sessions", host)).toBe(421);
+    expect(statusFor("/api/sessions", host)).toBe(421);
   });
 
-  it("refuses a request without a Host header, and with two (H1)", () => {
+  it("refuses a request without a Host header, or with two (H1)", () => {
     expect(refusalOf({ method: "GET", target: "/", rawHeaders: [] })?.status).toBe(421);
     const two = ["Host", "127.0.0.1:8787", "host", "evil.example"];
     expect(refusalOf({ method: "GET", target: "/", rawHeaders: two })?.status).toBe(421);
@@ -46,7 +46,7 @@ describe("the proxy in front of npm start", () => {
     "/../cdn-cgi/local",
     "\\cdn-cgi".replace(/^/, "/"),
   ])("has no route at %s (H2, H4)", (target) => {
-    expect(asked(target)).toBe(404);
+    expect(statusFor(target)).toBe(404);
   });
 
   it.each([
@@ -55,7 +55,7 @@ describe("the proxy in front of npm start", () => {
     "/cdn-cgi-notes",
     "/docs?next=/cdn-cgi/",
   ])("passes %s, which is not a path of the platform", (target) =>
-    expect(asked(target)).toBe("passes"),
+    expect(statusFor(target)).toBe("passes"),
   );
 
   it.each([
@@ -63,7 +63,7 @@ describe("the proxy in front of npm start", () => {
     { method: "GET", target: "http://evil.example/api/sessions" },
     { method: "OPTIONS", target: "*" },
   ])("refuses $method $target, which is not a path (H1)", ({ method, target }) => {
-    expect(asked(target, "127.0.0.1", method)).toBe(400);
+    expect(statusFor(target, "127.0.0.1", method)).toBe(400);
   });
 });
 
@@ -96,7 +96,7 @@ describe("headers", () => {
     ]);
   });
 
-  it("drops connection headers, also those that a client declares as such", () => {
+  it("drops connection headers, including those that a client declares as such", () => {
     const sent = [
       "Connection",
       "keep-alive, X-Hop",
@@ -112,7 +112,7 @@ describe("headers", () => {
       "b",
     ];
     expect(forwardedHeaders(sent, undefined)).toEqual(["Accept", "a", "Accept", "b"]);
-    expect(answeredHeaders(["Connection", "close", "Content-Type", "text/plain"])).toEqual([
+    expect(responseHeaders(["Connection", "close", "Content-Type", "text/plain"])).toEqual([
       "Content-Type",
       "text/plain",
     ]);

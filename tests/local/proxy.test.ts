@@ -15,7 +15,7 @@ import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createProxy } from "../../local/proxy";
 
-/** A service with one handler on a Unix socket, and the proxy in front of it. */
+/** These tests run a service with one handler on a Unix socket, and the proxy in front of it. */
 let dir = "";
 let servers: Server[] = [];
 let lines: string[] = [];
@@ -47,7 +47,7 @@ async function proxyTo(handler: Handler | null): Promise<number> {
   }
   const proxy = createProxy({
     socketPath: socketPath(),
-    onAnswer: (line) => void lines.push(line),
+    onRequestEnd: (line) => void lines.push(line),
   });
   servers.push(proxy);
   proxy.listen(0, "127.0.0.1");
@@ -109,20 +109,20 @@ describe("the proxy in front of npm start", () => {
     await once(response, "end");
   });
 
-  it("ends the request at the service when the client disconnects", async () => {
-    const left = Promise.withResolvers<void>();
+  it("ends the service's request when the client disconnects", async () => {
+    const requestClosed = Promise.withResolvers<void>();
     const port = await proxyTo((_incoming, outgoing) => {
       outgoing.writeHead(200).write("event: first\n\n");
-      outgoing.on("close", () => left.resolve());
+      outgoing.on("close", () => requestClosed.resolve());
     });
-    const aborting = new AbortController();
-    const response = await fetch(url(port, "/events"), { signal: aborting.signal });
+    const controller = new AbortController();
+    const response = await fetch(url(port, "/events"), { signal: controller.signal });
     await response.body?.getReader().read();
-    aborting.abort();
-    await left.promise;
+    controller.abort();
+    await requestClosed.promise;
   });
 
-  it("does not complete a cut response", async () => {
+  it("breaks off a response that the service breaks off", async () => {
     const port = await proxyTo((_incoming, outgoing) => {
       outgoing.writeHead(200).write("half", () => outgoing.destroy());
     });
@@ -134,7 +134,7 @@ describe("the proxy in front of npm start", () => {
     const port = await proxyTo(
       (_incoming, outgoing) => void outgoing.writeHead(413).end("too large"),
     );
-    for (let nth = 0; nth < 20; nth += 1) {
+    for (let attempt = 0; attempt < 20; attempt += 1) {
       const response = await fetch(url(port, "/upload"), {
         method: "PUT",
         body: "x".repeat(4_000_000),
@@ -151,9 +151,9 @@ describe("the proxy in front of npm start", () => {
   });
 
   it("never forwards a refused request (H1, H2)", async () => {
-    let asked = 0;
+    let forwardedRequests = 0;
     const port = await proxyTo((_incoming, outgoing) => {
-      asked += 1;
+      forwardedRequests += 1;
       outgoing.end();
     });
     const status = async (target: string, headers: Record<string, string>) => {
@@ -165,10 +165,10 @@ describe("the proxy in front of npm start", () => {
     };
     expect(await status("/api/sessions", { host: "evil.example" })).toBe(421);
     expect(await status("/cdn-cgi/local/scheduled", {})).toBe(404);
-    expect(asked).toBe(0);
+    expect(forwardedRequests).toBe(0);
   });
 
-  it("passes a WebSocket upgrade and its bytes, and refuses one under a foreign name", async () => {
+  it("forwards a WebSocket upgrade and its bytes, and refuses an upgrade for another host name", async () => {
     const port = await proxyTo(null);
     const service = createServer();
     service.on("upgrade", (incoming: IncomingMessage, socket, head: Buffer) => {
@@ -180,7 +180,7 @@ describe("the proxy in front of npm start", () => {
     servers.push(service);
     service.listen(socketPath());
     await once(service, "listening");
-    const speak = async (host: string) => {
+    const upgrade = async (host: string) => {
       const client = connect(port, "127.0.0.1").setEncoding("utf8");
       let received = "";
       client.on("data", (piece: string) => {
@@ -193,12 +193,12 @@ describe("the proxy in front of npm start", () => {
       client.write("hello");
       return { client, received: () => received };
     };
-    const friend = await speak("localhost");
-    await expect.poll(friend.received).toContain("echo hello");
-    expect(friend.received()).toMatch(/^HTTP\/1\.1 101 [\s\S]*\/ws /);
-    const stranger = await speak("evil.example");
-    expect(stranger.received()).toMatch(/^HTTP\/1\.1 421 /);
-    friend.client.destroy();
-    stranger.client.destroy();
+    const accepted = await upgrade("localhost");
+    await expect.poll(accepted.received).toContain("echo hello");
+    expect(accepted.received()).toMatch(/^HTTP\/1\.1 101 [\s\S]*\/ws /);
+    const refused = await upgrade("evil.example");
+    expect(refused.received()).toMatch(/^HTTP\/1\.1 421 /);
+    accepted.client.destroy();
+    refused.client.destroy();
   });
 });

@@ -9,17 +9,17 @@ it.each([
   { name: "the example", text: readFileSync(".dev.vars.example", "utf8") },
   { name: "a file without a final line end", text: 'OPENAI_API_KEY="sk-abc"' },
   { name: "a file with a blank value", text: 'SEALING_KEYS=" "\n' },
-])("$name gets its own sealing keys, and keeps its contents", ({ text }) => {
-  const whole = text + missingSealingKeys(text);
-  const { SEALING_KEYS, ...others } = parseEnv(whole);
+])("$name gets new sealing keys, and its contents stay unchanged", ({ text }) => {
+  const completed = text + missingSealingKeys(text);
+  const { SEALING_KEYS, ...others } = parseEnv(completed);
   expect(parseSealingKeys(SEALING_KEYS).ok).toBe(true);
   expect(Object.entries(parseEnv(text)).filter(([name]) => name !== "SEALING_KEYS")).toEqual(
     Object.entries(others),
   );
-  expect(missingSealingKeys(whole)).toBeNull();
-  expect(text + missingSealingKeys(text)).not.toBe(whole);
+  expect(missingSealingKeys(completed)).toBeNull();
+  expect(text + missingSealingKeys(text)).not.toBe(completed);
 });
 
-it("a file that has sealing keys keeps them", () => {
+it("the sealing keys of a file that has some are not replaced", () => {
   expect(missingSealingKeys('SEALING_KEYS="2:abc,1:def"\n')).toBeNull();
 });

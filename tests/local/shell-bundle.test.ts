@@ -6,7 +6,7 @@ import { METERED, ORIGINAL } from "../../local/bundle/shell/write";
 const original = readFileSync(ORIGINAL, "utf8");
 
 describe("the metered copy of the shell", () => {
-  it("is derived from the exact bundle of its edits; a new just-bash requires a review of them", () => {
+  it("is made from the known bundle; for a new version of just-bash, review the edits", () => {
     expect(hashOfBundle(original)).toBe(KNOWN_BUNDLE);
   });
 

@@ -11,13 +11,14 @@ import {
 } from "./syntax-tree.ts";
 
 /**
- * Derives the service's shell from the bundle of `just-bash`: a copy whose regular expressions are
- * ours, charged to a budget, and whose loops yield to other work. The package supports neither.
- * Pure; throws for another version of the bundle.
+ * Derives the service's shell from the bundle of `just-bash`. The copy uses the service's regular
+ * expressions, which are charged to a budget, and its loops yield to other work. The package
+ * supports neither. Pure. Throws for another version of the bundle.
  */
 
 /**
- * SHA-256 of the supported bundle. For a new version, review each edit and then update the hash.
+ * SHA-256 of the supported bundle. For a new version of the package, review each edit, and then
+ * update the hash.
  */
 export const KNOWN_BUNDLE = "6390563a926e5018d5bc2e8b824ae1b13b87bdd3ed31857bacef31b3c100f224";
 
@@ -34,31 +35,31 @@ export function meteredBundle(bundle: string): string {
     );
   const tree = parse(bundle, { ecmaVersion: "latest", sourceType: "module" });
   const edits = [
-    ownExpressions(tree, bundle),
+    useServiceExpressions(tree, bundle),
     ...pauseAtStart(methodNamed(tree, "executeCommandInner")), // each command of a script
     ...pauseAtStart(functionNamed(tree, "ks")), // each statement of awk
     ...pauseAtStart(functionNamed(tree, "Ae")), // each expression of awk
     ...pauseBetweenLines(tree, "Es", bundle), // grep and rg: lines
     ...pauseInLoops(tree, "mu"), // sed: commands of a cycle
     sortInSteps(tree, bundle),
-    ...byteTexts(tree),
-    ...bytesOfTexts(tree, bundle),
+    ...makeByteStringsAtOnce(tree),
+    ...splitByteStringsAtOnce(tree, bundle),
     ...md5InSteps(tree, bundle),
     // md5sum -c: lines of a list
-    beforeText(bundle, "let m of h.split(`\n`)){", "let g=m.match(/^([a-fA-F0-9]+)", PAUSE),
-    endOfBareDollar(bundle),
+    insertBetween(bundle, "let m of h.split(`\n`)){", "let g=m.match(/^([a-fA-F0-9]+)", PAUSE),
+    refuseBareDollar(bundle),
   ];
-  return apply(bundle, edits) + HOST;
+  return applyEdits(bundle, edits) + HOST_EXPORT;
 }
 
-/** Added export of the copy: sets the service's part before the first shell is created. */
-const HOST = `
+/** The copy's additional export. It sets the service's part before the first shell is created. */
+const HOST_EXPORT = `
 let $host=null;
 export function provideHost(host){$host=host}
 `;
 
-/** Replaces the bundled copy of re2js, of which one class and one error are used. */
-function ownExpressions(tree: AnyNode, bundle: string): Edit {
+/** Replaces the bundled copy of re2js. The shell uses only one class and one error of re2js. */
+function useServiceExpressions(tree: AnyNode, bundle: string): Edit {
   const found: AnyNode[] = [];
   walk(tree, (node) => {
     const isModule = node.type === "VariableDeclarator" && node.init?.type === "CallExpression";
@@ -68,10 +69,10 @@ function ownExpressions(tree: AnyNode, bundle: string): Edit {
   const [module] = found;
   if (found.length !== 1 || module?.type !== "VariableDeclarator" || !module.init)
     throw new Error("The shell's re2js was not found at its known place.");
-  return { start: module.init.start, end: module.init.end, text: OWN_EXPRESSIONS };
+  return { start: module.init.start, end: module.init.end, text: SERVICE_EXPRESSIONS };
 }
 
-const OWN_EXPRESSIONS = `L(()=>{
+const SERVICE_EXPRESSIONS = `L(()=>{
 it=class extends Error{};
 Vr=class{
 static CASE_INSENSITIVE=1;static DOTALL=2;static MULTILINE=4;
@@ -87,7 +88,10 @@ function pauseAtStart(fn: FunctionNode): Edit[] {
   return [{ start: fn.body.start + 1, end: fn.body.start + 1, text: PAUSE }];
 }
 
-/** Makes a function asynchronous, with pauses in its outermost loops, and its callers await it. */
+/**
+ * Makes a function asynchronous, adds pauses to its outermost loops, and makes its callers await
+ * it.
+ */
 function pauseInLoops(
   tree: AnyNode,
   name: string,
@@ -111,7 +115,8 @@ function pauseInLoops(
 }
 
 /**
- * Only loops over lines: an expression shared between files must keep its position within a line.
+ * Adds pauses only to loops over lines: a regular expression that files share must keep its
+ * position within a line, and during a pause another file could change that position.
  */
 const pauseBetweenLines = (tree: AnyNode, name: string, bundle: string): Edit[] =>
   pauseInLoops(tree, name, (body) => /\.lastIndex=0,/.test(bundle.slice(body.start, body.end)));
@@ -119,16 +124,18 @@ const pauseBetweenLines = (tree: AnyNode, name: string, bundle: string): Edit[] 
 /** Makes `sort` use a merge sort with pauses. */
 function sortInSteps(tree: AnyNode, bundle: string): Edit {
   const before = "o.sort(a),n.unique&&(o=";
-  const at = bundle.indexOf(before);
-  if (at < 0 || bundle.indexOf(before, at + 1) >= 0)
+  const offset = bundle.indexOf(before);
+  if (offset < 0 || bundle.indexOf(before, offset + 1) >= 0)
     throw new Error("The shell's sort was not found at its known place.");
-  if (!functionAround(tree, at).async)
+  if (!functionAround(tree, offset).async)
     throw new Error("The shell's sort is no longer asynchronous.");
-  return { start: at, end: at + "o.sort(a)".length, text: "o=await $host.sorted(o,a)" };
+  return { start: offset, end: offset + "o.sort(a)".length, text: "o=await $host.sorted(o,a)" };
 }
 
-/** Byte strings, which the shell would build character by character in ten times the time. */
-const byteTexts = (tree: AnyNode): Edit[] => [
+/**
+ * Builds byte strings at once. The shell would build them character by character, ten times slower.
+ */
+const makeByteStringsAtOnce = (tree: AnyNode): Edit[] => [
   wholeFunction(
     tree,
     "Dn",
@@ -141,8 +148,8 @@ const byteTexts = (tree: AnyNode): Edit[] => [
   ),
 ];
 
-/** Byte strings to bytes, which the shell would convert with a call per character. */
-function bytesOfTexts(tree: AnyNode, bundle: string): Edit[] {
+/** Converts byte strings to bytes at once. The shell would call a function for each character. */
+function splitByteStringsAtOnce(tree: AnyNode, bundle: string): Edit[] {
   const edits: Edit[] = [];
   walk(tree, (node) => {
     if (
@@ -162,7 +169,7 @@ function bytesOfTexts(tree: AnyNode, bundle: string): Edit[] {
   return edits;
 }
 
-/** MD5 pauses every 16 KiB: the platform has no MD5. */
+/** Makes MD5 pause every 16 KiB. The shell computes MD5 itself, because the platform has no MD5. */
 function md5InSteps(tree: AnyNode, bundle: string): Edit[] {
   const [, ...others] = pauseInLoops(tree, "EA");
   const inSteps = others.map((edit) =>
@@ -174,19 +181,19 @@ function md5InSteps(tree: AnyNode, bundle: string): Edit[] {
   return [{ start, end: start, text: "async " }, ...inSteps];
 }
 
-/** Inserts text between two texts that are adjacent exactly once in the bundle. */
-function beforeText(bundle: string, before: string, after: string, text: string): Edit {
-  const at = bundle.indexOf(before + after);
-  if (at < 0 || bundle.indexOf(before + after, at + 1) >= 0)
+/** Inserts text between `before` and `after`, which must be adjacent exactly once in the bundle. */
+function insertBetween(bundle: string, before: string, after: string, text: string): Edit {
+  const offset = bundle.indexOf(before + after);
+  if (offset < 0 || bundle.indexOf(before + after, offset + 1) >= 0)
     throw new Error(`The shell no longer contains: ${before}`);
-  return { start: at + before.length, end: at + before.length, text };
+  return { start: offset + before.length, end: offset + before.length, text };
 }
 
 /**
- * In arithmetic, a `$` without a name would be read again without end, until memory is exhausted.
- * Makes it an error.
+ * Makes a `$` without a name an error in arithmetic. Otherwise the shell would read the `$` again
+ * and again, until the memory is exhausted.
  */
-function endOfBareDollar(bundle: string): Edit {
+function refuseBareDollar(bundle: string): Edit {
   const before = "=n7(e,t,s,!0);";
   const start = bundle.indexOf(`${before}i.push(a),s=l}`) + before.length;
   if (start < before.length || bundle.indexOf(before, start) >= 0)
@@ -221,13 +228,13 @@ function outermostLoops(fn: FunctionNode): AnyNode[] {
   return bodies;
 }
 
-function apply(text: string, edits: readonly Edit[]): string {
+function applyEdits(text: string, edits: readonly Edit[]): string {
   const ordered = [...edits].sort((a, b) => a.start - b.start || a.end - b.end);
-  let [result, at] = ["", 0];
-  for (const { start, end, text: put } of ordered) {
-    if (start < at) throw new Error("Edits of the shell overlap.");
-    result += text.slice(at, start) + put;
-    at = end;
+  let [result, offset] = ["", 0];
+  for (const { start, end, text: replacement } of ordered) {
+    if (start < offset) throw new Error("Edits of the shell overlap.");
+    result += text.slice(offset, start) + replacement;
+    offset = end;
   }
-  return result + text.slice(at);
+  return result + text.slice(offset);
 }

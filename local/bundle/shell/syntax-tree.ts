@@ -7,17 +7,18 @@ export type FunctionNode = Extract<
   { type: "FunctionDeclaration" | "FunctionExpression" | "ArrowFunctionExpression" }
 >;
 
-/** Visits a node and its descendants, parents first; `parents` are ordered from the root. */
+/** Visits a node and its descendants, parents first. `parents` begins with the root. */
 export function walk(
   root: AnyNode,
   visit: (node: AnyNode, parents: readonly AnyNode[]) => void,
 ): void {
-  const open: { node: AnyNode; parents: readonly AnyNode[] }[] = [{ node: root, parents: [] }];
-  for (let next = open.pop(); next; next = open.pop()) {
+  const stack: { node: AnyNode; parents: readonly AnyNode[] }[] = [{ node: root, parents: [] }];
+  for (let next = stack.pop(); next; next = stack.pop()) {
     const { node, parents } = next;
     visit(node, parents);
-    const below = [...parents, node];
-    for (const child of childrenOf(node).reverse()) open.push({ node: child, parents: below });
+    const childParents = [...parents, node];
+    for (const child of childrenOf(node).reverse())
+      stack.push({ node: child, parents: childParents });
   }
 }
 
@@ -34,25 +35,25 @@ export const isFunction = (node: AnyNode): node is FunctionNode =>
   node.type === "FunctionExpression" ||
   node.type === "ArrowFunctionExpression";
 
-/** The function declared by this name. Throws unless there is exactly one. */
+/** The function that is declared with this name. Throws unless there is exactly one. */
 export function functionNamed(root: AnyNode, name: string): FunctionNode {
   const found: FunctionNode[] = [];
   walk(root, (node) => {
     if (node.type === "FunctionDeclaration" && node.id?.name === name) found.push(node);
   });
-  return only(found, `function ${name}`);
+  return requireOne(found, `function ${name}`);
 }
 
-/** The innermost function around an offset. Throws if there is none. */
+/** The innermost function that contains an offset. Throws if there is none. */
 export function functionAround(root: AnyNode, offset: number): FunctionNode {
   let found: FunctionNode | null = null;
   walk(root, (node) => {
     if (isFunction(node) && node.start <= offset && offset < node.end) found = node;
   });
-  return only(found === null ? [] : [found], `function around ${offset}`);
+  return requireOne(found === null ? [] : [found], `function around ${offset}`);
 }
 
-/** The function of the only method with this name. */
+/** The function of the method with this name. Throws unless there is exactly one. */
 export function methodNamed(root: AnyNode, name: string): FunctionNode {
   const found: FunctionNode[] = [];
   walk(root, (node) => {
@@ -63,10 +64,10 @@ export function methodNamed(root: AnyNode, name: string): FunctionNode {
     )
       found.push(node.value);
   });
-  return only(found, `method ${name}`);
+  return requireOne(found, `method ${name}`);
 }
 
-/** All calls of a function by name, each with its enclosing function. */
+/** All calls of a function by its name, each with the function that contains the call. */
 export function callsOf(
   root: AnyNode,
   name: string,
@@ -81,15 +82,15 @@ export function callsOf(
       return;
     found.push({
       call: node,
-      caller: only(parents.filter(isFunction).slice(-1), `caller of ${name}`),
+      caller: requireOne(parents.filter(isFunction).slice(-1), `caller of ${name}`),
     });
   });
   return found;
 }
 
-function only<T>(found: readonly T[], what: string): T {
+function requireOne<T>(found: readonly T[], description: string): T {
   const [first] = found;
   if (first === undefined || found.length > 1)
-    throw new Error(`The shell has ${found.length} matches of ${what}; expected 1.`);
+    throw new Error(`The shell has ${found.length} matches of ${description}; expected 1.`);
   return first;
 }

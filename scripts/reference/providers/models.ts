@@ -7,10 +7,10 @@ import {
 } from "../../../src/providers/model-rows";
 import { code, grouped, table, usd } from "../markdown";
 
-/** Known models: context window, output limit, and dated prices. */
+/** The table of known models: context window, output limit, and dated prices. */
 export function modelsTable(): string {
   const prices = ["Input", "Cached", "Cache write", "Output"];
-  const head = [
+  const header = [
     "Provider",
     "Model",
     "Context window",
@@ -19,33 +19,33 @@ export function modelsTable(): string {
     "Long prompts",
     "Date of prices",
   ];
-  return table(head, MODEL_GROUPS.flatMap(groupRows));
+  return table(header, MODEL_GROUPS.flatMap(groupRows));
 }
 
 const groupRows = ({ host, pricedAt, rows, sound }: ModelGroup): string[][] =>
   Object.entries(rows).map(([model, row]) => [
     hostById(host).name,
     code(model),
-    ...facts(row, sound?.[model]),
+    ...modelCells(row, sound?.[model]),
     pricedAt,
   ]);
 
-function facts(
+function modelCells(
   [window, mostOutput, input, cached, output, cacheWrite, long]: Row,
   sound: number | undefined,
 ): string[] {
   const cacheWriteUsd = cacheWrite == null ? "" : usd(cacheWrite);
-  const read = sound === undefined ? usd(input) : `${usd(input)}, audio ${usd(sound)}`;
+  const inputPrice = sound === undefined ? usd(input) : `${usd(input)}, audio ${usd(sound)}`;
   return [
     grouped(window),
     grouped(mostOutput),
-    read,
+    inputPrice,
     usd(cached),
     cacheWriteUsd,
     usd(output),
-    long ? times(long) : "",
+    long ? longPromptText(long) : "",
   ];
 }
 
-const times = ({ above, input, output }: LongPrompt): string =>
+const longPromptText = ({ above, input, output }: LongPrompt): string =>
   `above ${grouped(above)}: input × ${input}, output × ${output}`;

@@ -10,7 +10,7 @@ How to choose a model and give it a key: [the guide](../guides/team.md).`;
 const MODELS_NOTE = `US dollars per million tokens. A model that is not listed also runs, with a context window of \
 ${grouped(UNKNOWN_MODEL.contextWindow)} tokens, at most ${grouped(UNKNOWN_MODEL.maxOutputTokens)} output tokens, and no known price.`;
 
-/** All of `docs/reference/providers.md`. */
+/** The complete page `docs/reference/providers.md`. */
 export const providersPage = (): string => page("# Providers", INTRO, ...sections());
 
 function sections(): string[] {

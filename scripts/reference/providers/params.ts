@@ -7,25 +7,25 @@ import {
 import { code, codes, grouped, table } from "../markdown";
 
 const FORMATS = ["openai-chat", "openai-responses", "anthropic", "gemini"] as const;
-const HEADS = FORMATS.map((format) => FORMAT_NAMES[format].replace(/^the /, ""));
+const FORMAT_HEADERS = FORMATS.map((format) => FORMAT_NAMES[format].replace(/^the /, ""));
 
-/** Every parameter of configs, with its form or its replacement in each wire format. */
+/** The table of all parameters of configs, with their form or replacement in each wire format. */
 export function paramsTable(): string {
   const rows = [...ALL_PARAMS]
     .sort()
-    .map((name) => [code(name), ...FORMATS.map((format) => cell(name, FORMAT_PARAMS[format]))]);
-  return table(["Parameter", ...HEADS], rows);
+    .map((name) => [code(name), ...FORMATS.map((format) => cellText(name, FORMAT_PARAMS[format]))]);
+  return table(["Parameter", ...FORMAT_HEADERS], rows);
 }
 
-function cell(name: string, { kinds, outputCaps, foreign }: FormatParams): string {
+function cellText(name: string, { kinds, outputCaps, foreign }: FormatParams): string {
   const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
-  if (kind) return inWords(kind);
+  if (kind) return kindText(kind);
   if (outputCaps.includes(name)) return "cap on output tokens";
   const advice = Object.hasOwn(foreign, name) ? foreign[name] : undefined;
   return advice === undefined || advice === NO_EQUIVALENT ? "" : advice;
 }
 
-function inWords(kind: ParamKind): string {
+function kindText(kind: ParamKind): string {
   switch (kind.type) {
     case "number":
       return `${kind.min} to ${kind.max}`;
@@ -48,11 +48,11 @@ function inWords(kind: ParamKind): string {
   }
 }
 
-/** The request fields that `extra_body` must not contain. */
+/** The table of request fields that `extra_body` must not contain. */
 export function reservedTable(): string {
-  const rows = FORMATS.map((format, place) => {
+  const rows = FORMATS.map((format, index) => {
     const { reserved, outputCaps } = FORMAT_PARAMS[format];
-    return [HEADS[place] ?? format, codes([...new Set([...reserved, ...outputCaps])])];
+    return [FORMAT_HEADERS[index] ?? format, codes([...new Set([...reserved, ...outputCaps])])];
   });
   return table(["Format", "`extra_body` must not contain"], rows);
 }

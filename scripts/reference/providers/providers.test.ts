@@ -9,7 +9,7 @@ const rowsWith = (start: string): string[] =>
   page.split("\n").filter((line) => line.startsWith(`| ${start} |`));
 
 describe("the page about providers", () => {
-  it("has every backend type, key and known model", () => {
+  it("contains every backend type, key and known model", () => {
     for (const type of Object.keys(BACKEND_TYPES))
       expect(rowsWith(`\`${type}\``), type).not.toEqual([]);
     for (const name of KEY_NAMES) expect(page).toContain(`\`${name}\``);
@@ -42,7 +42,7 @@ describe("the page about providers", () => {
       name: "a parameter that only some formats support, and the alternative",
       row: "| `stop_sequences` | use `stop` | – | list of texts | use `stop` |",
     },
-  ])("show $name", ({ row }) => {
+  ])("shows $name", ({ row }) => {
     expect(page.split("\n")).toContain(row);
   });
 });

@@ -13,16 +13,18 @@ import { code, codes, grouped, sentence, table, usd } from "../markdown";
 
 const HOSTED_TOOLS = HostedToolNameSchema.options;
 
-/** The config key of each hosted tool; code execution has a second key. */
+/**
+ * The config key of each hosted tool. Code execution also has a second key, which is not listed.
+ */
 const HOSTED_KEYS: Readonly<Record<HostedToolName, string>> = {
   web_search: "enable_web_search",
   x_search: "enable_x_search",
   code_execution: "enable_code_execution",
 };
 
-/** The supported backend types and their features. */
+/** The table of supported backend types and their features. */
 export function typesTable(): string {
-  const head = [
+  const header = [
     "`type`",
     "Provider",
     "Wire format",
@@ -34,7 +36,7 @@ export function typesTable(): string {
   const rows = Object.entries(BACKEND_TYPES).flatMap(([type, facts]) =>
     facts.served ? [typeRow(type, facts)] : [],
   );
-  return table([...head, "Resumes after a restart"], rows);
+  return table([...header, "Resumes after a restart"], rows);
 }
 
 function typeRow(type: string, facts: ServedType): string[] {
@@ -76,7 +78,7 @@ function keys({ keyNames, keyOptional, origins }: Host): string {
     : `${names}, at ${origins.join(", ")} only`;
 }
 
-/** Prices of hosted tools, and the types that support them. */
+/** The table of prices of hosted tools, with the types that support each tool. */
 export function hostedTable(): string {
   const rows = HOSTED_TOOLS.flatMap((tool) =>
     typesWithTool(tool).flatMap((type) => hostedRows(type, tool)),
@@ -109,7 +111,7 @@ function priceOf({ usdPerUse, surcharge }: HostedToolFacts, host: string): strin
   return `${usd(usdPerUse)}; ${usd(surcharge.usdPerUse)} with models such as ${codes(costlierModels)}`;
 }
 
-/** MassGen types that this service refuses, with alternatives. */
+/** The table of MassGen's backend types that this service refuses, with alternatives. */
 export function refusedTable(): string {
   const rows = Object.entries(BACKEND_TYPES).flatMap(([type, facts]) =>
     facts.served ? [] : [[code(type), facts.name, sentence(facts.instead)]],
@@ -117,7 +119,7 @@ export function refusedTable(): string {
   return table(["`type`", "Name", "Reason and alternative"], rows);
 }
 
-/** Where each stored key may be sent. */
+/** The table of origins to which each stored key may be sent. */
 export function originsTable(): string {
   const rows = HOSTS.filter(({ keyNames }) => keyNames.length > 0).map(
     ({ keyNames, origins, endpointVariable, keyPath }) => [

@@ -6,7 +6,7 @@ import { MAX_QUESTION_CHARS } from "../../../src/protocol/api";
 const piped = (...parts: (string | Buffer)[]) => ({
   stdin: Readable.from(parts.map((part) => Buffer.from(part))),
 });
-const nothing = { stdin: Object.assign(Readable.from([]), { isTTY: true }) };
+const NO_INPUT = { stdin: Object.assign(Readable.from([]), { isTTY: true }) };
 
 describe("the question", () => {
   it.each([
@@ -18,19 +18,19 @@ describe("the question", () => {
     },
     { name: "is the piped text", words: [], io: piped("why\n", "so?\n"), question: "why\nso?" },
     {
-      name: "is the piped text for a dash",
+      name: "is the piped text if the only word is a dash",
       words: ["-"],
       io: piped("why?\r\n"),
       question: "why?",
     },
     {
-      name: "is the words, then the piped text",
+      name: "is the words followed by the piped text if the last word is a dash",
       words: ["sum up:", "-"],
       io: piped("a\nb\n"),
       question: "sum up:\n\na\nb",
     },
     {
-      name: "keeps characters that arrive in parts",
+      name: "may contain a character whose bytes arrive in two parts",
       words: [],
       io: piped(Buffer.from("😀").subarray(0, 2), Buffer.from("😀").subarray(2)),
       question: "😀",
@@ -40,36 +40,41 @@ describe("the question", () => {
   });
 
   it.each([
-    { name: "nothing", words: [], io: nothing, says: "The question is empty." },
-    { name: "an empty pipe", words: [], io: piped(), says: "The question is empty." },
-    { name: "blanks", words: ["-"], io: piped(" \n"), says: "The question is blank." },
+    { name: "missing", words: [], io: NO_INPUT, expected: "The question is empty." },
+    { name: "an empty pipe", words: [], io: piped(), expected: "The question is empty." },
     {
-      name: "bytes that are not text",
+      name: "only white space",
+      words: ["-"],
+      io: piped(" \n"),
+      expected: "The question is blank.",
+    },
+    {
+      name: "no UTF-8 text",
       words: ["-"],
       io: piped(Buffer.from([0x61, 0xff])),
-      says: "not UTF-8",
+      expected: "not UTF-8",
     },
     {
-      name: "text above the length limit",
+      name: "longer than the limit",
       words: ["-"],
       io: piped("x".repeat(MAX_QUESTION_CHARS + 1)),
-      says: "is over 200000 characters",
+      expected: "is over 200000 characters",
     },
-  ])("is refused for $name", async ({ words, io, says }) => {
+  ])("is refused if it is $name", async ({ words, io, expected }) => {
     await expect(readQuestion(words, io)).rejects.toMatchObject({
       exitCode: 1,
-      message: expect.stringContaining(says),
+      message: expect.stringContaining(expected),
     });
   });
 
-  it("is not read further than its length limit", async () => {
-    let read = 0;
+  it("is not read much further than its length limit", async () => {
+    let readBytes = 0;
     const endless = Readable.from(
       (function* () {
-        for (; ; read += 65_536) yield Buffer.alloc(65_536, "x");
+        for (; ; readBytes += 65_536) yield Buffer.alloc(65_536, "x");
       })(),
     );
     await expect(readQuestion(["-"], { stdin: endless })).rejects.toMatchObject({ exitCode: 1 });
-    expect(read).toBeLessThan(2_000_000);
+    expect(readBytes).toBeLessThan(2_000_000);
   });
 });

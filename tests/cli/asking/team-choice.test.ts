@@ -5,20 +5,20 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { chooseTeam, type TeamFlags } from "../../../cli/asking/team-choice";
 
 let root = "";
-const places = () => ({
+const folders = () => ({
   cwd: path.join(root, "work"),
   home: path.join(root, "home"),
   stderr: { write: () => undefined },
 });
 /** A user who answers every question with yes. */
-const io = () => ({ ...places(), answer: async () => true });
+const io = () => ({ ...folders(), confirm: async () => true });
 beforeEach(async () => {
   root = await mkdtemp(path.join(tmpdir(), "team-"));
   await mkdir(io().cwd);
 });
 afterEach(() => rm(root, { recursive: true }));
 
-async function put(file: string, text: string | Buffer): Promise<void> {
+async function writeTestFile(file: string, text: string | Buffer): Promise<void> {
   await mkdir(path.dirname(path.join(root, file)), { recursive: true });
   await writeFile(path.join(root, file), text);
 }
@@ -31,59 +31,59 @@ describe("the team of a question", () => {
     files: Record<string, string>;
     flags: TeamFlags;
     request: object;
-    described: string;
+    description: string;
   }>([
     {
       name: "is the default team of the service",
       files: {},
       flags: {},
       request: {},
-      described: "the service's usual team",
+      description: "the service's usual team",
     },
     {
       name: "is the user's file",
       files: { [USER]: "u: 1" },
       flags: {},
       request: { config_yaml: "u: 1" },
-      described: "~/.config/massgen/config.yaml",
+      description: "~/.config/massgen/config.yaml",
     },
     {
-      name: "is the project's before the user's",
+      name: "is the project's file if the user also has a file",
       files: { [USER]: "u: 1", [PROJECT]: "p: 1" },
       flags: {},
       request: { config_yaml: "p: 1" },
-      described: ".massgen/config.yaml",
+      description: ".massgen/config.yaml",
     },
     {
-      name: "is the named file, before any other",
+      name: "is the file that --config names, even if the project has a file",
       files: { [PROJECT]: "p: 1", "work/my.yaml": "m: 1" },
       flags: { config: "my.yaml" },
       request: { config_yaml: "m: 1" },
-      described: "my.yaml",
+      description: "my.yaml",
     },
     {
-      name: "is an included team, if no file has that name",
+      name: "is an included team if no file has the name",
       files: { [PROJECT]: "p: 1" },
       flags: { config: "coding" },
       request: { config: "coding" },
-      described: "team coding of the service",
+      description: "team coding of the service",
     },
     {
-      name: "is a file with the name of an included team",
+      name: "is the file if a file and an included team have the same name",
       files: { "work/coding": "c: 1" },
       flags: { config: "coding" },
       request: { config_yaml: "c: 1" },
-      described: "coding",
+      description: "coding",
     },
     {
       name: "is one model, even if there is a config",
       files: { [PROJECT]: "p: 1" },
       flags: { model: ["gpt-6.1-terra"] },
       request: { config: { agents: [{ id: "agent", backend: { model: "gpt-6.1-terra" } }] } },
-      described: "gpt-6.1-terra",
+      description: "gpt-6.1-terra",
     },
     {
-      name: "is a model of any name with the given backend and its system message",
+      name: "is a model with a backend and a system message",
       files: {},
       flags: { model: ["acme/large"], backend: "openrouter", systemMessage: "Be brief." },
       request: {
@@ -97,7 +97,7 @@ describe("the team of a question", () => {
           ],
         },
       },
-      described: "acme/large",
+      description: "acme/large",
     },
     {
       name: "is several models",
@@ -111,110 +111,111 @@ describe("the team of a question", () => {
           ],
         },
       },
-      described: "claude-sonnet-5-5, gemini-3.8-flash",
+      description: "claude-sonnet-5-5, gemini-3.8-flash",
     },
     {
       name: "is the default model of a backend",
       files: {},
       flags: { backend: "claude" },
       request: { config: { agents: [{ id: "agent", backend: { type: "claude" } }] } },
-      described: "claude",
+      description: "claude",
     },
-  ])("$name", async ({ files, flags, request, described }) => {
-    for (const [file, text] of Object.entries(files)) await put(file, text);
-    expect(await chooseTeam(flags, io())).toMatchObject({ request, described });
+  ])("$name", async ({ files, flags, request, description }) => {
+    for (const [file, text] of Object.entries(files)) await writeTestFile(file, text);
+    expect(await chooseTeam(flags, io())).toMatchObject({ request, description });
   });
 
   it.each<{
     name: string;
     files?: Record<string, string | Buffer>;
     flags: TeamFlags;
-    says: string;
+    expected: string;
   }>([
     {
       name: "a missing file",
       flags: { config: "no/such.yaml" },
-      says: "Cannot read the config no/such.yaml: there is no such file.",
+      expected: "Cannot read the config no/such.yaml: there is no such file.",
     },
     {
       name: "a folder",
       files: { "work/team/x": "" },
       flags: { config: "team" },
-      says: "it is a folder",
+      expected: "it is a folder",
     },
     {
       name: "an empty file",
       files: { [PROJECT]: " \n" },
       flags: {},
-      says: "The config .massgen/config.yaml is empty.",
+      expected: "The config .massgen/config.yaml is empty.",
     },
     {
       name: "a file that is not text",
       files: { "work/t.yaml": Buffer.from([0xff, 0xfe]) },
       flags: { config: "t.yaml" },
-      says: "it is not UTF-8 text",
+      expected: "it is not UTF-8 text",
     },
     {
       name: "a config and a model",
       flags: { config: "coding", model: ["gpt-5"] },
-      says: "A config names its models",
+      expected: "A config names its models",
     },
     {
       name: "a system message without a model",
       flags: { systemMessage: "x" },
-      says: "--system-message needs --model",
+      expected: "--system-message needs --model",
     },
-  ])("is refused for $name", async ({ files = {}, flags, says }) => {
-    for (const [file, text] of Object.entries(files)) await put(file, text);
+  ])("is refused for $name", async ({ files = {}, flags, expected }) => {
+    for (const [file, text] of Object.entries(files)) await writeTestFile(file, text);
     await expect(chooseTeam(flags, io())).rejects.toMatchObject({
       exitCode: 1,
-      message: expect.stringContaining(says),
+      message: expect.stringContaining(expected),
     });
   });
 });
 
-describe("a config found in a folder (H6)", () => {
+describe("a config that is found in a folder (H6)", () => {
   const CONSENTS = "home/.config/massgen-edge/allowed-configs.json";
   const TEAM =
     "agents:\n  - backend: {type: vllm, base_url: 'http://127.0.0.1:9/v1', upload_files: [{file_path: NOTES.md}]}\n    system_message: \"x\\e[2J\"\n";
-  const asking = (yes: boolean) => {
+  /** A user who answers each question with `yes`. `questions` contains the questions. */
+  const userWithAnswer = (yes: boolean) => {
     const questions: string[] = [];
-    const answer = async (question: string) => {
+    const confirm = async (question: string) => {
       questions.push(question);
       return yes;
     };
-    return { questions, io: { ...places(), answer } };
+    return { questions, io: { ...folders(), confirm } };
   };
 
-  it("is not used without a terminal, and the refusal has the command to type", async () => {
-    await put(PROJECT, TEAM);
-    const refused = chooseTeam({}, places());
+  it("is not used without a terminal, and the message contains the command to type", async () => {
+    await writeTestFile(PROJECT, TEAM);
+    const refused = chooseTeam({}, folders());
     await expect(refused).rejects.toMatchObject({
       exitCode: 1,
       message: expect.stringContaining("npm run ask -- --config .massgen/config.yaml"),
     });
   });
 
-  it("needs consent once, with the addresses and files it names, and again after a change", async () => {
-    await put(PROJECT, TEAM);
-    await put("work/NOTES.md", "notes");
-    const user = asking(true);
+  it("needs consent once, and again after a change; the question names its addresses and files", async () => {
+    await writeTestFile(PROJECT, TEAM);
+    await writeTestFile("work/NOTES.md", "notes");
+    const user = userWithAnswer(true);
     await chooseTeam({}, user.io);
     await chooseTeam({}, user.io);
-    await chooseTeam({}, places());
+    await chooseTeam({}, folders());
     expect(user.questions).toEqual([
       expect.stringMatching(/http:\/\/127\.0\.0\.1:9\/v1[\s\S]*NOTES\.md/),
     ]);
-    await put(PROJECT, `${TEAM}# changed\n`);
-    await expect(chooseTeam({}, places())).rejects.toMatchObject({ exitCode: 1 });
+    await writeTestFile(PROJECT, `${TEAM}# changed\n`);
+    await expect(chooseTeam({}, folders())).rejects.toMatchObject({ exitCode: 1 });
     await chooseTeam({}, user.io);
     expect(user.questions).toHaveLength(2);
     expect((await stat(path.join(root, CONSENTS))).mode & 0o777).toBe(0o600);
   });
 
-  it("is not used after a no, which is not stored", async () => {
-    await put(PROJECT, "p: 1");
-    const user = asking(false);
+  it("is not used if the user refuses, and the refusal is not stored", async () => {
+    await writeTestFile(PROJECT, "p: 1");
+    const user = userWithAnswer(false);
     for (let tries = 0; tries < 2; tries += 1)
       await expect(chooseTeam({}, user.io)).rejects.toMatchObject({
         exitCode: 1,
@@ -223,29 +224,29 @@ describe("a config found in a folder (H6)", () => {
     expect(user.questions).toHaveLength(2);
   });
 
-  it("needs its own consent in another folder, and none if it is named", async () => {
-    await put(PROJECT, "p: 1");
+  it("needs another consent in another folder, and no consent if --config names it", async () => {
+    await writeTestFile(PROJECT, "p: 1");
     await chooseTeam({}, io());
-    await put("elsewhere/.massgen/config.yaml", "p: 1");
-    const elsewhere = { ...places(), cwd: path.join(root, "elsewhere") };
+    await writeTestFile("elsewhere/.massgen/config.yaml", "p: 1");
+    const elsewhere = { ...folders(), cwd: path.join(root, "elsewhere") };
     await expect(chooseTeam({}, elsewhere)).rejects.toMatchObject({ exitCode: 1 });
     expect(await chooseTeam({ config: ".massgen/config.yaml" }, elsewhere)).toMatchObject({
       request: { config_yaml: "p: 1" },
     });
   });
 
-  it("shows no control characters of the config in the question", async () => {
-    await put(PROJECT, "a: http://127.0.0.1:9/\u001b[2Jx\u202e\n");
-    const user = asking(true);
+  it("adds no control characters to the question", async () => {
+    await writeTestFile(PROJECT, "a: http://127.0.0.1:9/\u001b[2Jx\u202e\n");
+    const user = userWithAnswer(true);
     await chooseTeam({}, user.io);
     for (const mark of ["\u001b", "\u202e"]) expect(user.questions[0]).not.toContain(mark);
   });
 
-  it("has no consent in a file with other contents", async () => {
-    await put(PROJECT, "p: 1");
+  it("has no consent if the file of consents is invalid", async () => {
+    await writeTestFile(PROJECT, "p: 1");
     for (const text of ["", "[]", '{"folders": 1}', '{"folders": {"__proto__": "x"}}']) {
-      await put(CONSENTS, text);
-      await expect(chooseTeam({}, places())).rejects.toMatchObject({ exitCode: 1 });
+      await writeTestFile(CONSENTS, text);
+      await expect(chooseTeam({}, folders())).rejects.toMatchObject({ exitCode: 1 });
     }
   });
 });

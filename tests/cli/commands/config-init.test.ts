@@ -29,8 +29,16 @@ const DOWN = "\x1b[B";
 describe("massgen-edge config init", () => {
   it("copies an included team, without the original's schema comment", async () => {
     await using service = await Service.start({ events: [], answers });
-    const ran = await runAt({ cwd }, "config", "init", "--team", "pair", "--server", service.url);
-    expect([ran.code, ran.stdout, await readConfig()]).toEqual([
+    const result = await runAt(
+      { cwd },
+      "config",
+      "init",
+      "--team",
+      "pair",
+      "--server",
+      service.url,
+    );
+    expect([result.code, result.stdout, await readConfig()]).toEqual([
       0,
       expect.stringMatching(/\.massgen\/config\.yaml.* npm run ask -- config validate\n$/),
       COPY,
@@ -40,9 +48,9 @@ describe("massgen-edge config init", () => {
   it("lists the included teams with their titles, and marks teams that cannot run", async () => {
     await using service = await Service.start({ events: [], answers });
     const keys = [["models of my own", `${DOWN}\r`]] as const;
-    const ran = await runAt({ cwd, keys }, "config", "init", "--server", service.url);
-    expect(ran.screen).toMatch(/demo .*not available.*Three models/);
-    expect([ran.code, await readConfig()]).toEqual([0, COPY]);
+    const result = await runAt({ cwd, keys }, "config", "init", "--server", service.url);
+    expect(result.screen).toMatch(/demo .*not available.*Three models/);
+    expect([result.code, await readConfig()]).toEqual([0, COPY]);
   });
 
   it("writes a team of the models that the user enters", async () => {
@@ -51,8 +59,8 @@ describe("massgen-edge config init", () => {
       ["models of my own", `${DOWN}${DOWN}\r`],
       ["Separate them", "gpt-6.1-terra\r"],
     ] as const;
-    const ran = await runAt({ cwd, keys }, "config", "init", "--server", service.url);
-    expect([ran.code, await readConfig()]).toEqual([
+    const result = await runAt({ cwd, keys }, "config", "init", "--server", service.url);
+    expect([result.code, await readConfig()]).toEqual([
       0,
       expect.stringContaining("model: gpt-6.1-terra\n"),
     ]);
@@ -64,9 +72,9 @@ describe("massgen-edge config init", () => {
       answers: { "/api/configs": problem(503, {}) },
     });
     const keys = [["Separate them", "gpt-6.1-terra\r"]] as const;
-    const ran = await runAt({ cwd, keys }, "config", "init", "--server", service.url);
-    expect(ran.screen).toContain(service.url);
-    expect([ran.code, await readConfig()]).toEqual([
+    const result = await runAt({ cwd, keys }, "config", "init", "--server", service.url);
+    expect(result.screen).toContain(service.url);
+    expect([result.code, await readConfig()]).toEqual([
       0,
       expect.stringContaining("model: gpt-6.1-terra\n"),
     ]);

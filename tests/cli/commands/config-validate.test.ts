@@ -5,20 +5,20 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Service } from "../service";
 import { runAt } from "./terminal";
 
-let here = "";
+let folder = "";
 beforeEach(async () => {
-  here = await mkdtemp(path.join(tmpdir(), "validate-"));
+  folder = await mkdtemp(path.join(tmpdir(), "validate-"));
 });
-afterEach(() => rm(here, { recursive: true, force: true }));
+afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const VALID = { runnable: true, errors: [], refusals: [], warnings: [], extra: "kept" };
+const VALID = { runnable: true, errors: [], refusals: [], warnings: [], extra: "preserved" };
 
 async function validate(yaml: string, ...flags: string[]) {
-  await writeFile(path.join(here, "t.yaml"), yaml);
+  await writeFile(path.join(folder, "t.yaml"), yaml);
   const answers = { "/api/configs/validate": { status: 200, body: VALID } };
   await using service = await Service.start({ events: [], answers });
   return await runAt(
-    { cwd: here },
+    { cwd: folder },
     "config",
     "validate",
     "t.yaml",
@@ -28,20 +28,20 @@ async function validate(yaml: string, ...flags: string[]) {
   );
 }
 
-const naming = (...paths: string[]): string =>
+const configWith = (...paths: string[]): string =>
   [
     "agents:",
     "  - backend:",
     "      upload_files:",
-    ...paths.map((one) => `        - image_path: ${one}`),
+    ...paths.map((file) => `        - image_path: ${file}`),
     "",
   ].join("\n");
 
 describe("a file in upload_files that cannot be sent (F7)", () => {
   it("is an error with its line, column and pointer, and exit code 1", async () => {
-    await writeFile(path.join(here, "a.png"), "png");
-    const ran = await validate(naming("a.png", "gone.png"));
-    expect(ran.stdout.split("\n")).toEqual([
+    await writeFile(path.join(folder, "a.png"), "png");
+    const result = await validate(configWith("a.png", "gone.png"));
+    expect(result.stdout.split("\n")).toEqual([
       expect.stringContaining("t.yaml"),
       "errors",
       expect.stringMatching(
@@ -51,13 +51,13 @@ describe("a file in upload_files that cannot be sent (F7)", () => {
       expect.stringContaining("^"),
       "",
     ]);
-    expect(ran.code).toBe(1);
+    expect(result.code).toBe(1);
   });
 
-  it("is part of the JSON output, which keeps the response of the service", async () => {
-    const ran = await validate(naming("gone.png"), "--json");
-    expect(ran.code).toBe(1);
-    expect(JSON.parse(ran.stdout)).toEqual({
+  it("is part of the JSON output, which also contains the service's response", async () => {
+    const result = await validate(configWith("gone.png"), "--json");
+    expect(result.code).toBe(1);
+    expect(JSON.parse(result.stdout)).toEqual({
       ...VALID,
       runnable: false,
       errors: [
@@ -73,33 +73,33 @@ describe("a file in upload_files that cannot be sent (F7)", () => {
   });
 
   it.each([
-    { what: "an empty one", name: "empty.txt", why: "empty" },
-    { what: "one that may hold secrets", name: ".env", why: "secrets" },
-    { what: "one outside the folder", name: "..", why: "outside" },
-    { what: "a folder", name: "sub", why: "a folder" },
-  ])("is refused as `ask` refuses it: $what", async ({ name, why }) => {
-    await writeFile(path.join(here, "empty.txt"), "");
-    await writeFile(path.join(here, ".env"), "KEY=1");
-    await mkdir(path.join(here, "sub"));
-    const ran = await validate(naming(name));
-    expect([ran.code, ran.stdout]).toEqual([1, expect.stringContaining(why)]);
+    { name: "an empty file", file: "empty.txt", reason: "empty" },
+    { name: "a file that may hold secrets", file: ".env", reason: "secrets" },
+    { name: "a file outside the folder", file: "..", reason: "outside" },
+    { name: "a folder", file: "sub", reason: "a folder" },
+  ])("is reported for the same reasons as in `ask`: $name", async ({ file, reason }) => {
+    await writeFile(path.join(folder, "empty.txt"), "");
+    await writeFile(path.join(folder, ".env"), "KEY=1");
+    await mkdir(path.join(folder, "sub"));
+    const result = await validate(configWith(file));
+    expect([result.code, result.stdout]).toEqual([1, expect.stringContaining(reason)]);
   });
 
-  it("is one error, however many agents name it, and one more if there are too many files", async () => {
+  it("is reported once if several agents name it; too many files are one more error", async () => {
     const shared =
       "agents:\n  - backend: &b {upload_files: [gone.png]}\n  - backend: {upload_files: [gone.png]}\n";
     const twice = await validate(shared, "--json");
     expect(JSON.parse(twice.stdout).errors).toHaveLength(1);
     const names = Array.from({ length: 60 }, (_, index) => `https://x.example/${index}`);
-    const many = await validate(naming(...names), "--json");
+    const many = await validate(configWith(...names), "--json");
     expect(JSON.parse(many.stdout).errors).toEqual([
       expect.objectContaining({ detail: expect.stringMatching(/\b60\b/) }),
     ]);
   });
 
-  it("is neither an existing file nor an address, which a check does not fetch", async () => {
-    await writeFile(path.join(here, "a.png"), "png");
-    const ran = await validate(naming("a.png", "https://nowhere.invalid/b.png"));
-    expect([ran.code, ran.stdout]).toEqual([0, expect.stringMatching(/^t\.yaml .*\n$/)]);
+  it("is not reported for an existing file, or for an address, which is not fetched", async () => {
+    await writeFile(path.join(folder, "a.png"), "png");
+    const result = await validate(configWith("a.png", "https://nowhere.invalid/b.png"));
+    expect([result.code, result.stdout]).toEqual([0, expect.stringMatching(/^t\.yaml .*\n$/)]);
   });
 });

@@ -13,7 +13,7 @@ const status = {
     { turn: 2, status: "running" },
   ],
 };
-const known = { [PATH]: { status: 200, body: status } };
+const statusAnswer = { [PATH]: { status: 200, body: status } };
 const methods = ({ requests }: Service) => requests.map(({ method, path }) => `${method} ${path}`);
 
 describe("massgen-edge delete", () => {
@@ -22,8 +22,8 @@ describe("massgen-edge delete", () => {
       events: [],
       answers: { [PATH]: { status: 204, body: "" } },
     });
-    const ran = await runAt({ cwd }, "delete", SESSION, "--yes", "--server", service.url);
-    expect([ran.code, ran.stdout, methods(service)]).toEqual([
+    const result = await runAt({ cwd }, "delete", SESSION, "--yes", "--server", service.url);
+    expect([result.code, result.stdout, methods(service)]).toEqual([
       0,
       expect.stringContaining(SESSION),
       [`DELETE ${PATH}`],
@@ -31,7 +31,7 @@ describe("massgen-edge delete", () => {
   });
 
   it("does nothing without a terminal", async () => {
-    await using service = await Service.start({ events: [], answers: known });
+    await using service = await Service.start({ events: [], answers: statusAnswer });
     await expect(runAt({ cwd }, "delete", SESSION, "--server", service.url)).rejects.toMatchObject({
       exitCode: 1,
       message: expect.stringContaining("--yes"),
@@ -39,27 +39,27 @@ describe("massgen-edge delete", () => {
     expect(service.requests).toEqual([]);
   });
 
-  it("shows what would be erased, and erases it after a yes", async () => {
-    await using service = await Service.start({ events: [], answers: known });
-    const ran = await runAt(
+  it("shows the session, and erases it if the user answers yes", async () => {
+    await using service = await Service.start({ events: [], answers: statusAnswer });
+    const result = await runAt(
       { cwd, keys: [["No", "y"]] },
       "delete",
       SESSION,
       "--server",
       service.url,
     );
-    const shown = ran.screen.replaceAll(/\n│\s+/g, "");
+    const screenText = result.screen.replaceAll(/\n│\s+/g, "");
     for (const part of [SESSION, '"Which database?"', "2 turns", "running"])
-      expect(shown).toContain(part);
-    expect([ran.code, methods(service)]).toEqual([0, [`GET ${PATH}`, `DELETE ${PATH}`]]);
+      expect(screenText).toContain(part);
+    expect([result.code, methods(service)]).toEqual([0, [`GET ${PATH}`, `DELETE ${PATH}`]]);
   });
 
   it.each([
-    { name: "a no", press: "n" },
+    { name: "the answer no", press: "n" },
     { name: "only Enter", press: "\r" },
     { name: "Escape", press: "\x1b" },
   ])("keeps the session after $name", async ({ press }) => {
-    await using service = await Service.start({ events: [], answers: known });
+    await using service = await Service.start({ events: [], answers: statusAnswer });
     const run = runAt({ cwd, keys: [["No", press]] }, "delete", SESSION, "--server", service.url);
     await expect(run).rejects.toMatchObject({ exitCode: 4 });
     expect(methods(service)).toEqual([`GET ${PATH}`]);

@@ -10,19 +10,19 @@ const NO_KEY = {
   detail: "OpenAI needs a key: set OPENAI_API_KEY.",
   code: "key_not_set",
 };
-const SLIP = {
+const INVALID_TYPE = {
   pointer: "/agents/0/backend",
   detail: "Unknown backend type.",
   code: "unknown_key",
 };
-const team = (name: string, more: object) => ({
+const team = (name: string, fields: object) => ({
   name,
   title: "",
   agents: [],
   default: false,
   runnable: true,
   missing: [],
-  ...more,
+  ...fields,
 });
 const demo = (missing: object[]) =>
   team("demo", { default: true, runnable: missing.length === 0, missing });
@@ -39,7 +39,7 @@ afterAll(() => rm(home, { recursive: true }));
 
 type Answers = { teams?: object[]; verdict?: object };
 
-/** The findings of `doctor` about the config, and whether one is an error. */
+/** The finding of `doctor` about the config, and whether any finding is an error. */
 async function findings(cwd: string, { teams = [], verdict = {} }: Answers) {
   const body = (value: object) => ({ status: 200, body: value });
   await using service = await Service.start({
@@ -61,17 +61,17 @@ async function findings(cwd: string, { teams = [], verdict = {} }: Answers) {
     server: service.url,
     origins: { server: "--server", key: "none" },
   } as Parameters<typeof examine>[0];
-  const found = await examine(connection, { cwd, home });
-  const config = found.find(({ subject }) => subject === "config");
+  const allFindings = await examine(connection, { cwd, home });
+  const config = allFindings.find(({ subject }) => subject === "config");
   return {
     state: config?.state,
     text: config?.text,
-    isBad: found.some(({ state }) => state === "bad"),
+    isBad: allFindings.some(({ state }) => state === "bad"),
   };
 }
 
 describe("doctor with a healthy service (A33)", () => {
-  it("reports no error without keys, and names what is still needed", async () => {
+  it("reports no error if keys are missing, and names the missing key", async () => {
     expect(await findings(home, { teams: [demo([NO_KEY])] })).toEqual({
       state: "note",
       text:
@@ -80,14 +80,14 @@ describe("doctor with a healthy service (A33)", () => {
       isBad: false,
     });
   });
-  it("names the teams that are ready if the default one is not", async () => {
+  it("names the teams that are ready if the default team is not", async () => {
     const { text } = await findings(home, {
       teams: [demo([NO_KEY]), team("one-provider", {}), team("fast", {})],
     });
     expect(text).toContain("Ready now: --config one-provider, --config fast.");
   });
   it("reports an error if the default team lacks more than keys", async () => {
-    expect(await findings(home, { teams: [demo([NO_KEY, SLIP])] })).toMatchObject({
+    expect(await findings(home, { teams: [demo([NO_KEY, INVALID_TYPE])] })).toMatchObject({
       state: "bad",
       isBad: true,
     });
@@ -99,7 +99,7 @@ describe("doctor with a healthy service (A33)", () => {
   });
   it("reports an error for an invalid config", async () => {
     expect(
-      await findings(project, { verdict: { errors: [SLIP], refusals: [NO_KEY] } }),
+      await findings(project, { verdict: { errors: [INVALID_TYPE], refusals: [NO_KEY] } }),
     ).toMatchObject({ state: "bad" });
   });
 });

@@ -9,7 +9,7 @@ import { problem, Service, type ServiceOptions } from "../service";
 const RUNS = "/api/evals/smoke/runs";
 const ID = "run_20261130t060000z_abc";
 
-const result = (more: object) => ({
+const result = (fields: object) => ({
   case: "capital",
   question: "?",
   outcome: "passed",
@@ -17,10 +17,10 @@ const result = (more: object) => ({
   session_id: "session_0000000001",
   cost_usd: 0.0071,
   duration_ms: 9_400,
-  ...more,
+  ...fields,
 });
 
-const run = (more: object = {}) => ({
+const run = (fields: object = {}) => ({
   id: ID,
   suite: "smoke",
   status: "completed",
@@ -40,18 +40,18 @@ const run = (more: object = {}) => ({
       detail: "its last number is 41, not \u001b[2J408",
     }),
   ],
-  ...more,
+  ...fields,
 });
 
-const answers = (shown: object): NonNullable<ServiceOptions["answers"]> => ({
+const answers = (runState: object): NonNullable<ServiceOptions["answers"]> => ({
   [RUNS]: { status: 202, body: { id: ID, suite: "smoke", status: "running", links: {} } },
-  [`${RUNS}/${ID}`]: { status: 200, body: shown },
+  [`${RUNS}/${ID}`]: { status: 200, body: runState },
 });
 
 /** Calls the command as `main` does. Returns its output and exit code, or throws its error. */
 async function call(args: string[], options: Partial<ServiceOptions>, interruptAfterMs?: number) {
   await using service = await Service.start({ events: [], ...options });
-  const out = {
+  const outcome = {
     stdout: "",
     stderr: "",
     code: -1,
@@ -60,8 +60,8 @@ async function call(args: string[], options: Partial<ServiceOptions>, interruptA
   };
   const io: Io = {
     stdin: Readable.from([]),
-    stdout: { write: (text) => Object.assign(out, { stdout: out.stdout + text }) },
-    stderr: { write: (text) => Object.assign(out, { stderr: out.stderr + text }) },
+    stdout: { write: (text) => Object.assign(outcome, { stdout: outcome.stdout + text }) },
+    stderr: { write: (text) => Object.assign(outcome, { stderr: outcome.stderr + text }) },
     screen: new PassThrough(),
     env: {},
     cwd: "/nowhere",
@@ -73,11 +73,11 @@ async function call(args: string[], options: Partial<ServiceOptions>, interruptA
     },
   };
   const program = new Command().exitOverride();
-  registerEval(program, { io, end: (code) => void Object.assign(out, { code }) });
+  registerEval(program, { io, end: (code) => void Object.assign(outcome, { code }) });
   await program
     .parseAsync(["eval", ...args, "--server", service.url], { from: "user" })
-    .catch((error: unknown) => Object.assign(out, { error }));
-  return out;
+    .catch((error: unknown) => Object.assign(outcome, { error }));
+  return outcome;
 }
 
 describe("eval run", () => {
@@ -99,33 +99,33 @@ describe("eval run", () => {
 
   it.each([
     {
-      name: "2 when a case has no answer (A20)",
+      name: "2 if a case has no answer (A20)",
       args: [],
-      shown: run({ passed: 1, failed: 0, errored: 1 }),
+      runState: run({ passed: 1, failed: 0, errored: 1 }),
       code: 2,
     },
     {
-      name: "2 when no case has one (A20)",
+      name: "2 if no case has an answer (A20)",
       args: [],
-      shown: run({ passed: 0, failed: 0, errored: 2 }),
+      runState: run({ passed: 0, failed: 0, errored: 2 }),
       code: 2,
     },
-    { name: "0 although a case failed", args: [], shown: run(), code: 0 },
-    { name: "2 for that with --strict", args: ["--strict"], shown: run(), code: 2 },
+    { name: "0 if a case failed", args: [], runState: run(), code: 0 },
+    { name: "2 if a case failed, with --strict", args: ["--strict"], runState: run(), code: 2 },
     {
-      name: "0 with --strict when all passed",
+      name: "0 if all cases passed, with --strict",
       args: ["--strict"],
-      shown: run({ passed: 2, failed: 0 }),
+      runState: run({ passed: 2, failed: 0 }),
       code: 0,
     },
     {
-      name: "2 with --strict when a case has no answer",
+      name: "2 if a case has no answer, with --strict",
       args: ["--strict"],
-      shown: run({ failed: 0, errored: 1 }),
+      runState: run({ failed: 0, errored: 1 }),
       code: 2,
     },
-  ])("ends with $name", async ({ args, shown, code }) => {
-    expect((await call(["run", "smoke", ...args], { answers: answers(shown) })).code).toBe(code);
+  ])("ends with the exit code $name", async ({ args, runState, code }) => {
+    expect((await call(["run", "smoke", ...args], { answers: answers(runState) })).code).toBe(code);
   });
 
   it("prints the response of the service with --json", async () => {
@@ -133,15 +133,15 @@ describe("eval run", () => {
     expect(JSON.parse(stdout)).toEqual(run());
   });
 
-  it("leaves the run running on Ctrl+C and says which", async () => {
-    const shown = run({ status: "running", ended_at: null });
-    const { error, requests } = await call(["run", "smoke"], { answers: answers(shown) }, 300);
+  it("does not stop the run on Ctrl+C, and prints the run's id", async () => {
+    const runState = run({ status: "running", ended_at: null });
+    const { error, requests } = await call(["run", "smoke"], { answers: answers(runState) }, 300);
     expect(error).toBeInstanceOf(CliError);
     expect(error).toMatchObject({ exitCode: 4, message: `smoke continues as ${ID}.` });
     expect(requests.filter(({ method }) => method === "POST")).toHaveLength(1);
   });
 
-  it("waits for a run that cannot be read yet", async () => {
+  it("waits for a run that the service does not list yet", async () => {
     const { [RUNS]: started } = answers(run());
     const { error } = await call(
       ["run", "smoke"],

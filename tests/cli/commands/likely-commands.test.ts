@@ -2,52 +2,53 @@ import { describe, expect, it } from "vitest";
 import { OTHER_TOOLS } from "../../../cli/commands/other-tools";
 import { COMMANDS, refuseLikelyCommand } from "../../../cli/commands/likely-commands";
 import { commandLine } from "../../../cli/program";
-import { nobody } from "./terminal";
+import { ioWithoutUser } from "./terminal";
 
 describe("words that are unlikely to be a question", () => {
   it.each([
-    { words: ["sesions"], says: "Did you mean npm run ask -- sessions?" },
-    { words: ["Doctr"], says: "Did you mean npm run ask -- doctor?" },
-    { words: ["key"], says: "Did you mean npm run ask -- keys?" },
-    { words: ["show"], says: "Options come after the command: npm run ask -- show" },
+    { words: ["sesions"], expected: "Did you mean npm run ask -- sessions?" },
+    { words: ["Doctr"], expected: "Did you mean npm run ask -- doctor?" },
+    { words: ["key"], expected: "Did you mean npm run ask -- keys?" },
+    { words: ["show"], expected: "Options come after the command: npm run ask -- show" },
     {
       words: ["show", "session_01jd"],
-      says: "Options come after the command: npm run ask -- show",
+      expected: "Options come after the command: npm run ask -- show",
     },
-    { words: ["lst"], says: "There is no command lst. Did you mean npm run ask -- sessions?" },
-    { words: ["ls"], says: 'To ask it as a question: npm run ask -- ask "ls"' },
+    { words: ["lst"], expected: "There is no command lst. Did you mean npm run ask -- sessions?" },
+    { words: ["ls"], expected: 'To ask it as a question: npm run ask -- ask "ls"' },
     {
       words: ["Resume"],
-      says: "There is no command Resume. Did you mean npm run ask -- attach <session>?",
+      expected: "There is no command Resume. Did you mean npm run ask -- attach <session>?",
     },
     {
       words: ["resume", "session_01m7y9056benq60tp4hq1b3dey"],
-      says: "Did you mean npm run ask -- attach <session>?",
+      expected: "Did you mean npm run ask -- attach <session>?",
     },
     {
       words: ["completion", "bash"],
-      says: "There is no command completion. Did you mean npm run ask -- --help?",
+      expected: "There is no command completion. Did you mean npm run ask -- --help?",
     },
     {
       words: ["serve"],
-      says: "The service starts with `npm start` in its folder. To check the service: npm run ask -- doctor.",
+      expected:
+        "The service starts with `npm start` in its folder. To check the service: npm run ask -- doctor.",
     },
-  ])("$words are refused: $says (A7)", ({ words, says }) => {
-    expect(() => refuseLikelyCommand(words)).toThrow(says);
+  ])("$words are refused with: $expected (A7)", ({ words, expected }) => {
+    expect(() => refuseLikelyCommand(words)).toThrow(expected);
   });
 
-  const issue =
+  const FREQUENT_WORDS =
     "resume continue list ls history completion update version diff share export files run serve".split(
       " ",
     );
-  it.each(issue)("%s, a command of other tools, is never a question by itself (A7)", (word) => {
+  it.each(FREQUENT_WORDS)("%s is a command of other tools and no question (A7)", (word) => {
     expect(() => refuseLikelyCommand([word])).toThrow(/There is no command .*npm run ask -- ask "/);
   });
 
-  const more =
+  const FURTHER_WORDS =
     "context contexts audit events turns review plan compact memory search find quota budget release pr issue rebase switch restart " +
     "retry replay compare save load docs api tasks jobs metrics dashboard";
-  it.each(more.split(" "))("%s is not a question either (A7)", (word) => {
+  it.each(FURTHER_WORDS.split(" "))("%s is a further command of other tools (A7)", (word) => {
     expect(() => refuseLikelyCommand([word])).toThrow(/There is no command .*npm run ask -- ask "/);
   });
 
@@ -75,22 +76,22 @@ describe("words that are unlikely to be a question", () => {
     { words: ["run", "bash", "safely"] },
     { words: ["delete", "old", "files"] },
     { words: ["show", "me", "primes"] },
-  ])("$words may be asked", ({ words }) => {
+  ])("$words are accepted as a question", ({ words }) => {
     expect(() => refuseLikelyCommand(words)).not.toThrow();
   });
 
-  it("each refusal names a command of this program, and the word itself is not a command", () => {
-    const program = commandLine({ io: nobody(), end: () => undefined });
+  it("suggest only commands of this program, and are no commands themselves", () => {
+    const program = commandLine({ io: ioWithoutUser(), end: () => undefined });
     const paths = program.commands.flatMap((command) => [
       command.name(),
-      ...command.commands.map((inner) => `${command.name()} ${inner.name()}`),
+      ...command.commands.map((subcommand) => `${command.name()} ${subcommand.name()}`),
     ]);
     const known = [...paths, "--help", "--version"];
-    const named = [...OTHER_TOOLS.values()].map(({ command }) =>
+    const suggestions = [...OTHER_TOOLS.values()].map(({ command }) =>
       command.replace(/ ["<].*$| --session.*$/, ""),
     );
-    expect(named.length).toBeGreaterThan(100);
-    expect(named.filter((command) => !known.includes(command))).toEqual([]);
+    expect(suggestions.length).toBeGreaterThan(100);
+    expect(suggestions.filter((command) => !known.includes(command))).toEqual([]);
     expect(
       [...OTHER_TOOLS.keys()].filter((word) => COMMANDS.some((name) => name === word)),
     ).toEqual([]);

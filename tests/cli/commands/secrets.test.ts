@@ -11,19 +11,26 @@ describe("secrets set", () => {
   it("asks for the value at a terminal without echo, and sends it with its allowed origins", async () => {
     const answers = { "/api/secrets/ITEMS_KEY": { status: 201, body: ANSWER } };
     await using service = await Service.start({ events: [], answers });
-    const place = ["--origin", "https://api.example.com", "--path", "/v1", "--method", "get"];
+    const bindingFlags = [
+      "--origin",
+      "https://api.example.com",
+      "--path",
+      "/v1",
+      "--method",
+      "get",
+    ];
     const keys = [["Value of ITEMS_KEY", "the-s3cret\r"]] as const;
-    const ran = await runAt(
+    const result = await runAt(
       { cwd: ".", keys },
       "secrets",
       "set",
       "ITEMS_KEY",
-      ...place,
+      ...bindingFlags,
       "--server",
       service.url,
     );
-    expect(ran.stdout).toMatch(/ITEMS_KEY.* GET https:\/\/api\.example\.com\/v1\b/);
-    expect(ran.screen).not.toContain("s3cret");
+    expect(result.stdout).toMatch(/ITEMS_KEY.* GET https:\/\/api\.example\.com\/v1\b/);
+    expect(result.screen).not.toContain("s3cret");
     const [request] = service.requests;
     expect(request?.method).toBe("PUT");
     expect(JSON.parse(request?.body ?? "")).toEqual({

@@ -18,9 +18,16 @@ describe("massgen-edge sessions", () => {
       events: [],
       answers: { "/api/sessions?limit=2": page([A, B], true) },
     });
-    const ran = await runAt({ cwd, keys: [] }, "sessions", "--limit", "2", "--server", service.url);
-    expect(ids(ran.stdout)).toEqual([A, B]);
-    expect(ran.screen).toBe(
+    const result = await runAt(
+      { cwd, keys: [] },
+      "sessions",
+      "--limit",
+      "2",
+      "--server",
+      service.url,
+    );
+    expect(ids(result.stdout)).toEqual([A, B]);
+    expect(result.screen).toBe(
       `More: npm run ask -- sessions --limit 2 --after ${B} --server ${service.url}\n`,
     );
   });
@@ -38,8 +45,8 @@ describe("massgen-edge sessions", () => {
       [`/api/sessions?limit=100&after=${B}`]: last,
     };
     await using service = await Service.start({ events: [], answers });
-    const ran = await runAt({ cwd }, "sessions", "--all", "--server", service.url);
-    expect([ran.code, ids(ran.stdout), ran.screen]).toEqual([0, all, ""]);
+    const result = await runAt({ cwd }, "sessions", "--all", "--server", service.url);
+    expect([result.code, ids(result.stdout), result.screen]).toEqual([0, all, ""]);
   });
 
   it("--all --json prints a line for each page", async () => {
@@ -48,8 +55,8 @@ describe("massgen-edge sessions", () => {
       [`/api/sessions?limit=100&after=${A}`]: page([B], false),
     };
     await using service = await Service.start({ events: [], answers });
-    const ran = await runAt({ cwd }, "sessions", "--all", "--json", "--server", service.url);
-    const lines = ran.stdout.trim().split("\n");
+    const result = await runAt({ cwd }, "sessions", "--all", "--json", "--server", service.url);
+    const lines = result.stdout.trim().split("\n");
     expect(lines.map((line) => JSON.parse(line).data[0].id)).toEqual([A, B]);
   });
 });
@@ -59,6 +66,6 @@ it("massgen-edge keys list reports an empty list", async () => {
     events: [],
     answers: { "/api/keys?limit=20": page([], false) },
   });
-  const ran = await runAt({ cwd }, "keys", "list", "--server", service.url);
-  expect([ran.code, ran.stdout, ran.screen]).toEqual([0, "", "No keys yet.\n"]);
+  const result = await runAt({ cwd }, "keys", "list", "--server", service.url);
+  expect([result.code, result.stdout, result.screen]).toEqual([0, "", "No keys yet.\n"]);
 });

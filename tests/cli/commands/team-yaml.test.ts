@@ -7,15 +7,15 @@ const TEAMS = readdirSync("configs/teams").map(
   (file) => [file, readFileSync(`configs/teams/${file}`, "utf8")] as const,
 );
 
-describe("a team of the service, copied", () => {
-  it.each(TEAMS)("%s mentions no other path, and is the same team", (_, yaml) => {
+describe("the copy of an included team", () => {
+  it.each(TEAMS)("%s contains no path of the repository, and is the same team", (_, yaml) => {
     const copy = copiedTeam(yaml);
     expect(copy).toMatch(/^# [A-Z]/);
     expect(copy).not.toMatch(/configs\/|yaml-language-server|npm run ask/);
     expect(parse(copy)).toEqual(parse(yaml));
   });
 
-  it("keeps every other comment", () => {
+  it("contains every other comment", () => {
     const yaml =
       "# Two of a kind.\n#\n#   Ask it with npm run ask.\n#\n# Needs no key.\nagents: [] # none yet\n";
     expect(copiedTeam(yaml)).toBe(yaml);

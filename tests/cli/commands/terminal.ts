@@ -4,7 +4,8 @@ import type { Io } from "../../../cli/io";
 import { commandLine } from "../../../cli/program";
 
 /**
- * The user: `null`, or a user who presses these keys, each group once its text is on the screen.
+ * A user in the folder `cwd`. Without `keys`, there is no terminal. Each entry of `keys` is pressed
+ * once the text `after` is on the screen.
  */
 export type TerminalUser = {
   cwd: string;
@@ -12,8 +13,8 @@ export type TerminalUser = {
 };
 export type CommandResult = { code: ExitCode | null; stdout: string; screen: string };
 
-/** An environment without a user. */
-export function nobody(cwd = "."): Io {
+/** Input and output without a terminal and without a user. */
+export function ioWithoutUser(cwd = "."): Io {
   const write = () => undefined;
   const stdin = new PassThrough();
   return {
@@ -39,21 +40,21 @@ export async function runAt(
   const isTTY = keys !== undefined;
   const stdin = Object.assign(new PassThrough(), { isTTY, setRawMode: () => stdin });
   const screen = new PassThrough();
-  const ran: CommandResult = { code: null, stdout: "", screen: "" };
-  const left = [...(keys ?? [])];
+  const result: CommandResult = { code: null, stdout: "", screen: "" };
+  const remainingKeys = [...(keys ?? [])];
   const show = (text: string) => {
-    ran.screen += text;
-    const [after, press] = left[0] ?? [];
-    if (after === undefined || press === undefined || !ran.screen.includes(after)) return;
-    left.shift();
-    setTimeout(() => stdin.write(press), 20); // the prompt listens once it has been drawn
+    result.screen += text;
+    const [after, press] = remainingKeys[0] ?? [];
+    if (after === undefined || press === undefined || !result.screen.includes(after)) return;
+    remainingKeys.shift();
+    setTimeout(() => stdin.write(press), 20); // a prompt reads keys only after it was drawn
   };
   screen.on("data", (chunk) => show(String(chunk)));
   const print = (text: string) => {
-    ran.stdout += text;
+    result.stdout += text;
   };
   const io: Io = {
-    ...nobody(cwd),
+    ...ioWithoutUser(cwd),
     stdin,
     stdout: { write: print, isTTY },
     stderr: { write: show, isTTY },
@@ -63,9 +64,9 @@ export async function runAt(
   const command = commandLine({
     io,
     end: (code) => {
-      ran.code = code;
+      result.code = code;
     },
   });
   await command.parseAsync(args, { from: "user" });
-  return ran;
+  return result;
 }

@@ -12,101 +12,101 @@ import {
 import { mergeCaseVariants, caseVariantsIn } from "../../../cli/contexts/plan";
 import { renameInCase } from "../../../cli/contexts/write-files";
 
-const of = (hash: string): Side => ({ hash, executable: false });
-const [A, B, C] = [of("a"), of("b"), of("c")];
-const gone = (name: string, base: Side): Change => ({ path: name, base, theirs: null });
-const made = (name: string, theirs: Side): Change => ({ path: name, base: null, theirs });
-const kept = (name: string, side: Side): Change => ({ path: name, base: side, theirs: side });
+const sideOf = (hash: string): Side => ({ hash, executable: false });
+const [A, B, C] = [sideOf("a"), sideOf("b"), sideOf("c")];
+const deletion = (name: string, base: Side): Change => ({ path: name, base, theirs: null });
+const addition = (name: string, theirs: Side): Change => ({ path: name, base: null, theirs });
+const unchanged = (name: string, side: Side): Change => ({ path: name, base: side, theirs: side });
 
 describe("on a disk that ignores case, a file that is", () => {
   const RENAME = "rename README.md, which was Readme.md";
-  const rows: { name: string; changes: Change[]; here: LocalEntry; does: string[] }[] = [
+  const rows: { name: string; changes: Change[]; here: LocalEntry; expected: string[] }[] = [
     {
       name: "renamed in case there, untouched here",
-      changes: [made("README.md", A), gone("Readme.md", A)],
+      changes: [addition("README.md", A), deletion("Readme.md", A)],
       here: A,
-      does: [RENAME],
+      expected: [RENAME],
     },
     {
       name: "renamed in case there, changed here",
-      changes: [made("README.md", A), gone("Readme.md", A)],
+      changes: [addition("README.md", A), deletion("Readme.md", A)],
       here: C,
-      does: [RENAME],
+      expected: [RENAME],
     },
     {
       name: "renamed in case and changed there, untouched here",
-      changes: [made("README.md", B), gone("Readme.md", A)],
+      changes: [addition("README.md", B), deletion("Readme.md", A)],
       here: A,
-      does: [RENAME, "write README.md"],
+      expected: [RENAME, "write README.md"],
     },
     {
       name: "renamed in case and changed there, changed here in the same way",
-      changes: [made("README.md", B), gone("Readme.md", A)],
+      changes: [addition("README.md", B), deletion("Readme.md", A)],
       here: B,
-      does: [RENAME],
+      expected: [RENAME],
     },
     {
       name: "renamed in case and changed there, changed here differently",
-      changes: [made("README.md", B), gone("Readme.md", A)],
+      changes: [addition("README.md", B), deletion("Readme.md", A)],
       here: C,
-      does: ["conflict README.md: changed on both sides"],
+      expected: ["conflict README.md: changed on both sides"],
     },
     {
       name: "renamed in case there, a link here",
-      changes: [made("README.md", A), gone("Readme.md", A)],
+      changes: [addition("README.md", A), deletion("Readme.md", A)],
       here: { blocked: "is a link here" },
-      does: ["conflict README.md: is a link here"],
+      expected: ["conflict README.md: is a link here"],
     },
     {
-      name: "the same here as a file that stays there",
-      changes: [gone("Readme.md", A), kept("README.md", A)],
+      name: "deleted there, while the same local file still exists there in other case",
+      changes: [deletion("Readme.md", A), unchanged("README.md", A)],
       here: A,
-      does: [],
+      expected: [],
     },
     {
-      name: "the same here as a file that was changed there",
-      changes: [{ path: "README.md", base: A, theirs: B }, gone("Readme.md", C)],
+      name: "deleted there, while the same local file was changed there in other case",
+      changes: [{ path: "README.md", base: A, theirs: B }, deletion("Readme.md", C)],
       here: C,
-      does: ["conflict README.md: changed on both sides"],
+      expected: ["conflict README.md: changed on both sides"],
     },
     {
-      name: "renamed in case there, of several names",
-      changes: [made("README.md", A), gone("Readme.md", A), gone("readme.md", A)],
+      name: "renamed in case there, and deleted there under a third name",
+      changes: [addition("README.md", A), deletion("Readme.md", A), deletion("readme.md", A)],
       here: A,
-      does: [RENAME],
+      expected: [RENAME],
     },
     {
       name: "in a folder that was renamed in case there",
-      changes: [gone("Docs/a.md", A), made("docs/a.md", A)],
+      changes: [deletion("Docs/a.md", A), addition("docs/a.md", A)],
       here: A,
-      does: ["rename docs/a.md, which was Docs/a.md"],
+      expected: ["rename docs/a.md, which was Docs/a.md"],
     },
     {
-      name: "deleted there with all of that name",
-      changes: [gone("README.md", A), gone("Readme.md", A)],
+      name: "deleted there under several names",
+      changes: [deletion("README.md", A), deletion("Readme.md", A)],
       here: A,
-      does: ["delete README.md", "delete Readme.md"],
+      expected: ["delete README.md", "delete Readme.md"],
     },
     {
-      name: "of another name in more than case",
-      changes: [gone("Readme.md", A), kept("Readme2.md", A)],
+      name: "deleted there, while a file with another name exists there",
+      changes: [deletion("Readme.md", A), unchanged("Readme2.md", A)],
       here: A,
-      does: ["delete Readme.md"],
+      expected: ["delete Readme.md"],
     },
   ];
-  it.each(rows)("$name", ({ changes, here, does }) => {
+  it.each(rows)("$name", ({ changes, here, expected }) => {
     const steps = planSteps(
       mergeCaseVariants(changes, caseVariantsIn(changes)).map((change) => ({ ...change, here })),
     );
-    const said = steps.map((step) => {
+    const descriptions = steps.map((step) => {
       if (step.action === "rename") return `rename ${step.path}, which was ${step.was}`;
       return `${step.action} ${step.path}${step.action === "conflict" ? `: ${step.why}` : ""}`;
     });
-    expect(said).toEqual(does);
+    expect(descriptions).toEqual(expected);
   });
 
-  it("renamed in case is two files on a disk with case, each handled separately", () => {
-    const changes = [made("README.md", A), gone("Readme.md", A)];
+  it("renamed in case is two separate changes on a disk that distinguishes case", () => {
+    const changes = [addition("README.md", A), deletion("Readme.md", A)];
     expect(mergeCaseVariants(changes, [])).toEqual(changes);
   });
 });
@@ -125,25 +125,25 @@ describe("two names that differ in case", () => {
   afterEach(() => rm(here, { recursive: true, force: true }));
 
   it.each([
-    { one: "Readme.md", other: "README.md", is: true },
-    { one: "two", other: "TWO", is: false },
-    { one: "Readme.md", other: "readme.md", is: false },
-    { one: "Docs/a.md", other: "docs/a.md", is: false },
-    { one: "none", other: "NONE", is: false },
-  ])("are the same file ($one, $other): $is", async ({ one, other, is }) => {
-    expect(await isSameFile(here, one, other)).toBe(is);
+    { first: "Readme.md", second: "README.md", isSame: true },
+    { first: "two", second: "TWO", isSame: false },
+    { first: "Readme.md", second: "readme.md", isSame: false },
+    { first: "Docs/a.md", second: "docs/a.md", isSame: false },
+    { first: "none", second: "NONE", isSame: false },
+  ])("are the same file ($first, $second): $isSame", async ({ first, second, isSame }) => {
+    expect(await isSameFile(here, first, second)).toBe(isSame);
   });
 
   it.each([
-    { was: "Readme.md", is: "README.md", then: ["README.md"] },
-    { was: "two", is: "Two", then: ["TWO", "Two"] },
-    { was: "Only/a.md", is: "only/A.md", then: ["only", "only/A.md"] },
-    { was: "none", is: "NONE", then: [] },
-  ])("become the later one: $was is $is", async ({ was, is, then }) => {
-    await renameInCase(here, was, is);
+    { oldPath: "Readme.md", newPath: "README.md", expected: ["README.md"] },
+    { oldPath: "two", newPath: "Two", expected: ["TWO", "Two"] },
+    { oldPath: "Only/a.md", newPath: "only/A.md", expected: ["only", "only/A.md"] },
+    { oldPath: "none", newPath: "NONE", expected: [] },
+  ])("are renamed: $oldPath to $newPath", async ({ oldPath, newPath, expected }) => {
+    await renameInCase(here, oldPath, newPath);
     const names = (await readdir(here, { recursive: true })).sort();
-    const pair = is.toLowerCase().split("/")[0];
-    expect(names.filter((name) => name.toLowerCase().split("/")[0] === pair)).toEqual(then);
+    const pair = newPath.toLowerCase().split("/")[0];
+    expect(names.filter((name) => name.toLowerCase().split("/")[0] === pair)).toEqual(expected);
     expect(names.filter((name) => name.startsWith("."))).toEqual([]);
   });
 });

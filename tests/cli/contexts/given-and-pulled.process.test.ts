@@ -64,7 +64,7 @@ const FILES = {
   "untouched.txt": "same\n",
 };
 
-const on = runningService(MODELS);
+const stack = runningService(MODELS);
 let folder = "";
 
 beforeAll(async () => {
@@ -74,21 +74,22 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const cli = (cwd: string, ...args: string[]) => runAt({ cwd }, ...args, "--server", on.service.url);
-const text = (at: string, file: string) => readFile(path.join(at, file), "utf8");
-const isThere = (at: string, file: string) =>
-  stat(path.join(at, file)).then(
+const cli = (cwd: string, ...args: string[]) =>
+  runAt({ cwd }, ...args, "--server", stack.service.url);
+const text = (root: string, file: string) => readFile(path.join(root, file), "utf8");
+const fileExists = (root: string, file: string) =>
+  stat(path.join(root, file)).then(
     () => true,
     () => false,
   );
 
 async function folderOf(name: string): Promise<string> {
-  const at = path.join(folder, name);
+  const root = path.join(folder, name);
   for (const [file, content] of Object.entries(FILES)) {
-    await mkdir(path.dirname(path.join(at, file)), { recursive: true });
-    await writeFile(path.join(at, file), content, { mode: file.endsWith(".sh") ? 0o755 : 0o644 });
+    await mkdir(path.dirname(path.join(root, file)), { recursive: true });
+    await writeFile(path.join(root, file), content, { mode: file.endsWith(".sh") ? 0o755 : 0o644 });
   }
-  return at;
+  return root;
 }
 
 const TEAM = {
@@ -100,14 +101,14 @@ const TEAM = {
   backend: { enable_mcp_command_line: true },
 };
 const ask = () =>
-  on.client.start({
-    baseUrl: on.providers.baseUrl,
+  stack.client.start({
+    baseUrl: stack.providers.baseUrl,
     agents: ["one", "two"].map((id) => ({ id, model: "editor" })),
     question: "Make the start page better.",
     ...TEAM,
   });
 
-it("a run without a pushed folder is refused before it costs anything, with the next command", async () => {
+it("a run without a pushed folder is refused before it costs anything, and the message names the next command", async () => {
   await expect(ask()).rejects.toThrow("Run `massgen-edge push --name site`.");
 });
 
@@ -115,19 +116,19 @@ it("a run without a pushed folder is refused before it costs anything, with the 
  * Follows the session until the presenter writes, kills the service, and follows the turn to its
  * end.
  */
-async function killedWhilePresenting(id: string): Promise<void> {
-  const watcher = new Watcher(`${on.service.url}/api/sessions/${id}/turns/1/events`);
+async function killWhilePresenting(id: string): Promise<void> {
+  const watcher = new Watcher(`${stack.service.url}/api/sessions/${id}/turns/1/events`);
   const hasWritten = () =>
     watcher.frames.some((frame) => frame.includes('"path":"/contexts/site/docs/new.md"'));
   await expect.poll(hasWritten, { timeout: 60_000, interval: 10 }).toBe(true);
-  await on.service.kill();
+  await stack.service.kill();
   await sleep(200);
-  await on.service.start();
-  await on.client.status(id);
+  await stack.service.start();
+  await stack.client.status(id);
   await watcher.ended;
 }
 
-/** The kill cut something off, and writes that the team may not do were refused. */
+/** Checks that the kill interrupted a call, and that forbidden writes of the team were refused. */
 function checkLog(events: readonly WireEvent[]): void {
   expect(
     events.some(
@@ -152,15 +153,15 @@ function checkLog(events: readonly WireEvent[]): void {
 }
 
 /**
- * For a file that changed on both sides, `pull` names the file, and writes the others only with the
- * option to skip it.
+ * Checks a pull with a conflict: `pull` names the file that was changed on both sides, and writes
+ * the other files only with --skip-conflicts.
  */
 async function checkConflict(here: string, id: string): Promise<void> {
   await writeFile(path.join(here, "both.txt"), "mine\n");
-  const wanted =
+  const expectedSteps =
     "write\ta.txt\nconflict\tboth.txt\tchanged on both sides\nwrite\tdocs/new.md\ndelete\told.txt\nwrite\tsrc/run.sh\n";
-  const asked = await cli(here, "pull", "--session", id, "--dry-run");
-  expect([asked.code, asked.stdout]).toEqual([1, wanted]);
+  const dryRun = await cli(here, "pull", "--session", id, "--dry-run");
+  expect([dryRun.code, dryRun.stdout]).toEqual([1, expectedSteps]);
   expect(await text(here, "a.txt")).toBe(FILES["a.txt"]);
 
   await expect(cli(here, "pull", "--session", id, "--apply")).rejects.toThrow(
@@ -173,14 +174,14 @@ async function checkConflict(here: string, id: string): Promise<void> {
     await text(here, "both.txt"),
     await text(here, "src/run.sh"),
   ]).toEqual(["better\n", "mine\n", "#!/bin/sh\necho 2\n"]);
-  expect([await isThere(here, "old.txt"), await text(here, "LICENSE")]).toEqual([
+  expect([await fileExists(here, "old.txt"), await text(here, "LICENSE")]).toEqual([
     false,
     FILES.LICENSE,
   ]);
   expect((await stat(path.join(here, "src/run.sh"))).mode & 0o100).toBe(0o100);
 }
 
-it("a run changes what its presenter may change, survives a kill, and is pulled as a list, a patch and files", async () => {
+it("a run changes only files that its presenter may change, survives a kill, and is pulled as a list, a patch and files", async () => {
   const [here, there, patched] = [
     await folderOf("site"),
     await folderOf("again"),
@@ -189,9 +190,9 @@ it("a run changes what its presenter may change, survives a kill, and is pulled 
   expect((await cli(here, "push")).stdout).toContain("site is pushed");
 
   const { session_id: id } = await ask();
-  await killedWhilePresenting(id);
-  expect(await on.client.turn(id)).toMatchObject({ status: "completed" });
-  checkLog(await on.client.events(id));
+  await killWhilePresenting(id);
+  expect(await stack.client.turn(id)).toMatchObject({ status: "completed" });
+  checkLog(await stack.client.events(id));
   await checkConflict(here, id);
 
   expect((await cli(there, "pull", "--session", id, "--apply")).code).toBe(0);
@@ -208,15 +209,15 @@ it("a run changes what its presenter may change, survives a kill, and is pulled 
   await run("git", ["apply", "--unsafe-paths", "../changes.patch"], { cwd: patched });
   for (const file of ["a.txt", "both.txt", "docs/new.md", "src/run.sh"])
     expect(await text(patched, file)).toBe(await text(there, file));
-  expect(await isThere(patched, "old.txt")).toBe(false);
+  expect(await fileExists(patched, "old.txt")).toBe(false);
 });
 
 it("pull reports a turn that changed no context", async () => {
-  const quiet = await on.client.start({
-    baseUrl: on.providers.baseUrl,
+  const quiet = await stack.client.start({
+    baseUrl: stack.providers.baseUrl,
     agents: [{ id: "one", model: "editor" }],
   });
-  await on.client.ended(quiet.session_id, 20_000);
+  await stack.client.ended(quiet.session_id, 20_000);
   await expect(cli(folder, "pull", "--session", quiet.session_id)).rejects.toThrow(
     "Turn 1 changed no context",
   );

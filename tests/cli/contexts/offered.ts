@@ -13,14 +13,14 @@ import { SESSION } from "../../protocol/builders";
 export type Files = Readonly<Record<string, string>>;
 
 /** The id of a version, by its index. */
-export const versionOf = (nth: number): string => String(nth).padStart(26, "0");
+export const versionOf = (index: number): string => String(index).padStart(26, "0");
 const ok = (body: unknown, type = "application/json") => ({ status: 200, type, body });
 export type Answers = Record<string, ReturnType<typeof ok>>;
 
-/** A service that has a context in these versions. The last one is the newest. */
+/** A service that has a context in these versions. The last version is the newest. */
 export function withVersions(...versions: Files[]): Answers {
   const answers: Answers = {};
-  for (const [nth, files] of versions.entries()) {
+  for (const [index, files] of versions.entries()) {
     const tree = Object.entries(files).map(([file, text]) => ({
       path: file,
       sha256: hashOf(Buffer.from(text)),
@@ -30,7 +30,7 @@ export function withVersions(...versions: Files[]): Answers {
     const entry = {
       object: "context",
       name: "site",
-      version: versionOf(nth),
+      version: versionOf(index),
       files: tree.length,
       bytes: 1,
       created_at: 1,
@@ -38,9 +38,9 @@ export function withVersions(...versions: Files[]): Answers {
       tree,
     };
     answers[contextPath("site")] = ok(entry satisfies Context & { object: string });
-    answers[`${contextPath("site")}?version=${versionOf(nth)}`] = ok(entry);
+    answers[`${contextPath("site")}?version=${versionOf(index)}`] = ok(entry);
     for (const [file, text] of Object.entries(files))
-      answers[`${contextFilePath("site", file)}?version=${versionOf(nth)}`] = ok(
+      answers[`${contextFilePath("site", file)}?version=${versionOf(index)}`] = ok(
         text,
         "text/plain",
       );
@@ -48,7 +48,10 @@ export function withVersions(...versions: Files[]): Answers {
   return answers;
 }
 
-/** The same, with a turn that changed the first version. `null` if it deleted the file. */
+/**
+ * A service that has a context in one version, and a turn that changed this version. `changed`: the
+ * new contents by path; `null` for a deleted file.
+ */
 export function withTurn(base: Files, changed: Readonly<Record<string, string | null>>): Answers {
   const answers = withVersions(base);
   const changes = Object.entries(changed).map(([file, text]) => ({

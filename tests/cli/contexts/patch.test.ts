@@ -13,24 +13,40 @@ import path from "node:path";
 import { expect, it } from "vitest";
 import { type Contents, patchOf } from "../../../cli/contexts/patch";
 
-const of = (text: string, executable = false): Contents => ({
+const contentsOf = (text: string, executable = false): Contents => ({
   bytes: new TextEncoder().encode(text),
   executable,
 });
 const lines = (count: number, change = -1) =>
-  Array.from({ length: count }, (_, nth) => (nth === change ? "changed" : `line ${nth}`)).join(
-    "\n",
-  );
+  Array.from({ length: count }, (_, index) =>
+    index === change ? "changed" : `line ${index}`,
+  ).join("\n");
 
 it.each([
-  { name: "a change in the middle", before: of(`${lines(40)}\n`), after: of(`${lines(40, 20)}\n`) },
-  { name: "a change at an end without a line feed", before: of(lines(5)), after: of(lines(5, 4)) },
-  { name: "a new file", before: null, after: of("hello\n") },
-  { name: "a new executable file", before: null, after: of("#!/bin/sh\n", true) },
-  { name: "a deleted file", before: of("hello\n"), after: null },
-  { name: "a file that becomes empty", before: of("hello\n"), after: of("") },
-  { name: "a file that becomes executable", before: of("x\n"), after: of("x\n", true) },
-  { name: "line feeds of both kinds", before: of("a\r\nb\n"), after: of("a\r\nc\n") },
+  {
+    name: "a change in the middle",
+    before: contentsOf(`${lines(40)}\n`),
+    after: contentsOf(`${lines(40, 20)}\n`),
+  },
+  {
+    name: "a change at an end without a line feed",
+    before: contentsOf(lines(5)),
+    after: contentsOf(lines(5, 4)),
+  },
+  { name: "a new file", before: null, after: contentsOf("hello\n") },
+  { name: "a new executable file", before: null, after: contentsOf("#!/bin/sh\n", true) },
+  { name: "a deleted file", before: contentsOf("hello\n"), after: null },
+  { name: "a file that becomes empty", before: contentsOf("hello\n"), after: contentsOf("") },
+  {
+    name: "a file that becomes executable",
+    before: contentsOf("x\n"),
+    after: contentsOf("x\n", true),
+  },
+  {
+    name: "line feeds of both kinds",
+    before: contentsOf("a\r\nb\n"),
+    after: contentsOf("a\r\nc\n"),
+  },
 ])("git applies the patch of $name", ({ before, after }) => {
   const folder = mkdtempSync(path.join(tmpdir(), "patch-"));
   const file = path.join(folder, "a file.txt");
@@ -41,13 +57,13 @@ it.each([
       cwd: folder,
       input: patchOf("a file.txt", before, after) ?? "",
     });
-    const found = existsSync(file)
+    const patched = existsSync(file)
       ? {
           bytes: new Uint8Array(readFileSync(file)),
           executable: (statSync(file).mode & 0o100) !== 0,
         }
       : null;
-    expect(found).toEqual(after);
+    expect(patched).toEqual(after);
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -7,7 +7,7 @@ import { writeLink } from "../../../cli/contexts/directory";
 import { runAt } from "../commands/terminal";
 import { Service } from "../service";
 
-const VERSION = (letter: string) => `01kb${letter.repeat(22)}`;
+const versionId = (letter: string) => `01kb${letter.repeat(22)}`;
 const file = (name: string, text: string) => ({
   path: name,
   sha256: sha256(text),
@@ -20,7 +20,7 @@ it("pull overwrites and deletes nothing if the version of the folder was pruned"
     await writeFile(path.join(folder, name), name);
   const context = {
     name: "site",
-    version: VERSION("b"),
+    version: versionId("b"),
     files: 3,
     bytes: 12,
     created_at: 1,
@@ -28,7 +28,7 @@ it("pull overwrites and deletes nothing if the version of the folder was pruned"
     tree: [file("differs", "theirs"), file("made-there", "new"), file("same", "same")],
   };
   const files = "/api/contexts/site/files";
-  const version = `version=${VERSION("b")}`;
+  const version = `version=${versionId("b")}`;
   await using service = await Service.start({
     events: [],
     answers: {
@@ -40,7 +40,7 @@ it("pull overwrites and deletes nothing if the version of the folder was pruned"
       },
     },
   });
-  await writeLink(folder, { server: service.url, name: "site", version: VERSION("a") });
+  await writeLink(folder, { server: service.url, name: "site", version: versionId("a") });
   const pulled = await runAt(
     { cwd: folder },
     "pull",
@@ -49,8 +49,8 @@ it("pull overwrites and deletes nothing if the version of the folder was pruned"
     "--apply",
     "--skip-conflicts",
   );
-  expect(service.requests.map(({ path: asked }) => asked)).toContain(
-    `/api/contexts/site?version=${VERSION("a")}`,
+  expect(service.requests.map(({ path: requestPath }) => requestPath)).toContain(
+    `/api/contexts/site?version=${versionId("a")}`,
   );
   expect([pulled.code, pulled.stdout]).toEqual([
     1,

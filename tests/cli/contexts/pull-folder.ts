@@ -7,46 +7,54 @@ import { runAt } from "../commands/terminal";
 import { Service } from "../service";
 import type { Answers, Files } from "./offered";
 
-const NOTE = ".massgen-edge/context.json";
+const LINK_FILE = ".massgen-edge/context.json";
+/** The options of a pull of the first turn. */
 export const OF_TURN = ["--session", SESSION, "--turn", "1"];
 
 /** A folder that `pull` writes into. It is empty at the start of each test. */
 export class PullFolder {
-  at = "";
+  root = "";
 
   constructor() {
     beforeEach(async () => {
-      this.at = await mkdtemp(path.join(tmpdir(), "pull-"));
+      this.root = await mkdtemp(path.join(tmpdir(), "pull-"));
     });
-    afterEach(() => rm(this.at, { recursive: true, force: true }));
+    afterEach(() => rm(this.root, { recursive: true, force: true }));
   }
 
   async fill(files: Files): Promise<void> {
     for (const [name, content] of Object.entries(files)) {
-      await mkdir(path.dirname(path.join(this.at, name)), { recursive: true });
-      await writeFile(path.join(this.at, name), content);
+      await mkdir(path.dirname(path.join(this.root, name)), { recursive: true });
+      await writeFile(path.join(this.root, name), content);
     }
   }
 
-  /** All files, without the note of the last pull and those of git. */
+  /** All files, except the link of the last pull and the files of git. */
   async files(): Promise<Files> {
-    const entries = await readdir(this.at, { recursive: true, withFileTypes: true });
+    const entries = await readdir(this.root, { recursive: true, withFileTypes: true });
     const names = entries
       .filter((entry) => entry.isFile())
-      .map((entry) => path.relative(this.at, path.join(entry.parentPath, entry.name)));
-    const own = names.filter((name) => name !== NOTE && !name.startsWith(".git/")).sort();
+      .map((entry) => path.relative(this.root, path.join(entry.parentPath, entry.name)));
+    const pulledNames = names
+      .filter((name) => name !== LINK_FILE && !name.startsWith(".git/"))
+      .sort();
     return Object.fromEntries(
       await Promise.all(
-        own.map(async (name) => [name, await readFile(path.join(this.at, name), "utf8")] as const),
+        pulledNames.map(
+          async (name) => [name, await readFile(path.join(this.root, name), "utf8")] as const,
+        ),
       ),
     );
   }
 
-  /** Runs `pull` in the folder, with a service that sends these responses. */
+  /**
+   * Runs `pull` in the folder, with a service that sends these responses. Also returns the lines on
+   * the screen, and the paths of the requests.
+   */
   async pull(answers: Answers, ...args: string[]) {
     await using service = await Service.start({ events: [], answers });
-    const ran = await runAt({ cwd: this.at }, "pull", "--server", service.url, ...args);
-    const asked = service.requests.map((request) => decodeURIComponent(request.path));
-    return { ...ran, said: ran.screen.trimEnd().split("\n"), asked };
+    const result = await runAt({ cwd: this.root }, "pull", "--server", service.url, ...args);
+    const requestedPaths = service.requests.map((request) => decodeURIComponent(request.path));
+    return { ...result, screenLines: result.screen.trimEnd().split("\n"), requestedPaths };
   }
 }

@@ -9,20 +9,20 @@ import { Service } from "../service";
 import { withTurn } from "./offered";
 import { turnChangeBlobPath } from "../../../src/protocol/paths";
 
-it("the next pull completes one that was killed between deleting a file and writing the folder in its place", async () => {
-  const here = await mkdtemp(path.join(tmpdir(), "killed-"));
+it("the next pull completes a pull that was killed after it deleted a file and before it wrote the folder with the same name", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "killed-"));
   const answers = withTurn({ a: "old", b: "b" }, { a: null, "a/x": "new", b: "better" });
-  const held = turnChangeBlobPath(SESSION, 1, hashOf(Buffer.from("new")));
-  await using service = await Service.start({ events: [], answers, hangs: [held] });
+  const heldPath = turnChangeBlobPath(SESSION, 1, hashOf(Buffer.from("new")));
+  await using service = await Service.start({ events: [], answers, hangs: [heldPath] });
   await Promise.all(
     Object.entries({ a: "old", b: "b" }).map(([file, text]) =>
-      writeFile(path.join(here, file), text),
+      writeFile(path.join(folder, file), text),
     ),
   );
   const pull = () => {
     const args = [
       "pull",
-      here,
+      folder,
       "--server",
       service.url,
       "--session",
@@ -35,9 +35,9 @@ it("the next pull completes one that was killed between deleting a file and writ
   };
 
   const killed = pull();
-  while (!service.requests.some((request) => request.path === held))
+  while (!service.requests.some((request) => request.path === heldPath))
     await new Promise((resolve) => setTimeout(resolve, 20));
-  expect(await readdir(here)).toEqual(["b"]);
+  expect(await readdir(folder)).toEqual(["b"]);
   killed.kill();
   expect(await killed.ended()).toBe(null);
 
@@ -45,8 +45,8 @@ it("the next pull completes one that was killed between deleting a file and writ
   const next = pull();
   expect([await next.ended(), next.stdout]).toEqual([0, "write\ta/x\n"]);
   expect([
-    await readFile(path.join(here, "a/x"), "utf8"),
-    await readFile(path.join(here, "b"), "utf8"),
+    await readFile(path.join(folder, "a/x"), "utf8"),
+    await readFile(path.join(folder, "b"), "utf8"),
   ]).toEqual(["new", "better"]);
-  await rm(here, { recursive: true });
+  await rm(folder, { recursive: true });
 });

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(here, { recursive: true, force: true }));
 
-/** A name with a final `/` is an empty folder. */
+/** Writes files. A name with a final `/` creates an empty folder. */
 async function fill(files: Files): Promise<void> {
   for (const [name, content] of Object.entries(files)) {
     await mkdir(path.join(here, name.endsWith("/") ? name : path.dirname(name)), {
@@ -30,21 +30,21 @@ async function fill(files: Files): Promise<void> {
 }
 
 /**
- * All files in the folder, without the note of the last pull. Empty folders have the form that
- * `fill` accepts.
+ * All files in the folder, except the link of the last pull. An empty folder has a name with a
+ * final `/`, as in `fill`.
  */
-async function filesHere(at = ""): Promise<Files> {
+async function filesHere(subfolder = ""): Promise<Files> {
   const found: Record<string, string> = {};
-  for (const name of (await readdir(path.join(here, at))).sort()) {
-    const file = path.posix.join(at, name);
+  for (const name of (await readdir(path.join(here, subfolder))).sort()) {
+    const file = path.posix.join(subfolder, name);
     if (file === ".massgen-edge") continue;
     const isFolder = (await lstat(path.join(here, file))).isDirectory();
-    const below = isFolder
+    const inner = isFolder
       ? await filesHere(file)
       : { [file]: await readFile(path.join(here, file), "utf8") };
     Object.assign(
       found,
-      isFolder && Object.keys(below).length === 0 ? { [`${file}/`]: "" } : below,
+      isFolder && Object.keys(inner).length === 0 ? { [`${file}/`]: "" } : inner,
     );
   }
   return found;
@@ -52,7 +52,7 @@ async function filesHere(at = ""): Promise<Files> {
 
 async function pull(answers: Answers, ...args: string[]) {
   await using service = await Service.start({ events: [], answers });
-  const ran = await runAt(
+  const pulled = await runAt(
     { cwd: here },
     "pull",
     "--server",
@@ -63,22 +63,23 @@ async function pull(answers: Answers, ...args: string[]) {
     "1",
     ...args,
   );
-  return { ...ran, said: ran.screen.trimEnd() };
+  return { ...pulled, screenText: pulled.screen.trimEnd() };
 }
 const refusal = (answers: Answers, ...args: string[]) =>
   pull(answers, ...args).then(
     () => "",
     (error: unknown) => (error instanceof Error ? error.message : ""),
   );
-const sum = (what: string) => `site, turn 1 of ${SESSION}: ${what}`;
+const summary = (text: string) => `site, turn 1 of ${SESSION}: ${text}`;
 
+/** A change between a file and a folder. `counts`: the numbers of written and of deleted files. */
 type Swap = {
   name: string;
   base: Files;
   turn: Record<string, string | null>;
-  does: string;
+  steps: string;
   counts: [number, number];
-  then: Files;
+  result: Files;
 };
 
 const SWAPS: Swap[] = [
@@ -86,55 +87,55 @@ const SWAPS: Swap[] = [
     name: "a file becomes a folder",
     base: { a: "old" },
     turn: { a: null, "a/x": "new" },
-    does: "delete\ta\nwrite\ta/x\n",
+    steps: "delete\ta\nwrite\ta/x\n",
     counts: [1, 1],
-    then: { "a/x": "new" },
+    result: { "a/x": "new" },
   },
   {
     name: "a file becomes a folder, listed in reverse order",
     base: { a: "old", "z.txt": "z" },
     turn: { "a/x/y": "new", "a/z": "new too", a: null, "z.txt": "better" },
-    does: "write\ta/x/y\nwrite\ta/z\ndelete\ta\nwrite\tz.txt\n",
+    steps: "write\ta/x/y\nwrite\ta/z\ndelete\ta\nwrite\tz.txt\n",
     counts: [3, 1],
-    then: { "a/x/y": "new", "a/z": "new too", "z.txt": "better" },
+    result: { "a/x/y": "new", "a/z": "new too", "z.txt": "better" },
   },
   {
     name: "a folder becomes a file",
     base: { "b/c": "old" },
     turn: { b: "new", "b/c": null },
-    does: "write\tb\ndelete\tb/c\n",
+    steps: "write\tb\ndelete\tb/c\n",
     counts: [1, 1],
-    then: { b: "new" },
+    result: { b: "new" },
   },
   {
     name: "a folder of folders becomes a file",
     base: { "b/c": "c", "b/d/e": "e", "b/d/f/g": "g", "keep/b": "k" },
     turn: { "b/c": null, "b/d/e": null, "b/d/f/g": null, b: "new" },
-    does: "delete\tb/c\ndelete\tb/d/e\ndelete\tb/d/f/g\nwrite\tb\n",
+    steps: "delete\tb/c\ndelete\tb/d/e\ndelete\tb/d/f/g\nwrite\tb\n",
     counts: [1, 3],
-    then: { b: "new", "keep/b": "k" },
+    result: { b: "new", "keep/b": "k" },
   },
   {
     name: "a folder and a file change places",
     base: { "b/c": "folder", d: "file" },
     turn: { b: "file", "b/c": null, d: null, "d/c": "folder" },
-    does: "write\tb\ndelete\tb/c\ndelete\td\nwrite\td/c\n",
+    steps: "write\tb\ndelete\tb/c\ndelete\td\nwrite\td/c\n",
     counts: [2, 2],
-    then: { b: "file", "d/c": "folder" },
+    result: { b: "file", "d/c": "folder" },
   },
 ];
 
-describe("if nothing was changed here, and there", () => {
+describe("pull without local changes", () => {
   it.each(SWAPS)(
-    "$name, there is no conflict, and nothing is written yet",
-    async ({ base, turn, does, counts }) => {
+    "$name: lists the steps without a conflict, and writes nothing",
+    async ({ base, turn, steps, counts }) => {
       await fill(base);
       const [writes, deletes] = counts;
       for (const args of [[], ["--dry-run"]]) {
-        const ran = await pull(withTurn(base, turn), ...args);
-        expect([ran.code, ran.stdout]).toEqual([0, does]);
-        expect(ran.said).toBe(
-          sum(`${writes} to write, ${deletes} to delete, 0 conflicts. --apply does this.`),
+        const pulled = await pull(withTurn(base, turn), ...args);
+        expect([pulled.code, pulled.stdout]).toEqual([0, steps]);
+        expect(pulled.screenText).toBe(
+          summary(`${writes} to write, ${deletes} to delete, 0 conflicts. --apply does this.`),
         );
       }
       expect(await filesHere()).toEqual(base);
@@ -142,82 +143,107 @@ describe("if nothing was changed here, and there", () => {
   );
 
   it.each(SWAPS)(
-    "$name, pull does the same here, and a second pull changes nothing",
-    async ({ base, turn, does, counts, then }) => {
+    "$name: --apply makes the same change here, and a second pull changes nothing",
+    async ({ base, turn, steps, counts, result }) => {
       await fill(base);
       const [writes, deletes] = counts;
-      const ran = await pull(withTurn(base, turn), "--apply");
-      expect([ran.code, ran.stdout, ran.said]).toEqual([
+      const pulled = await pull(withTurn(base, turn), "--apply");
+      expect([pulled.code, pulled.stdout, pulled.screenText]).toEqual([
         0,
-        does,
-        sum(`${writes} written, ${deletes} deleted, 0 conflicts.`),
+        steps,
+        summary(`${writes} written, ${deletes} deleted, 0 conflicts.`),
       ]);
-      expect(await filesHere()).toEqual(then);
-      const again = await pull(withTurn(base, turn));
-      expect([again.code, again.stdout, again.said]).toEqual([0, "", sum("nothing to do.")]);
+      expect(await filesHere()).toEqual(result);
+      const second = await pull(withTurn(base, turn));
+      expect([second.code, second.stdout, second.screenText]).toEqual([
+        0,
+        "",
+        summary("nothing to do."),
+      ]);
     },
   );
 
-  it.each(SWAPS)("$name, pull of a newer version does the same", async ({ base, turn, then }) => {
-    await fill(base);
-    await using service = await Service.start({ events: [], answers: withVersions(base, then) });
-    await writeLink(here, { server: service.url, name: "site", version: versionOf(0) });
-    const run = () => runAt({ cwd: here }, "pull", "--server", service.url, "--apply");
-    expect([(await run()).code, await filesHere(), (await run()).stdout]).toEqual([0, then, ""]);
-    expect(Object.keys(turn).length).toBeGreaterThan(0);
-  });
+  it.each(SWAPS)(
+    "$name: a newer version makes the same change here",
+    async ({ base, turn, result }) => {
+      await fill(base);
+      await using service = await Service.start({
+        events: [],
+        answers: withVersions(base, result),
+      });
+      await writeLink(here, { server: service.url, name: "site", version: versionOf(0) });
+      const run = () => runAt({ cwd: here }, "pull", "--server", service.url, "--apply");
+      expect([(await run()).code, await filesHere(), (await run()).stdout]).toEqual([
+        0,
+        result,
+        "",
+      ]);
+      expect(Object.keys(turn).length).toBeGreaterThan(0);
+    },
+  );
 
-  it.each(SWAPS)("$name, git does the same with the patch", async ({ base, turn, then }) => {
-    const lines = (files: Record<string, string | null>) =>
-      Object.fromEntries(
-        Object.entries(files).map(([file, text]) => [file, text === null ? null : `${text}\n`]),
+  it.each(SWAPS)(
+    "$name: git makes the same change with the patch",
+    async ({ base, turn, result }) => {
+      const lines = (files: Record<string, string | null>) =>
+        Object.fromEntries(
+          Object.entries(files).map(([file, text]) => [file, text === null ? null : `${text}\n`]),
+        );
+      await fill(lines(base) as Files);
+      const patch = await pull(withTurn(lines(base) as Files, lines(turn)), "--patch");
+      await writeFile(`${here}.patch`, patch.stdout);
+      await promisify(execFile)("git", ["apply", `${here}.patch`], { cwd: here }).finally(() =>
+        rm(`${here}.patch`),
       );
-    await fill(lines(base) as Files);
-    const patch = await pull(withTurn(lines(base) as Files, lines(turn)), "--patch");
-    await writeFile(`${here}.patch`, patch.stdout);
-    await promisify(execFile)("git", ["apply", `${here}.patch`], { cwd: here }).finally(() =>
-      rm(`${here}.patch`),
-    );
-    expect([patch.code, await filesHere()]).toEqual([0, lines(then)]);
-  });
+      expect([patch.code, await filesHere()]).toEqual([0, lines(result)]);
+    },
+  );
 });
 
 describe("an interrupted pull", () => {
   const [toFolder, toFile] = [SWAPS[1], SWAPS[3]];
   const rows = [
     {
-      name: "the file deleted, none of the folder written",
+      name: "after the file was deleted",
       swap: toFolder,
-      left: { "z.txt": "z" },
+      leftover: { "z.txt": "z" },
     },
     {
-      name: "the folder created, without files",
+      name: "after the folder was created without its files",
       swap: toFolder,
-      left: { "a/x/": "", "z.txt": "z" },
+      leftover: { "a/x/": "", "z.txt": "z" },
     },
     {
-      name: "one file of the folder written",
+      name: "after one file of the folder was written",
       swap: toFolder,
-      left: { "a/x/y": "new", "z.txt": "better" },
+      leftover: { "a/x/y": "new", "z.txt": "better" },
     },
-    { name: "some of the folder deleted", swap: toFile, left: { "b/d/f/g": "g", "keep/b": "k" } },
     {
-      name: "all files of the folder deleted, its folders left",
+      name: "after some files of the folder were deleted",
       swap: toFile,
-      left: { "b/d/f/": "", "keep/b": "k" },
+      leftover: { "b/d/f/g": "g", "keep/b": "k" },
     },
-    { name: "the folder deleted, the file not written", swap: toFile, left: { "keep/b": "k" } },
-    { name: "all done, and not recorded", swap: toFile, left: { b: "new", "keep/b": "k" } },
+    {
+      name: "after all files of the folder were deleted, but not its folders",
+      swap: toFile,
+      leftover: { "b/d/f/": "", "keep/b": "k" },
+    },
+    { name: "after the folder was deleted", swap: toFile, leftover: { "keep/b": "k" } },
+    {
+      name: "after all steps, before the version was recorded",
+      swap: toFile,
+      leftover: { b: "new", "keep/b": "k" },
+    },
   ];
-  it.each(rows)("is continued: $name", async ({ swap, left }) => {
-    await fill(left);
-    const ran = await pull(withTurn(swap?.base ?? {}, swap?.turn ?? {}), "--apply");
-    expect([ran.code, await filesHere()]).toEqual([0, swap?.then]);
+  it.each(rows)("is continued by the next pull $name", async ({ swap, leftover }) => {
+    await fill(leftover);
+    const pulled = await pull(withTurn(swap?.base ?? {}, swap?.turn ?? {}), "--apply");
+    expect([pulled.code, await filesHere()]).toEqual([0, swap?.result]);
   });
 
   it.each(SWAPS)(
-    "is completed if contents could not be fetched at first: $name",
-    async ({ base, turn, then }) => {
+    "is completed by the next pull if contents could not be fetched: $name",
+    async ({ base, turn, result }) => {
       await fill(base);
       const answers = withTurn(base, turn);
       const cut = Object.entries(answers).map(([key, value]) => [
@@ -225,42 +251,42 @@ describe("an interrupted pull", () => {
         key.includes("/blobs/") ? { ...value, status: 404 } : value,
       ]);
       expect(await refusal(Object.fromEntries(cut), "--apply")).not.toBe("");
-      expect([(await pull(answers, "--apply")).code, await filesHere()]).toEqual([0, then]);
+      expect([(await pull(answers, "--apply")).code, await filesHere()]).toEqual([0, result]);
     },
   );
 });
 
 describe("a local change is a conflict and is kept if the path becomes a file or a folder there:", () => {
   const [file, folder] = [SWAPS[0], SWAPS[3]];
-  const DIRTY = "is a folder here";
+  const IS_FOLDER = "is a folder here";
   const rows = [
     {
       name: "the file that a folder replaces",
       swap: file,
-      mine: { a: "mine" },
+      localChanges: { a: "mine" },
       conflicts: { a: "changed here, deleted there", "a/x": "a is a file here" },
-      then: { a: "mine" },
+      result: { a: "mine" },
     },
     {
       name: "a file of the folder",
       swap: folder,
-      mine: { "b/d/e": "mine" },
-      conflicts: { "b/d/e": "changed here, deleted there", b: DIRTY },
-      then: { "b/d/e": "mine", "keep/b": "k" },
+      localChanges: { "b/d/e": "mine" },
+      conflicts: { "b/d/e": "changed here, deleted there", b: IS_FOLDER },
+      result: { "b/d/e": "mine", "keep/b": "k" },
     },
     {
       name: "a file that was created in the folder",
       swap: folder,
-      mine: { "b/d/mine": "m" },
-      conflicts: { b: DIRTY },
-      then: { "b/d/mine": "m", "keep/b": "k" },
+      localChanges: { "b/d/mine": "m" },
+      conflicts: { b: IS_FOLDER },
+      result: { "b/d/mine": "m", "keep/b": "k" },
     },
     {
       name: "an empty folder that was created in the folder",
       swap: folder,
-      mine: { "b/mine/": "" },
-      conflicts: { b: DIRTY },
-      then: { "b/mine/": "", "keep/b": "k" },
+      localChanges: { "b/mine/": "" },
+      conflicts: { b: IS_FOLDER },
+      result: { "b/mine/": "", "keep/b": "k" },
     },
     {
       name: "a secret in the folder, deleted there",
@@ -269,39 +295,42 @@ describe("a local change is a conflict and is kept if the path becomes a file or
         base: { ...folder?.base, "b/.env": "KEY=1" },
         turn: { ...folder?.turn, "b/.env": null },
       },
-      mine: {},
-      conflicts: { b: DIRTY },
-      then: { "b/.env": "KEY=1", "keep/b": "k" },
+      localChanges: {},
+      conflicts: { b: IS_FOLDER },
+      result: { "b/.env": "KEY=1", "keep/b": "k" },
     },
   ];
-  it.each(rows)("$name", async ({ swap, mine, conflicts, then }) => {
+  it.each(rows)("$name", async ({ swap, localChanges, conflicts, result }) => {
     const [base, turn] = [swap?.base ?? {}, swap?.turn ?? {}];
-    await fill({ ...base, ...mine } as Files);
+    await fill({ ...base, ...localChanges } as Files);
     const before = await filesHere();
-    const pulled = async (...args: string[]) => {
+    const conflictsOfPull = async (...args: string[]) => {
       const { code, stdout } = await pull(withTurn(base, turn), ...args);
       const lines = stdout.split("\n").filter((line) => line.startsWith("conflict\t"));
       return [code, Object.fromEntries(lines.map((line) => line.split("\t").slice(1)))];
     };
-    expect(await pulled()).toEqual([1, conflicts]);
+    expect(await conflictsOfPull()).toEqual([1, conflicts]);
     expect(await refusal(withTurn(base, turn), "--apply")).toContain("Nothing was written");
     expect(await filesHere()).toEqual(before);
-    expect(await pulled("--apply", "--skip-conflicts")).toEqual([1, conflicts]);
-    expect(await filesHere()).toEqual(then);
+    expect(await conflictsOfPull("--apply", "--skip-conflicts")).toEqual([1, conflicts]);
+    expect(await filesHere()).toEqual(result);
   });
 
   it("a link in the folder, and its target", async () => {
     const { base = {}, turn = {} } = folder ?? {};
     await fill({ ...base, "elsewhere/c": "c" });
     await symlink(path.join(here, "elsewhere"), path.join(here, "b/link"));
-    const ran = await pull(withTurn(base, turn), "--apply", "--skip-conflicts");
-    expect([ran.code, ran.stdout]).toEqual([1, expect.stringContaining(`conflict\tb\t${DIRTY}\n`)]);
+    const pulled = await pull(withTurn(base, turn), "--apply", "--skip-conflicts");
+    expect([pulled.code, pulled.stdout]).toEqual([
+      1,
+      expect.stringContaining(`conflict\tb\t${IS_FOLDER}\n`),
+    ]);
     expect(await readFile(path.join(here, "b/link/c"), "utf8")).toBe("c");
   });
 
   it("an empty folder that was not pushed", async () => {
     await fill({ "b/": "" });
-    expect((await pull(withTurn({}, { b: "new" }))).stdout).toBe(`conflict\tb\t${DIRTY}\n`);
+    expect((await pull(withTurn({}, { b: "new" }))).stdout).toBe(`conflict\tb\t${IS_FOLDER}\n`);
   });
 
   it("a moved file keeps its old name if its contents cannot be fetched", async () => {
@@ -318,9 +347,9 @@ describe("a local change is a conflict and is kept if the path becomes a file or
   });
 
   it.each([
-    { name: "before its files are deleted", at: "c" },
-    { name: "before the new file is written", at: "new" },
-  ])("a file created in the folder after the plan, $name", async ({ at }) => {
+    { name: "before its files are deleted", fetchedText: "c" },
+    { name: "before the new file is written", fetchedText: "new" },
+  ])("a file that was created in the folder after the plan, $name", async ({ fetchedText }) => {
     const turn = { "a.txt": "c", "b/c": null, b: "new" };
     await fill({ "b/c": "old" });
     const sideOf = (text: string | null | undefined) =>
@@ -332,7 +361,7 @@ describe("a local change is a conflict and is kept if the path becomes a file or
       here: await inspect(here, file),
     }));
     const fetchContents = async (_: string, hash: string) => {
-      if (hash === hashOf(Buffer.from(at))) await fill({ "b/mine": "m" });
+      if (hash === hashOf(Buffer.from(fetchedText))) await fill({ "b/mine": "m" });
       return Buffer.from(hash === hashOf(Buffer.from("new")) ? "new" : "c");
     };
     const steps = planSteps(await Promise.all(triples));

@@ -11,7 +11,7 @@ import { OF_TURN, PullFolder } from "./pull-folder";
 const folder = new PullFolder();
 
 describe("control characters in a patch", () => {
-  it("are written to a file unchanged, and the file that holds them is named (M9)", async () => {
+  it("are written to a pipe unchanged, and a warning names the file that contains them (M9)", async () => {
     const patch = await folder.pull(
       withTurn({}, { "a.txt": "hidden\u001b[2K\n", "b.txt": "plain\r\n" }),
       ...OF_TURN,
@@ -23,27 +23,27 @@ describe("control characters in a patch", () => {
     );
   });
 
-  it("are spelled out on a terminal, which would act on them (M9)", async () => {
+  it("are written out on a terminal, because the terminal would execute them (M9)", async () => {
     await using service = await Service.start({
       events: [],
       answers: withTurn({}, { "a.txt": "hidden\u001b[2K\u202e\n" }),
     });
-    const ran = await runAt(
-      { cwd: folder.at, keys: [] },
+    const result = await runAt(
+      { cwd: folder.root, keys: [] },
       "pull",
       "--server",
       service.url,
       ...OF_TURN,
       "--patch",
     );
-    expect(ran.stdout).toContain(String.raw`+hidden\x1b[2K\u202e`);
-    expect(ran.stdout).not.toContain("\u001b");
+    expect(result.stdout).toContain(String.raw`+hidden\x1b[2K\u202e`);
+    expect(result.stdout).not.toContain("\u001b");
   });
 });
 
-describe("a file that programs read or run unasked (L15)", () => {
+describe("a file that programs read or run automatically (L15)", () => {
   const WARNING = "warning: programs read or run these files automatically; check them first: ";
-  const RUN = [
+  const AUTOMATIC_FILES = [
     ".claude/settings.json",
     "sub/.claude/settings.local.json",
     ".mcp.json",
@@ -64,28 +64,28 @@ describe("a file that programs read or run unasked (L15)", () => {
     ".Husky/PRE-COMMIT",
   ];
 
-  it.each(RUN)("is named in one line before %s is written", async (file) => {
-    const ran = await folder.pull(
+  it.each(AUTOMATIC_FILES)("is named in a warning before it is written: %s", async (file) => {
+    const result = await folder.pull(
       withTurn({}, { [file]: "theirs", "a.txt": "a" }),
       ...OF_TURN,
       "--apply",
     );
-    expect(ran.said).toEqual([
+    expect(result.screenLines).toEqual([
       `${WARNING}${file}`,
       `site, turn 1 of ${SESSION}: 2 written, 0 deleted, 0 conflicts.`,
     ]);
     expect(await folder.files()).toEqual({ "a.txt": "a", [file]: "theirs" });
   });
 
-  it("is named together with files of --include, by the first twenty names, without --apply too", async () => {
+  it("is named together with files of --include, with at most twenty names, also without --apply", async () => {
     const hooks = Array.from(
       { length: 21 },
       (_, index) => `.husky/${String(index).padStart(2, "0")}`,
     );
     const files = Object.fromEntries(hooks.map((name) => [name, "x"]));
     const turn = withTurn({}, { ".pnpmfile.cjs": "x", ...files });
-    const ran = await folder.pull(turn, ...OF_TURN, "--include", ".pnpmfile.cjs");
-    const warnings = ran.said.filter((line) => line.startsWith("warning"));
+    const result = await folder.pull(turn, ...OF_TURN, "--include", ".pnpmfile.cjs");
+    const warnings = result.screenLines.filter((line) => line.startsWith("warning"));
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toMatch(/, and 2 more$/);
     const alone = await folder.pull(
@@ -95,20 +95,24 @@ describe("a file that programs read or run unasked (L15)", () => {
       "--include",
       ".pnpmfile.cjs",
     );
-    expect(alone.said[0]).toBe(`${WARNING}.pnpmfile.cjs`);
+    expect(alone.screenLines[0]).toBe(`${WARNING}.pnpmfile.cjs`);
   });
 
-  it("is not named if it is deleted, left out, or in conflict, because then it is not written", async () => {
+  it("is not named if it is deleted, excluded or in conflict, because then it is not written", async () => {
     await folder.fill({ ".gitmodules": "a", ".mcp.json": "mine" });
-    const gone = await folder.pull(
+    const deleted = await folder.pull(
       withTurn({ ".gitmodules": "a" }, { ".gitmodules": null }),
       ...OF_TURN,
       "--apply",
     );
-    const left = await folder.pull(withTurn({}, { ".pnpmfile.cjs": "x" }), ...OF_TURN, "--apply");
-    const clash = withTurn({ ".mcp.json": "old" }, { ".mcp.json": "theirs" });
-    const kept = await folder.pull(clash, ...OF_TURN, "--apply", "--skip-conflicts");
-    for (const { screen } of [gone, left, kept]) expect(screen).not.toContain("warning");
+    const excluded = await folder.pull(
+      withTurn({}, { ".pnpmfile.cjs": "x" }),
+      ...OF_TURN,
+      "--apply",
+    );
+    const conflicting = withTurn({ ".mcp.json": "old" }, { ".mcp.json": "theirs" });
+    const skipped = await folder.pull(conflicting, ...OF_TURN, "--apply", "--skip-conflicts");
+    for (const { screen } of [deleted, excluded, skipped]) expect(screen).not.toContain("warning");
   });
 
   it.each([
@@ -118,83 +122,87 @@ describe("a file that programs read or run unasked (L15)", () => {
     ".github/CODEOWNERS",
     "tasks.json",
     "husky/a",
-  ])("is not %s", async (file) => {
-    const ran = await folder.pull(withTurn({}, { [file]: "theirs" }), ...OF_TURN, "--apply");
-    expect(ran.screen).not.toContain("warning");
+  ])("is no other file, such as %s", async (file) => {
+    const result = await folder.pull(withTurn({}, { [file]: "theirs" }), ...OF_TURN, "--apply");
+    expect(result.screen).not.toContain("warning");
   });
 });
 
-describe("the permissions of a file", () => {
+describe("the permissions of a local file", () => {
   it.each(["600", "755", "700"])(
-    "are kept when its contents are written: mode %s",
+    "do not change when its contents are written: mode %s",
     async (mode) => {
       await folder.fill({ "run.sh": "a" });
-      await chmod(path.join(folder.at, "run.sh"), Number.parseInt(mode, 8));
-      const ran = await folder.pull(
+      await chmod(path.join(folder.root, "run.sh"), Number.parseInt(mode, 8));
+      const result = await folder.pull(
         withTurn({ "run.sh": "a" }, { "run.sh": "b" }),
         ...OF_TURN,
         "--apply",
       );
-      expect([ran.code, ran.stdout, await folder.files()]).toEqual([
+      expect([result.code, result.stdout, await folder.files()]).toEqual([
         0,
         "write\trun.sh\n",
         { "run.sh": "b" },
       ]);
-      expect((await stat(path.join(folder.at, "run.sh"))).mode.toString(8)).toBe(`100${mode}`);
+      expect((await stat(path.join(folder.root, "run.sh"))).mode.toString(8)).toBe(`100${mode}`);
     },
   );
 });
 
 describe("a file whose name changed only in case, on a disk that ignores case", () => {
-  /** Two names of one file, like on such a disk. */
+  /** Creates two names of one file, like on such a disk. */
   async function fillBoth(text: string): Promise<void> {
     await folder.fill({ "Readme.md": text });
-    await link(path.join(folder.at, "Readme.md"), path.join(folder.at, "README.md"));
+    await link(path.join(folder.root, "Readme.md"), path.join(folder.root, "README.md"));
   }
-  const RENAMED = "rename\tREADME.md\twas Readme.md\n";
+  const RENAME_STEP = "rename\tREADME.md\twas Readme.md\n";
   const rows = [
     {
       name: "is renamed",
       theirs: { "README.md": "a", "Readme.md": null },
-      does: RENAMED,
-      sum: "0 written, 1 renamed",
-      then: "a",
+      steps: RENAME_STEP,
+      summary: "0 written, 1 renamed",
+      content: "a",
     },
     {
       name: "is renamed and written",
       theirs: { "README.md": "b", "Readme.md": null },
-      does: `${RENAMED}write\tREADME.md\n`,
-      sum: "1 written, 1 renamed",
-      then: "b",
+      steps: `${RENAME_STEP}write\tREADME.md\n`,
+      summary: "1 written, 1 renamed",
+      content: "b",
     },
   ];
-  it.each(rows)("$name, and not deleted", async ({ theirs, does, sum, then }) => {
+  it.each(rows)("$name, and not deleted", async ({ theirs, steps, summary, content }) => {
     await fillBoth("a");
-    const ran = await folder.pull(withTurn({ "Readme.md": "a" }, theirs), ...OF_TURN, "--apply");
-    expect([ran.code, ran.stdout, await folder.files()]).toEqual([0, does, { "README.md": then }]);
-    expect(ran.screen).toContain(`${sum}, 0 deleted, 0 conflicts.`);
+    const result = await folder.pull(withTurn({ "Readme.md": "a" }, theirs), ...OF_TURN, "--apply");
+    expect([result.code, result.stdout, await folder.files()]).toEqual([
+      0,
+      steps,
+      { "README.md": content },
+    ]);
+    expect(result.screen).toContain(`${summary}, 0 deleted, 0 conflicts.`);
   });
 
-  it("is renamed by a newer version too", async () => {
+  it("is also renamed by a newer version", async () => {
     await fillBoth("a");
     await using service = await Service.start({
       events: [],
       answers: withVersions({ "Readme.md": "a" }, { "README.md": "a" }),
     });
-    await writeLink(folder.at, { server: service.url, name: "site", version: versionOf(0) });
-    const ran = await runAt({ cwd: folder.at }, "pull", "--server", service.url);
-    expect([ran.code, ran.stdout, ran.screen]).toEqual([
+    await writeLink(folder.root, { server: service.url, name: "site", version: versionOf(0) });
+    const result = await runAt({ cwd: folder.root }, "pull", "--server", service.url);
+    expect([result.code, result.stdout, result.screen]).toEqual([
       0,
-      RENAMED,
+      RENAME_STEP,
       `site ${versionOf(1)}: 0 to write, 1 to rename, 0 to delete, 0 conflicts. --apply does this.\n`,
     ]);
   });
 
-  it("stays if only one of both names was deleted", async () => {
+  it("is not deleted if only one of its two names was deleted", async () => {
     await fillBoth("a");
     const turn = withTurn({ "README.md": "a", "Readme.md": "a" }, { "Readme.md": null });
-    const ran = await folder.pull(turn, ...OF_TURN, "--apply");
-    expect([ran.code, ran.stdout]).toEqual([0, ""]);
+    const result = await folder.pull(turn, ...OF_TURN, "--apply");
+    expect([result.code, result.stdout]).toEqual([0, ""]);
     expect(await folder.files()).toEqual({ "README.md": "a", "Readme.md": "a" });
   });
 });
@@ -210,31 +218,34 @@ describe("a path that must not be written here", () => {
     { file: ".env. ", why: "is an invalid name on other systems" },
     { file: ".envrc::$DATA", why: "is an invalid name on other systems" },
     { file: ".g\u200cit/config", why: "is an invalid name on other systems" },
-  ])("is in no patch and in no folder, with any --include: $file $why", async ({ file, why }) => {
-    const shown = file
-      .trim()
-      .replace(/[\u200b\u200c]/, (mark) => `\\u{${mark.charCodeAt(0).toString(16)}}`);
-    const turn = withTurn({}, { [file]: "theirs", "a.txt": "a\n" });
-    const patch = await folder.pull(turn, ...OF_TURN, "--patch", "--include", "*");
-    expect([patch.code, patch.stdout.match(/^diff --git .*/gm)]).toEqual([
-      1,
-      ["diff --git a/a.txt b/a.txt"],
-    ]);
-    expect(patch.screen).toContain(
-      `not in the patch because it must not be written here: ${shown}`,
-    );
-    const applied = await folder.pull(
-      turn,
-      ...OF_TURN,
-      "--apply",
-      "--skip-conflicts",
-      "--include",
-      "*",
-    );
-    expect([applied.code, applied.stdout.split("\n")[0]]).toEqual([
-      1,
-      `conflict\t${shown}\t${why}`,
-    ]);
-    expect(await folder.files()).toEqual({ "a.txt": "a\n" });
-  });
+  ])(
+    "is neither in a patch nor written, even with --include: $file $why",
+    async ({ file, why }) => {
+      const displayName = file
+        .trim()
+        .replace(/[\u200b\u200c]/, (mark) => `\\u{${mark.charCodeAt(0).toString(16)}}`);
+      const turn = withTurn({}, { [file]: "theirs", "a.txt": "a\n" });
+      const patch = await folder.pull(turn, ...OF_TURN, "--patch", "--include", "*");
+      expect([patch.code, patch.stdout.match(/^diff --git .*/gm)]).toEqual([
+        1,
+        ["diff --git a/a.txt b/a.txt"],
+      ]);
+      expect(patch.screen).toContain(
+        `not in the patch because it must not be written here: ${displayName}`,
+      );
+      const applied = await folder.pull(
+        turn,
+        ...OF_TURN,
+        "--apply",
+        "--skip-conflicts",
+        "--include",
+        "*",
+      );
+      expect([applied.code, applied.stdout.split("\n")[0]]).toEqual([
+        1,
+        `conflict\t${displayName}\t${why}`,
+      ]);
+      expect(await folder.files()).toEqual({ "a.txt": "a\n" });
+    },
+  );
 });

@@ -23,10 +23,10 @@ import { LOCAL } from "../../e2e/support/local";
 import { SESSION } from "../../protocol/builders";
 import { runAt } from "../commands/terminal";
 
-/** The commands against the service itself, in the real runtime. */
+/** These tests run the commands with the service itself, in the real runtime. */
 let service: ServiceProcess;
 let folder = "";
-let nth = 0;
+let testNumber = 0;
 let here = "";
 let there = "";
 let name = "";
@@ -41,32 +41,32 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 beforeEach(async () => {
-  nth += 1;
-  name = `project-${nth}`;
-  [here, there] = [path.join(folder, `${name}`), path.join(folder, `other-${nth}`)];
-  for (const one of [here, there]) await mkdir(one);
+  testNumber += 1;
+  name = `project-${testNumber}`;
+  [here, there] = [path.join(folder, `${name}`), path.join(folder, `other-${testNumber}`)];
+  for (const directory of [here, there]) await mkdir(directory);
 });
 
-async function fill(at: string, files: Record<string, string | Uint8Array>): Promise<void> {
+async function fill(root: string, files: Record<string, string | Uint8Array>): Promise<void> {
   for (const [file, content] of Object.entries(files)) {
-    await mkdir(path.dirname(path.join(at, file)), { recursive: true });
-    await writeFile(path.join(at, file), content);
+    await mkdir(path.dirname(path.join(root, file)), { recursive: true });
+    await writeFile(path.join(root, file), content);
   }
 }
-const text = (at: string, file: string) => readFile(path.join(at, file), "utf8");
-const filesOf = async (at: string) =>
-  (await readdir(at, { recursive: true, withFileTypes: true }))
+const text = (root: string, file: string) => readFile(path.join(root, file), "utf8");
+const filesOf = async (root: string) =>
+  (await readdir(root, { recursive: true, withFileTypes: true }))
     .filter((entry) => !entry.isDirectory())
-    .map((entry) => path.relative(at, path.join(entry.parentPath, entry.name)))
+    .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)))
     .filter((file) => !file.startsWith(".massgen-edge"))
     .sort();
 const run = (cwd: string, ...args: string[]) => runAt({ cwd }, ...args, "--server", service.url);
-const failed = (cwd: string, ...args: string[]) =>
+const errorOf = (cwd: string, ...args: string[]) =>
   run(cwd, ...args).then(
     () => "",
     (error: unknown) => (error instanceof Error ? error.message : ""),
   );
-const shown = async (): Promise<Context> =>
+const readContext = async (): Promise<Context> =>
   (await fetch(`${service.url}/api/contexts/${name}`)).json() as Promise<Context>;
 
 describe("push and pull", () => {
@@ -87,15 +87,19 @@ describe("push and pull", () => {
     expect(pushed.screen).toBe(
       "left out, may hold secrets: .env\nTo send such files, add --include <pattern>.\n",
     );
-    expect((await shown()).tree.map((file) => file.path)).toEqual([
+    expect((await readContext()).tree.map((file) => file.path)).toEqual([
       "bin/data",
       "copy/data",
       "empty.txt",
       "src/run.sh",
     ]);
 
-    const asked = await run(there, "pull", "--name", name);
-    expect([asked.code, asked.stdout.split("\n").length, await filesOf(there)]).toEqual([0, 5, []]);
+    const dryRun = await run(there, "pull", "--name", name);
+    expect([dryRun.code, dryRun.stdout.split("\n").length, await filesOf(there)]).toEqual([
+      0,
+      5,
+      [],
+    ]);
     expect((await run(there, "pull", "--name", name, "--apply")).code).toBe(0);
     expect(await filesOf(there)).toEqual(["bin/data", "copy/data", "empty.txt", "src/run.sh"]);
     expect((await readFile(path.join(there, "bin/data"))).equals(bytes)).toBe(true);
@@ -106,7 +110,7 @@ describe("push and pull", () => {
     ]);
   });
 
-  it("send and fetch only changed files; a file that changed on both sides stays", async () => {
+  it("send and fetch only changed files, and never overwrite a file that was changed on both sides", async () => {
     await fill(here, { "a.txt": "a", "b.txt": "b", "old/c.txt": "c", "d.txt": "d" });
     await run(here, "push");
     await run(there, "pull", "--name", name, "--apply");
@@ -115,14 +119,14 @@ describe("push and pull", () => {
     await run(there, "push");
 
     await fill(here, { "b.txt": "mine", "d.txt": "mine too" });
-    const asked = await run(here, "pull");
-    expect([asked.code, asked.stdout]).toEqual([
+    const dryRun = await run(here, "pull");
+    expect([dryRun.code, dryRun.stdout]).toEqual([
       1,
       "write\ta.txt\nconflict\td.txt\tchanged on both sides\nwrite\tnew.txt\ndelete\told/c.txt\n",
     ]);
-    expect(await failed(here, "pull", "--apply")).toContain("Nothing was written");
+    expect(await errorOf(here, "pull", "--apply")).toContain("Nothing was written");
     expect(await text(here, "a.txt")).toBe("a");
-    expect(await failed(here, "push")).toContain("context_changed");
+    expect(await errorOf(here, "push")).toContain("context_changed");
 
     expect((await run(here, "pull", "--apply", "--skip-conflicts")).code).toBe(1);
     expect(await filesOf(here)).toEqual(["a.txt", "b.txt", "d.txt", "new.txt"]);
@@ -145,10 +149,10 @@ describe("push and pull", () => {
     expect(screen).toContain("not text: data.bin");
   });
 
-  it("write through no link, and replace only plain files", async () => {
+  it("never write through a link, and replace only plain files", async () => {
     await fill(here, { "dir/a.txt": "x", "b.txt": "y" });
     await run(here, "push");
-    const outside = path.join(folder, `outside-${nth}`);
+    const outside = path.join(folder, `outside-${testNumber}`);
     await mkdir(outside);
     await symlink(outside, path.join(there, "dir"));
     await symlink(path.join(outside, "b.txt"), path.join(there, "b.txt"));
@@ -164,11 +168,11 @@ describe("push and pull", () => {
     await mkdir(path.join(here, deep), { recursive: true });
     const names = Array.from(
       { length: 10_000 },
-      (_, one) => `${deep}/${String(one).padStart(8, "f")}`,
+      (_, index) => `${deep}/${String(index).padStart(8, "f")}`,
     );
     for (const file of names) await writeFile(path.join(here, file), "");
     expect((await run(here, "push")).stdout).toContain(`${name} is pushed: version `);
-    expect((await shown()).tree.length).toBe(10_000);
+    expect((await readContext()).tree.length).toBe(10_000);
   });
 
   it("list the files to send, without sending anything", async () => {
@@ -183,16 +187,19 @@ describe("push and pull", () => {
 });
 
 /**
- * The service behind a proxy that adds the change sets of turns. `lie` replaces the contents of
- * each blob.
+ * Starts a proxy before the service that adds the changes of a turn. `falseContents` replaces the
+ * contents of each blob.
  */
 async function withChanges(
   changes: ContextChanges[],
   blobs: readonly string[],
-  lie?: string,
+  falseContents?: string,
 ): Promise<Server> {
   const contents = new Map(
-    blobs.map((one) => [turnChangeBlobPath(SESSION, 2, hashOf(Buffer.from(one))), lie ?? one]),
+    blobs.map((blob) => [
+      turnChangeBlobPath(SESSION, 2, hashOf(Buffer.from(blob))),
+      falseContents ?? blob,
+    ]),
   );
   const server = createServer(async (request, response) => {
     const url = request.url ?? "";
@@ -234,10 +241,10 @@ describe("pull of the changes of a turn", () => {
     }
   };
 
-  it("writes its files, compared with the base version", async () => {
+  it("compares the local files with the base version of the turn", async () => {
     await fill(here, { "a.txt": "a", "b.txt": "b", "c.txt": "c" });
     await run(here, "push");
-    const { version } = await shown();
+    const { version } = await readContext();
     await fill(here, { "c.txt": "mine" });
     await run(here, "push");
     const changes = [
@@ -248,8 +255,8 @@ describe("pull of the changes of a turn", () => {
     ];
     const set = { context: name, base_version: version, changes };
     const blobs = ["better", "d", "theirs"];
-    const asked = await pullTurn(await withChanges([set], blobs));
-    expect([asked.code, asked.stdout]).toEqual([
+    const dryRun = await pullTurn(await withChanges([set], blobs));
+    expect([dryRun.code, dryRun.stdout]).toEqual([
       1,
       "write\ta.txt\ndelete\tb.txt\nwrite\tnew/d.txt\nconflict\tc.txt\tchanged on both sides\n",
     ]);
@@ -265,26 +272,26 @@ describe("pull of the changes of a turn", () => {
     { path: "sub/.GIT/config", why: "could run programs on this machine" },
     { path: "C:/x", why: "names a device or a drive" },
     { path: "a\\..\\..\\x", why: "leads outside the folder" },
-  ])("never writes $path, for any response of the service", async ({ path: bad, why }) => {
+  ])("never writes $path, even if the service sends it", async ({ path: forbiddenPath, why }) => {
     await fill(here, { "a.txt": "a" });
     await run(here, "push");
     const set = {
       context: name,
-      base_version: (await shown()).version,
-      changes: [change(bad, "x")],
+      base_version: (await readContext()).version,
+      changes: [change(forbiddenPath, "x")],
     };
     expect(
       (await pullTurn(await withChanges([set], ["x"]), "--apply", "--skip-conflicts")).stdout,
-    ).toBe(`conflict\t${bad}\t${why}\n`);
+    ).toBe(`conflict\t${forbiddenPath}\t${why}\n`);
     expect(await filesOf(here)).toEqual(["a.txt"]);
   });
 
-  it("writes no contents whose hash differs", async () => {
+  it("writes no contents that do not match their hash", async () => {
     await fill(here, { "a.txt": "a" });
     await run(here, "push");
     const set = {
       context: name,
-      base_version: (await shown()).version,
+      base_version: (await readContext()).version,
       changes: [change("a.txt", "better")],
     };
     const server = await withChanges([set], ["better"], "worse!");

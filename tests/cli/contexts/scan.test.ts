@@ -16,17 +16,17 @@ async function fill(files: Record<string, string | Uint8Array>): Promise<void> {
     await writeFile(path.join(root, name), content);
   }
 }
-const scanned = async (includes: string[] = [], at = "") => {
-  const { files, exclusions } = await scan(path.join(root, at), includes);
+const scanFolder = async (includes: string[] = [], subfolder = "") => {
+  const { files, exclusions } = await scan(path.join(root, subfolder), includes);
   return {
-    goes: files.map((file) => file.path),
-    stays: Object.fromEntries(exclusions.map((one) => [one.path, one.reason])),
+    sent: files.map((file) => file.path),
+    excluded: Object.fromEntries(exclusions.map((exclusion) => [exclusion.path, exclusion.reason])),
   };
 };
 
 describe("a file of a pushed folder", () => {
   it("is sent if it is plain, with its bytes unchanged and its executable mode", async () => {
-    const bytes = Uint8Array.from({ length: 300 }, (_, nth) => nth);
+    const bytes = Uint8Array.from({ length: 300 }, (_, index) => index);
     await fill({ "b/run.sh": "x", "a.bin": bytes });
     await chmod(path.join(root, "b/run.sh"), 0o755);
     expect((await scan(root, [])).files).toMatchObject([
@@ -66,17 +66,17 @@ describe("a file of a pushed folder", () => {
     ".s3cfg",
   ])("is left out if it may hold secrets, unless --include names it: %s", async (name) => {
     await fill({ [name]: "secret", "a.txt": "x" });
-    const { goes, stays } = await scanned();
-    expect([goes, Object.values(stays)]).toEqual([["a.txt"], ["may hold secrets"]]);
-    expect((await scanned([name])).goes).toContain(name);
+    const { sent, excluded } = await scanFolder();
+    expect([sent, Object.values(excluded)]).toEqual([["a.txt"], ["may hold secrets"]]);
+    expect((await scanFolder([name])).sent).toContain(name);
   });
 
   it.each(["src/aux.js", "notes 10:30.md", "con/a.txt", "a./b.txt"])(
     "is left out if the service would refuse its name: %s",
     async (name) => {
       await fill({ [name]: "x", "a.txt": "x" });
-      const { goes, stays } = await scanned();
-      expect([goes, Object.values(stays)]).toEqual([
+      const { sent, excluded } = await scanFolder();
+      expect([sent, Object.values(excluded)]).toEqual([
         ["a.txt"],
         ["a name that is invalid on other systems"],
       ]);
@@ -96,7 +96,7 @@ describe("a file of a pushed folder", () => {
     ".config/app.json",
   ])("is sent if it does not hold secrets: %s", async (name) => {
     await fill({ [name]: "harmless" });
-    expect((await scanned()).goes).toEqual([name]);
+    expect((await scanFolder()).sent).toEqual([name]);
   });
 
   it.each([
@@ -108,9 +108,9 @@ describe("a file of a pushed folder", () => {
       text: "[global]\nindex-url = https://user:password@packages.example.org/simple",
     },
     { file: "pip.conf", text: "[global]\nindex-url = https://ghp_abc@packages.example.org/simple" },
-  ])("is left out if it is a $file with a token: $text", async ({ file, text }) => {
+  ])("is left out if it is $file with a token: $text", async ({ file, text }) => {
     await fill({ [file]: text });
-    expect(await scanned()).toEqual({ goes: [], stays: { [file]: "may hold secrets" } });
+    expect(await scanFolder()).toEqual({ sent: [], excluded: { [file]: "may hold secrets" } });
   });
 
   it.each([
@@ -120,12 +120,12 @@ describe("a file of a pushed folder", () => {
     },
     { file: ".yarnrc.yml", text: 'npmRegistryServer: "https://packages.example.org"' },
     { file: "pip.conf", text: "[global]\nindex-url = https://packages.example.org/simple" },
-  ])("is sent if it is a $file without a token: $text", async ({ file, text }) => {
+  ])("is sent if it is $file without a token: $text", async ({ file, text }) => {
     await fill({ [file]: text });
-    expect((await scanned()).goes).toEqual([file]);
+    expect((await scanFolder()).sent).toEqual([file]);
   });
 
-  it("is left out if git ignores it, by files of any depth, the nearest last", async () => {
+  it("is left out if git ignores it; the nearest .gitignore decides", async () => {
     await fill({
       ".gitignore": "*.log\n/dist/\n!keep.log\n",
       "a.log": "",
@@ -137,8 +137,8 @@ describe("a file of a pushed folder", () => {
       "src/local.txt": "",
       "local.txt": "",
     });
-    const { goes, stays } = await scanned();
-    expect(goes).toEqual([
+    const { sent, excluded } = await scanFolder();
+    expect(sent).toEqual([
       ".gitignore",
       "keep.log",
       "local.txt",
@@ -146,7 +146,7 @@ describe("a file of a pushed folder", () => {
       "src/b.log",
       "src/dist/y.js",
     ]);
-    expect(stays).toEqual({
+    expect(excluded).toEqual({
       "a.log": "ignored by git",
       "dist/": "ignored by git",
       "src/local.txt": "ignored by git",
@@ -160,31 +160,31 @@ describe("a file of a pushed folder", () => {
       "dist/b.js": "",
       "node_modules/x/index.js": "",
     });
-    expect((await scanned(["dist/a.js"])).goes).toEqual([".gitignore", "dist/a.js"]);
-    expect((await scanned(["dist/"])).goes).toEqual([".gitignore", "dist/a.js", "dist/b.js"]);
+    expect((await scanFolder(["dist/a.js"])).sent).toEqual([".gitignore", "dist/a.js"]);
+    expect((await scanFolder(["dist/"])).sent).toEqual([".gitignore", "dist/a.js", "dist/b.js"]);
   });
 
   const HARMLESS = ["generated/.env.example", "generated/a.ts"];
   const SECRET = ["generated/.aws/config", "generated/.env", "generated/.npmrc"];
   it.each([
-    { include: "generated", goes: HARMLESS, named: SECRET },
-    { include: "generated/", goes: HARMLESS, named: SECRET },
-    { include: "generated/.env", goes: ["generated/.env"], named: ["generated/.aws/"] },
-    { include: "generated/**", goes: [...SECRET, ...HARMLESS].sort(), named: [] },
+    { include: "generated", sent: HARMLESS, secrets: SECRET },
+    { include: "generated/", sent: HARMLESS, secrets: SECRET },
+    { include: "generated/.env", sent: ["generated/.env"], secrets: ["generated/.aws/"] },
+    { include: "generated/**", sent: [...SECRET, ...HARMLESS].sort(), secrets: [] },
   ])(
-    "is sent although secret only if --include matches the file, not a folder above it: $include",
-    async ({ include, goes, named }) => {
+    "is sent despite possible secrets only if --include matches the file, not only its folder: $include",
+    async ({ include, sent, secrets }) => {
       await fill({
         ".gitignore": "generated/*\n",
         ...Object.fromEntries(
           [...SECRET, ...HARMLESS].map((name) => [name, "//packages.example.org/:_authToken=abc"]),
         ),
       });
-      const ran = await scanned([include]);
-      expect(ran.goes).toEqual([".gitignore", ...goes]);
+      const result = await scanFolder([include]);
+      expect(result.sent).toEqual([".gitignore", ...sent]);
       expect(
-        Object.keys(ran.stays).filter((name) => ran.stays[name] === "may hold secrets"),
-      ).toEqual(named);
+        Object.keys(result.excluded).filter((name) => result.excluded[name] === "may hold secrets"),
+      ).toEqual(secrets);
     },
   );
 
@@ -196,7 +196,7 @@ describe("a file of a pushed folder", () => {
       "app/a.tmp": "",
       "app/b.txt": "",
     });
-    expect((await scanned([], "app")).goes).toEqual(["b.txt"]);
+    expect((await scanFolder([], "app")).sent).toEqual(["b.txt"]);
   });
 
   it("is left out if info/exclude of the repository names it, unless a .gitignore includes it", async () => {
@@ -209,9 +209,9 @@ describe("a file of a pushed folder", () => {
       "app/only.txt": "",
       "app/sub/only.txt": "",
     });
-    expect(await scanned([], "app")).toEqual({
-      goes: [".gitignore", "kept.log", "sub/only.txt"],
-      stays: {
+    expect(await scanFolder([], "app")).toEqual({
+      sent: [".gitignore", "kept.log", "sub/only.txt"],
+      excluded: {
         "a.log": "ignored by git",
         "notes/": "ignored by git",
         "only.txt": "ignored by git",
@@ -222,44 +222,44 @@ describe("a file of a pushed folder", () => {
   it.each([
     {
       kind: "worktree",
-      own: ".repo/worktrees/side",
-      shared: { ".repo/worktrees/side/commondir": "../..\n" },
+      gitDir: ".repo/worktrees/side",
+      gitDirFiles: { ".repo/worktrees/side/commondir": "../..\n" },
     },
-    { kind: "submodule", own: ".repo", shared: {} },
+    { kind: "submodule", gitDir: ".repo", gitDirFiles: {} },
   ])(
-    "is left out if the repository of a $kind, stored elsewhere, excludes it",
-    async ({ own, shared }) => {
+    "is left out if the git directory of a $kind, which is outside the folder, excludes it",
+    async ({ gitDir, gitDirFiles }) => {
       await fill({
-        ...shared,
+        ...gitDirFiles,
         ".repo/info/exclude": "*.log\n",
-        "tree/.git": `gitdir: ../${own}\n`,
+        "tree/.git": `gitdir: ../${gitDir}\n`,
         "tree/a.log": "",
         "tree/b.txt": "",
       });
-      expect(await scanned([], "tree")).toEqual({
-        goes: ["b.txt"],
-        stays: { "a.log": "ignored by git" },
+      expect(await scanFolder([], "tree")).toEqual({
+        sent: ["b.txt"],
+        excluded: { "a.log": "ignored by git" },
       });
     },
   );
 
   it("is left out if it is in .git, even if --include names it", async () => {
     await fill({ ".git/config": "", "sub/.git/hooks/x": "", "a.txt": "" });
-    expect((await scanned([".git/", ".git/config"])).goes).toEqual(["a.txt"]);
+    expect((await scanFolder([".git/", ".git/config"])).sent).toEqual(["a.txt"]);
   });
 
-  it("is left out if it is a link, with any target", async () => {
+  it("is left out if it is a link to any target", async () => {
     await fill({ "a.txt": "x", "dir/b.txt": "y" });
     await symlink("/etc/passwd", path.join(root, "out"));
     await symlink("dir", path.join(root, "into"));
-    expect(await scanned(["out", "into/"])).toEqual({
-      goes: ["a.txt", "dir/b.txt"],
-      stays: { out: "a link", into: "a link" },
+    expect(await scanFolder(["out", "into/"])).toEqual({
+      sent: ["a.txt", "dir/b.txt"],
+      excluded: { out: "a link", into: "a link" },
     });
   });
 
   it("is left out if it is too large", async () => {
     await fill({ "big.bin": new Uint8Array(16_000_001), "a.txt": "x" });
-    expect(await scanned()).toEqual({ goes: ["a.txt"], stays: { "big.bin": "too large" } });
+    expect(await scanFolder()).toEqual({ sent: ["a.txt"], excluded: { "big.bin": "too large" } });
   });
 });

@@ -2,134 +2,152 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type LocalEntry, planSteps, type Side, type Step } from "../../../cli/contexts/three-way";
 
-const of = (hash: string, executable = false): Side => ({ hash, executable });
-const A = of("a");
-const B = of("b");
-const C = of("c");
-const A_RUNS = of("a", true);
-const B_RUNS = of("b", true);
+const sideOf = (hash: string, executable = false): Side => ({ hash, executable });
+const A = sideOf("a");
+const B = sideOf("b");
+const C = sideOf("c");
+const A_EXECUTABLE = sideOf("a", true);
+const B_EXECUTABLE = sideOf("b", true);
 const LINK = { blocked: "is a link here" };
-type Row = { name: string; base: Side; theirs: Side; here: LocalEntry; does: string };
+type Row = { name: string; base: Side; theirs: Side; here: LocalEntry; expected: string };
 
 const ROWS: Row[] = [
-  { name: "changed there, untouched here", base: A, theirs: B, here: A, does: "write" },
-  { name: "new there, missing here", base: null, theirs: B, here: null, does: "write" },
-  { name: "deleted there, untouched here", base: A, theirs: null, here: A, does: "delete" },
-  { name: "untouched there, changed here", base: A, theirs: A, here: B, does: "nothing" },
-  { name: "untouched there, deleted here", base: A, theirs: A, here: null, does: "nothing" },
-  { name: "missing there, created here", base: null, theirs: null, here: B, does: "nothing" },
-  { name: "changed in the same way on both sides", base: A, theirs: B, here: B, does: "nothing" },
+  { name: "changed there, untouched here", base: A, theirs: B, here: A, expected: "write" },
+  { name: "new there, missing here", base: null, theirs: B, here: null, expected: "write" },
+  { name: "deleted there, untouched here", base: A, theirs: null, here: A, expected: "delete" },
+  { name: "untouched there, changed here", base: A, theirs: A, here: B, expected: "nothing" },
+  { name: "untouched there, deleted here", base: A, theirs: A, here: null, expected: "nothing" },
+  { name: "missing there, created here", base: null, theirs: null, here: B, expected: "nothing" },
+  {
+    name: "changed in the same way on both sides",
+    base: A,
+    theirs: B,
+    here: B,
+    expected: "nothing",
+  },
   {
     name: "created in the same way on both sides",
     base: null,
     theirs: B,
     here: B,
-    does: "nothing",
+    expected: "nothing",
   },
-  { name: "deleted on both sides", base: A, theirs: null, here: null, does: "nothing" },
+  { name: "deleted on both sides", base: A, theirs: null, here: null, expected: "nothing" },
   {
     name: "changed differently on both sides",
     base: A,
     theirs: B,
     here: C,
-    does: "conflict: changed on both sides",
+    expected: "conflict: changed on both sides",
   },
   {
     name: "created differently on both sides",
     base: null,
     theirs: B,
     here: C,
-    does: "conflict: made on both sides, with different contents",
+    expected: "conflict: made on both sides, with different contents",
   },
   {
     name: "changed there, deleted here",
     base: A,
     theirs: B,
     here: null,
-    does: "conflict: deleted here, changed there",
+    expected: "conflict: deleted here, changed there",
   },
   {
     name: "deleted there, changed here",
     base: A,
     theirs: null,
     here: C,
-    does: "conflict: changed here, deleted there",
+    expected: "conflict: changed here, deleted there",
   },
   {
     name: "changed there, a link here",
     base: A,
     theirs: B,
     here: LINK,
-    does: "conflict: is a link here",
+    expected: "conflict: is a link here",
   },
-  { name: "untouched there, a link here", base: A, theirs: A, here: LINK, does: "nothing" },
-  { name: "made executable there", base: A, theirs: A_RUNS, here: A, does: "write, executable" },
-  { name: "made executable on both sides", base: A, theirs: A_RUNS, here: A_RUNS, does: "nothing" },
+  { name: "untouched there, a link here", base: A, theirs: A, here: LINK, expected: "nothing" },
+  {
+    name: "made executable there",
+    base: A,
+    theirs: A_EXECUTABLE,
+    here: A,
+    expected: "write, executable",
+  },
+  {
+    name: "made executable on both sides",
+    base: A,
+    theirs: A_EXECUTABLE,
+    here: A_EXECUTABLE,
+    expected: "nothing",
+  },
   {
     name: "made executable there, changed here",
     base: A,
-    theirs: A_RUNS,
+    theirs: A_EXECUTABLE,
     here: C,
-    does: "conflict: changed on both sides",
+    expected: "conflict: changed on both sides",
   },
   {
     name: "changed there, made executable here",
     base: A,
     theirs: B,
-    here: A_RUNS,
-    does: "write, executable",
+    here: A_EXECUTABLE,
+    expected: "write, executable",
   },
   {
     name: "changed there, no longer executable here",
-    base: A_RUNS,
-    theirs: B_RUNS,
+    base: A_EXECUTABLE,
+    theirs: B_EXECUTABLE,
     here: A,
-    does: "write",
+    expected: "write",
   },
   {
     name: "changed and made executable there",
     base: A,
-    theirs: B_RUNS,
+    theirs: B_EXECUTABLE,
     here: A,
-    does: "write, executable",
+    expected: "write, executable",
   },
   {
     name: "changed there and no longer executable",
-    base: A_RUNS,
+    base: A_EXECUTABLE,
     theirs: B,
-    here: A_RUNS,
-    does: "write",
+    here: A_EXECUTABLE,
+    expected: "write",
   },
   {
     name: "executable there, new",
     base: null,
-    theirs: B_RUNS,
+    theirs: B_EXECUTABLE,
     here: null,
-    does: "write, executable",
+    expected: "write, executable",
   },
 ];
 
-function said(step: Step | undefined): string {
+function describeStep(step: Step | undefined): string {
   if (step?.action === "conflict") return `conflict: ${step.why}`;
   if (step?.action === "write" && step.to.executable) return "write, executable";
   return step?.action ?? "nothing";
 }
 
 describe("a file that is", () => {
-  it.each(ROWS)("$name: $does", ({ base, theirs, here, does }) => {
+  it.each(ROWS)("$name: $expected", ({ base, theirs, here, expected }) => {
     const [step] = planSteps([{ path: "x", base, theirs, here }]);
-    expect(said(step)).toBe(does);
+    expect(describeStep(step)).toBe(expected);
   });
 
-  it("in any state is never overwritten or deleted if only this machine has its contents or its mode", () => {
-    const side = fc.constantFrom(null, A, B, C, A_RUNS, B_RUNS);
+  it("in any state: is never overwritten or deleted if only this machine has its contents or its mode", () => {
+    const side = fc.constantFrom(null, A, B, C, A_EXECUTABLE, B_EXECUTABLE);
     fc.assert(
       fc.property(side, side, side, (base, theirs, here) => {
         const [step] = planSteps([{ path: "x", base, theirs, here }]);
         const isOnlyHere = here !== null && here.hash !== base?.hash && here.hash !== theirs?.hash;
         if (isOnlyHere) expect(["conflict", undefined]).toContain(step?.action);
-        const isAsBefore = base !== null && base.executable === theirs?.executable;
-        if (step?.action === "write" && isAsBefore)
+        const isModeUnchangedThere = base !== null && base.executable === theirs?.executable;
+        if (step?.action === "write" && isModeUnchangedThere)
           expect(step.to.executable).toBe(here?.executable);
       }),
     );

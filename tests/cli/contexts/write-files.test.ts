@@ -4,57 +4,72 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { writeWhole } from "../../../cli/contexts/write-files";
 
-let here = "";
+let folder = "";
 beforeEach(async () => {
-  here = await mkdtemp(path.join(tmpdir(), "write-"));
+  folder = await mkdtemp(path.join(tmpdir(), "write-"));
 });
 afterEach(async () => {
-  await rm(here, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true });
 });
 
 const ALL_BITS = 0o7777;
 const octal = (mode: number) => (mode & ALL_BITS).toString(8);
 
-describe("a file that is replaced as a whole", () => {
+describe("a file that is written atomically", () => {
   const NEW = 0o666 & ~process.umask();
-  const NEW_RUNS = 0o777 & ~process.umask();
+  const NEW_EXECUTABLE = 0o777 & ~process.umask();
   it.each([
-    { name: "stays private to its owner", was: 0o600, executable: false, is: 0o600 },
+    { name: "stays private to its owner", oldMode: 0o600, executable: false, newMode: 0o600 },
     {
-      name: "stays private to its owner when it is executable",
-      was: 0o600,
+      name: "stays private to its owner if it becomes executable",
+      oldMode: 0o600,
       executable: true,
-      is: 0o700,
+      newMode: 0o700,
     },
-    { name: "is executable for those who can read it", was: 0o640, executable: true, is: 0o750 },
-    { name: "stays writable for its group", was: 0o664, executable: false, is: 0o664 },
-    { name: "stays executable for its owner only", was: 0o744, executable: true, is: 0o744 },
-    { name: "is no longer executable", was: 0o755, executable: false, is: 0o644 },
+    {
+      name: "becomes executable for all users who can read it",
+      oldMode: 0o640,
+      executable: true,
+      newMode: 0o750,
+    },
+    { name: "stays writable for its group", oldMode: 0o664, executable: false, newMode: 0o664 },
+    {
+      name: "stays executable for its owner only",
+      oldMode: 0o744,
+      executable: true,
+      newMode: 0o744,
+    },
+    { name: "is no longer executable", oldMode: 0o755, executable: false, newMode: 0o644 },
     {
       name: "loses setuid and setgid",
-      was: 0o4755,
+      oldMode: 0o4755,
       executable: true,
-      is: 0o755,
+      newMode: 0o755,
     },
-    { name: "has the default mode if it is new", was: null, executable: false, is: NEW },
-    { name: "is executable if it is new and should be", was: null, executable: true, is: NEW_RUNS },
-  ])("$name", async ({ was, executable, is }) => {
-    const file = path.join(here, "deep/run.sh");
-    if (was !== null) {
+    { name: "has the default mode if it is new", oldMode: null, executable: false, newMode: NEW },
+    {
+      name: "has the executable default mode if it is new and executable",
+      oldMode: null,
+      executable: true,
+      newMode: NEW_EXECUTABLE,
+    },
+  ])("$name", async ({ oldMode, executable, newMode }) => {
+    const file = path.join(folder, "deep/run.sh");
+    if (oldMode !== null) {
       await writeWhole(file, Buffer.from("old"), false);
-      await chmod(file, was);
+      await chmod(file, oldMode);
     }
     await writeWhole(file, Buffer.from("new"), executable);
     expect([
       octal((await stat(file)).mode),
       await readFile(file, "utf8"),
       await readdir(path.dirname(file)),
-    ]).toEqual([octal(is), "new", ["run.sh"]]);
+    ]).toEqual([octal(newMode), "new", ["run.sh"]]);
   });
 
-  it("is not written in place of a folder, and leaves nothing behind", async () => {
-    await writeFile(path.join(here, "a"), "file");
-    await expect(writeWhole(here, Buffer.from("x"), false)).rejects.toThrow("Cannot write");
-    expect(await readdir(here)).toEqual(["a"]);
+  it("is not written if a folder is at its path, and no temporary file remains", async () => {
+    await writeFile(path.join(folder, "a"), "file");
+    await expect(writeWhole(folder, Buffer.from("x"), false)).rejects.toThrow("Cannot write");
+    expect(await readdir(folder)).toEqual(["a"]);
   });
 });

@@ -2,19 +2,19 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { again, type Conversation, nextTurn } from "../../../cli/conversation/conversation";
-import { asCommand, complete, perform } from "../../../cli/conversation/slash-commands";
-import { nobody } from "../commands/terminal";
+import { repeatedTurn, type Conversation, nextTurn } from "../../../cli/conversation/conversation";
+import { parseCommand, complete, perform } from "../../../cli/conversation/slash-commands";
+import { ioWithoutUser } from "../commands/terminal";
 
-const conversation = (more: Partial<Conversation> = {}): Conversation => ({
-  team: { request: { config: "demo" }, source: { name: "demo", text: null }, described: "demo" },
+const conversation = (fields: Partial<Conversation> = {}): Conversation => ({
+  team: { request: { config: "demo" }, source: { name: "demo", text: null }, description: "demo" },
   connection: { server: "http://127.0.0.1:8787" },
   limits: { timeout_seconds: 60 },
   output: { form: "answer", file: null, verbose: false },
   session: null,
   latest: null,
-  attached: [],
-  ...more,
+  attachments: [],
+  ...fields,
 });
 const SESSION = "session_01jd";
 
@@ -31,93 +31,96 @@ describe("the next question", () => {
   });
 });
 
-describe("repeating the last question", () => {
+describe("the repetition of the last question", () => {
   it.each([
-    { name: "does nothing before the first question", given: {}, what: null },
+    { name: "does nothing before the first question", state: {}, expected: null },
     {
-      name: "starts a new session for a first question",
-      given: { session: SESSION, latest: { question: "q", parent: null, turn: 1, attached: [] } },
-      what: { run: { question: "q", config: "demo", timeout_seconds: 60 } },
+      name: "starts a new session if the question was the first of its session",
+      state: {
+        session: SESSION,
+        latest: { question: "q", parent: null, turn: 1, attachments: [] },
+      },
+      expected: { run: { question: "q", config: "demo", timeout_seconds: 60 } },
     },
     {
-      name: "starts at the same parent turn as before",
-      given: { session: SESSION, latest: { question: "q", parent: 2, turn: 5, attached: [] } },
-      what: {
+      name: "starts after the same parent turn",
+      state: { session: SESSION, latest: { question: "q", parent: 2, turn: 5, attachments: [] } },
+      expected: {
         next: { sessionId: SESSION, body: { question: "q", parent_turn: 2, timeout_seconds: 60 } },
       },
     },
-  ])("$name", ({ given, what }) => {
-    expect(again(conversation(given))).toEqual(what);
+  ])("$name", ({ state, expected }) => {
+    expect(repeatedTurn(conversation(state))).toEqual(expected);
   });
 });
 
 describe("an attached file", () => {
-  const [own, teams] = ["own.png", "team.png"].map(
+  const [ownFile, teamFile] = ["own.png", "team.png"].map(
     (name) => ({ type: "file", name, data: "eA==" }) as const,
   );
-  const team = { ...conversation().team, attached: teams ? [teams] : [] };
+  const team = { ...conversation().team, attachments: teamFile ? [teamFile] : [] };
   const text = { type: "text", text: "q" };
-  const attached = own ? [own] : [];
+  const attachments = ownFile ? [ownFile] : [];
 
   it("is sent with the first question, after the files of the team", () => {
-    const asked = nextTurn(conversation({ team, attached }), "q");
-    expect(asked).toMatchObject({
+    const target = nextTurn(conversation({ team, attachments }), "q");
+    expect(target).toMatchObject({
       run: { question: [text, { name: "team.png" }, { name: "own.png" }] },
     });
   });
   it("is sent with a later question, without the files of the team", () => {
-    const asked = nextTurn(conversation({ team, session: SESSION, attached }), "q");
-    expect(asked).toMatchObject({ next: { body: { question: [text, { name: "own.png" }] } } });
+    const target = nextTurn(conversation({ team, session: SESSION, attachments }), "q");
+    expect(target).toMatchObject({ next: { body: { question: [text, { name: "own.png" }] } } });
   });
   it.each([null, 2])("is sent again with a repeated question (after turn %s)", (parent) => {
-    const latest = { question: "q", parent, turn: 5, attached };
-    expect(JSON.stringify(again(conversation({ team, session: SESSION, latest })))).toContain(
-      '"name":"own.png"',
-    );
+    const latest = { question: "q", parent, turn: 5, attachments };
+    expect(
+      JSON.stringify(repeatedTurn(conversation({ team, session: SESSION, latest }))),
+    ).toContain('"name":"own.png"');
   });
 });
 
 describe("/file", () => {
   const cwd = mkdtempSync(path.join(tmpdir(), "along-"));
   writeFileSync(path.join(cwd, "a.txt"), "ash");
-  const said: string[] = [];
-  const io = { ...nobody(), cwd, stderr: { write: (text: string) => said.push(text) } };
-  const asked = conversation();
+  const printed: string[] = [];
+  const io = { ...ioWithoutUser(), cwd, stderr: { write: (text: string) => printed.push(text) } };
+  const target = conversation();
 
-  it("attaches a file to the next question, once by each name, and none without a path", async () => {
-    await perform({ name: "file", argument: "a.txt" }, asked, io);
-    await perform({ name: "file", argument: "a.txt" }, asked, io);
-    expect(asked.attached).toEqual([{ type: "file", name: "a.txt", data: "YXNo" }]);
-    expect(said.at(-1)).toBe("attached  a.txt\n");
-    await expect(perform({ name: "file", argument: "b.txt" }, asked, io)).rejects.toThrow(
+  it("attaches a file only once to the next question, and removes all files without a path", async () => {
+    await perform({ name: "file", argument: "a.txt" }, target, io);
+    await perform({ name: "file", argument: "a.txt" }, target, io);
+    expect(target.attachments).toEqual([{ type: "file", name: "a.txt", data: "YXNo" }]);
+    expect(printed.at(-1)).toBe("attached  a.txt\n");
+    await expect(perform({ name: "file", argument: "b.txt" }, target, io)).rejects.toThrow(
       "Cannot attach b.txt",
     );
-    expect(asked.attached).toHaveLength(1);
-    await perform({ name: "file", argument: "" }, asked, io);
-    expect(asked.attached).toEqual([]);
+    expect(target.attachments).toHaveLength(1);
+    await perform({ name: "file", argument: "" }, target, io);
+    expect(target.attachments).toEqual([]);
   });
 });
 
-describe("typed text", () => {
+describe("an entry", () => {
   it.each([
-    { typed: "/help", command: { name: "help", argument: "" } },
-    { typed: "/show 2 ", command: { name: "show", argument: "2" } },
+    { entry: "/help", command: { name: "help", argument: "" } },
+    { entry: "/show 2 ", command: { name: "show", argument: "2" } },
     {
-      typed: "/Config teams/my team.yaml",
+      entry: "/Config teams/my team.yaml",
       command: { name: "config", argument: "teams/my team.yaml" },
     },
-    { typed: "/etc/passwd: what is it?", command: null },
-    { typed: "//show is a word", command: null },
-    { typed: "why is /help there?", command: null },
-    { typed: "/help\nand more", command: null },
-    { typed: "/", command: null },
-  ])("$typed is the command $command", ({ typed, command }) => {
-    expect(asCommand(typed)).toEqual(command);
+    { entry: "/etc/passwd: what is it?", command: null },
+    { entry: "//show is a word", command: null },
+    { entry: "why is /help there?", command: null },
+    { entry: "/help\nand more", command: null },
+    { entry: "/", command: null },
+  ])("$entry is parsed as the command $command", ({ entry, command }) => {
+    expect(parseCommand(entry)).toEqual(command);
   });
   it.each([
-    { line: "/s", found: ["/status", "/show", "/sessions"] },
-    { line: "so", found: [] },
-  ])("$line is completed to $found", ({ line, found }) => {
-    expect(complete(line)).toEqual([found, line]);
+    { line: "/s", completions: ["/status", "/show", "/sessions"] },
+    { line: "so", completions: [] },
+  ])("$line is completed to $completions", ({ line, completions }) => {
+    expect(complete(line)).toEqual([completions, line]);
   });
 });

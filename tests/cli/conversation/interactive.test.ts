@@ -15,21 +15,21 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true }));
 
-/** A prompt on its own line; redrawn prompts do not count. */
+/** A prompt on its own line. Redrawn prompts do not match. */
 const PROMPT = "\n\x1b[1G\x1b[0J> ";
 
-/** A user at a terminal. `types` waits for the prompt, then presses the keys. */
+/** A user at a terminal. `typeAtPrompt` waits for the prompt, then presses the keys. */
 class TerminalUser {
   readonly stdin = Object.assign(new PassThrough(), { isTTY: true });
   readonly screen = new PassThrough();
-  seen = "";
+  screenText = "";
   stdout = "";
   readonly #interrupts = new Set<() => void>();
-  readonly #ended: Promise<number>;
+  readonly #exitCode: Promise<number>;
 
   constructor(server: string) {
     this.screen.on("data", (chunk) => {
-      this.seen += chunk;
+      this.screenText += chunk;
     });
     const io = {
       stdin: this.stdin,
@@ -47,34 +47,36 @@ class TerminalUser {
     const team = {
       request: { config: "demo" },
       source: { name: "demo", text: null },
-      described: "demo",
+      description: "demo",
     };
     const output = { form: "answer", file: null, verbose: false } as const;
-    this.#ended = converse({ team, connection: { server }, limits: {}, output }, io);
+    this.#exitCode = converse({ team, connection: { server }, limits: {}, output }, io);
   }
 
   #print(text: string): void {
     this.stdout += text;
   }
   #show(text: string): void {
-    this.seen += text;
+    this.screenText += text;
   }
 
-  /** Waits for a prompt, then presses the keys. */
-  async types(keys: string, prompts: number): Promise<void> {
-    await this.sees(() => this.seen.split(PROMPT).length > prompts);
+  /** Waits until so many prompts were shown, then presses the keys. */
+  async typeAtPrompt(keys: string, prompts: number): Promise<void> {
+    await this.waitForText(() => this.screenText.split(PROMPT).length > prompts);
     this.stdin.write(keys);
   }
-  async sees(what: string | (() => boolean)): Promise<void> {
-    const there = typeof what === "string" ? () => this.seen.includes(what) : what;
-    await expect.poll(there, { timeout: 10_000, message: `${what}` }).toBe(true);
+  /** Waits until the screen contains the text, or until the condition is true. */
+  async waitForText(expected: string | (() => boolean)): Promise<void> {
+    const isShown =
+      typeof expected === "string" ? () => this.screenText.includes(expected) : expected;
+    await expect.poll(isShown, { timeout: 10_000, message: `${expected}` }).toBe(true);
   }
-  ended(): Promise<number> {
-    return this.#ended;
+  exitCode(): Promise<number> {
+    return this.#exitCode;
   }
 }
 
-const talk = async (options: Partial<ServiceOptions> = {}) => {
+const startConversation = async (options: Partial<ServiceOptions> = {}) => {
   const service = await Service.start({ events, ...options });
   return {
     service,
@@ -95,30 +97,30 @@ const questionsTo = (service: Service) =>
 
 describe("a conversation at a terminal", () => {
   it("asks each entry as the next turn of one session", async () => {
-    await using stage = await talk({ answers: { [turnsPath]: secondTurn } });
+    await using stage = await startConversation({ answers: { [turnsPath]: secondTurn } });
     const { user, service } = stage;
-    await user.types("why?\r", 1);
-    await user.types("and then?\r", 2);
-    await user.types("/quit\r", 3);
-    expect([await user.ended(), user.stdout]).toEqual([0, "Use quicksort.\nUse quicksort.\n"]);
+    await user.typeAtPrompt("why?\r", 1);
+    await user.typeAtPrompt("and then?\r", 2);
+    await user.typeAtPrompt("/quit\r", 3);
+    expect([await user.exitCode(), user.stdout]).toEqual([0, "Use quicksort.\nUse quicksort.\n"]);
     const posts = service.requests.filter(({ method }) => method === "POST");
     expect(posts.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
       ["/api/runs", { question: "why?", config: "demo" }],
       [turnsPath, { question: "and then?" }],
     ]);
-    expect(user.seen).toContain("> \x1b[3Gand then?\r\n"); // each letter once
-    expect(user.seen).toContain(`npm run ask -- show ${b.SESSION} 1`);
+    expect(user.screenText).toContain("> \x1b[3Gand then?\r\n"); // each letter once
+    expect(user.screenText).toContain(`npm run ask -- show ${b.SESSION} 1`);
   });
 
   it("treats pasted text, and lines that end in a backslash, as one question", async () => {
-    await using stage = await talk({ answers: { [turnsPath]: secondTurn } });
-    await stage.user.types("one\r\ntwo\r\nthree", 1);
+    await using stage = await startConversation({ answers: { [turnsPath]: secondTurn } });
+    await stage.user.typeAtPrompt("one\r\ntwo\r\nthree", 1);
     await new Promise((resolve) => setTimeout(resolve, 150));
     stage.user.stdin.write("!\r");
-    await stage.user.types("a \\\r", 2);
+    await stage.user.typeAtPrompt("a \\\r", 2);
     stage.user.stdin.write("b\r");
-    await stage.user.types("\x04", 3);
-    await stage.user.ended();
+    await stage.user.typeAtPrompt("\x04", 3);
+    await stage.user.exitCode();
     const questions = stage.service.requests
       .filter(({ method }) => method === "POST")
       .map(({ body }) => JSON.parse(body).question);
@@ -128,49 +130,50 @@ describe("a conversation at a terminal", () => {
   it.each(["history", "Resume", "push", "sesions"])(
     "does not send %s as a first question (A7)",
     async (word) => {
-      await using stage = await talk();
+      await using stage = await startConversation();
       const { user, service } = stage;
-      await user.types(`${word}\r`, 1);
-      await user.sees("To ask it as a question, put it in quotes.");
+      await user.typeAtPrompt(`${word}\r`, 1);
+      await user.waitForText("To ask it as a question, put it in quotes.");
       expect(service.requests).toEqual([]);
-      await user.types(`"${word}"\r`, 2);
-      await user.types("/quit\r", 3);
-      await user.ended();
+      await user.typeAtPrompt(`"${word}"\r`, 2);
+      await user.typeAtPrompt("/quit\r", 3);
+      await user.exitCode();
       expect(questionsTo(service)).toHaveLength(1);
     },
   );
 
-  it("sends a command name of another tool as a question once there is a session", async () => {
-    await using stage = await talk({ answers: { [turnsPath]: secondTurn } });
-    await stage.user.types("why?\r", 1);
-    await stage.user.types("continue\r", 2);
-    await stage.user.types("/quit\r", 3);
-    await stage.user.ended();
+  it("sends the name of another tool's command as a question if there is a session", async () => {
+    await using stage = await startConversation({ answers: { [turnsPath]: secondTurn } });
+    await stage.user.typeAtPrompt("why?\r", 1);
+    await stage.user.typeAtPrompt("continue\r", 2);
+    await stage.user.typeAtPrompt("/quit\r", 3);
+    await stage.user.exitCode();
     expect(questionsTo(stage.service)).toEqual(["why?", "continue"]);
   });
 
   it("continues after a refusal, an unknown command and an error", async () => {
-    await using stage = await talk({
+    await using stage = await startConversation({
       answers: { "/api/runs": problem(429, { title: "Too many", code: "rate_limited" }) },
     });
     const { user } = stage;
-    await user.types("why?\r", 1);
-    await user.sees("Too many (429 rate_limited)");
-    await user.types("/hlep\r", 2);
-    await user.sees("Unknown command /hlep");
-    await user.types("/show x\r", 3);
-    await user.sees("No session yet");
-    await user.types("/config no/such.yaml\r", 4);
-    await user.sees("there is no such file");
-    await user.types("\r", 5);
-    await user.types("/exit\r", 6);
-    expect([await user.ended(), stage.service.requests.length]).toEqual([0, 1]);
+    await user.typeAtPrompt("why?\r", 1);
+    await user.waitForText("Too many (429 rate_limited)");
+    await user.typeAtPrompt("/hlep\r", 2);
+    await user.waitForText("Unknown command /hlep");
+    await user.typeAtPrompt("/show x\r", 3);
+    await user.waitForText("No session yet");
+    await user.typeAtPrompt("/config no/such.yaml\r", 4);
+    await user.waitForText("there is no such file");
+    await user.typeAtPrompt("\r", 5);
+    await user.typeAtPrompt("/exit\r", 6);
+    expect([await user.exitCode(), stage.service.requests.length]).toEqual([0, 1]);
   });
 
-  const pause = () => new Promise((resolve) => setTimeout(resolve, 150));
+  /** Waits longer than the program waits for the rest of a paste. */
+  const waitAfterPaste = () => new Promise((resolve) => setTimeout(resolve, 150));
 
   it.each([
-    { name: "a line", pasted: "why is it so?\r", typed: "\r", question: "why is it so?" },
+    { name: "one line", pasted: "why is it so?\r", typed: "\r", question: "why is it so?" },
     {
       name: "several lines",
       pasted: "one\r\n\ttwo\r\r\rthree\r",
@@ -178,70 +181,67 @@ describe("a conversation at a terminal", () => {
       question: "one\n\ttwo\n\n\nthree",
     },
     {
-      name: "lines, one with a backslash at its end",
+      name: "several lines, one of them with a backslash at its end",
       pasted: "a \\\rb",
       typed: "!\r",
       question: "a \\\nb!",
     },
-  ])(
-    "waits for Enter after a paste of $name that ends in a line feed (A8)",
-    async ({ pasted, typed, question }) => {
-      await using stage = await talk();
-      const { user, service } = stage;
-      await user.types(`\x1b[200~${pasted}\x1b[201~`, 1);
-      await pause();
-      expect(service.requests).toEqual([]);
-      user.stdin.write(typed);
-      await user.types("/quit\r", 2);
-      await user.ended();
-      expect(questionsTo(service)).toEqual([question]);
-    },
-  );
+  ])("does not send a paste of $name before Enter (A8)", async ({ pasted, typed, question }) => {
+    await using stage = await startConversation();
+    const { user, service } = stage;
+    await user.typeAtPrompt(`\x1b[200~${pasted}\x1b[201~`, 1);
+    await waitAfterPaste();
+    expect(service.requests).toEqual([]);
+    user.stdin.write(typed);
+    await user.typeAtPrompt("/quit\r", 2);
+    await user.exitCode();
+    expect(questionsTo(service)).toEqual([question]);
+  });
 
   it("inserts pasted text at the cursor (A8)", async () => {
-    await using stage = await talk();
+    await using stage = await startConversation();
     const { user, service } = stage;
-    await user.types("why  so?\x1b[D\x1b[D\x1b[D\x1b[D", 1);
+    await user.typeAtPrompt("why  so?\x1b[D\x1b[D\x1b[D\x1b[D", 1);
     user.stdin.write("\x1b[200~is\rit\x1b[201~");
     user.stdin.write("\r");
-    await user.types("/quit\r", 2);
-    await user.ended();
+    await user.typeAtPrompt("/quit\r", 2);
+    await user.exitCode();
     expect(questionsTo(service)).toEqual(["why is\nit so?"]);
   });
 
-  it("waits for Enter after several lines at once from a terminal without bracketed paste (A8)", async () => {
-    await using stage = await talk();
+  it("does not send several lines at once before Enter, if the terminal has no bracketed paste (A8)", async () => {
+    await using stage = await startConversation();
     const { user, service } = stage;
-    await user.types("one\rtwo\r", 1);
-    await pause();
+    await user.typeAtPrompt("one\rtwo\r", 1);
+    await waitAfterPaste();
     expect(service.requests).toEqual([]);
     user.stdin.write("\r");
-    await user.types("/quit\r", 2);
-    await user.ended();
+    await user.typeAtPrompt("/quit\r", 2);
+    await user.exitCode();
     expect(questionsTo(service)).toEqual(["one\ntwo"]);
   });
 
   it("sends no pasted text after the terminal closed or after Ctrl+C (A8)", async () => {
-    await using stage = await talk();
+    await using stage = await startConversation();
     const { user, service } = stage;
-    await user.types("\x1b[200~one\rtwo\r\x1b[201~", 1);
-    await pause();
+    await user.typeAtPrompt("\x1b[200~one\rtwo\r\x1b[201~", 1);
+    await waitAfterPaste();
     user.stdin.write("\x03");
-    await user.sees("^C");
+    await user.waitForText("^C");
     user.stdin.write("\x1b[200~three\r\x1b[201~");
-    await pause();
+    await waitAfterPaste();
     user.stdin.end();
-    expect([await user.ended(), service.requests]).toEqual([0, []]);
+    expect([await user.exitCode(), service.requests]).toEqual([0, []]);
   });
 
-  it("does not send the bare name of a command, and sends it in quotes as a question (A7)", async () => {
-    await using stage = await talk();
+  it("does not send the name of a command without its slash, but sends it in quotes (A7)", async () => {
+    await using stage = await startConversation();
     const { user, service } = stage;
-    await user.types("exit\r", 1);
-    await user.sees("Did you mean /quit? To ask it as a question, put it in quotes.");
-    await user.types('"exit"\r', 2);
-    await user.types("/quit\r", 3);
-    expect(await user.ended()).toBe(0);
+    await user.typeAtPrompt("exit\r", 1);
+    await user.waitForText("Did you mean /quit? To ask it as a question, put it in quotes.");
+    await user.typeAtPrompt('"exit"\r', 2);
+    await user.typeAtPrompt("/quit\r", 3);
+    expect(await user.exitCode()).toBe(0);
     const questions = service.requests
       .filter(({ method }) => method === "POST")
       .map(({ body }) => JSON.parse(body).question);
@@ -249,41 +249,41 @@ describe("a conversation at a terminal", () => {
   });
 
   it("ends at the second Ctrl+C on an empty line; on another line, Ctrl+C clears the line", async () => {
-    await using stage = await talk();
+    await using stage = await startConversation();
     const { user } = stage;
-    await user.types("half a questi\x03", 1);
-    await user.sees("^C");
+    await user.typeAtPrompt("half a questi\x03", 1);
+    await user.waitForText("^C");
     user.stdin.write("\x03");
-    await user.sees("Press Ctrl+C again to leave");
-    await user.types("\x03", 2);
-    expect([await user.ended(), stage.service.requests]).toEqual([0, []]);
+    await user.waitForText("Press Ctrl+C again to leave");
+    await user.typeAtPrompt("\x03", 2);
+    expect([await user.exitCode(), stage.service.requests]).toEqual([0, []]);
   });
 
   it("ends when the terminal closes", async () => {
-    await using stage = await talk();
-    await stage.user.types("", 1);
+    await using stage = await startConversation();
+    await stage.user.typeAtPrompt("", 1);
     stage.user.stdin.end();
-    expect(await stage.user.ended()).toBe(0);
+    expect(await stage.user.exitCode()).toBe(0);
   });
 
   it("ends if the terminal closed while a question was answered", async () => {
-    await using stage = await talk();
-    await stage.user.types("why?\r", 1);
-    await stage.user.sees(() => stage.service.requests.length > 0);
+    await using stage = await startConversation();
+    await stage.user.typeAtPrompt("why?\r", 1);
+    await stage.user.waitForText(() => stage.service.requests.length > 0);
     stage.user.stdin.end();
-    expect([await stage.user.ended(), stage.user.stdout]).toEqual([0, "Use quicksort.\n"]);
+    expect([await stage.user.exitCode(), stage.user.stdout]).toEqual([0, "Use quicksort.\n"]);
   });
 
   it("starts a new session with another model, and names the model", async () => {
-    await using stage = await talk();
+    await using stage = await startConversation();
     const { user, service } = stage;
-    await user.types("/model claude-sonnet-5-5\r", 1);
-    await user.types("/config\r", 2);
-    await user.sees("team     claude-sonnet-5-5");
-    await user.types("why?\r", 3);
-    await user.types("/retry\r", 4);
-    await user.types("/quit\r", 5);
-    await user.ended();
+    await user.typeAtPrompt("/model claude-sonnet-5-5\r", 1);
+    await user.typeAtPrompt("/config\r", 2);
+    await user.waitForText("team     claude-sonnet-5-5");
+    await user.typeAtPrompt("why?\r", 3);
+    await user.typeAtPrompt("/retry\r", 4);
+    await user.typeAtPrompt("/quit\r", 5);
+    await user.exitCode();
     const agents = [{ id: "agent", backend: { model: "claude-sonnet-5-5" } }];
     const posts = service.requests.filter(({ method }) => method === "POST");
     expect(posts.map(({ path, body }) => [path, JSON.parse(body)])).toEqual(
@@ -291,12 +291,12 @@ describe("a conversation at a terminal", () => {
     );
   });
 
-  it("keeps typed questions for the arrow keys", async () => {
-    await using stage = await talk({ answers: { [turnsPath]: secondTurn } });
-    await stage.user.types("first?\r", 1);
-    await stage.user.types("\x1b[A\r", 2);
-    await stage.user.types("/quit\r", 3);
-    await stage.user.ended();
+  it("repeats an earlier question with the arrow keys", async () => {
+    await using stage = await startConversation({ answers: { [turnsPath]: secondTurn } });
+    await stage.user.typeAtPrompt("first?\r", 1);
+    await stage.user.typeAtPrompt("\x1b[A\r", 2);
+    await stage.user.typeAtPrompt("/quit\r", 3);
+    await stage.user.exitCode();
     const questions = stage.service.requests
       .filter(({ method }) => method === "POST")
       .map(({ body }) => JSON.parse(body).question);

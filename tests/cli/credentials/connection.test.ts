@@ -26,81 +26,83 @@ describe("the service and the key of a command", () => {
     flags?: ConnectionFlags;
     env?: Record<string, string>;
     stored?: [string, string][];
-    gives: object;
+    expected: object;
   }>([
     {
-      name: "are those of this machine without settings",
-      gives: { server: "http://127.0.0.1:8787", origins: { server: "default", key: null } },
+      name: "are the local service and no key if nothing is set",
+      expected: { server: "http://127.0.0.1:8787", origins: { server: "default", key: null } },
     },
     {
-      name: "are those of the environment",
+      name: "are read from the environment",
       env: { MASSGEN_EDGE_SERVER: `${A}/x`, MASSGEN_EDGE_KEY: " k\n" },
-      gives: { server: A, key: "k" },
+      expected: { server: A, key: "k" },
     },
     {
-      name: "are those that login stored last",
+      name: "are the service and key that login stored last",
       stored: [
         [A, "ka"],
         [B, "kb"],
       ],
-      gives: { server: B, key: "kb", origins: { server: "login", key: "login" } },
+      expected: { server: B, key: "kb", origins: { server: "login", key: "login" } },
     },
     {
-      name: "are those of the command line before all others",
+      name: "are read from the command line, even if others are set",
       stored: [[A, "ka"]],
       env: { MASSGEN_EDGE_SERVER: A, MASSGEN_EDGE_KEY: "ke" },
       flags: { server: B, key: "kf" },
-      gives: { server: B, key: "kf" },
+      expected: { server: B, key: "kf" },
     },
     {
-      name: "belong together: another server gets its own stored key",
+      name: "belong together: another server receives its own stored key",
       stored: [
         [A, "ka"],
         [B, "kb"],
       ],
       flags: { server: A },
-      gives: { server: A, key: "ka" },
+      expected: { server: A, key: "ka" },
     },
     {
-      name: "belong together: a server without a stored key gets none",
+      name: "belong together: a server without a stored key receives no key",
       stored: [[A, "ka"]],
       flags: { server: B },
-      gives: { server: B, origins: { server: "--server", key: null } },
+      expected: { server: B, origins: { server: "--server", key: null } },
     },
     {
-      name: "are ignored if they are blank",
+      name: "are the local service and no key if the variables are blank",
       env: { MASSGEN_EDGE_KEY: " ", MASSGEN_EDGE_SERVER: "" },
-      gives: { origins: { server: "default", key: null } },
+      expected: { origins: { server: "default", key: null } },
     },
-  ])("$name", async ({ flags = {}, env = {}, stored = [], gives }) => {
+  ])("$name", async ({ flags = {}, env = {}, stored = [], expected }) => {
     for (const [server, key] of stored) await storeKey(server, key, io());
-    const got = await connect(flags, io(env));
-    expect(got).toMatchObject(gives);
-    if (!("key" in gives)) expect(got).not.toHaveProperty("key");
+    const connection = await connect(flags, io(env));
+    expect(connection).toMatchObject(expected);
+    if (!("key" in expected)) expect(connection).not.toHaveProperty("key");
   });
 
-  it.each<{ name: string; flags?: ConnectionFlags; env?: Record<string, string>; says: string }>([
-    {
-      name: "a key over an unencrypted network",
-      flags: { server: "http://far.example", key: "k" },
-      says: "is not encrypted",
-    },
-    {
-      name: "an invalid key",
-      env: { MASSGEN_EDGE_KEY: "two words" },
-      says: "value of MASSGEN_EDGE_KEY is not a key",
-    },
-    {
-      name: "an invalid address",
-      env: { MASSGEN_EDGE_SERVER: "a.example" },
-      says: "MASSGEN_EDGE_SERVER is not an address",
-    },
-  ])(
+  it.each<{ name: string; flags?: ConnectionFlags; env?: Record<string, string>; message: string }>(
+    [
+      {
+        name: "a key over an unencrypted network",
+        flags: { server: "http://far.example", key: "k" },
+        message: "is not encrypted",
+      },
+      {
+        name: "an invalid key",
+        env: { MASSGEN_EDGE_KEY: "two words" },
+        message: "value of MASSGEN_EDGE_KEY is not a key",
+      },
+      {
+        name: "an invalid address",
+        env: { MASSGEN_EDGE_SERVER: "a.example" },
+        message: "MASSGEN_EDGE_SERVER is not an address",
+      },
+    ],
+  )(
     "are refused for $name, and the key is not repeated",
-    async ({ flags = {}, env = {}, says }) => {
+    async ({ flags = {}, env = {}, message }) => {
       await expect(connect(flags, io(env))).rejects.toMatchObject({
         exitCode: 1,
-        message: expect.stringContaining(says),
+        message: expect.stringContaining(message),
       });
       await expect(connect(flags, io(env))).rejects.not.toMatchObject({
         message: expect.stringContaining("two words"),
@@ -118,7 +120,7 @@ describe("stored keys", () => {
     ].map(({ mode }) => mode & 0o777);
     expect([modes, await isExposed(io())]).toEqual([[0o600, 0o700], false]);
   });
-  it("get strict file permissions again at the next login", async () => {
+  it("are made private again by the next login", async () => {
     await storeKey(A, "ka", io());
     await chmod(credentialsFile(io()), 0o644);
     expect(await isExposed(io())).toBe(true);
@@ -128,7 +130,7 @@ describe("stored keys", () => {
       { [A]: "ka", [B]: "kb" },
     ]);
   });
-  it("are deleted one by one, and the file with the last", async () => {
+  it("are deleted one by one, and the last deletion removes the file", async () => {
     await storeKey(A, "ka", io());
     await storeKey(B, "kb", io());
     expect([await forgetKey(B, io()), await forgetKey(B, io())]).toEqual([true, false]);
@@ -137,7 +139,7 @@ describe("stored keys", () => {
     await forgetKey(A, io());
     await expect(stat(credentialsFile(io()))).rejects.toMatchObject({ code: "ENOENT" });
   });
-  it("are not read from a file with other contents", async () => {
+  it("are not read from an invalid file", async () => {
     await storeKey(A, "ka", io());
     await writeFile(credentialsFile(io()), "{");
     await expect(connect({}, io())).rejects.toMatchObject({

@@ -13,7 +13,7 @@ describe("the line of an event", () => {
     const line = event && turn && eventLine(event, turn);
     return line ? paint(line, { width: 200, color: false }) : null;
   };
-  const touched = (refused: string | null) => ({
+  const access = (refused: string | null) => ({
     operation: "write" as const,
     path: "/peers/agent2/a",
     refused,
@@ -74,7 +74,7 @@ describe("the line of an event", () => {
         ...inRound,
         tool_call: "t",
         name: "write_file",
-        accesses: [touched("read_only")],
+        accesses: [access("read_only")],
       },
       line: "00:00  anna may not write /peers/agent2/a",
     },
@@ -84,7 +84,7 @@ describe("the line of an event", () => {
         ...inRound,
         tool_call: "t",
         name: "read_file",
-        accesses: [touched("not_found"), touched(null)],
+        accesses: [access("not_found"), access(null)],
       },
       line: null,
     },
@@ -110,7 +110,7 @@ describe("the line of an event", () => {
 });
 
 describe("D18 the request of a tool server to a person", () => {
-  it("is shown as text, with its origin, and a refused address by its reason", () => {
+  it("is shown as text with its origin; a refused address is replaced by the reason", () => {
     const events = b.log([...base, b.inputRequired("anna")]);
     const [event, turn] = [events.at(-1), turnOf(b.view(events))];
     const line = event && turn ? eventLine(event, turn) : null;

@@ -7,19 +7,19 @@ import { apply, emptyView } from "../../../src/protocol/view";
 import * as b from "../../protocol/builders";
 import { base, turnAfter } from "./shown-turn";
 
-const settling = b.story.slice(
+const STORY_BEFORE_SETTLEMENT = b.story.slice(
   0,
   b.story.findIndex(({ type }) => type === "attempt.settled"),
 );
 const NOW = b.START + 65_100;
-const drawn = (bodies: b.Body[], { width = 140, height = 20 } = {}) =>
+const draw = (bodies: b.Body[], { width = 140, height = 20 } = {}) =>
   turnLines(turnAfter(bodies), { width, height, now: NOW }).map((line) =>
     paint(line, { width, color: false }),
   );
 
 describe("the lines of a turn", () => {
   it("show the team and each agent in columns", () => {
-    expect(drawn(settling)).toEqual([
+    expect(draw(STORY_BEFORE_SETTLEMENT)).toEqual([
       "enforcement  01:05 · 3 answers · 2 votes · 240 tokens + 40 reserved · $1.25",
       "anna  voted  round 2  1 answer (agent1.1)   → agent1.1  120 tok                $0.5000",
       "ben   voted  round 2  2 answers (agent2.2)  → agent1.1  120 tok + 40 reserved  $0.7500",
@@ -40,26 +40,26 @@ describe("the lines of a turn", () => {
       lines: ["enforcement  $1.25", "anna  voted  → 1.1  $0.5000", "ben   voted  → 1.1  $0.7500"],
     },
   ])("show the cost of each agent on $width columns", ({ width, lines }) => {
-    expect(drawn(settling, { width })).toEqual(lines);
+    expect(draw(STORY_BEFORE_SETTLEMENT, { width })).toEqual(lines);
   });
 
   it.each([
     {
       name: "the end of the text that an agent writes",
-      after: [
+      events: [
         b.callStarted("anna", "c1"),
         b.delta("anna", { call: "c1", offset: 0, text: `${"x".repeat(300)} the end` }),
       ],
-      shows: /….*x the end$/,
+      expected: /….*x the end$/,
     },
     {
-      name: "that an agent thinks before its first text",
-      after: [b.callStarted("anna", "c1")],
-      shows: /thinks$/,
+      name: "an agent that thinks, before its first text",
+      events: [b.callStarted("anna", "c1")],
+      expected: /thinks$/,
     },
     {
       name: "an answer in a tool call without its escapes",
-      after: [
+      events: [
         b.callStarted("anna", "c1"),
         b.delta("anna", {
           call: "c1",
@@ -68,21 +68,21 @@ describe("the lines of a turn", () => {
           text: '{"content":"a\\nsaid \\"b\\"',
         }),
       ],
-      shows: /a said "b"$/,
+      expected: /a said "b"$/,
     },
     {
-      name: "when a failed call is retried, and why",
-      after: [b.callStarted("anna", "c1"), b.callFailed("anna", "c1", NOW + 2_500)],
-      shows: /retrying in 3 s: The model is overloaded\.$/,
+      name: "the time of a retry, and its reason",
+      events: [b.callStarted("anna", "c1"), b.callFailed("anna", "c1", NOW + 2_500)],
+      expected: /retrying in 3 s: The model is overloaded\.$/,
     },
     {
-      name: "why an agent failed",
-      after: [b.agentFailed("anna")],
-      shows: /error .*It cannot go on\.$/,
+      name: "the reason of an agent's failure",
+      events: [b.agentFailed("anna")],
+      expected: /error .*It cannot go on\.$/,
     },
     {
       name: "the tools that an agent uses",
-      after: [
+      events: [
         {
           type: "tool.started",
           attempt: 1,
@@ -92,11 +92,11 @@ describe("the lines of a turn", () => {
           name: "read_file",
         } as const,
       ],
-      shows: /uses read_file$/,
+      expected: /uses read_file$/,
     },
     {
       name: "the progress of a tool, with the origin that reported it",
-      after: [
+      events: [
         {
           type: "tool.started",
           attempt: 1,
@@ -107,10 +107,10 @@ describe("the lines of a turn", () => {
         } as const,
         b.progressed("anna", 3, "reads\n\x1b[2Jpages"),
       ],
-      shows: /uses mcp__box__ask \(3 of 10, reads pages \(https:\/\/box\.example\.com\)\)$/,
+      expected: /uses mcp__box__ask \(3 of 10, reads pages \(https:\/\/box\.example\.com\)\)$/,
     },
-  ])("show $name", ({ after, shows }) => {
-    expect(drawn([...base, ...after])[1]).toMatch(shows);
+  ])("show $name", ({ events, expected }) => {
+    expect(draw([...base, ...events])[1]).toMatch(expected);
   });
 
   it("never contain control sequences of models, ids or servers", () => {
@@ -122,21 +122,21 @@ describe("the lines of a turn", () => {
       b.callStarted(evil, "c1"),
       b.delta(evil, { call: "c1", offset: 0, text: evil }),
     ];
-    expect(drawn(team)[1]).toMatch(/^evil {2}streaming {2}.* {2}evil$/);
+    expect(draw(team)[1]).toMatch(/^evil {2}streaming {2}.* {2}evil$/);
   });
 
-  it.each([20, 40, 60, 79, 139, 200])("fit into %i columns, wide characters too", (width) => {
+  it.each([20, 40, 60, 79, 139, 200])("fit into %i columns, even with wide characters", (width) => {
     const text = "漢字😀".repeat(100);
-    const lines = drawn(
+    const lines = draw(
       [...base, b.callStarted("anna", "c1"), b.delta("anna", { call: "c1", offset: 0, text })],
       { width },
     );
     expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(width);
   });
 
-  it("fit into a low terminal and say how many agents are left out", () => {
+  it("fit into a low terminal, and the last line counts the omitted agents", () => {
     const ids = Array.from({ length: 12 }, (_, index) => `agent_${index}`);
-    const lines = drawn([b.created(...ids), b.turnStarted(...ids), b.attemptStarted()], {
+    const lines = draw([b.created(...ids), b.turnStarted(...ids), b.attemptStarted()], {
       height: 6,
     });
     expect([lines.length, lines.at(-1)]).toEqual([6, "and 8 more agents"]);
@@ -148,7 +148,7 @@ describe("displays for files and pipes", () => {
     const texts: string[] = [];
     return { texts, write: (text: string) => texts.push(text) };
   };
-  it("the plain display has a line for each change and no escape codes", () => {
+  it("the plain display prints a line for each change, without escape codes", () => {
     const output = collect();
     const display = plainDisplay(output);
     const view = emptyView();
@@ -162,7 +162,7 @@ describe("displays for files and pipes", () => {
     ]);
     expect(text).not.toContain("\x1b");
   });
-  it("the JSON display prints each event on one line, known or not, safe for terminals", () => {
+  it("the JSON display prints known and unknown events, each on one line, safe for terminals", () => {
     const output = collect();
     const display = jsonDisplay(output, collect());
     display.update({ event: null, raw: '{"type":"from.the.future",\n"x":"\x9b31m"}' }, emptyView());

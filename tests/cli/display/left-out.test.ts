@@ -10,14 +10,17 @@ import { toStatus, toTurn } from "../../../src/protocol/view/status";
 import { turnOf } from "../../../src/protocol/view";
 import * as b from "../../protocol/builders";
 
-/** Every display shows how many files of the previous answer an answer leaves out. */
+/**
+ * Every display shows the number of files of the author's previous answer that an answer leaves
+ * out.
+ */
 
 const text = (lines: Parameters<typeof paint>[0][]) =>
   lines.map((line) => paint(line, { width: 200, color: false })).join("\n");
 
-const files = (label: string, more: object): b.Body =>
-  ({ ...b.answered("anna", label, label === "agent1.1" ? 1 : 2), ...more }) as b.Body;
-const leftOut = { count: 22, paths: Array.from({ length: 20 }, (_, nth) => `f${nth}`) };
+const files = (label: string, fields: object): b.Body =>
+  ({ ...b.answered("anna", label, label === "agent1.1" ? 1 : 2), ...fields }) as b.Body;
+const leftOut = { count: 22, paths: Array.from({ length: 20 }, (_, index) => `f${index}`) };
 const LOG = b.log([
   b.created("anna"),
   b.turnStarted("anna"),
@@ -41,52 +44,53 @@ const status = () => SessionStatusSchema.parse(toStatus(view, { now: b.START }))
 const WARNING =
   /agent1\.2 leaves out 22 files of its author's previous answer: f0, .*, f19 and 2 more\./;
 
-it.each<{ name: string; shown: () => string; says: RegExp }>([
+it.each<{ name: string; display: () => string; expected: RegExp }>([
   {
-    name: "the line that scrolls by, live and plain",
-    shown: () => text(LOG.map((event) => eventLine(event, turn()) ?? [])),
-    says: /answers: agent1\.2 \(15 characters, leaves out 22 files of its author's previous answer\)/,
+    name: "the line of the event",
+    display: () => text(LOG.map((event) => eventLine(event, turn()) ?? [])),
+    expected:
+      /answers: agent1\.2 \(15 characters, leaves out 22 files of its author's previous answer\)/,
   },
   {
     name: "the state of the team on a terminal",
-    shown: () => text(turnLines(turn(), { width: 200, height: 20, now: b.START })),
-    says: /2 answers \(agent1\.2, 22 files left out\)/,
+    display: () => text(turnLines(turn(), { width: 200, height: 20, now: b.START })),
+    expected: /2 answers \(agent1\.2, 22 files left out\)/,
   },
   {
     name: "the summary at the end",
-    shown: () => text(summaryLines(turn(), "http://x")),
-    says: WARNING,
+    display: () => text(summaryLines(turn(), "http://x")),
+    expected: WARNING,
   },
   {
-    name: "--automation",
-    shown: () => endLines(turn(), { url: "http://x" }).join("\n"),
-    says: new RegExp(`WARNING: ${WARNING.source}`),
+    name: "the output of --automation",
+    display: () => endLines(turn(), { url: "http://x" }).join("\n"),
+    expected: new RegExp(`WARNING: ${WARNING.source}`),
   },
   {
-    name: "show",
-    shown: () => text(turnLinesOf(TurnFactsSchema.parse(response()))),
-    says: WARNING,
+    name: "the output of show",
+    display: () => text(turnLinesOf(TurnFactsSchema.parse(response()))),
+    expected: WARNING,
   },
   {
     name: "the page of a session",
-    shown: () => text(sessionLinesOf(SessionFactsSchema.parse(status()))),
-    says: /agent1\.2 {2}22 files left out/,
+    display: () => text(sessionLinesOf(SessionFactsSchema.parse(status()))),
+    expected: /agent1\.2 {2}22 files left out/,
   },
   {
-    name: "the status of the API",
-    shown: () => JSON.stringify(status().agents["anna"]),
-    says: /"left_out":22/,
+    name: "the session's status in the API",
+    display: () => JSON.stringify(status().agents["anna"]),
+    expected: /"left_out":22/,
   },
   {
-    name: "the turn of the API",
-    shown: () => JSON.stringify(response().attempts[0]?.answers[1]),
-    says: /"files":"workspace","left_out":\{"count":22,"paths":\["f0",/,
+    name: "the turn in the API",
+    display: () => JSON.stringify(response().attempts[0]?.answers[1]),
+    expected: /"files":"workspace","left_out":\{"count":22,"paths":\["f0",/,
   },
-])("$name (D1)", ({ shown, says }) => {
-  expect(shown()).toMatch(says);
+])("the number of files that an answer leaves out is in $name (D1)", ({ display, expected }) => {
+  expect(display()).toMatch(expected);
 });
 
-it("an answer without files that keeps none is shown without a note about files (D1)", () => {
+it("the line of an answer without files does not mention files (D1)", () => {
   const [event] = b.log([files("agent1.1", { files: "kept", kept_files: 0 })]);
   const line = event && eventLine(event, turn());
   expect(text(line ? [line] : [])).toContain("answers: agent1.1 (15 characters)");
@@ -95,16 +99,16 @@ it("an answer without files that keeps none is shown without a note about files 
 it.each([
   {
     name: "keeps the earlier files",
-    more: { files: "kept" },
-    says: "no file changed: earlier files stay",
+    fields: { files: "kept" },
+    expected: "no file changed: earlier files stay",
   },
   {
-    name: "has none, because its round deleted all",
-    more: { files: "workspace_cleared" },
-    says: "workspace emptied",
+    name: "has no files, because its round deleted all",
+    fields: { files: "workspace_cleared" },
+    expected: "workspace emptied",
   },
-])("an answer that $name is displayed with that fact (D1)", ({ more, says }) => {
-  const [event] = b.log([files("agent1.1", more)]);
+])("the line of an answer that $name says so (D1)", ({ fields, expected }) => {
+  const [event] = b.log([files("agent1.1", fields)]);
   const line = event && eventLine(event, turn());
-  expect(text(line ? [line] : [])).toContain(`answers: agent1.1 (15 characters, ${says})`);
+  expect(text(line ? [line] : [])).toContain(`answers: agent1.1 (15 characters, ${expected})`);
 });

@@ -9,11 +9,11 @@ const NOW = b.START + 65_100;
 
 const ESC = "\x1b";
 const COLOR = new RegExp(`${ESC}\\[\\d+m`, "g");
-const UP = new RegExp(`^${ESC}\\[(\\d+)A\\r${ESC}\\[J`);
+const MOVE_UP_AND_ERASE = new RegExp(`^${ESC}\\[(\\d+)A\\r${ESC}\\[J`);
 
 /**
- * The parts of a terminal that the live display uses: lines, the cursor below them, moving up,
- * erasing below.
+ * A terminal that does only what the live display uses: it prints lines, moves the cursor up, and
+ * erases everything below the cursor.
  */
 class FakeTerminal {
   isTTY = true;
@@ -23,7 +23,7 @@ class FakeTerminal {
   lines: string[] = [];
   write(text: string): void {
     this.writes += 1;
-    const up = UP.exec(text);
+    const up = MOVE_UP_AND_ERASE.exec(text);
     if (up) this.lines.splice(this.lines.length - Number(up[1]));
     const rest = up ? text.slice(up[0].length) : text;
     if (rest !== "") this.lines.push(...rest.replace(/\n$/, "").split("\n"));
@@ -107,7 +107,7 @@ describe("the live display", () => {
 
   it.each([
     { name: "uses colours", env: {}, colored: true },
-    { name: "uses none with NO_COLOR", env: { NO_COLOR: "1" }, colored: false },
+    { name: "uses no colours if NO_COLOR is set", env: { NO_COLOR: "1" }, colored: false },
   ])("$name", ({ env, colored }) => {
     const terminal = new FakeTerminal();
     play(terminal, b.story, env).close();

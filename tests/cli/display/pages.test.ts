@@ -27,7 +27,7 @@ describe("MassGen's lines for programs", () => {
       "QUESTION: a b",
     ]);
   });
-  it("end with winner, place and start of the answer, cost and time", () => {
+  it("end with the winner, cost and time, and the answer's address and first words", () => {
     expect(endLines(turnAfter(b.story), { url })).toEqual([
       "",
       "WINNER: anna",
@@ -54,7 +54,7 @@ describe("MassGen's lines for programs", () => {
     expect(lines).toContain("WARNING: ben dropped out: It cannot go on. 1 of 2 agents took part.");
     expect(lines.at(-1)).toMatch(/^COMPLETED: 1 of 2 agents took part, /);
   });
-  it("name the file that has the answer, and cut a long one", () => {
+  it("name the file that contains the answer, and show only the start of a long answer", () => {
     const lines = endLines(turnAfter([...base, b.completed("anna", `${"x".repeat(199)}😀y`)]), {
       file: "a.md",
     });
@@ -72,10 +72,10 @@ describe("MassGen's lines for programs", () => {
   it("name each agent's reason if a turn failed (A1)", () => {
     const failed = [b.agentFailed("anna"), b.failed("anna")];
     const lines = endLines(turnAfter([...base, ...failed]), { url });
-    const at = lines.indexOf("ERROR: No agent gave an answer.");
-    expect(lines[at + 1]).toMatch(/^ERROR: anna: \S/);
+    const index = lines.indexOf("ERROR: No agent gave an answer.");
+    expect(lines[index + 1]).toMatch(/^ERROR: anna: \S/);
   });
-  it("name the leading answer if a turn was cancelled, and no winner", () => {
+  it("name the agent with the leading answer, and no winner, if a turn was cancelled", () => {
     const led = [
       b.answered("anna", "agent1.1", 1),
       b.settled("anna", "agent1.1", "cancelled", {}),
@@ -128,7 +128,7 @@ describe("a turn as a page", () => {
     from_the_future: true,
   });
 
-  it("has question, answer, sources, votes that count, winner, cost, and no control sequences", () => {
+  it("has question, answer, sources, valid votes, winner and cost, without control sequences", () => {
     expect(text(turnLinesOf(turn))).toEqual([
       "Turn 2: completed",
       "Why?",
@@ -149,14 +149,14 @@ describe("a turn as a page", () => {
     ]);
   });
   it("names no winner without an answer", () => {
-    const winner = (more: object) =>
-      text(turnLinesOf({ ...turn, ...more })).filter((line) => /^winner|^leading/.test(line));
+    const winner = (changes: object) =>
+      text(turnLinesOf({ ...turn, ...changes })).filter((line) => /^winner|^leading/.test(line));
     expect(winner({ status: "failed", error: { message: "All failed.", agents: [] } })).toEqual([]);
     expect(winner({ status: "cancelled" })).toEqual([
       "leading when cancelled: anna (agent1.1), 1 of 2 votes (a tie: the earlier answer wins)",
     ]);
   });
-  it("has the reason if there is no answer, and the partial results", () => {
+  it("has the reason and the partial answer if there is no answer", () => {
     const failed = {
       ...turn,
       answer: null,
@@ -232,7 +232,7 @@ describe("a table", () => {
   });
 });
 
-describe("a config that is checked", () => {
+describe("the result of a config's check", () => {
   const source = { name: "t.yaml", text: "agents: []\nui: {x: 1}\n" };
   const fault = (line: number, detail: string) => ({ pointer: "", line, column: 1, detail });
   it("is printed with the place of every error", () => {
@@ -255,22 +255,22 @@ describe("a config that is checked", () => {
     ]);
   });
   it("separates missing keys from settings that are not supported", () => {
-    const at = { pointer: "/agents/0/backend", line: 1, column: 1 };
+    const place = { pointer: "/agents/0/backend", line: 1, column: 1 };
     const refusals = [
-      { ...at, detail: "OpenAI needs a key.", code: "key_not_set" },
-      { ...at, detail: "No images are made here.", code: "not_served" },
+      { ...place, detail: "OpenAI needs a key.", code: "key_not_set" },
+      { ...place, detail: "No images are made here.", code: "not_served" },
       {
-        ...at,
+        ...place,
         detail: "Nothing of that name is uploaded.",
         code: "not_served",
         need: "host_context_path",
       },
     ];
-    const said = verdictLines(
+    const lines = verdictLines(
       { runnable: false, errors: [], refusals, warnings: [] },
       source,
     ).filter((line) => !/^ {4}/.test(line));
-    expect(said.slice(1)).toEqual([
+    expect(lines.slice(1)).toEqual([
       "missing here",
       "  t.yaml:1:1  /agents/0/backend  OpenAI needs a key.",
       "  t.yaml:1:1  /agents/0/backend  Nothing of that name is uploaded.",
@@ -278,7 +278,7 @@ describe("a config that is checked", () => {
       "  t.yaml:1:1  /agents/0/backend  No images are made here.",
     ]);
   });
-  it("is confirmed in one line", () => {
+  it("is one line if the config can run", () => {
     expect(
       verdictLines({ runnable: true, errors: [], refusals: [], warnings: [] }, source),
     ).toEqual(["t.yaml can run here."]);

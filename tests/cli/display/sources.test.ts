@@ -25,28 +25,31 @@ describe("a use of a hosted tool", () => {
     { use: { input: "x".repeat(500) }, line: `anna searched the web: ${"x".repeat(199)}…` },
   ] as const)("is shown as $line", ({ use, line }) => {
     const event = b.log([...base, b.hostedUse("anna", "c1", use)]).at(-1);
-    const shown = event && eventLine(event, turnAfter());
-    expect(shown && paint(shown, { width: 300, color: false })).toBe(`00:00  ${line}`);
+    const segments = event && eventLine(event, turnAfter());
+    expect(segments && paint(segments, { width: 300, color: false })).toBe(`00:00  ${line}`);
   });
 
   it.each([
-    { name: "web_search", text: "passes in", shows: /searches the web: passes in$/ },
-    { name: "code_execution", text: "", shows: /runs code$/ },
-    { name: "from_the_future", text: "x", shows: /uses a tool of its provider: x$/ },
-  ])("shows live while $name is asked", ({ name, text, shows }) => {
-    const item = {
-      agent: "anna",
-      round: 1,
-      call: "c1",
-      kind: "hosted_tool",
-      name,
-      offset: 0,
-      text,
-    } as const;
-    const turn = turnAfter(b.callStarted("anna", "c1"), { type: "stream.delta", items: [item] });
-    const lines = turnLines(turn, { width: 200, height: 9, now: b.START });
-    expect(lines.map((line) => paint(line, { width: 200, color: false }))[1]).toMatch(shows);
-  });
+    { name: "web_search", text: "passes in", expected: /searches the web: passes in$/ },
+    { name: "code_execution", text: "", expected: /runs code$/ },
+    { name: "from_the_future", text: "x", expected: /uses a tool of its provider: x$/ },
+  ])(
+    "is in the live display while the model writes a call of $name",
+    ({ name, text, expected }) => {
+      const item = {
+        agent: "anna",
+        round: 1,
+        call: "c1",
+        kind: "hosted_tool",
+        name,
+        offset: 0,
+        text,
+      } as const;
+      const turn = turnAfter(b.callStarted("anna", "c1"), { type: "stream.delta", items: [item] });
+      const lines = turnLines(turn, { width: 200, height: 9, now: b.START });
+      expect(lines.map((line) => paint(line, { width: 200, color: false }))[1]).toMatch(expected);
+    },
+  );
 });
 
 describe("the sources of the final answer", () => {
@@ -62,14 +65,17 @@ describe("the sources of the final answer", () => {
 
   function printed(turn: ReturnType<typeof turnAfter>, { jsonStream = false, isTTY = false } = {}) {
     const [out, err]: [string[], string[]] = [[], []];
-    const to = (texts: string[]) => ({ isTTY, write: (text: string) => void texts.push(text) });
-    const io = { stdout: to(out), stderr: to(err), env: { NO_COLOR: "1" } };
+    const outputTo = (texts: string[]) => ({
+      isTTY,
+      write: (text: string) => void texts.push(text),
+    });
+    const io = { stdout: outputTo(out), stderr: outputTo(err), env: { NO_COLOR: "1" } };
     const context = { server: "http://127.0.0.1:8787" };
     report(turn, { sessionId: b.SESSION }, { options: { context, jsonStream }, io });
     return { out: out.join(""), err: err.join("") };
   }
 
-  it("are printed below it, next to the answer itself", () => {
+  it("are printed on stderr, and the answer itself on stdout", () => {
     const { out, err } = printed(presented("https://a.example/", "https://b.example/\x1b[31m"));
     expect(out).toBe("Use quicksort.\n");
     expect(err.split("\n").slice(0, 4)).toEqual([
@@ -80,9 +86,9 @@ describe("the sources of the final answer", () => {
     ]);
   });
 
-  it("are a short list, with the number of further sources", () => {
+  it("are printed as a short list, with the number of further sources", () => {
     const { err } = printed(
-      presented(...Array.from({ length: 13 }, (_, nth) => `https://${nth}.example/`)),
+      presented(...Array.from({ length: 13 }, (_, index) => `https://${index}.example/`)),
     );
     expect(err.split("\n").slice(9, 12)).toEqual([
       "  9. About https://8.example/  https://8.example/",
@@ -99,7 +105,7 @@ describe("the sources of the final answer", () => {
       options: { jsonStream: true },
     },
     { name: "if there is no final answer", turn: turnAfter(b.cancelled("x")), options: {} },
-  ])("are left out $name", ({ turn, options }) => {
+  ])("are not printed $name", ({ turn, options }) => {
     expect(printed(turn, options).err).not.toContain("Sources");
   });
 });

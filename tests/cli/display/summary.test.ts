@@ -11,7 +11,7 @@ describe("the summary of a turn", () => {
   const text = (bodies: b.Body[]) =>
     summaryLines(turnAfter(bodies), url).map((line) => paint(line, { width: 300, color: false }));
 
-  it("has votes with reasons, winner, tokens, cost and the address of the run", () => {
+  it("has the votes with reasons, the winner, the tokens, the cost and the run's address", () => {
     expect(text(b.story)).toEqual([
       "vote    anna → agent1.1: because of agent1.1",
       "vote    ben → agent1.1: because of agent1.1",
@@ -22,15 +22,15 @@ describe("the summary of a turn", () => {
     ]);
   });
   it("names the leading answer of a cancelled turn", () => {
-    const open = b.story.slice(
+    const beforePresentation = b.story.slice(
       0,
       b.story.findIndex(({ type }) => type === "presentation.started"),
     );
-    expect(text([...open, b.cancelled("so far")])).toContain(
+    expect(text([...beforePresentation, b.cancelled("so far")])).toContain(
       "leading when cancelled: anna (agent1.1), 2 of 2 votes, unanimous",
     );
   });
-  it("counts the votes if agents disagree, and never says consensus (A6)", () => {
+  it("counts the votes if agents disagree, and does not contain the word consensus (A6)", () => {
     const votes = [
       b.answered("anna", "agent1.1", 1),
       b.answered("ben", "agent2.1", 2),
@@ -54,18 +54,18 @@ describe("the summary of a turn", () => {
       "00:00  settled: agent1.1 wins, 1 of 2 votes (a tie: the earlier answer wins)",
     );
   });
-  it("warns of an agent that dropped out, and does not report votes for a single survivor (A1)", () => {
+  it("warns of an agent that dropped out, and counts no votes if one agent is left (A1)", () => {
     const story = [
       ...base,
       b.agentFailed("ben"),
       b.answered("anna", "agent1.1", 1),
       b.voted("anna", "agent1.1"),
     ];
-    const ended = [
+    const outcome = [
       b.settled("anna", "agent1.1", "consensus", { "agent1.1": 1 }),
       b.completed("anna", "x"),
     ];
-    expect(text([...story, ...ended])).toEqual(
+    expect(text([...story, ...outcome])).toEqual(
       expect.arrayContaining([
         "warning  ben dropped out: It cannot go on. 1 of 2 agents took part.",
         "winner  anna with agent1.1, no other agent voted",
@@ -82,15 +82,15 @@ describe("the summary of a turn", () => {
       "warning  anna could not present the final text (too_large): its answer is used instead.",
     );
   });
-  it("has the number of files kept from a presenter that was cut off (D3)", () => {
+  it("has the number of files changed by a presenter that was cut off (D3)", () => {
     const story = b.story.map((body) =>
       body.type === "presentation.completed"
         ? b.presented("anna", "x", { source: "answer", fallback: "call_cap", changed_files: 4 })
         : body,
     );
-    const said = "its answer is used instead; the files it had changed are handed over (4).";
+    const message = "its answer is used instead; the files it had changed are handed over (4).";
     expect(text(story)).toContain(
-      `warning  anna could not present the final text (call_cap): ${said}`,
+      `warning  anna could not present the final text (call_cap): ${message}`,
     );
   });
   it("names each agent's reason when the turn failed", () => {

@@ -9,7 +9,7 @@ import packageJson from "../../../package.json";
 
 const SERVER = "https://edge.example";
 
-/** The error for an answer, as people see it. */
+/** The error that the command prints for a response. */
 function errorFrom(
   { status, body = "", headers = {} }: { status: number; body?: unknown; headers?: HeadersInit },
   config?: ConfigSource,
@@ -83,7 +83,7 @@ describe("an error response", () => {
     });
   });
 
-  it("is named with its status if something else answers", () => {
+  it("that is no problem document is reported with its status", () => {
     expect(errorFrom({ status: 502, body: "<h1>Bad gateway</h1>" })).toMatchObject({
       exitCode: 2,
       message: `Unexpected response (502) from ${SERVER}. Check the address.`,
@@ -95,39 +95,39 @@ describe("a request without an answer", () => {
   const local = "http://127.0.0.1:8787";
   it.each([
     {
-      name: "on this machine names the command that starts the service",
+      name: "from this machine names the command that starts the service",
       server: local,
       kind: "unreachable" as const,
-      says: `Cannot reach ${local}. Start it with \`npm start\`, or name another with --server.`,
+      message: `Cannot reach ${local}. Start it with \`npm start\`, or name another with --server.`,
     },
     {
-      name: "elsewhere names the address as a cause",
+      name: "from another machine names the address as a cause",
       server: SERVER,
       kind: "unreachable" as const,
-      says: `Cannot reach ${SERVER}. Check the address and your connection, or name another with --server.`,
+      message: `Cannot reach ${SERVER}. Check the address and your connection, or name another with --server.`,
     },
     {
-      name: "in time is distinguished from no connection",
+      name: "after a connection says that the service accepted the request",
       server: SERVER,
       kind: "timed_out" as const,
-      says: `${SERVER} accepted the request and did not answer. Check the address and your connection, or name another with --server.`,
+      message: `${SERVER} accepted the request and did not answer. Check the address and your connection, or name another with --server.`,
     },
     {
-      name: "that is complete is distinguished from no response",
+      name: "that is complete says that the connection broke",
       server: SERVER,
       kind: "interrupted" as const,
-      says: `The connection to ${SERVER} broke during the response. Check the address and your connection, or name another with --server.`,
+      message: `The connection to ${SERVER} broke during the response. Check the address and your connection, or name another with --server.`,
     },
-  ])("$name", ({ server, kind, says }) => {
+  ])("$name", ({ server, kind, message }) => {
     expect(toCliError(new ClientError(kind, ""), { server })).toMatchObject({
       exitCode: 6,
-      message: says,
+      message,
     });
   });
 });
 
 describe("exit codes", () => {
-  it("are MassGen's first, each with its meaning", () => {
+  it("start with MassGen's, and each has a meaning", () => {
     expect(Object.values(EXIT)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
     expect(exitCodeLines()).toHaveLength(Object.keys(EXIT_MEANINGS).length);
     expect(exitCodeLines()[4]).toMatch(/^ {2}4 {2}detached or cancelled/);
@@ -141,14 +141,14 @@ it("the page about the command line lists the same exit codes", async () => {
 });
 
 describe("the clock", () => {
-  const there = "Mon, 01 Mar 2027 12:00:00 GMT";
-  const now = Date.parse(there);
+  const serviceDate = "Mon, 01 Mar 2027 12:00:00 GMT";
+  const now = Date.parse(serviceDate);
   it.each([
-    { date: there, at: now + 2_000, state: "good", text: "agrees" },
-    { date: there, at: now + 90_000, state: "bad", text: "90 s ahead of the service's" },
-    { date: there, at: now - 61_000, state: "bad", text: "61 s behind the service's" },
-  ])("is $state when it $text", ({ date, at, state, text }) => {
-    expect(examineClock(date, at)).toEqual([
+    { clock: now + 2_000, state: "good", text: "agrees" },
+    { clock: now + 90_000, state: "bad", text: "90 s ahead of the service's" },
+    { clock: now - 61_000, state: "bad", text: "61 s behind the service's" },
+  ])("is $state if the message has: $text", ({ clock, state, text }) => {
+    expect(examineClock(serviceDate, clock)).toEqual([
       expect.objectContaining({ state, text: expect.stringContaining(text) }),
     ]);
   });

@@ -7,14 +7,14 @@ import * as b from "../../protocol/builders";
 import { Service } from "../service";
 
 /**
- * `script` of util-linux runs a command under its own terminal. On other systems it has other
- * options.
+ * Only the `script` command of util-linux has the options used here. It runs a command in a
+ * terminal.
  */
 const hasScript =
   spawnSync("script", ["--version"]).stdout?.toString().includes("util-linux") ?? false;
 
-/** The program under a real terminal, with its output and pressed keys. */
-function atTerminal(server: string) {
+/** Starts the program in a real terminal, which has the output and can press keys. */
+function startInTerminal(server: string) {
   const program = [
     process.execPath,
     path.resolve("scripts/run.mjs"),
@@ -29,42 +29,43 @@ function atTerminal(server: string) {
     cwd: tmpdir(),
   });
   const terminal = {
-    seen: "",
+    output: "",
     press: (keys: string) => void child.stdin.write(keys),
     ended: once(child, "close"),
   };
   child.stdout.on("data", (chunk) => {
-    terminal.seen += chunk;
+    terminal.output += chunk;
   });
   return terminal;
 }
 
 it.skipIf(!hasScript)(
-  "under a real terminal a paste that ends in a line feed waits for Enter (A8)",
+  "in a real terminal, a pasted text that ends in a line feed is not sent before Enter (A8)",
   async () => {
     await using service = await Service.start({ events: b.log(b.story) });
-    const terminal = atTerminal(service.url);
-    const sees = (text: string, times = 1) =>
+    const terminal = startInTerminal(service.url);
+    const waitFor = (text: string, times = 1) =>
       expect
-        .poll(() => terminal.seen.split(text).length, { timeout: 30_000, message: text })
+        .poll(() => terminal.output.split(text).length, { timeout: 30_000, message: text })
         .toBeGreaterThan(times);
-    const posts = () =>
+    const askedQuestions = () =>
       service.requests
         .filter(({ method }) => method === "POST")
         .map(({ body }) => JSON.parse(body).question);
 
-    await sees("\x1b[?2004h"); // the program asks the terminal to mark what is pasted
+    await waitFor("\x1b[?2004h"); // the program asks the terminal to mark pasted text
     terminal.press("\x1b[200~first line\rsecond line\r\x1b[201~");
-    await sees("second line");
+    await waitFor("second line");
     await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(posts()).toEqual([]);
+    expect(askedQuestions()).toEqual([]);
     terminal.press("\r");
-    await sees("Use quicksort.");
-    expect(posts()).toEqual(["first line\nsecond line"]);
-    await sees("run     "); // the summary's last line: the next prompt follows
+    await waitFor("Use quicksort.");
+    expect(askedQuestions()).toEqual(["first line\nsecond line"]);
+    await waitFor("run     "); // the summary's last line, before the next prompt
     terminal.press("/quit\r");
     expect(await terminal.ended).toEqual([0, null]);
-    // Until the program ends, also during a turn: text pasted meanwhile is read at the next prompt.
-    expect(terminal.seen.match(/\[\?2004[hl]/g)).toEqual(["[?2004h", "[?2004l"]);
+    // Pasted text is marked until the program ends, even during a turn: text pasted then is read at
+    // the next prompt.
+    expect(terminal.output.match(/\[\?2004[hl]/g)).toEqual(["[?2004h", "[?2004l"]);
   },
 );

@@ -104,11 +104,11 @@ describe("sanitize", () => {
   });
 
   it.each(["\x1b]".repeat(100_000), "\x1b[".repeat(100_000), `\x1b]${"0;".repeat(200_000)}`])(
-    "takes linear time",
+    "takes linear time for 200,000 characters and more",
     (text) => {
-      const begin = cpuMs();
+      const startedMs = cpuMs();
       sanitize(text);
-      expect(cpuMs() - begin).toBeLessThan(1_000);
+      expect(cpuMs() - startedMs).toBeLessThan(1_000);
     },
   );
 });

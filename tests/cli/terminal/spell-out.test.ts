@@ -7,5 +7,5 @@ describe("a patch on a terminal (M9)", () => {
     ["a\u001b[2K\rb", String.raw`a\x1b[2K\x0db`],
     ["\u009b2J\u202eabc", String.raw`\x9b2J\u202eabc`],
     ["+\tplain é 漢 👍\n", "+\tplain é 漢 👍\n"],
-  ])("shows %j as %j", (text, shown) => expect(spellOut(text)).toBe(shown));
+  ])("shows %j as %j", (text, spelled) => expect(spellOut(text)).toBe(spelled));
 });

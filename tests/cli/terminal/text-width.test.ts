@@ -22,7 +22,7 @@ it.each([
   expect(widthOf(text)).toBe(width);
 });
 
-describe("fitting", () => {
+describe("fitting text into columns", () => {
   it.each([
     { text: "hello", columns: 5, start: "hello", end: "hello" },
     { text: "hello", columns: 4, start: "hel…", end: "…llo" },
@@ -31,7 +31,7 @@ describe("fitting", () => {
     { text: "hello", columns: 1, start: "…", end: "…" },
     { text: "hello", columns: 0, start: "", end: "" },
     { text: "a👩‍👩‍👧b", columns: 3, start: "a…", end: "…b" },
-  ])("$text into $columns", ({ text, columns, start, end }) => {
+  ])("cuts $text to $columns columns", ({ text, columns, start, end }) => {
     expect([fitStart(text, columns), fitEnd(text, columns)]).toEqual([start, end]);
   });
   it("pads to columns, not characters", () => {
@@ -50,7 +50,7 @@ describe("paint", () => {
     },
     { name: "omits colours", width: 80, color: false, out: "ab cdef" },
     {
-      name: "cuts at the width, colours not counted",
+      name: "cuts at the width and does not count colours",
       width: 5,
       color: true,
       out: "\x1b[1mab \x1b[0m\x1b[32mc…\x1b[0m",

@@ -4,7 +4,7 @@ import { fetchFile, fetcherFrom, isAddress } from "../../../cli/uploads/fetch-fi
 const START = "https://files.example/a.pdf";
 type Pages = Readonly<Record<string, () => Response>>;
 
-/** A fetch that serves these pages, and the addresses that it was called with. */
+/** A `fetch` that returns these pages, and the list of requested addresses. */
 function web(pages: Pages) {
   const requested: string[] = [];
   const fetch: typeof globalThis.fetch = async (input) => {
@@ -14,7 +14,7 @@ function web(pages: Pages) {
   };
   return { requested, fetch };
 }
-const to =
+const redirectTo =
   (location: string, status = 302) =>
   () =>
     new Response(null, { status, headers: { location } });
@@ -22,14 +22,14 @@ const to =
 describe("a file with an address", () => {
   it.each<{ name: string; pages: Pages; requests: number }>([
     {
-      name: "has the bytes that its server sends",
+      name: "has the bytes that the server sends",
       pages: { [START]: () => new Response("%PDF-1") },
       requests: 1,
     },
     {
-      name: "has the bytes of the address that it redirects to",
+      name: "has the bytes of the address to which the server redirects",
       pages: {
-        [START]: to("/b.pdf", 308),
+        [START]: redirectTo("/b.pdf", 308),
         "https://files.example/b.pdf": () => new Response("%PDF-1"),
       },
       requests: 2,
@@ -49,17 +49,17 @@ describe("a file with an address", () => {
     },
     {
       name: "redirects to an address that does not use https",
-      pages: { [START]: to("http://files.example/a.pdf") },
+      pages: { [START]: redirectTo("http://files.example/a.pdf") },
       message: "does not use https",
     },
     {
-      name: "redirects to this machine",
-      pages: { [START]: to("file:///etc/passwd") },
+      name: "redirects to a file of this machine",
+      pages: { [START]: redirectTo("file:///etc/passwd") },
       message: "does not use https",
     },
     {
       name: "redirects to itself",
-      pages: { [START]: to(START) },
+      pages: { [START]: redirectTo(START) },
       message: "more than 5 times",
       requests: 6,
     },
@@ -74,5 +74,7 @@ describe("a file with an address", () => {
     ["HTTPS://x.example/a", true],
     ["http://x.example/a", false],
     ["docs/https.pdf", false],
-  ])("%s is a downloadable address: %s", (name, is) => expect(isAddress(name)).toBe(is));
+  ])("%s is an address that can be downloaded: %s", (name, expected) =>
+    expect(isAddress(name)).toBe(expected),
+  );
 });

@@ -102,7 +102,7 @@ describe("a URL in a config is not requested", () => {
   });
 });
 
-describe("the lookup of a connection", () => {
+describe("the DNS lookup of a connection", () => {
   it.each([
     { name: "all checked addresses if `all` is set", all: true, expected: [[PUBLIC]] },
     { name: "the first checked address otherwise", all: false, expected: ["8.8.8.8", 4] },
@@ -122,8 +122,8 @@ describe("the lookup of a connection", () => {
 });
 
 /**
- * A real server that receives all requests of `request`. That function looks up the host name as
- * usual, then connects to this server without TLS instead.
+ * A real server that receives all requests of `request`. That function looks up the host name, but
+ * then connects to this server, without TLS.
  */
 let server: Server;
 let received: IncomingMessage[] = [];
@@ -156,8 +156,8 @@ const request = (
   options: https.RequestOptions,
   done: (message: IncomingMessage) => void,
 ) => {
-  const listening = server.address();
-  const port = typeof listening === "object" ? listening?.port : undefined;
+  const serverAddress = server.address();
+  const port = typeof serverAddress === "object" ? serverAddress?.port : undefined;
   const { hostname: host, pathname: page } = new URL(url);
   const { lookup, agent: _, ...rest } = options;
   const lookupServer: typeof lookup = (name, lookupOptions, callback) =>

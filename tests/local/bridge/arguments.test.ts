@@ -13,7 +13,7 @@ describe("the arguments of npm run bridge", () => {
     });
   });
 
-  it("are null for --help", () => {
+  it("are not read if --help is given", () => {
     expect(readBridgeArguments(["--help", "--port", "x"], undefined)).toBeNull();
   });
 
@@ -32,25 +32,25 @@ describe("the arguments of npm run bridge", () => {
   });
 
   it.each([
-    { args: ["team.yaml", "--host", "::1"], said: null },
-    { args: ["team.yaml", "--host", "0.0.0.0", "--token", "0123456789abcdef"], said: null },
-    { args: ["team.yaml", "--host", "0.0.0.0"], said: /Use --token, or listen on 127\.0\.0\.1/ },
-    { args: ["team.yaml", "--host", "::"], said: /Use --token, or listen on 127\.0\.0\.1/ },
+    { args: ["team.yaml", "--host", "::1"], error: null },
+    { args: ["team.yaml", "--host", "0.0.0.0", "--token", "0123456789abcdef"], error: null },
+    { args: ["team.yaml", "--host", "0.0.0.0"], error: /Use --token, or listen on 127\.0\.0\.1/ },
+    { args: ["team.yaml", "--host", "::"], error: /Use --token, or listen on 127\.0\.0\.1/ },
     {
       args: ["team.yaml", "--host", "192.168.0.7"],
-      said: /Use --token, or listen on 127\.0\.0\.1/,
+      error: /Use --token, or listen on 127\.0\.0\.1/,
     },
     {
       args: ["team.yaml", "--host", "127.0.0.1.evil.example"],
-      said: /Use --token, or listen on 127\.0\.0\.1/,
+      error: /Use --token, or listen on 127\.0\.0\.1/,
     },
-    { args: ["team.yaml", "--token", "short"], said: /at least 16/ },
-    { args: ["team.yaml", "--port", "x"], said: /--port is a whole number from 1, not "x"/ },
-    { args: ["team.yaml", "--url", "weather"], said: /NAME=https/ },
-  ])("$args: $said", ({ args, said }) => {
+    { args: ["team.yaml", "--token", "short"], error: /at least 16/ },
+    { args: ["team.yaml", "--port", "x"], error: /--port is a whole number from 1, not "x"/ },
+    { args: ["team.yaml", "--url", "weather"], error: /NAME=https/ },
+  ])("for $args the error is $error", ({ args, error }) => {
     const read = () => readBridgeArguments(args, undefined);
-    if (said === null) expect(read).not.toThrow();
-    else expect(read).toThrow(said);
+    if (error === null) expect(read).not.toThrow();
+    else expect(read).toThrow(error);
   });
 
   it("refuse an unknown option", () => {

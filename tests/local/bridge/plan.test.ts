@@ -35,7 +35,7 @@ agents:
 describe("the plan of a bridge", () => {
   const { programs, config, problems } = planBridge(TEAM, OPTIONS);
 
-  it("starts each program once, with the user's variables in place", () => {
+  it("starts each program once, with the values of the user's variables", () => {
     expect(problems).toEqual([]);
     expect(programs).toMatchObject([
       {
@@ -58,7 +58,7 @@ describe("the plan of a bridge", () => {
     expect(config).not.toMatch(/command|k1|security/);
   });
 
-  it("returns a config that the service runs, once it may send the token", () => {
+  it("returns a config that can run if the service may send the token", () => {
     const context = {
       ...FULL_CONTEXT,
       allowedToolOrigins: ["http://127.0.0.1:9000", "http://127.0.0.1:9001"],
@@ -82,7 +82,7 @@ describe("the plan of a bridge", () => {
     expect(planBridge(TEAM, { ...OPTIONS, host }).programs[0]?.url).toBe(url);
   });
 
-  it("fills in the address of a tunnel", () => {
+  it("uses the address of a tunnel", () => {
     const urls = new Map([["weather", "https://me.tunnel.example.com/mcp"]]);
     expect(planBridge(TEAM, { ...OPTIONS, urls }).programs[0]?.url).toBe(
       "https://me.tunnel.example.com/mcp",
@@ -94,23 +94,27 @@ describe("the plan of a bridge", () => {
   - {id: b, backend: {mcp_servers: {disk: {command: fs}, odd: {command: two}}}}
 `;
   it.each([
-    { name: "files", said: null },
-    { name: "File", said: "--url File=… matches no server of the bridge (files, odd)." },
-    { name: "remote", said: "--url remote=… matches no server of the bridge (files, odd)." },
+    { name: "files", error: null },
+    { name: "File", error: "--url File=… matches no server of the bridge (files, odd)." },
+    { name: "remote", error: "--url remote=… matches no server of the bridge (files, odd)." },
     {
       name: "disk",
-      said: "disk shares the program and address of files: write --url files=… instead of --url disk=….",
+      error:
+        "disk shares the program and address of files: write --url files=… instead of --url disk=….",
     },
     {
       name: "odd",
-      said: "--url odd=… matches 2 different programs: give their servers different names in the config.",
+      error:
+        "--url odd=… matches 2 different programs: give their servers different names in the config.",
     },
-  ])("reports for the URL of $name: $said", ({ name, said }) => {
+  ])("for the URL of $name reports: $error", ({ name, error }) => {
     const urls = new Map([[name, "https://me.tunnel.example.com/mcp"]]);
-    expect(planBridge(SHARED, { ...OPTIONS, urls }).problems).toEqual(said === null ? [] : [said]);
+    expect(planBridge(SHARED, { ...OPTIONS, urls }).problems).toEqual(
+      error === null ? [] : [error],
+    );
   });
 
-  it("reports that a URL fits no server of a team without programs", () => {
+  it("reports every URL if the team has no programs", () => {
     const urls = new Map([["files", "https://me.tunnel.example.com/mcp"]]);
     expect(planBridge("agents: []", { ...OPTIONS, urls }).problems).toEqual([
       "--url files=… matches no server of the bridge.",
@@ -118,22 +122,22 @@ describe("the plan of a bridge", () => {
   });
 
   describe("servers on the user's machine or network", () => {
-    const local = (entry: string) =>
+    const teamWith = (entry: string) =>
       `agent: {id: a, backend: {type: claude, mcp_servers: [${entry}]}}\n`;
     const HOME =
       '{name: home, type: streamable-http, url: "http://localhost:8000/mcp", headers: {X-Key: "${HOME_KEY}"}, security: {level: low}}';
 
     it("are forwarded with their own headers, and the service sends only the token", () => {
-      const { programs, config, problems } = planBridge(local(HOME), OPTIONS);
+      const { programs, config, problems } = planBridge(teamWith(HOME), OPTIONS);
       expect(problems).toEqual([]);
-      const handedOn = {
+      const forwarded = {
         type: "server",
         target: "http://localhost:8000/mcp",
-        speaks: "http",
+        transport: "http",
         headers: { "X-Key": "k1" },
       };
       expect(programs).toEqual([
-        { ...handedOn, name: "home", port: 9000, url: "http://127.0.0.1:9000/mcp" },
+        { ...forwarded, name: "home", port: 9000, url: "http://127.0.0.1:9000/mcp" },
       ]);
       expect(config).not.toMatch(/localhost|X-Key|security/);
       const context = {
@@ -147,45 +151,47 @@ describe("the plan of a bridge", () => {
     });
 
     it.each([
-      { url: "http://localhost:8000/mcp", speaks: ["http"] },
-      { url: "http://192.168.0.7:8000/mcp", speaks: ["http"] },
-      { url: "http://nas.local/mcp", speaks: ["http"] },
-      { url: "https://mcp.example.com/mcp", speaks: [] },
-      { url: "https://mcp.example.com/localhost", speaks: [] },
-    ])("are forwarded at $url: $speaks", ({ url, speaks }) => {
-      const { programs } = planBridge(local(`{name: home, url: "${url}"}`), OPTIONS);
-      expect(programs.map((one) => (one.type === "server" ? one.speaks : one.type))).toEqual(
-        speaks,
+      { url: "http://localhost:8000/mcp", transport: ["http"] },
+      { url: "http://192.168.0.7:8000/mcp", transport: ["http"] },
+      { url: "http://nas.local/mcp", transport: ["http"] },
+      { url: "https://mcp.example.com/mcp", transport: [] },
+      { url: "https://mcp.example.com/localhost", transport: [] },
+    ])("are forwarded at $url: $transport", ({ url, transport }) => {
+      const { programs } = planBridge(teamWith(`{name: home, url: "${url}"}`), OPTIONS);
+      expect(programs.map((one) => (one.type === "server" ? one.transport : one.type))).toEqual(
+        transport,
       );
     });
 
-    it("are called in their declared protocol version", () => {
+    it("are called with the declared transport", () => {
       const { programs } = planBridge(
-        local('{name: home, type: sse, url: "http://localhost:8000/sse"}'),
+        teamWith('{name: home, type: sse, url: "http://localhost:8000/sse"}'),
         OPTIONS,
       );
-      expect(programs).toMatchObject([{ speaks: "sse" }]);
+      expect(programs).toMatchObject([{ transport: "sse" }]);
     });
 
     it.each([
       {
         entry: '{name: home, url: "http://localhost:1/mcp", auth: {type: oauth}}',
-        said: "uses OAuth",
+        error: "uses OAuth",
       },
       {
         entry: '{name: home, url: "http://localhost:1/mcp", headers: {a: "${NOWHERE}"}}',
-        said: "${NOWHERE} is not set",
+        error: "${NOWHERE} is not set",
       },
       {
         entry: '{name: home, url: "http://localhost:1/mcp", command: []}',
-        said: "has a command that cannot be started",
+        error: "has a command that cannot be started",
       },
-    ])("with the error $entry are reported", ({ entry, said }) => {
-      expect(planBridge(local(entry), OPTIONS).problems).toEqual([expect.stringContaining(said)]);
+    ])("with the error $entry are reported", ({ entry, error }) => {
+      expect(planBridge(teamWith(entry), OPTIONS).problems).toEqual([
+        expect.stringContaining(error),
+      ]);
     });
   });
 
-  it("with a missing variable are reported with its name", () => {
+  it("reports a missing variable by name", () => {
     expect(planBridge(TEAM, { ...OPTIONS, variables: {} }).problems).toEqual([
       expect.stringContaining("${HOME_KEY} is not set"),
     ]);
