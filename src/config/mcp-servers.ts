@@ -13,13 +13,13 @@ import { readToolHeaders } from "./tool-secrets";
 import { type Entry, entriesOf, quoted } from "./value-needs";
 
 /**
- * The tool servers of a backend section. HTTP servers are supported; local programs and servers on
- * the user's machine are refused by name.
+ * Reads the MCP servers of a backend section. HTTP servers are supported. Local programs and servers
+ * on the user's machine are refused.
  */
 
 export const MCP_NAME = /^[A-Za-z0-9_-]{1,100}$/;
 
-/** Fields of an entry; the source of both the JSON Schema and the check. */
+/** The types of an entry's fields, for the check and for the JSON Schema. */
 export const MCP_SERVER = {
   url: text(MAX_URL_CHARS),
   timeout: integer(1, 300),
@@ -27,10 +27,10 @@ export const MCP_SERVER = {
   tools: texts,
 } as const;
 
-const USUAL_CONNECT_SECONDS = 30;
-const USUAL_CALL_SECONDS = 300;
+const DEFAULT_CONNECT_SECONDS = 30;
+const DEFAULT_CALL_SECONDS = 300;
 
-/** `null` if there are none. */
+/** Returns `null` if the section has no valid server. */
 export function readMcpTools(section: Section, context: ConfigContext): McpTools | null {
   const path = [...section.path, "mcp_servers"];
   const written = section.values.get("mcp_servers");
@@ -48,7 +48,7 @@ export function readMcpTools(section: Section, context: ConfigContext): McpTools
     .flatMap((entry) => readEntry(section, entry, context) ?? []);
   refuseRepeatedNames(section, entries);
   const filters = readFilters(section);
-  if (entries.length === 0) warnOfIdleFilters(section);
+  if (entries.length === 0) warnOfUselessFilters(section);
   return servers.length === 0 ? null : { servers, ...filters };
 }
 
@@ -72,8 +72,8 @@ function readEntry(section: Section, entry: Entry, context: ConfigContext): McpS
 }
 
 /**
- * Addresses that can never be allowed or tunnelled, such as this service's own, are refused with
- * that reason.
+ * Whether the address is private, so that a tunnel or the operator could make it available. False for
+ * an address that is always forbidden, such as the address of this service: it has its own error.
  */
 function isOnUsersMachine(
   written: string,
@@ -105,8 +105,8 @@ function readHttpServer({ name, section }: Entry, context: ConfigContext): McpSe
   return {
     ...{ name, url, headers, auth, ...filters },
     ...(readOnlyTools.length > 0 && { readOnlyTools }),
-    connectMs: (connectSeconds ?? USUAL_CONNECT_SECONDS) * 1000,
-    callMs: (callSeconds ?? connectSeconds ?? USUAL_CALL_SECONDS) * 1000,
+    connectMs: (connectSeconds ?? DEFAULT_CONNECT_SECONDS) * 1000,
+    callMs: (callSeconds ?? connectSeconds ?? DEFAULT_CALL_SECONDS) * 1000,
   };
 }
 
@@ -116,12 +116,12 @@ function checkName({ path, findings }: Section, name: string): void {
   findings.error("out_of_range", [...path, "name"], detail);
 }
 
-/** Common names of the supported transport. */
-const TYPES = ["streamable-http", "streamable_http", "http"];
+/** The names that configs use for the supported transport. */
+const TRANSPORT_NAMES = ["streamable-http", "streamable_http", "http"];
 
 function checkType({ path, values, findings }: Section): void {
   const type = values.get("type") ?? "streamable-http";
-  if (typeof type === "string" && TYPES.includes(type)) return;
+  if (typeof type === "string" && TRANSPORT_NAMES.includes(type)) return;
   const sse =
     "The older SSE transport is not supported. Use the server's `streamable-http` address; most servers have one.";
   const other = "type must be `streamable-http` for a server with a `url`.";
@@ -130,7 +130,7 @@ function checkType({ path, values, findings }: Section): void {
 
 function readUrl(section: Section, context: ConfigContext): string | null {
   const written = read(section, "url", MCP_SERVER.url, null);
-  if (written === null) return null; // invalid, which is already reported
+  if (written === null) return null; // an invalid value is already reported
   const problem = urlProblem(written, context);
   if (problem === null) return new URL(written).href;
   section.findings.error("base_url_refused", [...section.path, "url"], `url ${problem}.`);
@@ -150,7 +150,7 @@ function urlProblem(written: string, context: ConfigContext): string | null {
   return addressProblem(url, toolAddressRules(context));
 }
 
-/** Filters exist at both levels. */
+/** The filters for tools, of one server or of all servers of the backend. */
 function readFilters(section: Section): Pick<McpTools, "allowedTools" | "excludeTools"> {
   return {
     allowedTools: read(section, "allowed_tools", texts, null),
@@ -158,7 +158,8 @@ function readFilters(section: Section): Pick<McpTools, "allowedTools" | "exclude
   };
 }
 
-function warnOfIdleFilters({ path, values, findings }: Section): void {
+/** Warns about filters without a server. */
+function warnOfUselessFilters({ path, values, findings }: Section): void {
   for (const key of ["allowed_tools", "exclude_tools"]) {
     if ((values.get(key) ?? null) !== null)
       findings.warn(
