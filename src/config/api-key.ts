@@ -18,12 +18,12 @@ type KeyPlace = { host: Host; baseUrl: string; context: ConfigContext };
  * endpoint's origin. So a config cannot send it to another server.
  */
 export function readApiKey(backend: Section, place: KeyPlace): Backend["key"] {
-  const written = read(backend, "api_key", text(MAX_KEY_CHARS), null);
-  if (written === null) return keyOfHost(backend, place);
-  const name = KEY_REFERENCE.exec(written)?.[1];
+  const keyText = read(backend, "api_key", text(MAX_KEY_CHARS), null);
+  if (keyText === null) return keyOfHost(backend, place);
+  const name = KEY_REFERENCE.exec(keyText)?.[1];
   if (name !== undefined) return namedKey(backend, name, place);
-  if (isVariableName(written)) return refuseVariableName(backend, written, place);
-  if (isLiteralKey(written)) return literalKey(backend, written, place);
+  if (isVariableName(keyText)) return refuseVariableName(backend, keyText, place);
+  if (isLiteralKey(keyText)) return literalKey(backend, keyText, place);
   const detail = `api_key must be the key itself, or the name of a key of the operator, such as ${example(place.host)}, and nothing else.`;
   backend.findings.error("wrong_type", [...backend.path, "api_key"], detail);
   return { from: "none" };
@@ -32,16 +32,16 @@ export function readApiKey(backend: Section, place: KeyPlace): Backend["key"] {
 const example = ({ keyNames: [name = "NAME"] }: Host): string => `\${${name}}`;
 
 /** Whether the text can be a key: valid in a header, and not a variable (`$NAME`, `${NAME}`). */
-function isLiteralKey(written: string): boolean {
-  return /^[\x21-\x7e]+$/.test(written) && !written.includes("${") && !/^\$[A-Za-z_]/.test(written);
+function isLiteralKey(keyText: string): boolean {
+  return /^[\x21-\x7e]+$/.test(keyText) && !keyText.includes("${") && !/^\$[A-Za-z_]/.test(keyText);
 }
 
 /**
  * Whether the text is the name of a variable: upper-case words, joined by underscores. No provider's
  * key has this form.
  */
-const isVariableName = (written: string): boolean =>
-  /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(written) || KEY_NAMES.includes(written.toUpperCase());
+const isVariableName = (keyText: string): boolean =>
+  /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(keyText) || KEY_NAMES.includes(keyText.toUpperCase());
 
 /**
  * Reports a variable's name in place of a key; otherwise the name would be sent as the key. The
@@ -49,10 +49,10 @@ const isVariableName = (written: string): boolean =>
  */
 function refuseVariableName(
   { path, findings }: Section,
-  written: string,
+  keyText: string,
   { host }: KeyPlace,
 ): Backend["key"] {
-  const known = KEY_NAMES.find((name) => name === written.toUpperCase()) ?? host.keyNames[0];
+  const known = KEY_NAMES.find((name) => name === keyText.toUpperCase()) ?? host.keyNames[0];
   const advice =
     known === undefined
       ? "Write the key itself."

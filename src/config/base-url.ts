@@ -19,10 +19,10 @@ type BaseUrlResult =
  * Checks whether requests may be sent to this address: it must be public https, or have an origin
  * that the operator allows. Returns the address without a trailing slash.
  */
-export function checkBaseUrl(written: string, rules: AddressRules): BaseUrlResult {
-  if (written.length > MAX_URL_CHARS || !URL.canParse(written))
+export function checkBaseUrl(address: string, rules: AddressRules): BaseUrlResult {
+  if (address.length > MAX_URL_CHARS || !URL.canParse(address))
     return refused("is not a complete URL, such as https://api.example.com/v1");
-  const url = new URL(written);
+  const url = new URL(address);
   const isHttp = /^https?:$/.test(url.protocol);
   const isPlain = isHttp && !url.username && !url.password;
   if (isHttp && !isPlain)

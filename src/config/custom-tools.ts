@@ -37,8 +37,8 @@ export function readCustomTools(
   format: Format | null,
 ): CustomTools {
   const path = [...section.path, "custom_tools"];
-  const written = section.values.get("custom_tools");
-  if (written === false || refuseOffWord(section, path, written))
+  const configured = section.values.get("custom_tools");
+  if (configured === false || refuseOffWord(section, path, configured))
     return { http: [], registered: [], rules: [] };
   const value = read(section, "custom_tools", listOrMapping, null);
   const entries = value === null ? [] : entriesOf(section, "custom_tools", value);

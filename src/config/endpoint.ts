@@ -144,14 +144,14 @@ function readVersion(
   variables: OperatorVariables,
 ): string | null {
   if (!versions) return null;
-  const written = read(
+  const version = read(
     section,
     "api_version",
     text(MAX_NAME_CHARS),
     variables[versions.variable] ?? "v1",
   );
-  if (written === "v1") return null;
-  if (VERSION.test(written)) return written;
+  if (version === "v1") return null;
+  if (VERSION.test(version)) return version;
   const detail =
     "api_version must be a date, such as 2025-04-01-preview, or `v1` for the current API.";
   section.findings.error("out_of_range", [...section.path, "api_version"], detail);

@@ -76,10 +76,10 @@ function reportMissing({ path, values, findings }: Section, key: string, detail:
 
 /** The arguments that the config sets and the model does not see. */
 function readPreset(section: Section): Record<string, unknown> {
-  const written = read(section, "preset_args", mapping, null);
-  refuseStrayKeys(section.findings, [...section.path, "preset_args"], written);
+  const presetArgs = read(section, "preset_args", mapping, null);
+  refuseStrayKeys(section.findings, [...section.path, "preset_args"], presetArgs);
   return Object.fromEntries(
-    [...(written ?? [])].map(([name, value]) => [String(name), toPlain(value)]),
+    [...(presetArgs ?? [])].map(([name, value]) => [String(name), toPlain(value)]),
   );
 }
 
@@ -87,17 +87,17 @@ function readPreset(section: Section): Record<string, unknown> {
 type Parameters = { schema: Record<string, unknown>; names: string[] };
 
 function readParameters(section: Section, preset: Record<string, unknown>): Parameters | null {
-  const written = read(section, "parameters", mapping, null);
-  if (written === null)
+  const parameters = read(section, "parameters", mapping, null);
+  if (parameters === null)
     return (section.values.get("parameters") ?? null) === null
       ? { schema: NO_PARAMETERS, names: [] }
       : null;
   const schema = Object.fromEntries(
-    [...written].map(([key, value]) => [String(key), toPlain(value)]),
+    [...parameters].map(([key, value]) => [String(key), toPlain(value)]),
   );
   const problem = parameterProblem(schema) ?? presetProblem(schema, preset);
   if (problem === null) {
-    const properties = written.get("properties");
+    const properties = parameters.get("properties");
     return { schema, names: properties instanceof Map ? [...properties.keys()].map(String) : [] };
   }
   const path = ["parameters", ...problem.at];
@@ -165,11 +165,11 @@ function readUrl(section: Section, context: ConfigContext): string | null {
   return null;
 }
 
-function urlProblem(written: string, context: ConfigContext): string | null {
-  if (written.includes("${")) return "must not contain a secret: secrets belong in `headers`";
-  if (!/^https?:\/\/[^/?#{}\\]+(?:[/?]|$)/i.test(written))
+function urlProblem(address: string, context: ConfigContext): string | null {
+  if (address.includes("${")) return "must not contain a secret: secrets belong in `headers`";
+  if (!/^https?:\/\/[^/?#{}\\]+(?:[/?]|$)/i.test(address))
     return "must be a complete URL with a fixed host";
-  const filled = fillPlaceholders(written, () => "x");
+  const filled = fillPlaceholders(address, () => "x");
   if (/[{}]/.test(filled)) return "contains a brace outside of an `{argument}`";
   if (!URL.canParse(filled))
     return "is not a complete URL, such as https://api.example.com/items/{id}";

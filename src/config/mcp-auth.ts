@@ -73,12 +73,12 @@ function reportMissing({ path, values, findings }: Section, key: string): void {
 }
 
 function readIssuer(section: Section, context: ConfigContext): string | null {
-  const written = read(section, "issuer", MCP_AUTH.issuer, null);
-  if (written === null) return null;
-  const problem = URL.canParse(written)
-    ? addressProblem(new URL(written), toolAddressRules(context))
+  const issuer = read(section, "issuer", MCP_AUTH.issuer, null);
+  if (issuer === null) return null;
+  const problem = URL.canParse(issuer)
+    ? addressProblem(new URL(issuer), toolAddressRules(context))
     : "is not a complete URL";
-  if (problem === null) return written; // not normalized, because issuers are compared exactly
+  if (problem === null) return issuer; // not normalized, because issuers are compared exactly
   section.findings.error("base_url_refused", [...section.path, "issuer"], `issuer ${problem}.`);
   return null;
 }
@@ -92,11 +92,11 @@ function readSecret(
   key: string,
   { origin, context }: SecretUse,
 ): string | null {
-  const written = read({ path, findings, ...section }, key, MCP_AUTH.secret, null);
-  if (written === null) return null;
+  const reference = read({ path, findings, ...section }, key, MCP_AUTH.secret, null);
+  if (reference === null) return null;
   const keyPath = [...path, key];
-  const [name] = secretsIn(written);
-  if (name === undefined || written !== `\${${name}}`) {
+  const [name] = secretsIn(reference);
+  if (name === undefined || reference !== `\${${name}}`) {
     const detail = `${key} must be \${NAME} of a secret that is bound to ${origin} (\`massgen-edge secrets set\`, or TOOL_SECRETS of the operator).`;
     findings.error("not_allowed", keyPath, detail);
     return null;

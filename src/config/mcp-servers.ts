@@ -33,8 +33,8 @@ const DEFAULT_CALL_SECONDS = 300;
 /** Returns `null` if the section has no valid server. */
 export function readMcpTools(section: Section, context: ConfigContext): McpTools | null {
   const path = [...section.path, "mcp_servers"];
-  const written = section.values.get("mcp_servers");
-  const isOff = written === false || refuseOffWord(section, path, written);
+  const configured = section.values.get("mcp_servers");
+  const isOff = configured === false || refuseOffWord(section, path, configured);
   const value = isOff ? null : read(section, "mcp_servers", listOrMapping, null);
   const entries = value === null ? [] : entriesOf(section, "mcp_servers", value);
   if (entries.length > MAX_MCP_SERVERS)
@@ -76,11 +76,11 @@ function readEntry(section: Section, entry: Entry, context: ConfigContext): McpS
  * an address that is always forbidden, such as the address of this service: it has its own error.
  */
 function isOnUsersMachine(
-  written: string,
+  address: string,
   { allowedToolOrigins = [], ownOrigins = [] }: ConfigContext,
 ): boolean {
-  if (!URL.canParse(written)) return false;
-  const url = new URL(written);
+  if (!URL.canParse(address)) return false;
+  const url = new URL(address);
   if (forbiddenProblem(url, ownOrigins) !== null) return false;
   return isPrivateHost(url.hostname) && !isAllowedOrigin(url, allowedToolOrigins);
 }
@@ -129,18 +129,18 @@ function checkType({ path, values, findings }: Section): void {
 }
 
 function readUrl(section: Section, context: ConfigContext): string | null {
-  const written = read(section, "url", MCP_SERVER.url, null);
-  if (written === null) return null; // an invalid value is already reported
-  const problem = urlProblem(written, context);
-  if (problem === null) return new URL(written).href;
+  const address = read(section, "url", MCP_SERVER.url, null);
+  if (address === null) return null; // an invalid value is already reported
+  const problem = urlProblem(address, context);
+  if (problem === null) return new URL(address).href;
   section.findings.error("base_url_refused", [...section.path, "url"], `url ${problem}.`);
   return null;
 }
 
-function urlProblem(written: string, context: ConfigContext): string | null {
-  if (written.includes("${")) return "must not contain a secret: secrets belong in `headers`";
-  if (!URL.canParse(written)) return "is not a complete URL, such as https://mcp.example.com/mcp";
-  const url = new URL(written);
+function urlProblem(address: string, context: ConfigContext): string | null {
+  if (address.includes("${")) return "must not contain a secret: secrets belong in `headers`";
+  if (!URL.canParse(address)) return "is not a complete URL, such as https://mcp.example.com/mcp";
+  const url = new URL(address);
   if (url.hash) return "must not contain a fragment";
   if (url.username || url.password)
     return "must not contain a user name or password: credentials belong in `headers`, as ${NAME}";

@@ -113,15 +113,15 @@ export function readToolHeaders(
   use: HeaderUse,
   context: ConfigContext,
 ): Record<string, string> {
-  const written = read(section, "headers", mapping, null) ?? new Map<unknown, unknown>();
+  const configured = read(section, "headers", mapping, null) ?? new Map<unknown, unknown>();
   const path = [...section.path, "headers"];
-  if (written.size > MAX_HEADERS)
+  if (configured.size > MAX_HEADERS)
     section.findings.error(
       "out_of_range",
       path,
-      `A tool has at most ${MAX_HEADERS} headers; this tool has ${written.size}.`,
+      `A tool has at most ${MAX_HEADERS} headers; this tool has ${configured.size}.`,
     );
-  const headers = [...written].slice(0, MAX_HEADERS).flatMap(([name, value]) => {
+  const headers = [...configured].slice(0, MAX_HEADERS).flatMap(([name, value]) => {
     const header = readHeader(section, {
       name: String(name),
       value,

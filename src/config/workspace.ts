@@ -157,10 +157,10 @@ export const PERMISSION = oneOf(["read", "write"]);
 export const PROTECTED_PATH = text(PROTECTION_LIMITS.length);
 
 function readContexts(section: Section, context: ConfigContext): ContextGrant[] {
-  const written = section.values.get("context_paths");
-  if (!isOn(written)) return [];
+  const configured = section.values.get("context_paths");
+  if (!isOn(configured)) return [];
   const path = [...section.path, "context_paths"];
-  const entries = entriesOf(section, "context_paths", written);
+  const entries = entriesOf(section, "context_paths", configured);
   if (entries.length > MAX_CONTEXTS)
     section.findings.error(
       "out_of_range",
@@ -222,14 +222,14 @@ function readProtected(entry: Section): string[] {
   const { findings } = entry;
   const { entries } = PROTECTION_LIMITS;
   const path = [...entry.path, "protected_paths"];
-  const written = read(entry, "protected_paths", list, []);
-  if (written.length > entries)
+  const paths = read(entry, "protected_paths", list, []);
+  if (paths.length > entries)
     findings.error(
       "out_of_range",
       path,
-      `At most ${entries} protected paths are possible; this list has ${written.length}.`,
+      `At most ${entries} protected paths are possible; this list has ${paths.length}.`,
     );
-  return written.slice(0, entries).flatMap((item, index) => {
+  return paths.slice(0, entries).flatMap((item, index) => {
     const problem = typeof item === "string" ? protectedPathProblem(item) : null;
     if (typeof item === "string" && problem === null) return [item];
     const shown = typeof item === "string" ? `; \`${cut(item)}\` is not valid: ${problem}` : "";
