@@ -53,24 +53,24 @@ describe("a tool that the provider runs", () => {
   });
 
   it.each([
-    { backend: "type: openai\nenable_web_search: true", says: [] },
-    { backend: "type: claude\nenable_web_search: true", says: [] },
+    { backend: "type: openai\nenable_web_search: true", message: [] },
+    { backend: "type: claude\nenable_web_search: true", message: [] },
     {
       backend: "type: claude\nenable_code_execution: true",
-      says: ["does not limit code execution, because Anthropic supports no limit"],
+      message: ["does not limit code execution, because Anthropic supports no limit"],
     },
     {
       backend: "type: gemini\nenable_web_search: true",
-      says: ["does not limit web search, because Google Gemini supports no limit"],
+      message: ["does not limit web search, because Google Gemini supports no limit"],
     },
     {
       backend: "type: grok",
-      says: ["has no effect: the agent has no tool that the provider runs"],
+      message: ["has no effect: the agent has no tool that the provider runs"],
     },
-  ])("has a warning if the limit cannot be enforced: $backend", ({ backend, says }) => {
+  ])("has a warning if the limit cannot be enforced: $backend", ({ backend, message }) => {
     const at = "no_effect /agents/0/backend/hosted_tool_max_uses: `hosted_tool_max_uses` ";
     const warnings = warningsOf(teamWith(`${backend}\nhosted_tool_max_uses: 2`));
-    expect(warnings).toEqual(says.map((words) => expect.stringContaining(at + words)));
+    expect(warnings).toEqual(message.map((words) => expect.stringContaining(at + words)));
     expect(warningsOf(teamWith(backend))).toEqual([]);
   });
 
@@ -86,29 +86,29 @@ describe("a tool that the provider runs", () => {
 
 describe("a tool is refused", () => {
   it.each([
-    { backend: "type: groq\nenable_web_search: true", says: "Groq does not support web search" },
+    { backend: "type: groq\nenable_web_search: true", message: "Groq does not support web search" },
     {
       backend: "type: groq\nenable_web_search: true",
-      says: "a backend type that supports it: openai, claude, gemini, grok.",
+      message: "a backend type that supports it: openai, claude, gemini, grok.",
     },
     {
       backend: "type: openai\nenable_x_search: true",
-      says: "a backend type that supports it: grok.",
+      message: "a backend type that supports it: grok.",
     },
     {
       backend: "type: chatcompletion\nmodel: gpt-5\nenable_web_search: true",
-      says: "Chat Completions does not support web search",
+      message: "Chat Completions does not support web search",
     },
     {
       backend: "type: azure_openai\nmodel: m\nenable_code_execution: true",
-      says: "write `api: responses`",
+      message: "write `api: responses`",
     },
     {
       backend: "type: azure_openai\nmodel: m\napi: responses\nenable_web_search: true",
-      says: "Azure OpenAI does not support web search",
+      message: "Azure OpenAI does not support web search",
     },
-  ])("with a remedy: $says", ({ backend, says }) => {
-    expect(refusal(backend)).toContain(says);
+  ])("with a remedy: $message", ({ backend, message }) => {
+    expect(refusal(backend)).toContain(message);
     expect(errorsOf(teamWith(backend), FULL_CONTEXT)[0]).toContain(
       " not_served /agents/0/backend/enable_",
     );

@@ -99,37 +99,37 @@ describe("a tool server over HTTP", () => {
   });
 
   it.each([
-    { entry: "type: sse", said: /wrong_type: The older SSE transport/ },
+    { entry: "type: sse", error: /wrong_type: The older SSE transport/ },
     {
       entry: "headers: {Authorization: Bearer abc}",
-      said: /not_allowed: The service stores no credential in clear/,
+      error: /not_allowed: The service stores no credential in clear/,
     },
-    { entry: "headers: {X-Key: '${OTHER}'}", said: /key_unknown: \$\{OTHER\} is not a secret/ },
+    { entry: "headers: {X-Key: '${OTHER}'}", error: /key_unknown: \$\{OTHER\} is not a secret/ },
     {
       entry: "headers: {X-Key: '${OAUTH_SECRET}'}",
-      said: /key_bound_elsewhere: \$\{OAUTH_SECRET\} may be sent only to https:\/\/auth.example.com/,
+      error: /key_bound_elsewhere: \$\{OAUTH_SECRET\} may be sent only to https:\/\/auth.example.com/,
     },
-    { entry: "timeout: 0", said: /out_of_range: timeout must be a whole number from 1 to 300/ },
-    { entry: "allowed_tools: look", said: /wrong_type: allowed_tools must be a list of texts/ },
+    { entry: "timeout: 0", error: /out_of_range: timeout must be a whole number from 1 to 300/ },
+    { entry: "allowed_tools: look", error: /wrong_type: allowed_tools must be a list of texts/ },
     {
       entry: "header: {}",
-      said: /unknown_key: Unknown key `header`. Did you mean `headers`\?/,
+      error: /unknown_key: Unknown key `header`. Did you mean `headers`\?/,
     },
-    { entry: "defer_loading: true", said: /not_served: This team needs tool search/ },
-  ])("has an error for `$entry`", ({ entry, said }) => {
-    expect(problemsOf(withServers(`[{${BOX}, ${entry}}]`))).toEqual([expect.stringMatching(said)]);
+    { entry: "defer_loading: true", error: /not_served: This team needs tool search/ },
+  ])("has an error for `$entry`", ({ entry, error }) => {
+    expect(problemsOf(withServers(`[{${BOX}, ${entry}}]`))).toEqual([expect.stringMatching(error)]);
   });
 
   it.each([
-    { url: "http://box.example.com/mcp", said: /must begin with https/ },
-    { url: "https://u:p@box.example.com/mcp", said: /user name or password/ },
-    { url: "https://box.example.com/mcp?api_key=1", said: /must not contain `api_key`/ },
-    { url: "https://box.example.com/${BOX_KEY}", said: /secrets belong in `headers`/ },
-    { url: "ftp://box.example.com/mcp", said: /must begin with https/ },
-    { url: "box", said: /not a complete URL/ },
-  ])("cannot have the address $url", ({ url, said }) => {
+    { url: "http://box.example.com/mcp", error: /must begin with https/ },
+    { url: "https://u:p@box.example.com/mcp", error: /user name or password/ },
+    { url: "https://box.example.com/mcp?api_key=1", error: /must not contain `api_key`/ },
+    { url: "https://box.example.com/${BOX_KEY}", error: /secrets belong in `headers`/ },
+    { url: "ftp://box.example.com/mcp", error: /must begin with https/ },
+    { url: "box", error: /not a complete URL/ },
+  ])("cannot have the address $url", ({ url, error }) => {
     expect(problemsOf(withServers(`[{name: box, url: '${url}'}]`))).toEqual([
-      expect.stringMatching(said),
+      expect.stringMatching(error),
     ]);
   });
 
@@ -192,27 +192,27 @@ describe("auth of a tool server", () => {
   it.each([
     {
       auth: "type: client_credentials, client_id: us, client_secret: '${OAUTH_SECRET}'",
-      said: /missing: issuer is missing/,
+      error: /missing: issuer is missing/,
     },
-    { auth: `type: client_credentials, ${OURS}`, said: /missing: client_secret is missing/ },
+    { auth: `type: client_credentials, ${OURS}`, error: /missing: client_secret is missing/ },
     {
       auth: `type: client_credentials, ${OURS}, client_secret: hunter2`,
-      said: /not_allowed: client_secret must be/,
+      error: /not_allowed: client_secret must be/,
     },
     {
       auth: `type: client_credentials, ${OURS}, client_secret: '\${BOX_KEY}'`,
-      said: /key_bound_elsewhere: .*not to https:\/\/auth.example.com/,
+      error: /key_bound_elsewhere: .*not to https:\/\/auth.example.com/,
     },
     {
       auth: `type: authorization_code, ${OURS}`,
-      said: /missing: access_token or refresh_token is missing/,
+      error: /missing: access_token or refresh_token is missing/,
     },
-    { auth: `type: password, ${OURS}`, said: /wrong_type|out_of_range/ },
+    { auth: `type: password, ${OURS}`, error: /wrong_type|out_of_range/ },
     {
       auth: "type: client_credentials, client_id: us, client_secret: '${OAUTH_SECRET}', issuer: 'http://169.254.169.254'",
-      said: /base_url_refused/,
+      error: /base_url_refused/,
     },
-  ])("has an error for {$auth}", ({ auth, said }) => {
-    expect(problemsOf(withAuth(auth))[0]).toMatch(said);
+  ])("has an error for {$auth}", ({ auth, error }) => {
+    expect(problemsOf(withAuth(auth))[0]).toMatch(error);
   });
 });

@@ -10,34 +10,34 @@ describe("the name of a model (A1)", () => {
   it.each([
     {
       backend: "model: gpt-6-lunna",
-      says: "gpt-6-lunna is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
+      message: "gpt-6-lunna is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
     },
     {
       backend: "type: openai\nmodel: GPT-6-Luna",
-      says: "GPT-6-Luna is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
+      message: "GPT-6-Luna is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
     },
     {
       backend: "type: claude\nmodel: claude-sonet-5-5",
-      says: "claude-sonet-5-5 is not a known model of Anthropic. Did you mean `claude-sonnet-5-5`?",
+      message: "claude-sonet-5-5 is not a known model of Anthropic. Did you mean `claude-sonnet-5-5`?",
     },
     {
       backend: "type: openai\nmodel: openai/gpt-6-luna",
-      says: "openai/gpt-6-luna is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
+      message: "openai/gpt-6-luna is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
     },
     {
       backend: "type: openai\nmodel: openai/gpt-6-lunna",
-      says: "openai/gpt-6-lunna is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
+      message: "openai/gpt-6-lunna is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
     },
     {
       backend: "type: claude\nmodel: opus-5-5",
-      says: "opus-5-5 is not a known model of Anthropic. Did you mean `claude-opus-5-5`?",
+      message: "opus-5-5 is not a known model of Anthropic. Did you mean `claude-opus-5-5`?",
     },
     {
       backend: "type: openai\nmodel: gpt-6-lunna-2026-01-01",
-      says: "gpt-6-lunna-2026-01-01 is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
+      message: "gpt-6-lunna-2026-01-01 is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
     },
-  ])("$backend has a warning if the models of its provider are known", ({ backend, says }) => {
-    expect(about(backend)).toEqual([`model_unknown /agents/0/backend/model: ${says}`]);
+  ])("$backend has a warning if the models of its provider are known", ({ backend, message }) => {
+    expect(about(backend)).toEqual([`model_unknown /agents/0/backend/model: ${message}`]);
   });
 
   it.each([

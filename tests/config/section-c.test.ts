@@ -77,18 +77,18 @@ describe("rules of MassGen's quick mode (section C)", () => {
   it.each([
     {
       key: "coordination: {enable_planning_mode: true}",
-      says: "planned calls would never be made",
+      message: "planned calls would never be made",
     },
     {
       key: "context_paths: [{path: site, permission: write}]",
-      says: "no agent would write into the contexts",
+      message: "no agent would write into the contexts",
     },
-  ])("are errors if only a presenter would follow them: $key", ({ key, says }) => {
+  ])("are errors if only a presenter would follow them: $key", ({ key, message }) => {
     const found = checkTeam(team(`skip_final_presentation: true, ${key}`), FULL_CONTEXT).errors;
     expect(found).toMatchObject([
       { code: "not_allowed", pointer: "/orchestrator/skip_final_presentation" },
     ]);
-    expect(found[0]?.detail).toContain(says);
+    expect(found[0]?.detail).toContain(message);
   });
 
   it("that are not served are refused by name", () => {

@@ -38,20 +38,20 @@ describe("restrictions of commands (section C)", () => {
   it.each([
     {
       pattern: "'('",
-      says: "/agent/backend/command_line_blocked_commands/1 The pattern `(` is no pattern of RE2",
+      message: "/agent/backend/command_line_blocked_commands/1 The pattern `(` is no pattern of RE2",
     },
-    { pattern: "'(?=x)'", says: "is no pattern of RE2" },
-    { pattern: "''", says: "is empty" },
+    { pattern: "'(?=x)'", message: "is no pattern of RE2" },
+    { pattern: "''", message: "is empty" },
     {
       pattern: "3",
-      says: "/agent/backend/command_line_blocked_commands command_line_blocked_commands must be a list of texts",
+      message: "/agent/backend/command_line_blocked_commands command_line_blocked_commands must be a list of texts",
     },
-  ])("are refused if they are invalid: $pattern", ({ pattern, says }) => {
+  ])("are refused if they are invalid: $pattern", ({ pattern, message }) => {
     const { errors } = checkTeam(
       yaml(`${SHELL}, command_line_blocked_commands: [ls, ${pattern}]`),
       FULL_CONTEXT,
     );
-    expect(errors.map(({ pointer, detail }) => `${pointer} ${detail}`).join()).toContain(says);
+    expect(errors.map(({ pointer, detail }) => `${pointer} ${detail}`).join()).toContain(message);
   });
 
   it("have a warning if no commands run", () => {

@@ -46,13 +46,13 @@ describe("a name of a team or a model", () => {
   });
 
   it.each([
-    { name: "gpt-oss-120b", says: "Also give a backend type: openai, claude" },
-    { name: "llama-3.3-70b", says: "Also give a backend type" },
-    { name: "massgen/", says: "such as `massgen/demo`" },
-    { name: "massgen/model:", says: "missing" },
-    { name: "  ", says: "missing" },
-  ])("is refused with a remedy: $name", ({ name, says }) => {
-    expect(teamForModel(name)).toEqual({ found: "unknown", detail: expect.stringContaining(says) });
+    { name: "gpt-oss-120b", message: "Also give a backend type: openai, claude" },
+    { name: "llama-3.3-70b", message: "Also give a backend type" },
+    { name: "massgen/", message: "such as `massgen/demo`" },
+    { name: "massgen/model:", message: "missing" },
+    { name: "  ", message: "missing" },
+  ])("is refused with a remedy: $name", ({ name, message }) => {
+    expect(teamForModel(name)).toEqual({ found: "unknown", detail: expect.stringContaining(message) });
   });
 
   it("does not refuse an unsupported type: the config check does", () => {

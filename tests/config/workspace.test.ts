@@ -156,58 +156,58 @@ describe("a warning or error reports", () => {
     ]);
   });
 
-  it.each<{ name: string; lines: Lines; says: string }>([
+  it.each<{ name: string; lines: Lines; message: string }>([
     {
       name: "how to upload files of a machine",
       lines: { orchestrator: "context_paths: [{path: src/app, permission: write}]" },
-      says: "host_context_path /orchestrator/context_paths: This team needs files from your machine (`src/app`): the service cannot read paths of your machine, and no upload has this name. Upload them first. Run `massgen-edge push src/app --name app` (then write `app` in the config).",
+      message: "host_context_path /orchestrator/context_paths: This team needs files from your machine (`src/app`): the service cannot read paths of your machine, and no upload has this name. Upload them first. Run `massgen-edge push src/app --name app` (then write `app` in the config).",
     },
     {
       name: "a command that runs nothing else",
       lines: { orchestrator: `context_paths: ["-x", "it's $(reboot)"]` },
-      says: "Run `massgen-edge push ./-x --name x` (then write `x` in the config), `massgen-edge push 'it'\\''s $(reboot)' --name it-s-reboot` (then",
+      message: "Run `massgen-edge push ./-x --name x` (then write `x` in the config), `massgen-edge push 'it'\\''s $(reboot)' --name it-s-reboot` (then",
     },
     {
       name: "the command for each path, in the form of any system",
       lines: { orchestrator: "context_paths: ['C:\\My Files\\Web', '~', docs]" },
-      says: "Run `massgen-edge push 'C:\\My Files\\Web' --name web` (then write `web` in the config), `massgen-edge push ~ --name project` (then write `project` in the config).",
+      message: "Run `massgen-edge push 'C:\\My Files\\Web' --name web` (then write `web` in the config), `massgen-edge push ~ --name project` (then write `project` in the config).",
     },
     {
       name: "a context without a name",
       lines: { a: "context_paths: [{permission: read}]" },
-      says: "path is missing",
+      message: "path is missing",
     },
     {
       name: "an unknown permission",
       lines: { a: "context_paths: [{path: s, permission: admin}]" },
-      says: "read, write",
+      message: "read, write",
     },
     {
       name: "a context that is listed twice",
       lines: { a: "context_paths: [s, s]" },
-      says: "`s` is listed twice",
+      message: "`s` is listed twice",
     },
     {
       name: "a protected path that leads outside",
       lines: { a: "context_paths: [{path: s, protected_paths: [../x]}]" },
-      says: "/agents/0/backend/context_paths/0/protected_paths/0: A protected path is a path inside the context",
+      message: "/agents/0/backend/context_paths/0/protected_paths/0: A protected path is a path inside the context",
     },
     ...["'~/x'", "'C:\\x'", "'*/*/*/*/*.pem'", "' '", "'a\\..\\b'", '"a\\nb"'].map((entry) => ({
       name: `an invalid protected path ${entry}`,
       lines: { a: `context_paths: [{path: s, protected_paths: [${entry}]}]` },
-      says: "is not valid: it ",
+      message: "is not valid: it ",
     })),
     {
       name: "that an agent needs file tools or a shell",
       lines: { a: "cwd: w, exclude_file_operation_mcps: true" },
-      says: "also write `enable_mcp_command_line: true`",
+      message: "also write `enable_mcp_command_line: true`",
     },
     {
       name: "that there is no Docker, and which shell there is",
       lines: { a: "enable_mcp_command_line: true, command_line_execution_mode: docker" },
-      says: "Write `command_line_execution_mode: local` for the built-in shell",
+      message: "Write `command_line_execution_mode: local` for the built-in shell",
     },
-  ])("$name", ({ lines, says }) => expect(problems(lines).join("\n")).toContain(says));
+  ])("$name", ({ lines, message }) => expect(problems(lines).join("\n")).toContain(message));
 
   it("a name without an upload, if uploads are known", () => {
     const context = { ...FULL_CONTEXT, contexts: new Set(["site"]) };
