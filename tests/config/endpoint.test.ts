@@ -133,14 +133,14 @@ describe("an endpoint is refused", () => {
   it.each([
     { type: "azure_openai", variable: "AZURE_OPENAI_ENDPOINT" },
     { type: "workers_ai", variable: "CLOUDFLARE_ACCOUNT_ID" },
-  ])("if it is missing, with the way to set it: $type", ({ type, variable }) => {
+  ])("if it is missing, and the error names the variable to set: $type", ({ type, variable }) => {
     const source = teamWith(`type: ${type}\nmodel: m`);
     const context = { ...FULL_CONTEXT, variables: {} };
     expect(errorsOf(source, context)).toEqual(["4:7 missing /agents/0/backend"]);
     expect(detailsOf(parseTeam(source, context))[0]).toContain(`set ${variable}`);
   });
 
-  it("if that of the operator is not an address, with the name of the variable", () => {
+  it("if the operator's value is not a URL, and the error names the variable", () => {
     const context = { ...FULL_CONTEXT, variables: { AZURE_OPENAI_ENDPOINT: "ours" } };
     expect(detailsOf(parseTeam(azure(""), context))[0]).toContain(
       "The operator's AZURE_OPENAI_ENDPOINT is not a complete URL",
@@ -149,14 +149,14 @@ describe("an endpoint is refused", () => {
 });
 
 describe("an operator's variable", () => {
-  it("allows its address even if it is private, and no other", () => {
+  it("allows its own address even if it is private, but no other private address", () => {
     expect(backendOf(teamWith("type: vllm\nmodel: m"))?.baseUrl).toBe("http://10.0.0.5:8000/v1");
     expect(
       errorsOf(teamWith("type: vllm\nmodel: m\nbase_url: http://10.0.0.6:8000/v1"), FULL_CONTEXT),
     ).toEqual(["6:17 base_url_refused /agents/0/backend/base_url"]);
   });
 
-  it("cannot move an address, and its key, to another path of the host", () => {
+  it("cannot change the path of an address", () => {
     const context = { ...FULL_CONTEXT, variables: { CLOUDFLARE_ACCOUNT_ID: "../../zones" } };
     expect(backendOf(teamWith("type: workers_ai"), context)).toMatchObject({
       baseUrl: "https://api.cloudflare.com/client/v4/accounts/..%2F..%2Fzones/ai/v1",

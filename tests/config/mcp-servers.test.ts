@@ -39,7 +39,7 @@ describe("a tool server over HTTP", () => {
     });
   });
 
-  it("may be listed by its name", () => {
+  it("may be an entry of a mapping by name", () => {
     const mcp = mcpOf(
       withServers(
         "{box: {url: 'https://box.example.com/mcp'}, other: {url: 'https://other.example.com/mcp'}}",
@@ -48,7 +48,7 @@ describe("a tool server over HTTP", () => {
     expect(mcp?.servers.map(({ name }) => name)).toEqual(["box", "other"]);
   });
 
-  it("has time limits, filters at both levels, and headers with the operator's secrets", () => {
+  it("has time limits, its own and the backend's filters, and headers with secrets", () => {
     const server = `${BOX}, timeout: 20, http_read_timeout: 60, allowed_tools: [look], exclude_tools: [mcp__box__pay], headers: {X-Key: 'Key \${BOX_KEY}'}`;
     expect(
       mcpOf(withServers(`[{${server}}]`, ", allowed_tools: [look, see], exclude_tools: [touch]")),
@@ -68,13 +68,13 @@ describe("a tool server over HTTP", () => {
     });
   });
 
-  it("may name tools that only read, for planning mode (D8)", () => {
+  it("may list tools that only read and run in planning mode (D8)", () => {
     expect(
       mcpOf(withServers(`[{${BOX}, read_only: [search_*, mcp__box__look]}]`))?.servers,
     ).toMatchObject([{ readOnlyTools: ["search_*", "mcp__box__look"] }]);
   });
 
-  it("uses a given timeout for calls too", () => {
+  it("uses its timeout for calls too", () => {
     expect(mcpOf(withServers(`[{${BOX}, timeout: 20}]`))?.servers).toMatchObject([
       { connectMs: 20_000, callMs: 20_000 },
     ]);
@@ -91,7 +91,7 @@ describe("a tool server over HTTP", () => {
       ]);
   });
 
-  it("is never this service itself, without advice to allow it (H6)", () => {
+  it("must not be this service itself, and the error does not advise to allow it (H6)", () => {
     const own = { ...CONTEXT, ownOrigins: ["http://127.0.0.1:8000"] };
     expect(problemsOf(withServers("[{name: box, url: 'http://localhost:8000/mcp'}]"), own)).toEqual(
       [expect.stringContaining("this service's own address")],
@@ -155,7 +155,7 @@ describe("a tool server over HTTP", () => {
 });
 
 describe("a server that is a program", () => {
-  it("is refused with the way to connect it", () => {
+  it("is refused, and the error names the command that connects it", () => {
     const { refusals } = checkTeam(
       withServers("[{name: weather, command: npx, args: [-y, weather]}]"),
       CONTEXT,
@@ -168,11 +168,11 @@ describe("a server that is a program", () => {
 
 describe("auth of a tool server", () => {
   const withAuth = (auth: string) => withServers(`[{${BOX}, auth: {${auth}}}]`);
-  const OURS = "issuer: 'https://auth.example.com', client_id: us";
+  const CLIENT = "issuer: 'https://auth.example.com', client_id: us";
 
   it("may be client credentials", () => {
     const source = withAuth(
-      `type: client_credentials, ${OURS}, client_secret: '\${OAUTH_SECRET}', scope: read`,
+      `type: client_credentials, ${CLIENT}, client_secret: '\${OAUTH_SECRET}', scope: read`,
     );
     expect(mcpOf(source)?.servers[0]?.auth).toEqual({
       ...{ type: "client_credentials", issuer: "https://auth.example.com", clientId: "us" },
@@ -180,9 +180,9 @@ describe("auth of a tool server", () => {
     });
   });
 
-  it("may be tokens from the consent of a person", () => {
+  it("may be tokens that a person's consent gave", () => {
     const source = withAuth(
-      `type: authorization_code, ${OURS}, access_token: '\${BOX_KEY}', refresh_token: '\${OAUTH_SECRET}'`,
+      `type: authorization_code, ${CLIENT}, access_token: '\${BOX_KEY}', refresh_token: '\${OAUTH_SECRET}'`,
     );
     expect(mcpOf(source)?.servers[0]?.auth).toMatchObject({
       ...{ clientSecret: null, accessToken: "BOX_KEY", refreshToken: "OAUTH_SECRET" },
@@ -194,20 +194,20 @@ describe("auth of a tool server", () => {
       auth: "type: client_credentials, client_id: us, client_secret: '${OAUTH_SECRET}'",
       error: /missing: issuer is missing/,
     },
-    { auth: `type: client_credentials, ${OURS}`, error: /missing: client_secret is missing/ },
+    { auth: `type: client_credentials, ${CLIENT}`, error: /missing: client_secret is missing/ },
     {
-      auth: `type: client_credentials, ${OURS}, client_secret: hunter2`,
+      auth: `type: client_credentials, ${CLIENT}, client_secret: hunter2`,
       error: /not_allowed: client_secret must be/,
     },
     {
-      auth: `type: client_credentials, ${OURS}, client_secret: '\${BOX_KEY}'`,
+      auth: `type: client_credentials, ${CLIENT}, client_secret: '\${BOX_KEY}'`,
       error: /key_bound_elsewhere: .*not to https:\/\/auth.example.com/,
     },
     {
-      auth: `type: authorization_code, ${OURS}`,
+      auth: `type: authorization_code, ${CLIENT}`,
       error: /missing: access_token or refresh_token is missing/,
     },
-    { auth: `type: password, ${OURS}`, error: /wrong_type|out_of_range/ },
+    { auth: `type: password, ${CLIENT}`, error: /wrong_type|out_of_range/ },
     {
       auth: "type: client_credentials, client_id: us, client_secret: '${OAUTH_SECRET}', issuer: 'http://169.254.169.254'",
       error: /base_url_refused/,
