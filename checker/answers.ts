@@ -4,7 +4,9 @@ import { type Invariant, unless } from "./types";
 
 const MAX_BYTES = 128 * 1024;
 
-/** Revisions are numbered in each attempt, labels for each agent. The content of an answer is valid. */
+/**
+ * Revisions are numbered in each attempt, labels for each agent. The content of an answer is valid.
+ */
 export const answers: Invariant = {
   id: "answers",
   watch: () => ({
@@ -43,26 +45,28 @@ export const answers: Invariant = {
 };
 
 /**
- * An accepted answer voids all valid votes, and `votes.cleared` lists exactly these votes. A partial
- * text that becomes an answer at the end of coordination voids no votes.
+ * An accepted answer voids all valid votes, and `votes.cleared` lists exactly these votes. A
+ * partial text that becomes an answer at the end of coordination voids no votes.
  */
 export const voidedVotes: Invariant = {
   id: "voided",
   watch: () => {
-    /** Violations by partial texts that voided no votes. They are dropped if coordination ends next. */
+    /**
+     * Violations by partial texts that voided no votes. They are dropped if coordination ends next.
+     */
     let pending: string[] = [];
     return {
       see: ({ event, board, next }) => {
         if (event.type === "stream.delta") return [];
         const isPartial = event.type === "answer.submitted" && event.origin === "partial";
-        const wrong = isPartial || event.type === "attempt.settled" ? [] : pending;
+        const violations = isPartial || event.type === "attempt.settled" ? [] : pending;
         if (!isPartial) pending = [];
         if (isPartial) pending = [...pending, ...clearsVotesNext(event, board, next)];
         else if (event.type === "answer.submitted")
-          return [...wrong, ...clearsVotesNext(event, board, next)];
-        if (event.type !== "votes.cleared") return wrong;
+          return [...violations, ...clearsVotesNext(event, board, next)];
+        if (event.type !== "votes.cleared") return violations;
         return [
-          ...wrong,
+          ...violations,
           ...unless(
             event.by === board.answers.at(-1)?.label,
             "votes were cleared by another answer than the newest",
@@ -104,7 +108,9 @@ const validVotes = (board: Board): Vote[] =>
       .map(({ label }) => ({ agent: id, label })),
   );
 
-/** Limits on the answers of an agent and of the team, and on the lead over agents that still work. */
+/**
+ * Limits on the answers of an agent and of the team, and on the lead over agents that still work.
+ */
 export const answerLimits: Invariant = {
   id: "limits",
   watch: () => ({
@@ -135,7 +141,9 @@ const LIMIT_BY_CODE = new Map([
 /** The highest allowed share of common words, by `answer_novelty_requirement`. */
 const MAX_OVERLAP = { lenient: 1, balanced: 0.7, strict: 0.5 } as const;
 
-/** An agent's later answer is not identical or too similar to an answer that the agent was shown. */
+/**
+ * An agent's later answer is not identical or too similar to an answer that the agent was shown.
+ */
 export const novelty: Invariant = {
   id: "novelty",
   watch: () => ({

@@ -4,8 +4,8 @@ import { type Amount, NOTHING } from "./price";
 
 /**
  * An answer of the current attempt. The types and functions of this file follow the text of the
- * protocol. They do not use the code of the coordination rules, so that a mistake in that code is not
- * repeated in the checker.
+ * protocol. They do not use the code of the coordination rules, so that a mistake in that code is
+ * not repeated in the checker.
  */
 export type BoardAnswer = {
   revision: number;
@@ -43,7 +43,9 @@ export type BoardRound = {
   executedTools: string[];
   /** Time at which the round started or was reopened. */
   startedAt: number;
-  /** Completed calls since `startedAt` that could only decide, because their round was at its limit. */
+  /**
+   * Completed calls since `startedAt` that could only decide, because their round was at its limit.
+   */
   decisionOnlyCalls: string[];
 };
 
@@ -176,7 +178,9 @@ export const answerOf = (board: Board, label: string): BoardAnswer | undefined =
 
 /** The newest answer of each agent, sorted by revision. */
 export const newestAnswers = (board: Board): BoardAnswer[] =>
-  board.answers.filter((answer) => agentOf(board, answer.agent)?.newestRevision === answer.revision);
+  board.answers.filter(
+    (answer) => agentOf(board, answer.agent)?.newestRevision === answer.revision,
+  );
 
 /** The newest answers that the agent has not been shown. */
 export const unseenBy = (board: Board, agent: BoardAgent): BoardAnswer[] =>
@@ -194,7 +198,8 @@ export function coordinationEnd(board: Board): number {
 
 /**
  * Time until which agents with an answer wait for the others: after the second answer, 10 % of the
- * attempt's time up to that answer, at least 250 ms and at most 5 s. `null` before the second answer.
+ * attempt's time up to that answer, at least 250 ms and at most 5 s. `null` before the second
+ * answer.
  */
 export function graceEnd(board: Board): number | null {
   if (board.secondAnswerAt === null) return null;

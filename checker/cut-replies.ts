@@ -14,7 +14,9 @@ export const cutReplies: Invariant = {
       const { event, board } = moment;
       switch (event.type) {
         case "answer.submitted":
-          return event.origin === "tool" ? countViolations("an answer", roundOf(board, event.agent)) : [];
+          return event.origin === "tool"
+            ? countViolations("an answer", roundOf(board, event.agent))
+            : [];
         case "vote.cast":
           return countViolations("a vote", roundOf(board, event.agent));
         case "vote.stale":
@@ -65,8 +67,8 @@ function countViolations(what: string, round: BoardRound | null): string[] {
 }
 
 /**
- * A decision in a cut reply is refused as cut, and for no other reason. Then the model knows that its
- * reply must be shorter.
+ * A decision in a cut reply is refused as cut, and for no other reason. Then the model knows that
+ * its reply must be shorter.
  */
 function refusalViolations(
   { code }: EventOf<"answer.refused" | "vote.refused">,
@@ -74,7 +76,8 @@ function refusalViolations(
 ): string[] {
   if (round?.lastCallEnd?.type !== "call.completed") return [];
   const { stop_reason } = round.lastCallEnd;
-  const isCorrect = code === "reply_cut" ? stop_reason === "length" : isComplete(stop_reason, round);
+  const isCorrect =
+    code === "reply_cut" ? stop_reason === "length" : isComplete(stop_reason, round);
   return unless(isCorrect, `refused with ${code} although the reply ended with ${stop_reason}`);
 }
 
@@ -83,7 +86,11 @@ function toolViolations(
   event: EventOf<"tool.started" | "tool.completed">,
   round: BoardRound | null,
 ): string[] {
-  if (round?.lastCallEnd?.type !== "call.completed" || isComplete(round.lastCallEnd.stop_reason, round)) return [];
+  if (
+    round?.lastCallEnd?.type !== "call.completed" ||
+    isComplete(round.lastCallEnd.stop_reason, round)
+  )
+    return [];
   const although = `although the reply ended with ${round.lastCallEnd.stop_reason}`;
   if (event.type === "tool.started") return [`${event.name} was started ${although}`];
   return unless(
@@ -93,7 +100,10 @@ function toolViolations(
 }
 
 /** The round of a withheld reply fails. A withheld compaction does not end the round. */
-function withheldReplyViolations(event: EventOf<"call.completed">, { board, next }: Moment): string[] {
+function withheldReplyViolations(
+  event: EventOf<"call.completed">,
+  { board, next }: Moment,
+): string[] {
   const isWithheld = event.stop_reason === "content_filter" || event.stop_reason === "refusal";
   if (!isWithheld || roundOf(board, event.agent)?.purpose !== "coordination") return [];
   if (board.openCalls.get(event.call)?.compacts) return [];

@@ -7,8 +7,8 @@ import { type Invariant, unless } from "./types";
 const USEFUL_REPLY_TOKENS = 1_024;
 
 /**
- * Upper bounds in tokens: of a presentation's input without question, answers and reasons, and of the
- * reserve for its final text.
+ * Upper bounds in tokens: of a presentation's input without question, answers and reasons, and of
+ * the reserve for its final text.
  */
 const FRAME_TOKENS = 8_000;
 const MAX_FINAL_TOKENS = 4_096;
@@ -19,8 +19,8 @@ const MIN_FINAL_TOKENS = 2_048;
 const EPSILON = 1e-9;
 
 /**
- * A call is deferred only if its turn has a cap, and the rest of the cap, without the reserve for the
- * presentation, cannot pay for the call. Coordination calls never use this reserve.
+ * A call is deferred only if its turn has a cap, and the rest of the cap, without the reserve for
+ * the presentation, cannot pay for the call. Coordination calls never use this reserve.
  */
 export const deferrals: Invariant = {
   id: "deferrals",
@@ -53,7 +53,10 @@ function leavesEnough({ purpose, reserved }: EventOf<"call.started">, board: Boa
     const rules = agentOf(board, agent)?.rules;
     const output = Math.min(MIN_FINAL_TOKENS, rules?.max_output_tokens ?? 0);
     const usd = rules ? maxCost(rules, input, output) : 0;
-    return committed.tokens + input + output <= max_tokens && committed.usd + usd <= max_cost_usd + EPSILON;
+    return (
+      committed.tokens + input + output <= max_tokens &&
+      committed.usd + usd <= max_cost_usd + EPSILON
+    );
   });
 }
 

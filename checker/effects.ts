@@ -13,9 +13,9 @@ export const calls: Invariant = {
       see: ({ event, board }) => {
         switch (event.type) {
           case "call.started": {
-            const wrong = unless(!used.has(event.call), `${event.call} was started twice`);
+            const violations = unless(!used.has(event.call), `${event.call} was started twice`);
             used.add(event.call);
-            return [...wrong, ...startViolations(event, board)];
+            return [...violations, ...startViolations(event, board)];
           }
           case "call.completed":
           case "call.failed":
@@ -161,8 +161,8 @@ const MAX_PROGRESS = 20;
 const MIN_PAUSE_MS = 1_000;
 
 /**
- * Only running tools report progress or require input. Number and rate of these events are limited for
- * each call, also across restarts.
+ * Only running tools report progress or require input. Number and rate of these events are limited
+ * for each call, also across restarts.
  */
 export const toolNotifications: Invariant = {
   id: "news",

@@ -19,8 +19,8 @@ export const oneEnd: Invariant = {
 };
 
 /**
- * I3: a completed turn has the exact final text of one of its presentations. A turn with a final text
- * does not fail.
+ * I3: a completed turn has the exact final text of one of its presentations. A turn with a final
+ * text does not fail.
  */
 export const oneFinal: Invariant = {
   id: "I3",
@@ -181,8 +181,8 @@ const zero: Usage = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, ca
 const NOTHING = plus(zero, zero);
 
 /**
- * I15: after a request to cancel, no effect starts or continues, and the turn ends at once. A turn is
- * not cancelled without a request.
+ * I15: after a request to cancel, no effect starts or continues, and the turn ends at once. A turn
+ * is not cancelled without a request.
  */
 export const cancelledTurns: Invariant = {
   id: "I15",
@@ -191,30 +191,34 @@ export const cancelledTurns: Invariant = {
     let turnStart = 0;
     return {
       see: ({ event, board, next }) => {
-        const wrong: string[] = [];
+        const violations: string[] = [];
         if (event.type === "turn.started") turnStart = event.sequence_number;
         if (event.sequence_number > cancelAskedAfter && board.endedTurn === null) {
           cancelledAt ??= event.at;
-          if (EFFECT_EVENTS.includes(event.type)) wrong.push(`${event.type} after the user cancelled`);
+          if (EFFECT_EVENTS.includes(event.type))
+            violations.push(`${event.type} after the user cancelled`);
           if (event.at !== cancelledAt)
-            wrong.push(`the turn continues ${event.at - cancelledAt} ms after the user cancelled`);
+            violations.push(
+              `the turn continues ${event.at - cancelledAt} ms after the user cancelled`,
+            );
         }
         if (
           event.type === "attempt.settled" &&
           event.ended_by === "cancelled" &&
           next?.type !== "turn.cancelled"
         ) {
-          wrong.push("an attempt ended as cancelled, but not its turn");
+          violations.push("an attempt ended as cancelled, but not its turn");
         }
         if (event.type === "turn.cancelled") {
           const wasRequested =
-            cancelsAsked?.some((after) => after >= turnStart && after < event.sequence_number) ?? true;
-          wrong.push(
+            cancelsAsked?.some((after) => after >= turnStart && after < event.sequence_number) ??
+            true;
+          violations.push(
             ...partialResultViolations(event, board),
             ...unless(wasRequested, "the turn was cancelled without a request"),
           );
         }
-        return wrong;
+        return violations;
       },
     };
   },
@@ -228,8 +232,8 @@ const EFFECT_EVENTS: readonly string[] = [
 ];
 
 /**
- * A cancelled turn states its best result: the winner of the settled attempt with its answer, else the
- * author of the last final text.
+ * A cancelled turn states its best result: the winner of the settled attempt with its answer, else
+ * the author of the last final text.
  */
 function partialResultViolations({ partial }: EventOf<"turn.cancelled">, board: Board): string[] {
   const winner = board.settled?.winner ?? board.finals.at(-1)?.agent ?? null;

@@ -7,8 +7,8 @@ const MAX_DELAY_MS = 60_000;
 const MAX_TRIES = 5;
 
 /**
- * The class of a failure decides whether a call is retried, when, and how often. It also decides what
- * happens to the round of a call that is not retried.
+ * The class of a failure decides whether a call is retried, when, and how often. It also decides
+ * what happens to the round of a call that is not retried.
  */
 export const retries: Invariant = {
   id: "tries",
@@ -33,11 +33,13 @@ function tryViolations(event: EventOf<"call.started">, board: Board): string[] {
   const last = round?.lastCallEnd;
   if (last?.type !== "call.failed")
     return unless(event.try === 1, `a new call starts with try ${event.try}`);
-  const due = last.retry_at ?? Number.POSITIVE_INFINITY;
+  const retryAt = last.retry_at ?? Number.POSITIVE_INFINITY;
   return [
     ...unless(
-      event.at >= due,
-      last.retry_at === null ? "a lost call was retried" : `retried ${due - event.at} ms too early`,
+      event.at >= retryAt,
+      last.retry_at === null
+        ? "a lost call was retried"
+        : `retried ${retryAt - event.at} ms too early`,
     ),
     ...unless(
       event.try === (round?.failedTries ?? 0) + 1,
@@ -96,14 +98,13 @@ function delayViolations(event: EventOf<"call.failed">, board: Board, askedMs: n
 }
 
 /**
- * If a call is not retried, its round, its agent, or the presentation fails. The next event shows which
- * of these failed.
+ * If a call is not retried, its round, its agent, or the presentation fails. The next event shows
+ * which of these failed.
  */
 function lossViolations(event: EventOf<"call.failed">, { board, next }: EventContext): string[] {
   const purpose = agentOf(board, event.agent)?.round?.purpose;
   if (event.retry_at !== null || event.class === "cancelled" || purpose === undefined) return [];
-  const consequence =
-    savedAgent(event, next) === null ? (next?.type ?? "nothing") : "agent.failed";
+  const consequence = savedAgent(event, next) === null ? (next?.type ?? "nothing") : "agent.failed";
   return unless(
     CONSEQUENCES[purpose].includes(consequence),
     `a lost call of ${purpose} is followed by ${consequence}`,
@@ -118,8 +119,8 @@ const CONSEQUENCES: Readonly<Record<Purpose, readonly string[]>> = {
 };
 
 /**
- * An agent fails after three failed rounds in a row. It fails at once for a bad key, an unknown model
- * or a bad first request.
+ * An agent fails after three failed rounds in a row. It fails at once for a bad key, an unknown
+ * model or a bad first request.
  */
 export const failures: Invariant = {
   id: "failures",
@@ -137,7 +138,7 @@ export const failures: Invariant = {
           isBeforeFailure ||
           failing === null ||
           (event.type === "agent.failed" && event.agent === failing);
-        const wrong = unless(
+        const violations = unless(
           failsAsExpected,
           `${failing} did not fail although its partial text became its answer for that reason`,
         );
@@ -146,7 +147,7 @@ export const failures: Invariant = {
             event.type === "call.failed" || event.type === "round.failed"
               ? savedAgent(event, next)
               : null;
-        return [...wrong, ...failureViolations(moment)];
+        return [...violations, ...failureViolations(moment)];
       },
     };
   },
@@ -169,7 +170,8 @@ const isLoss = (event: EventOf<"call.failed" | "round.failed">): boolean =>
   event.type === "round.failed" || (event.class !== "cancelled" && event.retry_at === null);
 
 /**
- * Whether the agent fails right after this event. In between, its partial text may become its answer.
+ * Whether the agent fails right after this event. In between, its partial text may become its
+ * answer.
  */
 const failsNext = (
   event: EventOf<"call.failed" | "round.failed">,
@@ -208,8 +210,8 @@ const RESETS_PROBES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A probe is a try of a call at a provider that cannot be reached. Failed probes are not charged. The
- * agent fails with the third or a later probe, if this probe is at least 10 s after the first.
+ * A probe is a try of a call at a provider that cannot be reached. Failed probes are not charged.
+ * The agent fails with the third or a later probe, if this probe is at least 10 s after the first.
  */
 export const probes: Invariant = {
   id: "probes",
@@ -267,7 +269,10 @@ function failedRoundViolations(
 /**
  * The agent fails with its call if another round cannot help. Otherwise, at most its round fails.
  */
-function failedCallViolations(event: EventOf<"call.failed">, { board, next }: EventContext): string[] {
+function failedCallViolations(
+  event: EventOf<"call.failed">,
+  { board, next }: EventContext,
+): string[] {
   const agent = agentOf(board, event.agent);
   if (agent?.round?.purpose !== "coordination" || board.openCalls.get(event.call)?.compacts)
     return [];
@@ -287,8 +292,8 @@ function failedCallViolations(event: EventOf<"call.failed">, { board, next }: Ev
 }
 
 /**
- * Whether this is the agent's first call in the attempt, including calls for personas. Retries of the
- * same call do not count.
+ * Whether this is the agent's first call in the attempt, including calls for personas. Retries of
+ * the same call do not count.
  */
 function isFirstCall({ completedCalls, round }: BoardAgent): boolean {
   const before = round?.lastCallEnd?.type === "call.failed" ? round.lastCallEnd.class : null;

@@ -28,7 +28,9 @@ export const fallbacks: Invariant = {
           case "turn.completed":
             return unfoundedFallback(event.at, board, streamedLength);
           case "turn.failed":
-            return event.code === "internal" ? [] : unfoundedFallback(event.at, board, streamedLength);
+            return event.code === "internal"
+              ? []
+              : unfoundedFallback(event.at, board, streamedLength);
           default:
             return [];
         }
@@ -42,7 +44,11 @@ const isReused = (board: Board): boolean =>
   board.rules?.reuse_winning_answer === true && (board.settled?.label ?? null) !== null;
 
 /** A violation if the winner could have presented. */
-function unfoundedFallback(at: number, board: Board, streamedLength: ReadonlyMap<string, number>): string[] {
+function unfoundedFallback(
+  at: number,
+  board: Board,
+  streamedLength: ReadonlyMap<string, number>,
+): string[] {
   const presenter = agentOf(board, board.presenting?.agent ?? "");
   const isTimeUp =
     at >= (board.turn?.deadline_at ?? 0) ||

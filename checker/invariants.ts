@@ -16,7 +16,14 @@ import { offers } from "./offers";
 import { presentation } from "./presentation";
 import { research } from "./research";
 import { roundLimits } from "./round-limits";
-import { firstAnswer, injections, rounds, shownAnswers, undisturbedFirstRounds, waitingAgents } from "./seeing";
+import {
+  firstAnswer,
+  injections,
+  rounds,
+  shownAnswers,
+  undisturbedFirstRounds,
+  waitingAgents,
+} from "./seeing";
 import { settlement } from "./settlement";
 import { snapshots } from "./snapshots";
 import { atMostOnce, oneKey, unknownOnlyIfCut } from "./tool-servers";

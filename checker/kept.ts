@@ -5,8 +5,8 @@ import { type Invariant, unless } from "./types";
 
 /**
  * The text of an agent is not lost: an agent that wrote text has an answer when it fails, and when
- * coordination ends. There are two exceptions: text that a provider withheld, and an attempt without
- * answers after an attempt with a final text.
+ * coordination ends. There are two exceptions: text that a provider withheld, and an attempt
+ * without answers after an attempt with a final text.
  */
 export const keptTexts: Invariant = {
   id: "kept",
@@ -19,7 +19,8 @@ export const keptTexts: Invariant = {
           for (const item of event.items)
             if (isText({ ...event, items: [item] }, board)) writers.add(item.agent);
         if (event.type === "agent.failed" && WITHHELD.has(event.code)) writers.delete(event.agent);
-        if (event.type === "agent.failed" && !isOld(board)) return lostTexts(board, writers, event.agent);
+        if (event.type === "agent.failed" && !isOld(board))
+          return lostTexts(board, writers, event.agent);
         if (
           event.type !== "attempt.settled" ||
           event.ended_by === "skipped" ||

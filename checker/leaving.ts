@@ -8,9 +8,9 @@ const MAX_ROUNDS = 20;
 
 /**
  * Every failed round and every failed agent has a reason. A round fails for a lost call, a withheld
- * reply, or a missing decision. An agent fails for the same reasons, if the time for its first answer
- * is over, or at a limit. Only for these reasons its partial text becomes its answer, in the same
- * attempt.
+ * reply, or a missing decision. An agent fails for the same reasons, if the time for its first
+ * answer is over, or at a limit. Only for these reasons its partial text becomes its answer, in the
+ * same attempt.
  */
 export const dropOuts: Invariant = {
   id: "leaving",
@@ -27,14 +27,14 @@ export const dropOuts: Invariant = {
         if (event.type === "call.started") called.add(event.agent);
         if (event.type === "call.started" && event.compacts) compactions.add(event.call);
         const agent = "agent" in event ? agentOf(board, event.agent) : undefined;
-        const wrong = agent
+        const violations = agent
           ? dropOutViolations(moment, agent, { previous, capped, called, compactions })
           : [];
         if (event.type === "answer.submitted" && agent && isAtCap(board, agent))
           capped.add(agent.id);
         // Before an agent fails, its partial text may become its answer.
         if (event.type !== "answer.submitted" && event.type !== "votes.cleared") previous = event;
-        return wrong;
+        return violations;
       },
     };
   },
@@ -94,7 +94,9 @@ function dropOutViolations(
   }
 }
 
-/** Whether coordination ends: then the partial texts of all agents without an answer become answers. */
+/**
+ * Whether coordination ends: then the partial texts of all agents without an answer become answers.
+ */
 const isEnding = ({ at }: NumberedEvent, next: NumberedEvent | undefined): boolean =>
   next?.type === "attempt.settled" ||
   (next?.type === "answer.submitted" && next.origin === "partial" && next.at === at);
@@ -110,12 +112,13 @@ const isFirstRoundOver = ({ at }: NumberedEvent, board: Board): boolean =>
   at >= firstAnswerClock(board).endAt;
 
 /**
- * Whether the agent made no decision although it was asked often enough: by nudges, or by a call that
- * offered only decisions.
+ * Whether the agent made no decision although it was asked often enough: by nudges, or by a call
+ * that offered only decisions.
  */
 const isUndecided = ({ round }: BoardAgent): boolean =>
   round?.nudges === MAX_NUDGES ||
-  (round?.lastCallEnd?.type === "call.completed" && round.decisionOnlyCalls.includes(round.lastCallEnd.call));
+  (round?.lastCallEnd?.type === "call.completed" &&
+    round.decisionOnlyCalls.includes(round.lastCallEnd.call));
 
 /** Whether the agent is at a limit of calls, rounds or effects. */
 function isAtCap(board: Board, { round, lastRoundNumber }: BoardAgent): boolean {

@@ -14,7 +14,10 @@ export const budgetCaps: Invariant = {
       switch (event.type) {
         case "call.started": {
           const reserved = { tokens: event.reserved.tokens, usd: usdOf(event.reserved) };
-          return [...capViolations(board, plus(board.spent, reserved)), ...priceViolations(event, board)];
+          return [
+            ...capViolations(board, plus(board.spent, reserved)),
+            ...priceViolations(event, board),
+          ];
         }
         case "call.completed":
         case "call.failed":
@@ -58,7 +61,10 @@ function priceViolations({ agent, call }: EventOf<"call.started">, board: Board)
 }
 
 /** A charge is the price of the usage, and at most the reservation. */
-function chargeViolations(event: EventOf<"call.completed" | "call.failed">, board: Board): string[] {
+function chargeViolations(
+  event: EventOf<"call.completed" | "call.failed">,
+  board: Board,
+): string[] {
   const started = board.openCalls.get(event.call);
   if (!started) return [];
   const charge = chargeOf(event);
@@ -105,8 +111,8 @@ function hasUnknownCost(
 }
 
 /**
- * I11: the charges in the providers' own records are within the cap. All requests of a call together
- * cost at most the logged charge. Every charge belongs to a logged call.
+ * I11: the charges in the providers' own records are within the cap. All requests of a call
+ * together cost at most the logged charge. Every charge belongs to a logged call.
  */
 export const providerLedger: Invariant = {
   id: "I11-ledger",
@@ -146,7 +152,10 @@ function ledgerCapViolations(entries: readonly LedgerEntry[], { turn }: Board): 
   );
 }
 
-function ledgerCallViolations(entries: readonly LedgerEntry[], logged: ReadonlyMap<string, Amount>): string[] {
+function ledgerCallViolations(
+  entries: readonly LedgerEntry[],
+  logged: ReadonlyMap<string, Amount>,
+): string[] {
   return [...Map.groupBy(entries, ({ call }) => call)].flatMap(([call, all]) => {
     const { tokens, usd } = all.reduce<Amount>(plus, NOTHING);
     const charge = logged.get(call);

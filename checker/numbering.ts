@@ -13,7 +13,7 @@ export const numbering: Invariant = {
     return {
       see: (moment) => {
         const { event } = moment;
-        const wrong = [
+        const violations = [
           ...unless(
             event.sequence_number === last + 1,
             `number ${event.sequence_number} follows ${last}`,
@@ -27,7 +27,7 @@ export const numbering: Invariant = {
         last = event.sequence_number;
         if (event.type !== "stream.delta") lastAt = Math.max(lastAt, event.at);
         if (event.type === "turn.started") turns = event.turn;
-        return wrong;
+        return violations;
       },
     };
   },
@@ -42,7 +42,10 @@ function positionViolations({ event, board }: Moment, turns: number): string[] {
     case "turn.started":
       return [
         ...unless(event.turn === turns + 1, `turn ${event.turn} begins after turn ${turns}`),
-        ...unless(board.turn === null || board.endedTurn !== null, "a turn begins while another runs"),
+        ...unless(
+          board.turn === null || board.endedTurn !== null,
+          "a turn begins while another runs",
+        ),
         ...aliasViolations(
           event.aliases,
           (board.rules?.agents ?? []).map(({ id }) => id),
@@ -73,7 +76,10 @@ function positionViolations({ event, board }: Moment, turns: number): string[] {
 }
 
 /** Aliases are `agent1` … `agentK`, each used once. */
-function aliasViolations(aliases: Readonly<Record<string, string>>, ids: readonly string[]): string[] {
+function aliasViolations(
+  aliases: Readonly<Record<string, string>>,
+  ids: readonly string[],
+): string[] {
   const expected = ids.map((_, index) => `agent${index + 1}`).sort();
   const actual = ids.map((id) => aliases[id] ?? "").sort();
   return unless(

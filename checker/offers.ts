@@ -4,8 +4,8 @@ import { isResearch } from "./research";
 import { type Invariant, unless } from "./types";
 
 /**
- * A call offers the decisions that are allowed: before the first answer only an answer, at a limit of
- * answers only a vote. A decision is forced after a nudge and at the end of the round.
+ * A call offers the decisions that are allowed: before the first answer only an answer, at a limit
+ * of answers only a vote. A decision is forced after a nudge and at the end of the round.
  */
 export const offers: Invariant = {
   id: "offers",
@@ -14,7 +14,8 @@ export const offers: Invariant = {
       if (event.type !== "call.started") return [];
       const agent = agentOf(board, event.agent);
       if (!agent) return [];
-      const expected = isResearch(event) || event.compacts ? []   : expectedOffers(event, board, agent);
+      const expected =
+        isResearch(event) || event.compacts ? [] : expectedOffers(event, board, agent);
       const isLast = event.limit?.calls_left === 0 || event.limit?.seconds_left === 0;
       const mustDecide =
         event.purpose === "coordination" &&

@@ -3,8 +3,8 @@ import { agentOf, answerOf, type Board, type BoardAgent, coordinationEnd } from 
 import { type Invariant, type NumberedEvent, unless } from "./types";
 
 /**
- * The winner presents once per attempt. If its winning answer replaces its final text, the answer is
- * unchanged.
+ * The winner presents once per attempt. If its winning answer replaces its final text, the answer
+ * is unchanged.
  */
 export const presentation: Invariant = {
   id: "presentation",
@@ -128,8 +128,8 @@ const isReused = (event: EventOf<"presentation.completed">, board: Board): boole
   event.fallback === null;
 
 /**
- * The presenter judges its final text, unless no further attempt is allowed, or no time is left for a
- * further attempt.
+ * The presenter judges its final text, unless no further attempt is allowed, or no time is left for
+ * a further attempt.
  */
 function judgementViolations(
   event: EventOf<"presentation.completed">,

@@ -38,8 +38,8 @@ export function hasUnknownPart(
 }
 
 /**
- * The price of a usage for an agent, computed without the code of the rules. Unknown prices count as
- * 0.
+ * The price of a usage for an agent, computed without the code of the rules. Unknown prices count
+ * as 0.
  */
 export function priceOf(agent: AgentRules | undefined, usage: Usage): number {
   const { price = null, hosted_tools: tools = [] } = agent ?? {};

@@ -162,7 +162,8 @@ function applyEffect(board: Board, agent: BoardAgent, event: EffectEvent): void 
       return;
     case "call.completed": {
       const { limit } = board.openCalls.get(event.call) ?? {};
-      if (limit?.calls_left === 0 || limit?.seconds_left === 0) round?.decisionOnlyCalls.push(event.call);
+      if (limit?.calls_left === 0 || limit?.seconds_left === 0)
+        round?.decisionOnlyCalls.push(event.call);
       board.openCalls.delete(event.call);
       board.spent = plus(board.spent, chargeOf(event));
       if (round?.purpose === "coordination") agent.completedCalls += 1;
@@ -200,7 +201,8 @@ function applyEffect(board: Board, agent: BoardAgent, event: EffectEvent): void 
     case "tool.unknown": {
       const ran = board.openTools.some((tool) => isTool(tool, event) && tool.status === "started");
       board.openTools = board.openTools.filter((tool) => !isTool(tool, event));
-      if (round && ran && !round.executedTools.includes(event.name)) round.executedTools.push(event.name);
+      if (round && ran && !round.executedTools.includes(event.name))
+        round.executedTools.push(event.name);
     }
   }
 }

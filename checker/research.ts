@@ -3,9 +3,9 @@ import { agentOf, type Board, type BoardAgent } from "./board";
 import { type Invariant, type NumberedEvent, unless } from "./types";
 
 /**
- * If hosted tools cannot be combined with functions, a coordination round starts with a research call:
- * a call that has only hosted tools. It makes no decision and causes no nudge. No other call of such an
- * agent has hosted tools and functions.
+ * If hosted tools cannot be combined with functions, a coordination round starts with a research
+ * call: a call that has only hosted tools. It makes no decision and causes no nudge. No other call
+ * of such an agent has hosted tools and functions.
  */
 export const research: Invariant = {
   id: "research",
@@ -48,7 +48,10 @@ const hasFunctions = ({ purpose }: EventOf<"call.started">, agent: BoardAgent): 
   purpose !== "presentation" ||
   agent.rules.tools.length + (agent.rules.tool_servers ?? []).length > 0;
 
-function endViolations(event: EventOf<"call.completed">, next: NumberedEvent | undefined): string[] {
+function endViolations(
+  event: EventOf<"call.completed">,
+  next: NumberedEvent | undefined,
+): string[] {
   const nextType = next && "agent" in next && next.agent === event.agent ? next.type : null;
   return [
     ...unless(
@@ -63,8 +66,8 @@ function endViolations(event: EventOf<"call.completed">, next: NumberedEvent | u
 }
 
 /**
- * The agent's events that may follow a research call: newer answers, the next call, the failure of the
- * round after a withheld reply, or an event that ends the round.
+ * The agent's events that may follow a research call: newer answers, the next call, the failure of
+ * the round after a withheld reply, or an event that ends the round.
  */
 const ALLOWED_NEXT: readonly string[] = [
   ...[

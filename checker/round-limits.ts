@@ -14,7 +14,9 @@ const OLD_CALLS = 50;
 const WARNED_AT = 3;
 const MINUTE = 60_000;
 
-/** Whether the log is of an older session, whose calls do not state the remainder of their round. */
+/**
+ * Whether the log is of an older session, whose calls do not state the remainder of their round.
+ */
 export const isOld = ({ rules }: Board): boolean => rules?.max_calls_per_round === undefined;
 
 /** Maximum number of calls in a round that may use tools. */
@@ -28,8 +30,8 @@ export const effectsOf = ({ rules }: Board): number =>
   Math.min(16_000, Math.max(1_000, 400 * (rules?.agents.length ?? 0)));
 
 /**
- * Times of a round: when the agent is warned, when its calls can only decide, and when the round must
- * end.
+ * Times of a round: when the agent is warned, when its calls can only decide, and when the round
+ * must end.
  */
 type Clock = { warnAt: number; decideAt: number; endAt: number };
 const NO_LIMIT: Clock = { warnAt: Infinity, decideAt: Infinity, endAt: Infinity };
@@ -96,7 +98,11 @@ export const roundLimits: Invariant = {
   }),
 };
 
-function remainderViolations(event: EventOf<"call.started">, board: Board, agent: BoardAgent): string[] {
+function remainderViolations(
+  event: EventOf<"call.started">,
+  board: Board,
+  agent: BoardAgent,
+): string[] {
   const expected = event.compacts ? null : remainderFor(event, board, agent);
   const stated = event.limit ?? null;
   const isLast = stated !== null && (stated.calls_left === 0 || stated.seconds_left === 0);
@@ -131,8 +137,10 @@ function callsInTurn(board: Board): number {
     board.effects -
     requested -
     RESERVED_PER_AGENT * (board.rules?.agents.length ?? 0);
-  const working = board.settled ? 1 : liveOf(board).filter(({ vote }) => vote === null).length;
-  return Math.ceil(remaining / (2 * Math.max(1, working)));
+  const workingAgents = board.settled
+    ? 1
+    : liveOf(board).filter(({ vote }) => vote === null).length;
+  return Math.ceil(remaining / (2 * Math.max(1, workingAgents)));
 }
 
 /** Calls and seconds that are left; `undefined` if there are enough. */
@@ -155,7 +163,8 @@ function remainderFor(
     seconds: isWarned ? Math.ceil(ms / 1_000) : undefined,
   };
   const isOver = remainder.calls === 0 || remainder.seconds === 0;
-  return isOver || (completedCalls > 0 && (remainder.calls !== undefined || remainder.seconds !== undefined))
+  return isOver ||
+    (completedCalls > 0 && (remainder.calls !== undefined || remainder.seconds !== undefined))
     ? remainder
     : null;
 }

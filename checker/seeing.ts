@@ -34,12 +34,14 @@ export const undisturbedFirstRounds: Invariant = {
   id: "I7",
   watch: () => {
     let previous: NumberedEvent | null = null;
-    /** Agents without an answer whose call was cancelled, and the time. Their round must end then. */
+    /**
+     * Agents without an answer whose call was cancelled, and the time. Their round must end then.
+     */
     const cut = new Map<string, number>();
     return {
       see: ({ event, board }) => {
         if (event.type === "stream.delta") return [];
-        const wrong = [
+        const violations = [
           ...continuesAfterCut(cut, event),
           ...disturbances({ event, board }, previous),
         ];
@@ -52,7 +54,7 @@ export const undisturbedFirstRounds: Invariant = {
         )
           cut.set(event.agent, event.at);
         previous = event;
-        return wrong;
+        return violations;
       },
     };
   },
@@ -106,7 +108,9 @@ function disturbances(
   ];
 }
 
-/** An agent is shown existing answers: the newest answer of each author, and no answer is missing. */
+/**
+ * An agent is shown existing answers: the newest answer of each author, and no answer is missing.
+ */
 export const shownAnswers: Invariant = {
   id: "shown",
   watch: () => ({
@@ -147,8 +151,8 @@ function labelViolations(board: Board, labels: readonly string[]): string[] {
 }
 
 /**
- * An injection happens only while no call or tool of its agent runs, and in the stated form. The number
- * of injections with tool results is limited.
+ * An injection happens only while no call or tool of its agent runs, and in the stated form. The
+ * number of injections with tool results is limited.
  */
 export const injections: Invariant = {
   id: "injections",

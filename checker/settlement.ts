@@ -8,8 +8,8 @@ export const settlement: Invariant = {
   id: "I6",
   watch: () => {
     /**
-     * Evidence against an end by budget, from before the partial texts that become answers at the end.
-     * `null` if the previous event was no partial text.
+     * Evidence against an end by budget, from before the partial texts that become answers at the
+     * end. `null` if the previous event was no partial text.
      */
     let earlierEvidence: string[] | null = null;
     let wasCut = false;
@@ -26,7 +26,8 @@ export const settlement: Invariant = {
         }
         const isPartialText = event.type === "answer.submitted" && event.origin === "partial";
         wasCut =
-          (event.type === "call.failed" && event.class === "cancelled") || (isPartialText && wasCut);
+          (event.type === "call.failed" && event.class === "cancelled") ||
+          (isPartialText && wasCut);
         earlierEvidence = isPartialText ? (earlierEvidence ?? unfoundedBudgetEnd(board)) : null;
         return overdueEnd(moment);
       },
@@ -38,12 +39,12 @@ export const settlement: Invariant = {
 function unfoundedBudgetEnd(board: Board): string[] {
   const live = liveOf(board);
   const waiting = live.filter((agent) => isShort(board, agent));
-  const done = live.filter(({ vote, round }) => vote !== null || round === null);
+  const idle = live.filter(({ vote, round }) => vote !== null || round === null);
   return [
     ...unless(isCapped(board), "ended by budget although the turn has no cap"),
     ...unless(waiting.length > 0, "ended by budget although no call waits for it"),
     ...unless(
-      live.every((agent) => waiting.includes(agent) || done.includes(agent)),
+      live.every((agent) => waiting.includes(agent) || idle.includes(agent)),
       "ended by budget although an agent can continue",
     ),
   ];

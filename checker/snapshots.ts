@@ -6,12 +6,12 @@ import { type Invariant, unless, type Workspace } from "./types";
 type Text = EventOf<"answer.submitted" | "presentation.completed">;
 
 /**
- * I10: an answer or a final text has the right files. If a tool of the round changed a file, they are
- * the files of the agent's workspace. Otherwise they are the files of the author's previous answer,
- * or of the start of the turn. A presenter that changed nothing keeps the files with which it started,
- * also if its answer replaces its text. The log states which files these are, whether the round
- * emptied the workspace, which files an answer omits, and how many files remain. An agent without a
- * workspace has no files.
+ * I10: an answer or a final text has the right files. If a tool of the round changed a file, they
+ * are the files of the agent's workspace. Otherwise they are the files of the author's previous
+ * answer, or of the start of the turn. A presenter that changed nothing keeps the files with which
+ * it started, also if its answer replaces its text. The log states which files these are, whether
+ * the round emptied the workspace, which files an answer omits, and how many files remain. An agent
+ * without a workspace has no files.
  */
 export const snapshots: Invariant = {
   id: "I10",
@@ -42,7 +42,11 @@ const isStoredAsFile = (event: Text): boolean =>
   event.type === "presentation.completed" && event.text_file !== undefined;
 
 /** `known`: the recorded workspace. `undefined` without records, `null` if it is unknown. */
-function fileViolations(event: Text, previous: string, known: Workspace | null | undefined): string[] {
+function fileViolations(
+  event: Text,
+  previous: string,
+  known: Workspace | null | undefined,
+): string[] {
   const isReused =
     event.type === "presentation.completed" && event.source === "answer" && event.fallback === null;
   if (known === undefined && !isReused)

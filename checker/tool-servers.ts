@@ -11,8 +11,8 @@ const callOf = ({ turn, attempt, agent, round, tool_call }: ToolCallId): string 
   `${turn} ${attempt} ${agent} ${round} ${tool_call}`;
 
 /**
- * I8: a call that must not be repeated reaches its server at most once. Every call was logged before
- * it reached its server.
+ * I8: a call that must not be repeated reaches its server at most once. Every call was logged
+ * before it reached its server.
  */
 export const atMostOnce: Invariant = {
   id: "I8",
@@ -64,7 +64,9 @@ export const unknownOnlyIfCut: Invariant = {
   id: "I8-unknown",
   watch: ({ tools, diedAfter }) => {
     const startedAt = new Map<string, number>();
-    /** Unknown calls that were not interrupted, unless an event at the same time ends their round. */
+    /**
+     * Unknown calls that were not interrupted, unless an event at the same time ends their round.
+     */
     let suspects: EventOf<"tool.unknown">[] = [];
     const wasAnswered = (event: EventOf<"tool.unknown">, at: number): boolean => {
       const reached = tools?.findLast((call) => callOf(call) === callOf(event));
@@ -108,8 +110,8 @@ const ENDS_ROUND: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * I9: every try of a call has the same key, so that the server does the work once. No two calls share
- * a key.
+ * I9: every try of a call has the same key, so that the server does the work once. No two calls
+ * share a key.
  */
 export const oneKey: Invariant = {
   id: "I9",

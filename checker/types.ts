@@ -2,8 +2,8 @@ import type { SessionEvent } from "../src/protocol/events";
 import type { Board } from "./board";
 
 /**
- * A numbered log entry. Events that clients receive have the same form, so the checker can read them
- * too.
+ * A numbered log entry. Events that clients receive have the same form, so the checker can read
+ * them too.
  */
 export type NumberedEvent = SessionEvent & { sequence_number: number };
 
@@ -25,9 +25,9 @@ export type ReachedTool = {
 
 /**
  * The workspace of an agent at an answer or presentation. `files`: number of its files. `changed`:
- * whether a tool of the round wrote, moved or deleted a file. `kept`: number of files that remain if
- * nothing was changed. `leftOut`: files of the author's previous answer that are missing, although no
- * tool deleted them.
+ * whether a tool of the round wrote, moved or deleted a file. `kept`: number of files that remain
+ * if nothing was changed. `leftOut`: files of the author's previous answer that are missing,
+ * although no tool deleted them.
  */
 export type Workspace = {
   files: number;
@@ -69,8 +69,8 @@ export type Violation = { invariant: string; sequence_number: number; sentence: 
 export type Moment = { event: NumberedEvent; board: Board; next: NumberedEvent | undefined };
 
 /**
- * Receives each moment in order and returns sentences about violations. A watcher is created for each
- * log, so it may have state.
+ * Receives each moment in order and returns sentences about violations. A watcher is created for
+ * each log, so it may have state.
  */
 export type Watcher = {
   see(moment: Moment): readonly string[];

@@ -10,8 +10,8 @@ import {
 import { type Invariant, type Moment, unless } from "./types";
 
 /**
- * I5: a vote is for the newest answer of an agent. The voter was shown every newest answer, and has at
- * most one valid vote.
+ * I5: a vote is for the newest answer of an agent. The voter was shown every newest answer, and has
+ * at most one valid vote.
  */
 export const votes: Invariant = {
   id: "I5",
@@ -124,9 +124,9 @@ export const recount: Invariant = {
 type Recount = { label: string | null; tally: Record<string, number>; tie: boolean };
 
 /**
- * Counts the valid votes. If there are none, counts each agent's last vote, for answers that are still
- * the newest of their author. If there are none either, the winner is the answer of `unvotedWinner`.
- * If several answers have the most votes, the earliest answer wins.
+ * Counts the valid votes. If there are none, counts each agent's last vote, for answers that are
+ * still the newest of their author. If there are none either, the winner is the answer of
+ * `unvotedWinner`. If several answers have the most votes, the earliest answer wins.
  */
 function recountOf(board: Board): Recount {
   const existing = newestAnswers(board);
@@ -147,8 +147,8 @@ function recountOf(board: Board): Recount {
 }
 
 /**
- * The winner without votes: the newest complete answer. If all answers are partial texts, the longest
- * answer wins; answers with files have priority. Of equally long answers, the first wins.
+ * The winner without votes: the newest complete answer. If all answers are partial texts, the
+ * longest answer wins; answers with files have priority. Of equally long answers, the first wins.
  */
 function unvotedWinner(existing: readonly BoardAnswer[]): BoardAnswer | undefined {
   const complete = existing.filter(({ isPartial }) => !isPartial);

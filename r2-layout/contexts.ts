@@ -16,12 +16,12 @@ const blobsPrefix = (place: VersionPlace): string => `${versionPrefix(place)}blo
 const packsPrefix = (place: VersionPlace): string => `${versionPrefix(place)}packs/`;
 const placesKey = (place: VersionPlace): string => `${versionPrefix(place)}packs.json`;
 const manifestKey = (place: VersionPlace): string => `${versionPrefix(place)}manifest.json`;
-const pieceKey = (place: VersionPlace, nth: number): string =>
-  `${versionPrefix(place)}upload/${String(nth).padStart(6, "0")}`;
+const pieceKey = (place: VersionPlace, index: number): string =>
+  `${versionPrefix(place)}upload/${String(index).padStart(6, "0")}`;
 
 /**
- * Writes only if the object does not exist. If the object exists, R2 returns `null`. Its contents are
- * then the same, because the key contains the hash of the contents.
+ * Writes only if the object does not exist. If the object exists, R2 returns `null`. Its contents
+ * are then the same, because the key contains the hash of the contents.
  */
 const IF_NEW = { onlyIf: { etagDoesNotMatch: "*" } } as const;
 
@@ -49,15 +49,15 @@ export class ContextFiles {
 
   /** The hashes of all blobs that are separate objects. */
   async blobs(place: VersionPlace): Promise<Set<string>> {
-    const found = new Set<string>();
+    const hashes = new Set<string>();
     for await (const names of this.#names(blobsPrefix(place)))
-      for (const name of names) found.add(name);
-    return found;
+      for (const name of names) hashes.add(name);
+    return hashes;
   }
 
   /**
-   * Writes a pack: several contents in one object. `hash` is the hash of the whole pack. The index is
-   * written last, because it marks the pack as complete.
+   * Writes a pack: several contents in one object. `hash` is the hash of the whole pack. The index
+   * is written last, because it marks the pack as complete.
    */
   async putPack(
     place: VersionPlace,
@@ -73,14 +73,14 @@ export class ContextFiles {
   /** The index of each pack of this version. */
   async packIndexes(place: VersionPlace): Promise<{ pack: string; text: string }[]> {
     const prefix = packsPrefix(place);
-    const found: { pack: string; text: string }[] = [];
+    const indexes: { pack: string; text: string }[] = [];
     for await (const names of this.#names(prefix)) {
       for (const name of names.filter((key) => key.endsWith(INDEX))) {
         const text = await (await this.#bucket.get(prefix + name))?.text();
-        if (text !== undefined) found.push({ pack: name.slice(0, -INDEX.length), text });
+        if (text !== undefined) indexes.push({ pack: name.slice(0, -INDEX.length), text });
       }
     }
-    return found;
+    return indexes;
   }
 
   /** Reads a pack or a range of it; `null` if the pack is missing. */
@@ -89,8 +89,8 @@ export class ContextFiles {
     hash: string,
     range?: { offset: number; length: number },
   ): Promise<Uint8Array<ArrayBuffer> | null> {
-    const found = await this.#bucket.get(packsPrefix(place) + hash, range && { range });
-    return found && new Uint8Array(await found.arrayBuffer());
+    const object = await this.#bucket.get(packsPrefix(place) + hash, range && { range });
+    return object && new Uint8Array(await object.arrayBuffer());
   }
 
   /** Writes the positions of packed contents. Only the first write of a version has an effect. */
@@ -105,8 +105,8 @@ export class ContextFiles {
 
   /** Reads a blob; `null` if it is missing. */
   async blob(place: VersionPlace, hash: string): Promise<Uint8Array<ArrayBuffer> | null> {
-    const found = await this.#bucket.get(blobsPrefix(place) + hash);
-    return found && new Uint8Array(await found.arrayBuffer());
+    const object = await this.#bucket.get(blobsPrefix(place) + hash);
+    return object && new Uint8Array(await object.arrayBuffer());
   }
 
   /** A blob as a stream; `null` if it is missing. */
@@ -114,7 +114,9 @@ export class ContextFiles {
     return (await this.#bucket.get(blobsPrefix(place) + hash))?.body ?? null;
   }
 
-  /** Writes the manifest of a version. If the version has a manifest already, returns that manifest. */
+  /**
+   * Writes the manifest of a version. If the version has a manifest already, returns that manifest.
+   */
   async putManifest(place: VersionPlace, text: string): Promise<string> {
     const key = manifestKey(place);
     if ((await this.#bucket.put(key, text, IF_NEW)) !== null) return text;
@@ -127,20 +129,20 @@ export class ContextFiles {
   }
 
   /** Writes a piece of an archive. Pieces are numbered from 0. */
-  async putPiece(place: VersionPlace, nth: number, bytes: Uint8Array): Promise<void> {
-    await this.#bucket.put(pieceKey(place, nth), bytes);
+  async putPiece(place: VersionPlace, index: number, bytes: Uint8Array): Promise<void> {
+    await this.#bucket.put(pieceKey(place, index), bytes);
   }
 
   /** Reads a piece of an archive. Throws if the piece is missing. */
-  async piece(place: VersionPlace, nth: number): Promise<Uint8Array> {
-    const found = await this.#bucket.get(pieceKey(place, nth));
-    if (!found) throw new Error("A part of an upload is missing.");
-    return new Uint8Array(await found.arrayBuffer());
+  async piece(place: VersionPlace, index: number): Promise<Uint8Array> {
+    const object = await this.#bucket.get(pieceKey(place, index));
+    if (!object) throw new Error("A part of an upload is missing.");
+    return new Uint8Array(await object.arrayBuffer());
   }
 
   /** Erases the first `count` pieces of an archive. */
   async erasePieces(place: VersionPlace, count: number): Promise<void> {
-    const keys = Array.from({ length: count }, (_, nth) => pieceKey(place, nth));
+    const keys = Array.from({ length: count }, (_, index) => pieceKey(place, index));
     if (keys.length > 0) await this.#bucket.delete(keys);
   }
 

@@ -3,14 +3,16 @@ import type { Bucket } from "./bucket";
 import type { FileBucket } from "./session-files";
 
 /**
- * Bytes that are written before other requests run. While `workerd` writes a large body, it answers no
- * other request: `/healthz` waited 300 ms for one write of 7 MB, and less than 100 ms with pieces.
+ * Bytes that are written before other requests run. While `workerd` writes a large body, it answers
+ * no other request: `/healthz` waited 300 ms for one write of 7 MB, and less than 100 ms with
+ * pieces.
  */
 const PIECE_BYTES = 128 * 1024;
 
 /**
- * Writes like `bucket.put`, but a large value in pieces. Other requests run between the pieces. Works
- * only in `workerd`: R2 must know the length of a stream, and only `workerd` has `FixedLengthStream`.
+ * Writes like `bucket.put`, but a large value in pieces. Other requests run between the pieces.
+ * Works only in `workerd`: R2 must know the length of a stream, and only `workerd` has
+ * `FixedLengthStream`.
  */
 export async function pacedPut(
   bucket: Pick<Bucket, "put">,

@@ -23,8 +23,8 @@ export const sessionPrefix = (tenant: string, session: string): string =>
   `tenants/${tenant}/sessions/${session}/`;
 
 /**
- * Writes only if the object does not exist. If the object exists, R2 returns `null`. Its contents are
- * then the same, because each key belongs to one content.
+ * Writes only if the object does not exist. If the object exists, R2 returns `null`. Its contents
+ * are then the same, because each key belongs to one content.
  */
 const IF_NEW = { onlyIf: { etagDoesNotMatch: "*" } } as const;
 
@@ -32,8 +32,8 @@ const IF_NEW = { onlyIf: { etagDoesNotMatch: "*" } } as const;
 export type SessionObjects = Pick<SessionFiles, keyof SessionFiles>;
 
 /**
- * Reads and writes a session's files in R2: blobs by SHA-256, packs, manifests of snapshots, and tool
- * results. An existing object is never replaced. So a write can be repeated after a crash.
+ * Reads and writes a session's files in R2: blobs by SHA-256, packs, manifests of snapshots, and
+ * tool results. An existing object is never replaced. So a write can be repeated after a crash.
  */
 export class SessionFiles {
   readonly #bucket: FileBucket;
@@ -90,8 +90,8 @@ export class SessionFiles {
   #pack = (hash: string): string => `${this.#prefix}packs/${hash}`;
 
   async #read(key: string, range?: Range): Promise<Uint8Array<ArrayBuffer> | null> {
-    const found = await this.#bucket.get(key, range && { range });
-    return found && new Uint8Array(await found.arrayBuffer());
+    const object = await this.#bucket.get(key, range && { range });
+    return object && new Uint8Array(await object.arrayBuffer());
   }
 }
 

@@ -3,7 +3,7 @@ import { readAgentTools } from "./agent-tools";
 import { readBackend } from "./backend";
 import type { ConfigContext } from "./context";
 import { checkKeys } from "./check-keys";
-import { asSection, below, read, type Section, slipOf, text } from "./fields";
+import { asSection, subsection, read, type Section, slipOf, text } from "./fields";
 import { AGENT_KEYS } from "./known-keys";
 import { MAX_AGENTS, MAX_ID_CHARS, MAX_TEXT_CHARS } from "./config-limits";
 import { readSensitivity } from "./team-settings";
@@ -22,8 +22,8 @@ const ID = new RegExp(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,${MAX_ID_CHARS - 1}}$`);
 const WHOLE_NUMBER = /^(0|[1-9][0-9]*)$/;
 
 /**
- * Settings of the team that apply to each agent. `hasVotes`: whether a team of this size answers and
- * votes; otherwise its agent only presents.
+ * Settings of the team that apply to each agent. `hasVotes`: whether a team of this size answers
+ * and votes; otherwise its agent only presents.
  */
 type TeamDefaults = {
   sensitivity: TeamAgent["votingSensitivity"];
@@ -32,7 +32,11 @@ type TeamDefaults = {
 };
 
 /** Reads the key `agents`, or `agent` for a single agent. Keeps the order of the config. */
-export function readAgents(root: Section, team: TeamDefaults, context: ConfigContext): AgentAndRules[] {
+export function readAgents(
+  root: Section,
+  team: TeamDefaults,
+  context: ConfigContext,
+): AgentAndRules[] {
   const sections = agentSections(root);
   const someAgentAsks = sections.some(({ values }) => asksForFiles(values.get("backend")));
   const files = { ...team.files, asksForFiles: team.files.asksForFiles && !someAgentAsks };
@@ -56,7 +60,7 @@ function agentSections(root: Section): Section[] {
     );
     return [];
   }
-  if (entries === undefined) return [below(root, "agent")];
+  if (entries === undefined) return [subsection(root, "agent")];
   if (!Array.isArray(entries)) {
     findings.error(
       "wrong_type",

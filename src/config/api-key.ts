@@ -37,8 +37,8 @@ function isLiteralKey(keyText: string): boolean {
 }
 
 /**
- * Whether the text is the name of a variable: upper-case words, joined by underscores. No provider's
- * key has this form.
+ * Whether the text is the name of a variable: upper-case words, joined by underscores. No
+ * provider's key has this form.
  */
 const isVariableName = (keyText: string): boolean =>
   /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(keyText) || KEY_NAMES.includes(keyText.toUpperCase());
@@ -52,11 +52,12 @@ function refuseVariableName(
   keyText: string,
   { host }: KeyPlace,
 ): Backend["key"] {
-  const known = KEY_NAMES.find((name) => name === keyText.toUpperCase()) ?? host.keyNames[0];
+  const suggestedName =
+    KEY_NAMES.find((name) => name === keyText.toUpperCase()) ?? host.keyNames[0];
   const advice =
-    known === undefined
+    suggestedName === undefined
       ? "Write the key itself."
-      : `To use the operator's key, write \`\${${known}}\`.`;
+      : `To use the operator's key, write \`\${${suggestedName}}\`.`;
   findings.error(
     "wrong_type",
     [...path, "api_key"],
@@ -65,7 +66,9 @@ function refuseVariableName(
   return { from: "none" };
 }
 
-/** A key in the config is stored only encrypted. If the service cannot encrypt it, it is refused. */
+/**
+ * A key in the config is stored only encrypted. If the service cannot encrypt it, it is refused.
+ */
 function literalKey(
   { path, findings }: Section,
   value: string,
@@ -74,7 +77,8 @@ function literalKey(
   if (literalKeyProblem !== undefined) {
     const alternative =
       host.keyNames.length > 0 ? ` Or name the operator's key: ${example(host)}.` : "";
-    const say = () => `The service cannot store this key safely: ${literalKeyProblem}${alternative}`;
+    const say = () =>
+      `The service cannot store this key safely: ${literalKeyProblem}${alternative}`;
     const place = { path: [...path, "api_key"], target: "value", subject: "api_key" } as const;
     findings.refuse({ need: "SEALING_KEYS", code: "key_not_kept", ...place, say });
   }
@@ -82,16 +86,14 @@ function literalKey(
 }
 
 /** The operator's key for the host. Reports a missing key, unless the host needs no key. */
-function keyOfHost(
-  backend: Section,
-  { host, baseUrl, context }: KeyPlace,
-): Backend["key"] {
+function keyOfHost(backend: Section, { host, baseUrl, context }: KeyPlace): Backend["key"] {
   const bound = host.keyNames.filter((name) => mayReceiveKey(name, baseUrl, context.variables));
   const name = bound.find((candidate) => context.storedKeys.includes(candidate));
   if (name !== undefined) return { from: "stored", name };
   const { origin } = new URL(baseUrl);
   if (host.keyOptional && !host.origins.includes(origin)) return { from: "none" };
-  const missingName = bound[0] ?? (host.endpointVariable === undefined ? undefined : host.keyNames[0]);
+  const missingName =
+    bound[0] ?? (host.endpointVariable === undefined ? undefined : host.keyNames[0]);
   if (missingName === undefined) {
     const [suggestion] = findHost(baseUrl).keyNames.filter((name) =>
       mayReceiveKey(name, baseUrl, context.variables),
@@ -131,8 +133,8 @@ function namedKey(
   const keyPath = [...path, "api_key"];
   const { origin } = new URL(baseUrl);
   if (!KEY_NAMES.includes(name)) {
-    const known = host.keyNames[0];
-    const hint = known ? ` The key for ${origin} is \${${known}}.` : "";
+    const hostKey = host.keyNames[0];
+    const hint = hostKey ? ` The key for ${origin} is \${${hostKey}}.` : "";
     findings.error("key_unknown", keyPath, `\${${name}} is not a key of the operator.${hint}`);
   } else if (!mayReceiveKey(name, baseUrl, context.variables)) {
     const origins =

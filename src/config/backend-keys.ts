@@ -10,7 +10,9 @@ import { keysOf } from "./setting";
 const NO_PERMISSION_PROMPTS = "a run never asks for permission";
 const KNOWN_PROVIDER = "the service derives the provider from `base_url`";
 
-/** Keys for endpoints with a dated API version. Only backend types with such endpoints accept them. */
+/**
+ * Keys for endpoints with a dated API version. Only backend types with such endpoints accept them.
+ */
 export const VERSIONED_KEYS = [
   "api_version",
   "azure_endpoint",

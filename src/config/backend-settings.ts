@@ -17,8 +17,8 @@ const MODEL: Kind<string> = {
 };
 
 /**
- * A variable in braces, or a literal key that does not look like a variable. `api-key.ts` checks the
- * same form.
+ * A variable in braces, or a literal key that does not look like a variable. `api-key.ts` checks
+ * the same form.
  */
 const KEY_TEXT = "^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$|^(?!\\$[A-Za-z_]|.*\\$\\{)[!-~]+$";
 const KEY: Kind<string> = {

@@ -35,8 +35,8 @@ type BackendAndRules = {
 const PARAM_KEYS = [...ALL_PARAMS, ...OTHER_TYPES_KEYS];
 
 /**
- * Reads a `backend` section. Returns `null` if an error makes it unusable. `offersFunctions`: whether
- * the agent answers and votes by calling functions.
+ * Reads a `backend` section. Returns `null` if an error makes it unusable. `offersFunctions`:
+ * whether the agent answers and votes by calling functions.
  */
 export function readBackend(
   section: Section,
@@ -130,8 +130,8 @@ function readModel(section: Section, { versions, model: defaultModel }: ServedTy
 }
 
 /**
- * Returns the host whose prices apply. A known host at the address sets the price, regardless of the
- * backend type. An unknown host only forwards requests to the type's host.
+ * Returns the host whose prices apply. A known host at the address sets the price, regardless of
+ * the backend type. An unknown host only forwards requests to the type's host.
  */
 function sellerOf(host: Host, baseUrl: string): Host {
   const addressed = findHost(baseUrl);
@@ -172,7 +172,8 @@ function checkModelName(
 }
 
 /** A model name without its vendor prefix and its date. */
-const withoutVendorAndDate = (model: string): string => model.replace(/^[^/]*\//, "").replace(DATED, "");
+const withoutVendorAndDate = (model: string): string =>
+  model.replace(/^[^/]*\//, "").replace(DATED, "");
 
 /** The model that the user probably means; `null` if no known name is close, or several are. */
 function intendedModel(model: string, models: readonly string[]): string | null {

@@ -12,14 +12,15 @@ import {
 import { MAX_PROBLEMS } from "./config-limits";
 import { nearest } from "./nearest";
 import { NEED_IDS, type NeedId } from "./needs";
-import { cut } from "./problems";
+import { shortQuote } from "./problems";
 import { needsOfValue } from "./value-needs";
 import { ALL_PARAMS } from "../providers/format-params";
 import { BACKEND_KEYS } from "./backend-keys";
 
 /**
  * Checks every key of a section. A key is used, ignored with a warning, refused as unsupported, or
- * unknown. `params` are further valid keys, the parameters of wire formats; `params.ts` checks them.
+ * unknown. `params` are further valid keys, the parameters of wire formats; `params.ts` checks
+ * them.
  */
 export function checkKeys(section: Section, rules: KeyRules, params: readonly string[] = []): void {
   for (const [key, value] of section.values) {
@@ -56,7 +57,12 @@ function checkKey(section: Section, rules: KeyRules, { key, value, params }: Key
   if (need) return refuseKey(section, rules, { key, value, need });
   const ignored = Object.entries(rules.ignored).find(([pattern]) => matches(pattern, key));
   if (ignored)
-    return findings.warn("no_effect", at, `\`${cut(key)}\` is ignored: ${ignored[1]}.`, "key");
+    return findings.warn(
+      "no_effect",
+      at,
+      `\`${shortQuote(key)}\` is ignored: ${ignored[1]}.`,
+      "key",
+    );
   const detail = unknownDetail(rules, { key, value, params });
   if (detail !== null) findings.error("unknown_key", at, detail, "key");
 }
@@ -80,12 +86,12 @@ function refuseKey(
     return findings.warn(
       "no_effect",
       at,
-      `\`${cut(key)}\` is ignored: it has no effect without \`${setting}\`.`,
+      `\`${shortQuote(key)}\` is ignored: it has no effect without \`${setting}\`.`,
       "key",
     );
   }
   if (!refuseOffWord(section, at, value))
-    findings.refuse({ need, path: at, subject: `\`${cut(key)}\`` });
+    findings.refuse({ need, path: at, subject: `\`${shortQuote(key)}\`` });
 }
 
 /**
@@ -121,15 +127,15 @@ function isOff(value: unknown): boolean {
 }
 
 /**
- * The error message for a key in no list. `null` if the list may be incomplete and the key resembles
- * no known key.
+ * The error message for a key in no list. `null` if the list may be incomplete and the key
+ * resembles no known key.
  */
 function unknownDetail(rules: KeyRules, { key, params }: KeyEntry): string | null {
   // Text copied from web pages often has such spaces. YAML treats them as letters.
   if (key.startsWith("\u00a0"))
-    return `There is a non-breaking space before \`${cut(key)}\`: replace it with a plain space.`;
+    return `There is a non-breaking space before \`${shortQuote(key)}\`: replace it with a plain space.`;
   const place = placeOfKey(key, rules);
-  if (place) return `\`${cut(key)}\` is not a key of this section: move it ${place}.`;
+  if (place) return `\`${shortQuote(key)}\` is not a key of this section: move it ${place}.`;
   const words = [
     ...rules.served,
     ...params,
@@ -143,7 +149,7 @@ function unknownDetail(rules: KeyRules, { key, params }: KeyEntry): string | nul
   );
   if (rules.isIncomplete && !meant) return null;
   const hint = rules.unknownKeyHint ?? `Known keys: ${[...rules.served].sort().join(", ")}.`;
-  return `Unknown key \`${cut(key)}\`. ${meant ? `Did you mean \`${meant}\`?` : hint}`;
+  return `Unknown key \`${shortQuote(key)}\`. ${meant ? `Did you mean \`${meant}\`?` : hint}`;
 }
 
 /** The sections with their keys, for the message "move it …". The likeliest section is first. */

@@ -17,8 +17,8 @@ export const MAX_YAML_TOKENS = 50_000;
  */
 export const MAX_INDENT = 200;
 /**
- * Aliases that are resolved in a document. The limit allows shared settings, but prevents that nested
- * aliases expand to an exponential size.
+ * Aliases that are resolved in a document. The limit allows shared settings, but prevents that
+ * nested aliases expand to an exponential size.
  */
 export const MAX_ALIASES = 50;
 /** Problems reported per config. */

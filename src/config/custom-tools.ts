@@ -13,8 +13,8 @@ import { PYTHON_TOOL_KEYS, REGISTERED_TOOL_KEYS } from "./known-keys";
 import { MAX_CUSTOM_TOOLS } from "./config-limits";
 import { nearest } from "./nearest";
 import type { NeedId } from "./needs";
-import { cut } from "./problems";
-import { type Entry, entriesOf, quoted } from "./value-needs";
+import { shortQuote } from "./problems";
+import { type Entry, entriesOf, toQuote } from "./value-needs";
 
 /**
  * Reads `custom_tools` of a backend section. An entry is an HTTP tool or the name of a registered
@@ -66,7 +66,7 @@ function readTool(section: Section, entry: Entry, state: ReadState): void {
   section.findings.refuse({
     need: "http_tools",
     path: [...section.path, "custom_tools"],
-    subject: quoted(entry.name),
+    subject: toQuote(entry.name),
   });
   if (!isFreeName(entry, state.tools)) return;
   if (values.has("url")) addHttpTool(entry, state);
@@ -94,12 +94,16 @@ function addRegistered({ name, section }: Entry, { tools }: ReadState): void {
   const hint = meant
     ? `Did you mean \`${meant}\`?`
     : `Available: ${names.join(", ")}. A tool over HTTP needs a \`url\`.`;
-  section.findings.error("unknown_key", section.path, `Unknown tool \`${cut(name)}\`. ${hint}`);
+  section.findings.error(
+    "unknown_key",
+    section.path,
+    `Unknown tool \`${shortQuote(name)}\`. ${hint}`,
+  );
 }
 
 /**
- * Names that no custom tool may have: coordination tools, file tools and tools for commands. They are
- * reserved also for an agent without files, because a config may later give it files.
+ * Names that no custom tool may have: coordination tools, file tools and tools for commands. They
+ * are reserved also for an agent without files, because a config may later give it files.
  */
 const RESERVED_NAMES = new Set<string>([
   ...WORKFLOW_TOOLS,
@@ -128,8 +132,8 @@ function isFreeName({ name, section: { findings, path } }: Entry, { rules }: Cus
 }
 
 /**
- * Whether the entry is a Python tool: it has no `url`, but a key of MassGen's Python tools. They are
- * Python functions in a file.
+ * Whether the entry is a Python tool: it has no `url`, but a key of MassGen's Python tools. They
+ * are Python functions in a file.
  */
 const isPython = ({ section: { values } }: Entry): boolean =>
   !values.has("url") && ["path", "function", "category"].some((key) => values.has(key));
@@ -145,7 +149,7 @@ const MEDIA_GENERATOR = /_multimodal_tools\/.*_generation/;
 function refusePython({ path, findings }: Section, { name, section }: Entry): void {
   const file = String(section.values.get("path") ?? "");
   const need = NEEDS_BY_FOLDER.find(([pattern]) => pattern.test(file))?.[1] ?? "python_custom_tool";
-  const place = { path: [...path, "custom_tools"], subject: quoted(name) };
+  const place = { path: [...path, "custom_tools"], subject: toQuote(name) };
   findings.refuse({ need, ...place });
   if (MEDIA_GENERATOR.test(file)) findings.refuse({ need: "media_generation", ...place });
   checkKeys(section, PYTHON_TOOL_KEYS);

@@ -5,14 +5,14 @@ import { checkBaseUrl } from "./base-url";
 import { read, type Section, text } from "./fields";
 import { VERSIONED_KEYS } from "./backend-keys";
 import { MAX_NAME_CHARS, MAX_URL_CHARS } from "./config-limits";
-import { listed } from "./needs";
+import { joinSubjects } from "./needs";
 
 /** The address of a backend. `apiVersion`: `null` for the current API, which has no date. */
 type Endpoint = { baseUrl: string; apiVersion: string | null };
 
 /**
- * Determines a backend's address: the address in the config, else the operator's, else the default of
- * the type. If there is no address, or it is not allowed, reports an error and returns `null`.
+ * Determines a backend's address: the address in the config, else the operator's, else the default
+ * of the type. If there is no address, or it is not allowed, reports an error and returns `null`.
  */
 export function readEndpoint(
   section: Section,
@@ -21,21 +21,21 @@ export function readEndpoint(
 ): Endpoint | null {
   refuseVersionedKeys(section, type);
   const apiVersion = readVersion(section, type, context.variables);
-  const found = findAddress(section, type, context.variables);
-  if (!found) return null;
-  const result = checkBaseUrl(found.address, {
+  const address = findAddress(section, type, context.variables);
+  if (!address) return null;
+  const result = checkBaseUrl(address.address, {
     allowedOrigins: [...context.allowedOrigins, ...operatorOrigins(context.variables)],
     ownOrigins: context.ownOrigins,
   });
   if (!result.ok && result.privateOrigin !== null) {
-    refusePrivate(section, found, result.privateOrigin);
+    refusePrivate(section, address, result.privateOrigin);
     return null;
   }
   if (!result.ok) {
     section.findings.error(
       "base_url_refused",
-      [...section.path, found.key],
-      `${found.source} ${result.detail}.`,
+      [...section.path, address.key],
+      `${address.source} ${result.detail}.`,
     );
     return null;
   }
@@ -52,7 +52,7 @@ function refusePrivate(
   origin: string,
 ): void {
   const say = (origins: readonly string[]) =>
-    `${source} is a private address (${listed(origins)}). An operator can allow it with ALLOWED_ORIGINS=${origins.join(",")}.`;
+    `${source} is a private address (${joinSubjects(origins)}). An operator can allow it with ALLOWED_ORIGINS=${origins.join(",")}.`;
   findings.refuse({
     need: "local_inference",
     code: "base_url_refused",
@@ -79,8 +79,8 @@ function refuseVersionedKeys(
 }
 
 /**
- * `key`: the key of the backend section that errors point to. `source`: where the address comes from,
- * as the subject of an error message.
+ * `key`: the key of the backend section that errors point to. `source`: where the address comes
+ * from, as the subject of an error message.
  */
 type FoundAddress = { address: string; key: string; source: string };
 
@@ -98,10 +98,8 @@ function findAddress(
   if (variable !== undefined && operators !== undefined)
     return { address: operators, key: "base_url", source: `The operator's ${variable}` };
   const filled = fillIn(type.baseUrl ?? `{${variable ?? ""}}`, variables);
-  if (filled.missing === null)
-    return { address: filled.text, key: "base_url", source: "base_url" };
-  const alternative =
-    filled.missing === "" ? "" : `, or let the operator set ${filled.missing}`;
+  if (filled.missing === null) return { address: filled.text, key: "base_url", source: "base_url" };
+  const alternative = filled.missing === "" ? "" : `, or let the operator set ${filled.missing}`;
   section.findings.error(
     "missing",
     [...section.path],
@@ -111,8 +109,8 @@ function findAddress(
 }
 
 /**
- * Replaces `{NAME}` in a template by the operator's variables. `missing`: the first variable that is
- * not set; `null` if all are set.
+ * Replaces `{NAME}` in a template by the operator's variables. `missing`: the first variable that
+ * is not set; `null` if all are set.
  */
 function fillIn(
   template: string,

@@ -1,4 +1,4 @@
-import { cut, type Findings, type Path } from "./problems";
+import { shortQuote, type Findings, type Path } from "./problems";
 
 /** A section of a config. Problems of its values are reported to `findings`. */
 export type Section = { path: Path; values: ReadonlyMap<string, unknown>; findings: Findings };
@@ -43,9 +43,10 @@ export function slipOf(value: unknown, wanted: Kind<unknown>["type"]): string {
   if (wanted === "string" && (typeof value === "number" || typeof value === "boolean"))
     return `; ${value} is a ${typeof value}: put it in quotes`;
   if (typeof value !== "string") return "";
-  if (wanted === "boolean" && SWITCH_WORDS.test(value)) return textHint(value, /^[tf]/i.test(value));
+  if (wanted === "boolean" && SWITCH_WORDS.test(value))
+    return textHint(value, /^[tf]/i.test(value));
   if (wanted === "number" && /^[-+]?[\d][\d_:.]*$/.test(value))
-    return textHint(cut(value), Number.isFinite(Number(value)));
+    return textHint(shortQuote(value), Number.isFinite(Number(value)));
   return "";
 }
 
@@ -54,7 +55,9 @@ const textHint = (value: string, isQuoted: boolean): string =>
     ? `; in quotes, \`${value}\` is text: remove the quotes`
     : `; in YAML, \`${value}\` is text`;
 
-/** Reports a text that means "off" (`no`, `off`, `false`). Returns whether the value is such text. */
+/**
+ * Reports a text that means "off" (`no`, `off`, `false`). Returns whether the value is such text.
+ */
 export function refuseOffWord({ findings }: Section, path: Path, value: unknown): boolean {
   if (!isOffWord(value)) return false;
   findings.error(
@@ -144,7 +147,7 @@ export const listOrMapping: Kind<unknown[] | ReadonlyMap<unknown, unknown>> = {
 };
 
 /** The section that is the value of a key. A missing or empty section has no values. */
-export function below(section: Section, key: string): Section {
+export function subsection(section: Section, key: string): Section {
   return (
     asSection(section.values.get(key), [...section.path, key], section.findings) ?? {
       ...section,
@@ -155,8 +158,8 @@ export function below(section: Section, key: string): Section {
 }
 
 /**
- * Converts a value to a section. An empty value becomes an empty section. Reports a value that is not
- * a mapping and returns `null`.
+ * Converts a value to a section. An empty value becomes an empty section. Reports a value that is
+ * not a mapping and returns `null`.
  */
 export function asSection(value: unknown, path: Path, findings: Findings): Section | null {
   if (value === undefined || value === null) return { path, values: new Map(), findings };

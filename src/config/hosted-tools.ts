@@ -44,8 +44,8 @@ export function readRequestedTools(section: Section): RequestedTool[] {
 }
 
 /**
- * Facts of a backend that decide which hosted tools it supports. `offersFunctions`: whether the agent
- * also has functions.
+ * Facts of a backend that decide which hosted tools it supports. `offersFunctions`: whether the
+ * agent also has functions.
  */
 type HostedBackend = {
   type: ServedType;
@@ -69,7 +69,8 @@ export function readHostedTools(
   place: HostedBackend,
 ): HostedTools {
   const maxUses = readSetting(section, BACKEND.maxUses);
-  if (section.values.get(BACKEND.maxUses.key) != null) warnOfUselessLimit(section, requested, place);
+  if (section.values.get(BACKEND.maxUses.key) != null)
+    warnOfUselessLimit(section, requested, place);
   const rules = requested.flatMap((tool) => {
     const problem = problemOf(tool, place);
     if (problem === null) return toRule(section, tool, { place, maxUses });
@@ -87,8 +88,8 @@ export function readHostedTools(
 }
 
 /**
- * Whether the agent needs additional research calls for its hosted tools, because the model does not
- * support the tools beside functions. Warns about the cost of these calls.
+ * Whether the agent needs additional research calls for its hosted tools, because the model does
+ * not support the tools beside functions. Warns about the cost of these calls.
  */
 function needResearchCalls(
   section: Section,
@@ -139,7 +140,9 @@ function warnOfUselessLimit(
 /** Why the backend cannot run a tool, with advice; `null` if it can. */
 function problemOf({ name }: RequestedTool, { type, host, format }: HostedBackend): string | null {
   const isAvailable = host.hostedTools[name] !== undefined;
-  const api = Object.entries(type.apis ?? {}).find(([, apiFormat]) => runsHostedTools(apiFormat))?.[0];
+  const api = Object.entries(type.apis ?? {}).find(([, apiFormat]) =>
+    runsHostedTools(apiFormat),
+  )?.[0];
   if (isAvailable && !runsHostedTools(format) && api !== undefined)
     return `for ${TOOL_LABELS[name]} by ${host.name}, write \`api: ${api}\`.`;
   if (!isAvailable || !runsHostedTools(format)) {

@@ -110,8 +110,8 @@ function readParameters(section: Section, preset: Record<string, unknown>): Para
 }
 
 /**
- * Refuses a tool that the wire format of the agent's model cannot express: the provider would refuse
- * every call of the agent.
+ * Refuses a tool that the wire format of the agent's model cannot express: the provider would
+ * refuse every call of the agent.
  */
 export function refuseUnfit(
   section: Section,
@@ -125,7 +125,10 @@ export function refuseUnfit(
   });
   if (problem === null) return;
   const { pointer, keyword, detail } = problem;
-  const path = ["parameters", ...existingPath(parameters, [...pointer.split("/").slice(1), keyword])];
+  const path = [
+    "parameters",
+    ...existingPath(parameters, [...pointer.split("/").slice(1), keyword]),
+  ];
   const advice = "remove it and write it into the tool's description, or use another backend type";
   section.findings.error(
     "not_allowed",
@@ -201,7 +204,9 @@ function checkPlaceholders(
 /** The part of a URL before its first placeholder or query. */
 const fixedPart = (url: string): string => url.split(/[{?]/)[0] ?? url;
 
-/** Whether the operator declares the calls of a tool repeatable, by its URL or a parent of the URL. */
+/**
+ * Whether the operator declares the calls of a tool repeatable, by its URL or a parent of the URL.
+ */
 function isRepeatable(url: string, addresses: readonly string[]): boolean {
   const tool = new URL(fixedPart(url));
   return addresses

@@ -116,8 +116,8 @@ const MEMORY: JsonSchema = {
 };
 
 /**
- * A mapping with the keys in `properties`, the ignored keys, and the unsupported keys, which can only
- * be switched off. The mapping may be empty.
+ * A mapping with the keys in `properties`, the ignored keys, and the unsupported keys, which can
+ * only be switched off. The mapping may be empty.
  */
 function section(rules: KeyRules, properties: Record<string, JsonSchema>): JsonSchema {
   return { type: ["object", "null"], ...keysOf(rules, properties), additionalProperties: false };
@@ -161,8 +161,8 @@ function keysByValue({ refusedByValue = [] }: KeyRules): Entry[] {
   return refusedByValue.map((key) => {
     if (key === "memory") return [key, MEMORY];
     const supported = SUPPORTED_VALUES.get(key);
-    const shown = supported?.map((value) => `\`${String(value)}\``).join(" and ");
-    const description = shown ? `Supported: only ${shown}.` : notSupported(NEED_OF[key] ?? OTHER);
+    const listed = supported?.map((value) => `\`${String(value)}\``).join(" and ");
+    const description = listed ? `Supported: only ${listed}.` : notSupported(NEED_OF[key] ?? OTHER);
     return [key, { description, anyOf: [...(supported ? [{ enum: supported }] : []), ref("off")] }];
   });
 }
@@ -174,7 +174,10 @@ const OTHER = "other_coordination";
 const notSupported = (need: NeedId): string =>
   `Not supported: ${NEEDS[need].what}. ${NEEDS[need].way}`;
 
-type AnySetting = Pick<Setting<unknown, unknown>, "key" | "fallback" | "description" | "effectiveDefault"> & {
+type AnySetting = Pick<
+  Setting<unknown, unknown>,
+  "key" | "fallback" | "description" | "effectiveDefault"
+> & {
   kind: { schema: JsonSchema };
 };
 
@@ -302,8 +305,9 @@ function keysOfType(facts: ServedType): JsonSchema {
   const apiKey = facts.apis
     ? [["api", { ...api, enum: [...Object.keys(facts.apis), null] }] as const]
     : [];
-  const own = Object.fromEntries([...versioned, ...apiKey]);
-  return { ...paramsOf(facts), ...(Object.keys(own).length > 0 && { properties: own }) };
+  const properties = Object.fromEntries([...versioned, ...apiKey]);
+  const hasProperties = Object.keys(properties).length > 0;
+  return { ...paramsOf(facts), ...(hasProperties && { properties }) };
 }
 
 /** The parameters of the format that `api` selects; without `api`, of the type's default format. */

@@ -3,8 +3,8 @@ import { keysOf } from "./setting";
 import { COORDINATION, ORCHESTRATOR, PERSONAS, TIMEOUTS, UI } from "./team-settings";
 
 /**
- * The keys of one section of a MassGen config, and how `check-keys.ts` treats them. A key that is in
- * no list is an error. The keys of `backend` are in `backend-keys.ts`.
+ * The keys of one section of a MassGen config, and how `check-keys.ts` treats them. A key that is
+ * in no list is an error. The keys of `backend` are in `backend-keys.ts`.
  */
 export type KeyRules = {
   /** Supported keys. */
@@ -15,13 +15,13 @@ export type KeyRules = {
    */
   ignored: Readonly<Record<string, string>>;
   /**
-   * Keys of unsupported features, by feature. A key is refused unless its value switches the feature
-   * off.
+   * Keys of unsupported features, by feature. A key is refused unless its value switches the
+   * feature off.
    */
   unsupported: Readonly<Partial<Record<NeedId, readonly string[]>>>;
   /**
-   * For keys in `unsupported`: the setting (`key` or `key: value`) that enables their feature. If the
-   * config does not have this setting, the keys are ignored.
+   * For keys in `unsupported`: the setting (`key` or `key: value`) that enables their feature. If
+   * the config does not have this setting, the keys are ignored.
    */
   requires?: Readonly<Record<string, string>>;
   /** Keys that only some values make unsupported; `value-needs.ts` checks the values. */
@@ -33,8 +33,8 @@ export type KeyRules = {
   /** Advice in the error for an unknown key. Omitted: the list of known keys. */
   unknownKeyHint?: string;
   /**
-   * Whether MassGen may have keys that are not listed here. Then only misspellings of known keys are
-   * reported.
+   * Whether MassGen may have keys that are not listed here. Then only misspellings of known keys
+   * are reported.
    */
   isIncomplete?: true;
 };
@@ -265,7 +265,11 @@ const PERSISTENT_MEMORY_ONLY = "it applies to memory across sessions, which is o
 /** Memory settings. Agents always remember the turns of a session; other memory is refused. */
 export const MEMORY_KEYS: KeyRules = {
   served: ["enabled", "conversation_memory", "persistent_memory"],
-  ignored: { compression: COMPACTION_IS_AUTOMATIC, retrieval: PERSISTENT_MEMORY_ONLY, recording: PERSISTENT_MEMORY_ONLY },
+  ignored: {
+    compression: COMPACTION_IS_AUTOMATIC,
+    retrieval: PERSISTENT_MEMORY_ONLY,
+    recording: PERSISTENT_MEMORY_ONLY,
+  },
   unsupported: {},
   isIncomplete: true,
 };

@@ -12,8 +12,8 @@ import {
 import type { Locate } from "./problems";
 
 /**
- * Returns a function that finds positions in a parsed document. A path that passes an alias leads to
- * the node with the anchor.
+ * Returns a function that finds positions in a parsed document. A path that passes an alias leads
+ * to the node with the anchor.
  */
 export function locateIn(doc: Document, lines: LineCounter): Locate {
   return (path, target) => {

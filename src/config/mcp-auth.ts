@@ -4,7 +4,7 @@ import { describeBindings, maySend } from "../tools/secret-bindings";
 import type { McpAuth } from "../tools/mcp/server";
 import { checkKeys } from "./check-keys";
 import { type ConfigContext, toolAddressRules } from "./context";
-import { below, oneOf, read, type Section, text } from "./fields";
+import { subsection, oneOf, read, type Section, text } from "./fields";
 import { MCP_AUTH_KEYS } from "./known-keys";
 import { MAX_KEY_CHARS, MAX_NAME_CHARS, MAX_URL_CHARS } from "./config-limits";
 import { unknownSecret } from "./tool-secrets";
@@ -20,12 +20,12 @@ export const MCP_AUTH = {
 } as const;
 
 /**
- * Returns `null` if `auth` is missing. Reports an invalid `auth` and also returns `null`. `url` is the
- * address of the tool server.
+ * Returns `null` if `auth` is missing. Reports an invalid `auth` and also returns `null`. `url` is
+ * the address of the tool server.
  */
 export function readMcpAuth(server: Section, url: string, context: ConfigContext): McpAuth | null {
   if ((server.values.get("auth") ?? null) === null) return null;
-  const section = below(server, "auth");
+  const section = subsection(server, "auth");
   checkKeys(section, MCP_AUTH_KEYS);
   const type = read(section, "type", MCP_AUTH.type, null);
   const clientId = read(section, "client_id", MCP_AUTH.clientId, null);
@@ -101,13 +101,13 @@ function readSecret(
     findings.error("not_allowed", keyPath, detail);
     return null;
   }
-  const known = context.toolSecrets?.find((secret) => secret.name === name);
-  if (known && maySend(known.bindings, { url: origin, method: null })) return name;
-  if (known)
+  const knownSecret = context.toolSecrets?.find((secret) => secret.name === name);
+  if (knownSecret && maySend(knownSecret.bindings, { url: origin, method: null })) return name;
+  if (knownSecret)
     findings.error(
       "key_bound_elsewhere",
       keyPath,
-      `\${${name}} may be sent only to ${describeBindings(known.bindings)}, not to ${origin}: bind it to ${origin} too.`,
+      `\${${name}} may be sent only to ${describeBindings(knownSecret.bindings)}, not to ${origin}: bind it to ${origin} too.`,
     );
   else findings.error("key_unknown", keyPath, unknownSecret(name, origin));
   return null;

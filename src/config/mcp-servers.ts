@@ -7,14 +7,14 @@ import { integer, listOrMapping, read, refuseOffWord, type Section, text, texts 
 import { HTTP_MCP_KEYS, MCP_SERVER_KEYS } from "./known-keys";
 import { MAX_MCP_SERVERS, MAX_URL_CHARS } from "./config-limits";
 import { readMcpAuth } from "./mcp-auth";
-import { cut } from "./problems";
+import { shortQuote } from "./problems";
 import { isCredential } from "./stray-keys";
 import { readToolHeaders } from "./tool-secrets";
-import { type Entry, entriesOf, quoted } from "./value-needs";
+import { type Entry, entriesOf, toQuote } from "./value-needs";
 
 /**
- * Reads the MCP servers of a backend section. HTTP servers are supported. Local programs and servers
- * on the user's machine are refused.
+ * Reads the MCP servers of a backend section. HTTP servers are supported. Local programs and
+ * servers on the user's machine are refused.
  */
 
 export const MCP_NAME = /^[A-Za-z0-9_-]{1,100}$/;
@@ -59,21 +59,22 @@ function readEntry(section: Section, entry: Entry, context: ConfigContext): McpS
   const url = values.get("url");
   if (typeof url !== "string" || values.has("command")) {
     checkKeys(entry.section, MCP_SERVER_KEYS);
-    findings.refuse({ need: "stdio_mcp", path, subject: quoted(name) });
+    findings.refuse({ need: "stdio_mcp", path, subject: toQuote(name) });
     return null;
   }
   checkKeys(entry.section, findings.serves("http_mcp") ? HTTP_MCP_KEYS : MCP_SERVER_KEYS);
   if (isOnUsersMachine(url, context)) {
-    findings.refuse({ need: "localhost_mcp", path, subject: quoted(name) });
+    findings.refuse({ need: "localhost_mcp", path, subject: toQuote(name) });
     return null;
   }
-  findings.refuse({ need: "http_mcp", path, subject: quoted(name) });
+  findings.refuse({ need: "http_mcp", path, subject: toQuote(name) });
   return findings.serves("http_mcp") ? readHttpServer(entry, context) : null;
 }
 
 /**
- * Whether the address is private, so that a tunnel or the operator could make it available. False for
- * an address that is always forbidden, such as the address of this service: it has its own error.
+ * Whether the address is private, so that a tunnel or the operator could make it available. False
+ * for an address that is always forbidden, such as the address of this service: it has its own
+ * error.
  */
 function isOnUsersMachine(
   address: string,
@@ -112,7 +113,7 @@ function readHttpServer({ name, section }: Entry, context: ConfigContext): McpSe
 
 function checkName({ path, findings }: Section, name: string): void {
   if (MCP_NAME.test(name)) return;
-  const detail = `The name of a server must be 1 to 100 letters, digits, dashes or underscores; \`${cut(name)}\` is not.`;
+  const detail = `The name of a server must be 1 to 100 letters, digits, dashes or underscores; \`${shortQuote(name)}\` is not.`;
   findings.error("out_of_range", [...path, "name"], detail);
 }
 
@@ -178,7 +179,7 @@ function refuseRepeatedNames(section: Section, entries: readonly Entry[]): void 
       section.findings.error(
         "duplicate",
         entry.path,
-        `Another server already has the name ${quoted(name)}.`,
+        `Another server already has the name ${toQuote(name)}.`,
       );
     seen.add(name);
   }

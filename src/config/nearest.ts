@@ -19,12 +19,13 @@ export function nearest(
 }
 
 /**
- * The number of edits between two words: insert, delete or replace a letter, or swap two neighbours.
- * Time and memory grow with the product of both lengths, so the words must be short.
+ * The number of edits between two words: insert, delete or replace a letter, or swap two
+ * neighbours. Time and memory grow with the product of both lengths, so the words must be short.
  */
 function editDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
-  const distanceAt = (row: number, column: number) => rows[row]?.[column] ?? Number.POSITIVE_INFINITY;
+  const distanceAt = (row: number, column: number) =>
+    rows[row]?.[column] ?? Number.POSITIVE_INFINITY;
   for (let row = 1; row <= a.length; row += 1) {
     const current = [row];
     rows.push(current);

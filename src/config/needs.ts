@@ -1,6 +1,6 @@
 /**
- * Features of MassGen configs that this service does not support, one row for each feature. A config
- * that needs a feature gets one refusal, even if several keys need it.
+ * Features of MassGen configs that this service does not support, one row for each feature. A
+ * config that needs a feature gets one refusal, even if several keys need it.
  */
 
 type NeedFacts = {
@@ -186,16 +186,16 @@ export const NEED_IDS: readonly NeedId[] = Object.keys(NEEDS).filter(isNeed);
 const MAX_LISTED = 8;
 
 /**
- * The refusal of a feature, as text for users. `subjects` are the keys, servers, tools or paths that
- * need the feature.
+ * The refusal of a feature, as text for users. `subjects` are the keys, servers, tools or paths
+ * that need the feature.
  */
 export function refusalOf(need: NeedId, subjects: readonly string[]): string {
   const { what, why, way } = NEEDS[need];
-  return `This team needs ${what} (${listed(subjects)}): ${why}. ${way}`;
+  return `This team needs ${what} (${joinSubjects(subjects)}): ${why}. ${way}`;
 }
 
 /** The subjects as a list in a sentence. */
-export function listed(subjects: readonly string[]): string {
-  const more = subjects.length - MAX_LISTED;
-  return `${subjects.slice(0, MAX_LISTED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+export function joinSubjects(subjects: readonly string[]): string {
+  const omitted = subjects.length - MAX_LISTED;
+  return `${subjects.slice(0, MAX_LISTED).join(", ")}${omitted > 0 ? ` and ${omitted} more` : ""}`;
 }

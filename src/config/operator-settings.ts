@@ -60,8 +60,8 @@ export const loaderOf = <Loader>({ LOADER, JAVASCRIPT }: ScriptSettings<Loader>)
   LOADER && JAVASCRIPT?.trim() === "on" ? LOADER : null;
 
 /**
- * The part of a config's context that concerns tools: repeatable tools, where commands run, limits of
- * containers, and whether JavaScript is enabled. Contains no secrets.
+ * The part of a config's context that concerns tools: repeatable tools, where commands run, limits
+ * of containers, and whether JavaScript is enabled. Contains no secrets.
  */
 export function toolFacts(
   settings: { REPEATABLE_TOOLS?: string } & ContainerSettings & ScriptSettings<unknown>,

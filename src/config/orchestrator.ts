@@ -1,6 +1,6 @@
 import type { TeamRules } from "../protocol/team";
 import { checkKeys } from "./check-keys";
-import { below, type Section } from "./fields";
+import { subsection, type Section } from "./fields";
 import { COORDINATION_KEYS, ORCHESTRATOR_KEYS, PERSONA_KEYS, TIMEOUT_KEYS } from "./known-keys";
 import { readSetting } from "./setting";
 import { COORDINATION, ORCHESTRATOR, PERSONAS, TIMEOUTS } from "./team-settings";
@@ -53,7 +53,7 @@ export type Coordination = {
 };
 
 export function readCoordination(orchestrator: Section): Coordination {
-  const section = below(orchestrator, "coordination");
+  const section = subsection(orchestrator, "coordination");
   checkKeys(section, COORDINATION_KEYS);
   const planningMode = readSetting(section, COORDINATION.planning);
   const instruction = readSetting(section, COORDINATION.instruction);
@@ -61,7 +61,7 @@ export function readCoordination(orchestrator: Section): Coordination {
     maxRestarts: readSetting(section, COORDINATION.restarts),
     planningMode,
     planningInstruction: planningMode ? instruction : null,
-    personas: readPersonas(below(section, "persona_generator")),
+    personas: readPersonas(subsection(section, "persona_generator")),
   };
 }
 

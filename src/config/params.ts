@@ -93,7 +93,9 @@ function refuseForeign(
  */
 function readExtraBody(backend: Section, { reserved, outputCaps }: FormatParams): unknown {
   const extra = read(backend, "extra_body", mapping, null);
-  const reservedNames = new Set([...reserved, ...outputCaps, ...FORBIDDEN_KEYS].map((name) => name.toLowerCase()));
+  const reservedNames = new Set(
+    [...reserved, ...outputCaps, ...FORBIDDEN_KEYS].map((name) => name.toLowerCase()),
+  );
   for (const key of extra?.keys() ?? []) {
     if (!reservedNames.has(String(key).toLowerCase())) continue;
     const detail = `The service sets \`${String(key)}\` itself: remove it from \`extra_body\`.`;

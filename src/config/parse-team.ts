@@ -3,7 +3,7 @@ import { byteLength } from "../coordination";
 import { type AgentAndRules, readAgents } from "./agents";
 import type { ConfigContext } from "./context";
 import { checkKeys } from "./check-keys";
-import { asSection, below, type Section } from "./fields";
+import { asSection, subsection, type Section } from "./fields";
 import { TOP_KEYS, UI_KEYS } from "./known-keys";
 import { MAX_TEAM_BYTES } from "./config-limits";
 import {
@@ -29,7 +29,8 @@ export type TeamResult =
 
 /**
  * Parses a team from a MassGen config: YAML text, or the equivalent JSON object. Does not throw for
- * invalid input. Reports all problems at once; problems in YAML text have a line and a column. Pure.
+ * invalid input. Reports all problems at once; problems in YAML text have a line and a column.
+ * Pure.
  */
 export function parseTeam(source: unknown, context: ConfigContext): TeamResult {
   const parsed = readSource(source);
@@ -45,8 +46,8 @@ export function parseTeam(source: unknown, context: ConfigContext): TeamResult {
 }
 
 /**
- * The result of a check that starts no run. `errors` are mistakes; `refusals` are valid settings that
- * the service does not support.
+ * The result of a check that starts no run. `errors` are mistakes; `refusals` are valid settings
+ * that the service does not support.
  */
 type TeamCheck = {
   runnable: boolean;
@@ -67,7 +68,9 @@ export function checkTeam(source: unknown, context: ConfigContext): TeamCheck {
   };
 }
 
-/** Reports a team that is too large. A short config can become a large team: aliases repeat texts. */
+/**
+ * Reports a team that is too large. A short config can become a large team: aliases repeat texts.
+ */
 function checkSize(team: Team, findings: Findings): void {
   const size = byteLength(JSON.stringify(team));
   if (size <= MAX_TEAM_BYTES) return;
@@ -89,11 +92,11 @@ function asRoot(value: unknown, findings: Findings): Section | null {
 
 function readTeam(root: Section, context: ConfigContext): Team {
   checkKeys(root, TOP_KEYS);
-  const orchestrator = below(root, "orchestrator");
+  const orchestrator = subsection(root, "orchestrator");
   const { skipRounds, skipVoting, ...answerRules } = readOrchestrator(orchestrator);
   const coordination = readCoordination(orchestrator);
   const sensitivity = readSensitivity(orchestrator, ORCHESTRATOR.sensitivity.fallback);
-  const singleAgentVotes = readUi(below(root, "ui"));
+  const singleAgentVotes = readUi(subsection(root, "ui"));
   const skipsCoordination = (agentCount: number) =>
     skipRounds || (agentCount === 1 && (skipVoting || !singleAgentVotes));
   const files = readTeamFiles(orchestrator, context);
@@ -103,7 +106,7 @@ function readTeam(root: Section, context: ConfigContext): Team {
   if (answerRules.reuse_winning_answer) refuseLostWork(orchestrator, coordination, agents);
   return assemble(agents, coordination, {
     ...answerRules,
-    ...readTimeouts(below(root, "timeout_settings")),
+    ...readTimeouts(subsection(root, "timeout_settings")),
     skip_coordination: skipsCoordination(agents.length),
   });
 }
@@ -155,7 +158,11 @@ type OrchestratorRules = Omit<
   "agents" | "max_orchestration_restarts" | "planning_mode" | "personas"
 >;
 
-function assemble(agents: AgentAndRules[], coordination: Coordination, rules: OrchestratorRules): Team {
+function assemble(
+  agents: AgentAndRules[],
+  coordination: Coordination,
+  rules: OrchestratorRules,
+): Team {
   return {
     rules: {
       ...rules,

@@ -15,8 +15,8 @@ type PricedModel = {
 export const ONLY_TOKENS = "only budget.max_tokens can limit a run";
 
 /**
- * The model's price; `null` if it is unknown. Warns about an unknown price, because a run then cannot
- * be limited in dollars.
+ * The model's price; `null` if it is unknown. Warns about an unknown price, because a run then
+ * cannot be limited in dollars.
  */
 export function priceOf(
   section: Section,

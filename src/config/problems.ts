@@ -3,8 +3,8 @@ import { MAX_PROBLEMS } from "./config-limits";
 import { type Feature, type NeedId, refusalOf, SERVED, type Features } from "./needs";
 
 /**
- * Codes of config problems. They never change, because clients match on them. `not_served` refuses a
- * valid setting that the service does not support.
+ * Codes of config problems. They never change, because clients match on them. `not_served` refuses
+ * a valid setting that the service does not support.
  */
 export type ProblemCode =
   | "syntax"
@@ -33,9 +33,9 @@ export type ProblemCode =
 export type Path = readonly (string | number)[];
 
 /**
- * A problem for the author of the config. `pointer` is a JSON Pointer. Line and column count from 1;
- * both are `null` if the config was sent as JSON. `need` is the missing feature of a refusal; other
- * problems omit it.
+ * A problem for the author of the config. `pointer` is a JSON Pointer. Line and column count from
+ * 1; both are `null` if the config was sent as JSON. `need` is the missing feature of a refusal;
+ * other problems omit it.
  */
 export type ConfigProblem = {
   code: ProblemCode;
@@ -60,8 +60,8 @@ export function toPointer(path: Path): string {
 }
 
 /**
- * A valid but unsupported setting. All settings with the same `need` are reported as one problem, at
- * the first of their positions. `subject` names the setting (a key, a server, an address). `say`
+ * A valid but unsupported setting. All settings with the same `need` are reported as one problem,
+ * at the first of their positions. `subject` names the setting (a key, a server, an address). `say`
  * returns the text for all subjects; it is required if `NEEDS` has no text for the need.
  */
 export type Refusal = { path: Path; target?: "key" | "value"; subject: string } & (
@@ -123,14 +123,16 @@ export class Findings {
       )
     )
       return;
-    const known = this.#refusals.get(refusal.need);
-    if (known) known.push(refusal);
+    const sameNeed = this.#refusals.get(refusal.need);
+    if (sameNeed) sameNeed.push(refusal);
     else if (this.#refusals.size < MAX_PROBLEMS) this.#refusals.set(refusal.need, [refusal]);
   }
 
   /** One problem for each need. */
   get refusals(): ConfigProblem[] {
-    const needed = [...this.#refusals].filter(([need]) => !this.#refusals.has(INCLUDED_IN[need] ?? ""));
+    const needed = [...this.#refusals].filter(
+      ([need]) => !this.#refusals.has(INCLUDED_IN[need] ?? ""),
+    );
     return needed.flatMap(([, all]) => this.#refusal(this.#inTextOrder(all)) ?? []);
   }
 
@@ -147,8 +149,8 @@ export class Findings {
   }
 
   /**
-   * Sorts refusals by position in the text; sections are read in another order. Finding a position is
-   * slow, so only the first `MAX_PROBLEMS` refusals are sorted.
+   * Sorts refusals by position in the text; sections are read in another order. Finding a position
+   * is slow, so only the first `MAX_PROBLEMS` refusals are sorted.
    */
   #inTextOrder(all: readonly Refusal[]): Refusal[] {
     const positions = all.slice(0, MAX_PROBLEMS).map((refusal) => {
@@ -172,8 +174,8 @@ export class Findings {
 }
 
 /**
- * Prepares problems for a response. Sorts them by position in the text. Removes everything that looks
- * like a key, because messages quote the config.
+ * Prepares problems for a response. Sorts them by position in the text. Removes everything that
+ * looks like a key, because messages quote the config.
  */
 export function inReportForm(problems: readonly ConfigProblem[]): ConfigProblem[] {
   const clean = problems.map((problem) => ({
@@ -188,7 +190,7 @@ export function inReportForm(problems: readonly ConfigProblem[]): ConfigProblem[
 const MAX_QUOTE = 60;
 
 /** Shortens a text of the client to a quote on one line. */
-export function cut(text: string): string {
+export function shortQuote(text: string): string {
   const line = text.replaceAll(/\p{Cc}+/gu, " ").trim();
   return line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE).toWellFormed()}…` : line;
 }

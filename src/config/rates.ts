@@ -1,6 +1,6 @@
 import { type RateLimits, usualRates } from "../providers/rate-limits";
 import { checkKeys } from "./check-keys";
-import { below, integer, type Kind, read, type Section } from "./fields";
+import { subsection, integer, type Kind, read, type Section } from "./fields";
 import { RATE_KEYS } from "./known-keys";
 import { BACKEND } from "./backend-settings";
 import { readSetting } from "./setting";
@@ -15,9 +15,15 @@ export const RATES: Readonly<
   Record<"rpm" | "tpm" | "rpd" | "tpd", { description: string; kind: Kind<number> }>
 > = {
   rpm: { description: "Requests per minute.", kind: integer(1, 1_000_000) },
-  tpm: { description: "Tokens per minute, input and output together.", kind: integer(1, 10_000_000_000) },
+  tpm: {
+    description: "Tokens per minute, input and output together.",
+    kind: integer(1, 10_000_000_000),
+  },
   rpd: { description: "Requests per day.", kind: integer(1, 1_000_000_000) },
-  tpd: { description: "Tokens per day, input and output together.", kind: integer(1, 1_000_000_000_000) },
+  tpd: {
+    description: "Tokens per day, input and output together.",
+    kind: integer(1, 1_000_000_000_000),
+  },
 };
 
 /** The backend's rate limits; `null` if it has none. */
@@ -49,7 +55,7 @@ export function readRates(
 }
 
 function readLimits(backend: Section): RateLimits | null {
-  const section = below(backend, "rate_limits");
+  const section = subsection(backend, "rate_limits");
   checkKeys(section, RATE_KEYS);
   const [rpm, tpm, rpd, tpd] = (["rpm", "tpm", "rpd", "tpd"] as const).map((key) =>
     read(section, key, RATES[key].kind, null),

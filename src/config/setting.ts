@@ -27,7 +27,9 @@ export const setting = <T, const F>(
   description,
 });
 
-/** Reads a setting. A missing or empty one has its default, also an invalid one, which is reported. */
+/**
+ * Reads a setting. A missing or empty one has its default, also an invalid one, which is reported.
+ */
 export const readSetting = <T, F>(
   section: Section,
   { key, kind, fallback }: Setting<T, F>,

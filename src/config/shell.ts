@@ -2,13 +2,13 @@ import { type CommandPatterns, patternProblem } from "../tools/shell";
 import type { ConfigContext } from "./context";
 import type { Section } from "./fields";
 import type { NeedId } from "./needs";
-import { cut } from "./problems";
+import { shortQuote } from "./problems";
 import { BACKEND } from "./backend-settings";
 import { readSetting, type Setting } from "./setting";
 
 /**
- * Whether an agent may run commands, and the patterns of allowed and blocked commands; `null` without
- * patterns.
+ * Whether an agent may run commands, and the patterns of allowed and blocked commands; `null`
+ * without patterns.
  */
 export type Shell = { shell: boolean; commands: CommandPatterns | null };
 
@@ -23,7 +23,12 @@ export function readShell(backend: Section, context: ConfigContext): Shell {
   if (!shell) {
     warnOfUseless(
       backend,
-      [BACKEND.allowedCommands, BACKEND.blockedCommands, BACKEND.commandMode, ...CONTAINER_SETTINGS],
+      [
+        BACKEND.allowedCommands,
+        BACKEND.blockedCommands,
+        BACKEND.commandMode,
+        ...CONTAINER_SETTINGS,
+      ],
       BACKEND.shell.key,
     );
     return { shell: false, commands: null };
@@ -39,7 +44,11 @@ export function readShell(backend: Section, context: ConfigContext): Shell {
   };
 }
 
-const CONTAINER_SETTINGS = [BACKEND.containerNetwork, BACKEND.containerMemory, BACKEND.containerCpus];
+const CONTAINER_SETTINGS = [
+  BACKEND.containerNetwork,
+  BACKEND.containerMemory,
+  BACKEND.containerCpus,
+];
 
 function refuse({ path, findings }: Section, need: NeedId, key: string): void {
   findings.refuse({ need, path: [...path, key], subject: `\`${key}\`` });
@@ -54,7 +63,7 @@ function readPatterns(backend: Section, setting: Setting<string[], null>): strin
   backend.findings.error(
     "out_of_range",
     path,
-    `The pattern \`${cut(patterns[index] ?? "")}\` ${problem}.`,
+    `The pattern \`${shortQuote(patterns[index] ?? "")}\` ${problem}.`,
   );
   return [];
 }

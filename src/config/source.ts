@@ -13,16 +13,16 @@ import type { ConfigProblem, Locate, ProblemCode } from "./problems";
 import { forbiddenCharacter, syntaxProblems } from "./syntax";
 
 /**
- * `root` consists of scalars, arrays and `Map`s. Objects become `Map`s, because the keys of a config
- * must not change a prototype.
+ * `root` consists of scalars, arrays and `Map`s. Objects become `Map`s, because the keys of a
+ * config must not change a prototype.
  */
 type SourceResult =
   | { ok: true; root: unknown; locate: Locate }
   | { ok: false; errors: ConfigProblem[] };
 
 /**
- * Reads a config from YAML text or a JSON object. Checks the size and the nesting of a text before it
- * is parsed.
+ * Reads a config from YAML text or a JSON object. Checks the size and the nesting of a text before
+ * it is parsed.
  */
 export function readSource(source: unknown): SourceResult {
   return typeof source === "string" ? readYaml(source) : readObject(source);

@@ -1,5 +1,5 @@
 import { holdsKey } from "../redaction/redact";
-import { cut, type Findings, type Path } from "./problems";
+import { shortQuote, type Findings, type Path } from "./problems";
 
 /** Detects keys of providers outside of `api_key`, where they would be stored unencrypted. */
 
@@ -25,8 +25,8 @@ export const isCredential = (name: string): boolean =>
 const MOVE = "Move it to the backend's `api_key`, which is stored encrypted";
 
 /**
- * Reports credentials at any depth of a value that is sent to a provider or a tool unchanged. Messages
- * contain the names of credentials, never their values.
+ * Reports credentials at any depth of a value that is sent to a provider or a tool unchanged.
+ * Messages contain the names of credentials, never their values.
  */
 export function refuseStrayKeys(findings: Findings, path: Path, value: unknown): void {
   if (typeof value === "string" && holdsKey(value))
@@ -40,7 +40,7 @@ export function refuseStrayKeys(findings: Findings, path: Path, value: unknown):
       findings.error(
         "not_allowed",
         itemPath,
-        `\`${cut(name)}\` is the name of a credential. ${MOVE}.`,
+        `\`${shortQuote(name)}\` is the name of a credential. ${MOVE}.`,
         "key",
       );
     else refuseStrayKeys(findings, itemPath, item);

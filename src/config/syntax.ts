@@ -8,9 +8,11 @@ import {
   visit,
   type YAMLError,
 } from "yaml";
-import { cut } from "./problems";
+import { shortQuote } from "./problems";
 
-/** Finds errors of YAML syntax, and YAML constructs that configs must not use. Suggests corrections. */
+/**
+ * Finds errors of YAML syntax, and YAML constructs that configs must not use. Suggests corrections.
+ */
 
 type SyntaxProblem = { offset: number; detail: string };
 
@@ -40,7 +42,8 @@ export function syntaxProblems(
   return described.length > 0 || !doc ? described : unwantedIn(doc);
 }
 
-const NO_KEY_VALUE_PAIR = "Expected a key, a colon, a space and a value. Is the colon or the space missing?";
+const NO_KEY_VALUE_PAIR =
+  "Expected a key, a colon, a space and a value. Is the colon or the space missing?";
 const TWO_KEYS =
   "Put text that contains a colon and a space in quotes. If it is a key, put it on its own line, with the indentation of its neighbours.";
 
@@ -53,7 +56,7 @@ function detailOf({ code, message }: YAMLError, rest: string): string {
     case "MULTIPLE_DOCS":
       return "A second document begins here. A config is one document: put each into its own file.";
     case "TAG_RESOLVE_FAILED":
-      return `\`${cut(/^\S*/.exec(rest)?.[0] ?? "")}\` is a YAML tag, and configs do not support tags: write the value without it.`;
+      return `\`${shortQuote(/^\S*/.exec(rest)?.[0] ?? "")}\` is a YAML tag, and configs do not support tags: write the value without it.`;
     case "MULTILINE_IMPLICIT_KEY":
       return NO_KEY_VALUE_PAIR;
     case "BLOCK_AS_IMPLICIT_KEY":
@@ -67,7 +70,7 @@ function detailOf({ code, message }: YAMLError, rest: string): string {
     case "UNEXPECTED_TOKEN":
       return `${message}: a text with any of { } [ ] , in it must be in quotes.`;
     case "BAD_DQ_ESCAPE":
-      return `${cut(message)}: use single quotes, in which a backslash is a plain character.`;
+      return `${shortQuote(message)}: use single quotes, in which a backslash is a plain character.`;
     case "MISSING_CHAR":
       return missingCharacter(message);
     default:
@@ -114,14 +117,17 @@ function repeatedKeys(keys: readonly unknown[]): SyntaxProblem[] {
   const seen = new Set<unknown>();
   const repeated = scalars.filter(({ value }) => seen.has(value) || !seen.add(value));
   return repeated.map((key) =>
-    problemAt(key, `\`${cut(String(key.value))}\` is repeated in the same mapping: keep one of the two.`),
+    problemAt(
+      key,
+      `\`${shortQuote(String(key.value))}\` is repeated in the same mapping: keep one of the two.`,
+    ),
   );
 }
 
 function missingAnchor(name: string, anchors: ReadonlySet<string>): string | null {
   return anchors.has(name)
     ? null
-    : `No anchor \`&${cut(name)}\` is defined before the alias \`*${cut(name)}\`.`;
+    : `No anchor \`&${shortQuote(name)}\` is defined before the alias \`*${shortQuote(name)}\`.`;
 }
 
 function unwantedScalar({ value, type }: Scalar, isKey: boolean): string | null {

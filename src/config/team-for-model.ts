@@ -16,9 +16,10 @@ const TEAM_PREFIX = "massgen/";
 const MODEL_PREFIX = "model:";
 
 /**
- * Returns the team for a model name. `massgen/<team>` selects an included team. `massgen/model:<id>`
- * and a bare model id select a team of one agent. `backendType`: the type of that agent's backend;
- * if omitted, the model's name must identify the type. Pure; does not check keys.
+ * Returns the team for a model name. `massgen/<team>` selects an included team.
+ * `massgen/model:<id>` and a bare model id select a team of one agent. `backendType`: the type of
+ * that agent's backend; if omitted, the model's name must identify the type. Pure; does not check
+ * keys.
  */
 export function teamForModel(name: string, backendType?: string): ModelTeam {
   const trimmed = name.trim();

@@ -54,8 +54,8 @@ export type WorkspaceSettings = {
 };
 
 /**
- * A context that an agent sees. `write`: the agent may change the context if it presents; until then,
- * the context is read-only.
+ * A context that an agent sees. `write`: the agent may change the context if it presents; until
+ * then, the context is read-only.
  */
 export type ContextGrant = {
   /** Name of the upload. */
@@ -79,8 +79,8 @@ export type Backend = {
   /** Wire format. */
   format: Format;
   /**
-   * Id of the host in `providers/hosts.ts`. It is stored because the address of a local endpoint does
-   * not identify the host.
+   * Id of the host in `providers/hosts.ts`. It is stored because the address of a local endpoint
+   * does not identify the host.
    */
   host: string;
   model: string;
@@ -88,16 +88,16 @@ export type Backend = {
   baseUrl: string;
   /**
    * `literal`: the caller's own key, which is sent only to this agent's `baseUrl`. `sealed`: the
-   * caller's own key, encrypted for storage; never in a config. `stored`: the operator's key of this
-   * name, which is sent only to the origin to which the key is bound. `none`: no key is sent.
+   * caller's own key, encrypted for storage; never in a config. `stored`: the operator's key of
+   * this name, which is sent only to the origin to which the key is bound. `none`: no key is sent.
    */
   key:
     | { from: "literal" | "sealed"; value: string }
     | { from: "stored"; name: string }
     | { from: "none" };
   /**
-   * Whether the config limits the output tokens of a call. If not, the service sends a limit only to
-   * keep a call within a budget.
+   * Whether the config limits the output tokens of a call. If not, the service sends a limit only
+   * to keep a call within a budget.
    */
   capsOutput: boolean;
   /** Provider parameters by their config names; the format's adapter converts them. */

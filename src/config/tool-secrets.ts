@@ -5,15 +5,17 @@ import { describeBindings, maySend, maySendBelow } from "../tools/secret-binding
 import type { ConfigContext, ToolSecret } from "./context";
 import { mapping, read, type Section } from "./fields";
 import { MAX_HEADERS, MAX_KEY_CHARS } from "./config-limits";
-import { cut, type Path } from "./problems";
+import { shortQuote, type Path } from "./problems";
 import { isCredential, refuseStrayKeys } from "./stray-keys";
 
 /**
- * Reads the headers of requests to tools and tool servers. Headers may contain secrets of the tenant
- * and of the operator.
+ * Reads the headers of requests to tools and tool servers. Headers may contain secrets of the
+ * tenant and of the operator.
  */
 
-/** A secret of the operator. `tenant`: the only tenant that may use it; `null` if all tenants may. */
+/**
+ * A secret of the operator. `tenant`: the only tenant that may use it; `null` if all tenants may.
+ */
 type OperatorSecret = ToolSecret & { tenant: string | null };
 
 /** An entry of TOOL_SECRETS: `NAME[@tenant]=[METHOD+METHOD] address`. */
@@ -21,10 +23,10 @@ const ENTRY =
   /^\s*([A-Za-z_]\w*)(?:@([a-z0-9_]{3,40}))?\s*=\s*(?:([A-Z]+(?:\+[A-Z]+)*)\s+)?(\S+)\s*$/;
 
 /**
- * Parses TOOL_SECRETS: entries, separated by commas, such as `NAME=https://api.example.com`. An entry
- * may be restricted to a tenant, to methods and to a path:
- * `NAME@tenant=GET+POST https://api.example.com/v1`. A name in several entries has several bindings.
- * Invalid entries are ignored.
+ * Parses TOOL_SECRETS: entries, separated by commas, such as `NAME=https://api.example.com`. An
+ * entry may be restricted to a tenant, to methods and to a path: `NAME@tenant=GET+POST
+ * https://api.example.com/v1`. A name in several entries has several bindings. Invalid entries are
+ * ignored.
  */
 export function parseToolSecrets(variable: string | undefined): OperatorSecret[] {
   const secrets = new Map<string, OperatorSecret>();
@@ -52,11 +54,15 @@ export function secretsFor(tenant: string, all: readonly OperatorSecret[]): Tool
   const available = all.filter((secret) => secret.tenant === null || secret.tenant === tenant);
   return [...new Set(available.map(({ name }) => name))].map((name) => ({
     name,
-    bindings: available.filter((secret) => secret.name === name).flatMap(({ bindings }) => bindings),
+    bindings: available
+      .filter((secret) => secret.name === name)
+      .flatMap(({ bindings }) => bindings),
   }));
 }
 
-/** The secrets of a tenant and of the operator. If both have a name, the tenant's secret is used. */
+/**
+ * The secrets of a tenant and of the operator. If both have a name, the tenant's secret is used.
+ */
 export const withOwnSecrets = (
   own: readonly ToolSecret[],
   operators: readonly ToolSecret[],
@@ -79,7 +85,7 @@ export function bindingProblem(
     return `An origin has no path and no query: write ${url.origin}, and write paths in \`paths\`.`;
   const invalidPath = paths.find((path) => new URL(path, origin).pathname !== path);
   if (invalidPath === undefined) return null;
-  return `Invalid path ${cut(invalidPath)}: write it as a request sends it, percent-encoded and without query, fragment, \`.\` and \`..\`.`;
+  return `Invalid path ${shortQuote(invalidPath)}: write it as a request sends it, percent-encoded and without query, fragment, \`.\` and \`..\`.`;
 }
 
 /** Headers that configs must not set, because the HTTP client or the service sets them. */
@@ -104,9 +110,9 @@ const VALUE = /^[\x20-\x7e]*$/;
 type HeaderUse = { url: string; method: string; isOpen: boolean };
 
 /**
- * Reads `headers` of a section. Converts names to lower case and keeps `${NAME}` unchanged. A secret
- * is allowed only if its bindings allow these requests. A credential in the config itself is an
- * error, because it would be stored unencrypted.
+ * Reads `headers` of a section. Converts names to lower case and keeps `${NAME}` unchanged. A
+ * secret is allowed only if its bindings allow these requests. A credential in the config itself is
+ * an error, because it would be stored unencrypted.
  */
 export function readToolHeaders(
   section: Section,
@@ -142,13 +148,13 @@ function readHeader(
   const lower = name.toLowerCase();
   if (!NAME.test(name) || RESERVED_HEADERS.has(lower)) {
     const detail = NAME.test(name)
-      ? `The service sets \`${cut(name)}\` itself: remove it.`
-      : `\`${cut(name)}\` is not a valid header name.`;
+      ? `The service sets \`${shortQuote(name)}\` itself: remove it.`
+      : `\`${shortQuote(name)}\` is not a valid header name.`;
     findings.error("not_allowed", path, detail, "key");
     return null;
   }
   if (typeof value !== "string" || value.length > MAX_KEY_CHARS || !VALUE.test(value)) {
-    const detail = `${cut(name)} must be text of at most ${MAX_KEY_CHARS} printable ASCII characters; put numbers in quotes.`;
+    const detail = `${shortQuote(name)} must be text of at most ${MAX_KEY_CHARS} printable ASCII characters; put numbers in quotes.`;
     findings.error("wrong_type", path, detail);
     return null;
   }
@@ -171,12 +177,12 @@ function checkSecrets(
   }
   if (secrets.length === 0) refuseStrayKeys(findings, path, value);
   for (const secret of secrets) {
-    const known = context.toolSecrets?.find(({ name: known }) => known === secret);
-    if (!known) findings.error("key_unknown", path, unknownSecret(secret, origin));
-    else if (!(use.isOpen ? maySendBelow : maySend)(known.bindings, use)) {
-      const isOrigin = known.bindings.some((binding) => binding.origin === origin);
+    const knownSecret = context.toolSecrets?.find((entry) => entry.name === secret);
+    if (!knownSecret) findings.error("key_unknown", path, unknownSecret(secret, origin));
+    else if (!(use.isOpen ? maySendBelow : maySend)(knownSecret.bindings, use)) {
+      const isOrigin = knownSecret.bindings.some((binding) => binding.origin === origin);
       const target = isOrigin ? `${use.method} ${use.url}` : origin;
-      const detail = `\${${secret}} may be sent only to ${describeBindings(known.bindings)}, not to ${target}.`;
+      const detail = `\${${secret}} may be sent only to ${describeBindings(knownSecret.bindings)}, not to ${target}.`;
       findings.error("key_bound_elsewhere", path, detail);
     }
   }

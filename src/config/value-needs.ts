@@ -1,7 +1,7 @@
 import { asSection, type Section } from "./fields";
 import { FILE_KEYS, HOOK_KEYS, HOOKS_KEYS, type KeyRules, MEMORY_KEYS } from "./known-keys";
 import type { NeedId } from "./needs";
-import { cut } from "./problems";
+import { shortQuote } from "./problems";
 
 /** Determines the unsupported features that a key's value needs: files, hooks, memory. */
 
@@ -45,17 +45,17 @@ function needsOfEntries(
 }
 
 /**
- * The needs of an entry of `upload_files`. A file is available only if the question has an attachment
- * of this name. Video is never supported.
+ * The needs of an entry of `upload_files`. A file is available only if the question has an
+ * attachment of this name. Video is never supported.
  */
 function needsOfFile({ name, section: { values, findings } }: Entry): Need[] {
-  const named = ["image_path", "file_path", "audio_path"].map((key) => values.get(key));
-  const paths = [...named, values.size === 0 ? name : null].filter((path) => path != null);
+  const namedPaths = ["image_path", "file_path", "audio_path"].map((key) => values.get(key));
+  const paths = [...namedPaths, values.size === 0 ? name : null].filter((path) => path != null);
   const missing = paths.filter((path) => !findings.isAttached(String(path)));
   const video = values.get("video_path");
   return [...(video == null ? [] : [video]), ...missing].map((file) => ({
     need: "upload_files",
-    subject: quoted(String(file)),
+    subject: toQuote(String(file)),
   }));
 }
 
@@ -81,7 +81,10 @@ function memoryNeeds(section: Section, value: unknown): ValueNeeds {
   }
   const hasNeither = conversation === undefined && persistent === undefined;
   return {
-    needs: hasNeither || isSwitchedOn(persistent) ? [{ need: "persistent_memory", subject: "`memory`" }] : [],
+    needs:
+      hasNeither || isSwitchedOn(persistent)
+        ? [{ need: "persistent_memory", subject: "`memory`" }]
+        : [],
     inside: [[memory, MEMORY_KEYS]],
   };
 }
@@ -129,9 +132,9 @@ function hookNeeds(section: Section, value: unknown): ValueNeeds {
   if (!hooks) return { needs: [], inside: [] };
   const entries = [...hooks.values].flatMap(([event, list]) => entriesOf(hooks, event, list));
   return {
-    needs: [...hooks.values.keys()].map((event) => ({ need: "hooks", subject: quoted(event) })),
+    needs: [...hooks.values.keys()].map((event) => ({ need: "hooks", subject: toQuote(event) })),
     inside: [[hooks, HOOKS_KEYS], ...entries.map((entry) => [entry.section, HOOK_KEYS] as const)],
   };
 }
 
-export const quoted = (name: string): string => `\`${cut(name)}\``;
+export const toQuote = (name: string): string => `\`${shortQuote(name)}\``;

@@ -2,22 +2,22 @@ import { checkKeys } from "./check-keys";
 import type { ConfigContext } from "./context";
 import { protectedPathProblem, PROTECTION_LIMITS } from "../workspace/permissions";
 import { CONTEXT_NAME, contextNameFrom } from "../protocol/api/contexts";
-import { below, list, oneOf, read, type Section, text } from "./fields";
+import { subsection, list, oneOf, read, type Section, text } from "./fields";
 import { CONTEXT_PATH_KEYS } from "./known-keys";
 import { MAX_CONTEXTS, MAX_URL_CHARS } from "./config-limits";
-import { listed, refusalOf } from "./needs";
-import { cut } from "./problems";
+import { joinSubjects, refusalOf } from "./needs";
+import { shortQuote } from "./problems";
 import { readShell } from "./shell";
 import { BACKEND } from "./backend-settings";
 import { readSetting, type Setting } from "./setting";
 import { COORDINATION, ORCHESTRATOR } from "./team-settings";
 import type { ContextGrant, WorkspaceSettings } from "./team";
-import { type Entry, entriesOf, quoted } from "./value-needs";
+import { type Entry, entriesOf, toQuote } from "./value-needs";
 
 /**
  * Determines which agents have workspaces and contexts. An agent has a workspace if its `backend`
- * section requests one: by `cwd`, the shell, or its own contexts. If no `backend` section requests a
- * workspace, but the `orchestrator` section does, all agents have one.
+ * section requests one: by `cwd`, the shell, or its own contexts. If no `backend` section requests
+ * a workspace, but the `orchestrator` section does, all agents have one.
  */
 
 /** File settings of the `orchestrator` section. */
@@ -37,7 +37,7 @@ export function readTeamFiles(orchestrator: Section, context: ConfigContext): Te
   return {
     asksForFiles: requests.length > 0 || contexts.length > 0,
     contexts,
-    tasks: readTasks(below(orchestrator, "coordination")),
+    tasks: readTasks(subsection(orchestrator, "coordination")),
   };
 }
 
@@ -113,7 +113,10 @@ export function readWorkspace(
  * Combines the contexts of the team with an agent's own. For a context in both lists, the agent's
  * grant applies, and the team's protected paths remain protected.
  */
-function mergeGrants(shared: readonly ContextGrant[], own: readonly ContextGrant[]): ContextGrant[] {
+function mergeGrants(
+  shared: readonly ContextGrant[],
+  own: readonly ContextGrant[],
+): ContextGrant[] {
   const ofTeam = new Map(shared.map((grant) => [grant.name, grant.protectedPaths]));
   const names = new Set(own.map(({ name }) => name));
   return [
@@ -208,7 +211,7 @@ function uploadFirst(names: readonly string[]): string {
     const uploaded = contextNameFrom(name) ?? "project";
     return `\`massgen-edge push ${isPath ? `${toShellArgument(name)} ` : ""}--name ${uploaded}\`${isPath ? ` (then write \`${uploaded}\` in the config)` : ""}`;
   });
-  return `${refusalOf("host_context_path", names.map(quoted))} Run ${listed(commands)}.`;
+  return `${refusalOf("host_context_path", names.map(toQuote))} Run ${joinSubjects(commands)}.`;
 }
 
 /** The path as one argument in a shell. It is quoted, so that it cannot run other commands. */
@@ -232,8 +235,9 @@ function readProtected(entry: Section): string[] {
   return paths.slice(0, entries).flatMap((item, index) => {
     const problem = typeof item === "string" ? protectedPathProblem(item) : null;
     if (typeof item === "string" && problem === null) return [item];
-    const shown = typeof item === "string" ? `; \`${cut(item)}\` is not valid: ${problem}` : "";
-    const detail = `A protected path is a path inside the context, or a pattern as in .gitignore${shown}.`;
+    const reason =
+      typeof item === "string" ? `; \`${shortQuote(item)}\` is not valid: ${problem}` : "";
+    const detail = `A protected path is a path inside the context, or a pattern as in .gitignore${reason}.`;
     findings.error(
       typeof item === "string" ? "out_of_range" : "wrong_type",
       [...path, index],

@@ -81,8 +81,8 @@ export class MeteredInput {
   }
 
   #indexOf(searchText: string, pos: number): number {
-    const found = this.charSequence.indexOf(searchText, pos);
-    const index = found > this.end - searchText.length ? -1 : found;
+    const position = this.charSequence.indexOf(searchText, pos);
+    const index = position > this.end - searchText.length ? -1 : position;
     const searchEnd = index < 0 ? this.end : index;
     this.#charge((searchEnd - pos) / CHARS_PER_WORK + 1);
     return index;

@@ -40,8 +40,8 @@ const AUTOMATON_PROGRAM = 500;
 /**
  * A compiled pattern in RE2's grammar (no look-around, no back-references). Patterns of users and
  * models may be matched only with this class. Each match is charged to a budget. A match throws
- * `PatternError` `pattern_too_costly` if it exceeds the budget. A match never pauses, so a loop over
- * many texts must pause between the matches:
+ * `PatternError` `pattern_too_costly` if it exceeds the budget. A match never pauses, so a loop
+ * over many texts must pause between the matches:
  *
  *     const budget = new WorkBudget(); // one for all patterns of a call
  *     const pattern = compilePattern(expression, budget);
@@ -118,10 +118,10 @@ export class Pattern {
     });
     if (where.slots === 0) this.#limitAutomaton();
     try {
-      const found: number[] | null = this.#compiled
+      const positions: number[] | null = this.#compiled
         .re2()
         .executeEngine(input, where.at, where.anchor, where.slots);
-      return found;
+      return positions;
     } catch (error) {
       if (error !== OUT_OF_WORK) throw error;
       return null;

@@ -21,8 +21,8 @@ export function largestProgram(pattern: string): number {
 }
 
 /**
- * Numbers of instructions of a group. `last`: instructions of the last part, which a following repeat
- * multiplies. `before`: instructions of all earlier parts.
+ * Numbers of instructions of a group. `last`: instructions of the last part, which a following
+ * repeat multiplies. `before`: instructions of all earlier parts.
  */
 type Group = { before: number; last: number };
 

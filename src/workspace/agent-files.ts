@@ -23,13 +23,13 @@ export type Stat = {
  * (`/workspace/a`, `/peers/agent2/a`, `/contexts/site/a`, `/attempts/1/a`) or relative to
  * `/workspace`.
  *
- * Every operation is checked against permissions and recorded in `accessed`. Repeated operations with
- * the same outcome are recorded once. `stat` and `exists` are recorded as a listing of the parent
- * directory, because they reveal no more than a listing.
+ * Every operation is checked against permissions and recorded in `accessed`. Repeated operations
+ * with the same outcome are recorded once. `stat` and `exists` are recorded as a listing of the
+ * parent directory, because they reveal no more than a listing.
  *
  * Changes are staged: they are stored when the call settles, and dropped if the call fails. All
- * methods throw `FileError` for mistakes of the model: a path that does not exist or is not allowed,
- * or contents that are too large.
+ * methods throw `FileError` for mistakes of the model: a path that does not exist or is not
+ * allowed, or contents that are too large.
  */
 export type AgentFiles = {
   read(path: string): Promise<Uint8Array>;
@@ -52,8 +52,8 @@ export type AgentFiles = {
   /** Creates a directory. It exists until the end of the round, even while it is empty. */
   makeDirectory(path: string): void;
   /**
-   * Removes a file, or a directory with its contents. The agent must have read files that it did not
-   * write itself.
+   * Removes a file, or a directory with its contents. The agent must have read files that it did
+   * not write itself.
    */
   remove(path: string): void;
   /**
@@ -92,8 +92,8 @@ export type StagedChanges = {
 };
 
 /**
- * A context as an agent sees it. `limits` apply to the context after its changes; omitted: the limits
- * of the basis.
+ * A context as an agent sees it. `limits` apply to the context after its changes; omitted: the
+ * limits of the basis.
  */
 export type MountedContext = {
   tree: Tree;

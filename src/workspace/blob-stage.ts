@@ -6,8 +6,8 @@ import type { FileEntry } from "./types";
 const EMPTY = new Uint8Array();
 
 /**
- * Maximum bytes of new contents in one call: a quarter of the isolate's memory. Other sessions share
- * this memory.
+ * Maximum bytes of new contents in one call: a quarter of the isolate's memory. Other sessions
+ * share this memory.
  */
 export const MAX_STAGED_BYTES = 32 * 1024 * 1024;
 

@@ -153,6 +153,6 @@ function linesOf(text: string): number {
 function shorten(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const end = text.lastIndexOf("\n", maxLength);
-  const kept = text.slice(0, end > maxLength / 2 ? end : maxLength).toWellFormed();
-  return `${kept}\n… ${(text.length - kept.length).toLocaleString("en-US")} more characters are left out.\n`;
+  const start = text.slice(0, end > maxLength / 2 ? end : maxLength).toWellFormed();
+  return `${start}\n… ${(text.length - start.length).toLocaleString("en-US")} more characters are left out.\n`;
 }

@@ -16,8 +16,8 @@ const ANY_BYTES = "application/octet-stream";
 const TYPE = /^[a-z0-9][a-z0-9.+-]{0,60}\/[a-z0-9][a-z0-9.+-]{0,60}$/;
 
 /**
- * The declared type in its normal spelling, without parameters; `undefined` if it is missing or means
- * bytes of any kind.
+ * The declared type in its normal spelling, without parameters; `undefined` if it is missing or
+ * means bytes of any kind.
  */
 export function declaredType(type: string | undefined): string | undefined {
   const normalized = normalizedType(type ?? "");
@@ -27,9 +27,9 @@ export function declaredType(type: string | undefined): string | undefined {
 type DetectedMedia = { kind: AttachmentKind; mediaType: string };
 
 /**
- * Determines the kind and the media type of the bytes; `null` if they are not supported. `declared`:
- * the type in the request, in its normal spelling. Text keeps any declared type that does not belong
- * to another format, because only models see this type.
+ * Determines the kind and the media type of the bytes; `null` if they are not supported.
+ * `declared`: the type in the request, in its normal spelling. Text keeps any declared type that
+ * does not belong to another format, because only models see this type.
  */
 export function detectMedia(bytes: Uint8Array, declared: string | undefined): DetectedMedia | null {
   const signatureType = typeBySignature(bytes);
@@ -47,8 +47,8 @@ export function detectMedia(bytes: Uint8Array, declared: string | undefined): De
 }
 
 /**
- * The supported audio types, detected from their headers. The size of such a file limits its duration,
- * because the format has a known minimum of bytes per second.
+ * The supported audio types, detected from their headers. The size of such a file limits its
+ * duration, because the format has a known minimum of bytes per second.
  */
 const AUDIO_TYPES = ["audio/wav", "audio/mpeg", "audio/ogg", "audio/flac"] as const;
 type AudioType = (typeof AUDIO_TYPES)[number];
@@ -57,8 +57,8 @@ type AudioType = (typeof AUDIO_TYPES)[number];
 const isAudioType = (mediaType: string): boolean => AUDIO_TYPES.some((type) => type === mediaType);
 
 /**
- * Minimum rate of a WAV file: 8 bits at 8 kHz. Lower rates are refused, because the estimate of tokens
- * relies on this minimum.
+ * Minimum rate of a WAV file: 8 bits at 8 kHz. Lower rates are refused, because the estimate of
+ * tokens relies on this minimum.
  */
 const MIN_WAV_BYTES_PER_SECOND = 8_000;
 
@@ -69,7 +69,9 @@ const MIN_WAV_BYTES_PER_SECOND = 8_000;
 function audioType(bytes: Uint8Array): AudioType | null {
   if (hasTextAt(bytes, 0, "fLaC")) return "audio/flac";
   if (hasTextAt(bytes, 0, "OggS"))
-    return OGG_AUDIO_CODECS.some((codec) => hasTextAt(bytes, OGG_CODEC_OFFSET, codec)) ? "audio/ogg" : null;
+    return OGG_AUDIO_CODECS.some((codec) => hasTextAt(bytes, OGG_CODEC_OFFSET, codec))
+      ? "audio/ogg"
+      : null;
   if (hasTextAt(bytes, 0, "RIFF") && hasTextAt(bytes, 8, "WAVE"))
     return isSupportedWav(bytes) ? "audio/wav" : null;
   return isMp3(bytes) ? "audio/mpeg" : null;
@@ -127,8 +129,8 @@ function isSupportedFormat(view: DataView, at: number, size: number): boolean {
 const MAX_TAGS = 4;
 
 /**
- * Whether the bytes begin with two consecutive frames of layer III, or with tags and a single frame.
- * One frame header alone also occurs by chance in other data.
+ * Whether the bytes begin with two consecutive frames of layer III, or with tags and a single
+ * frame. One frame header alone also occurs by chance in other data.
  */
 function isMp3(bytes: Uint8Array): boolean {
   const start = audioOffset(bytes);
@@ -154,8 +156,8 @@ function audioOffset(bytes: Uint8Array): number | null {
 }
 
 /**
- * Kilobits per second by index, for MPEG 1 and for MPEG 2 and 2.5. Index 0 means a free bit rate. It
- * is not supported, because it has no known minimum.
+ * Kilobits per second by index, for MPEG 1 and for MPEG 2 and 2.5. Index 0 means a free bit rate.
+ * It is not supported, because it has no known minimum.
  */
 const KBITS_1 = [null, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, null];
 const KBITS_2 = [null, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, null];

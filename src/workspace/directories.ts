@@ -15,10 +15,10 @@ function directoriesOf(tree: Tree): DirectoryIndex {
   for (const path of tree.keys()) {
     let child = path;
     for (const directory of [...ancestorsOf(path), ""]) {
-      const found = index.get(directory) ?? { files: 0, names: new Set() };
-      found.files += 1;
-      found.names.add(child.slice(directory === "" ? 0 : directory.length + 1));
-      index.set(directory, found);
+      const contents = index.get(directory) ?? { files: 0, names: new Set() };
+      contents.files += 1;
+      contents.names.add(child.slice(directory === "" ? 0 : directory.length + 1));
+      index.set(directory, contents);
       child = directory;
     }
   }
@@ -28,8 +28,8 @@ function directoriesOf(tree: Tree): DirectoryIndex {
 
 /**
  * The directories of a mutable tree: the index of its base tree, plus changed file counts and new
- * names. A removed file's name remains in its directory, so callers must check whether the path still
- * exists.
+ * names. A removed file's name remains in its directory, so callers must check whether the path
+ * still exists.
  */
 export class Directories {
   readonly #base: Tree;
@@ -54,7 +54,9 @@ export class Directories {
   addName(path: string): void {
     for (let child = path; child !== ""; child = parentOf(child)) {
       const directory = parentOf(child);
-      this.#changesOf(directory).names.add(child.slice(directory === "" ? 0 : directory.length + 1));
+      this.#changesOf(directory).names.add(
+        child.slice(directory === "" ? 0 : directory.length + 1),
+      );
     }
   }
 
@@ -83,8 +85,8 @@ export class Directories {
   }
 
   #changesOf(directory: string): Directory {
-    const found = this.#changes.get(directory) ?? { files: 0, names: new Set() };
-    this.#changes.set(directory, found);
-    return found;
+    const changes = this.#changes.get(directory) ?? { files: 0, names: new Set() };
+    this.#changes.set(directory, changes);
+    return changes;
   }
 }

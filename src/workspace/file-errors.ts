@@ -37,8 +37,8 @@ type Growth = { limits: FileLimits; before: Stats; after: Stats };
 type Stats = { files: number; bytes: number };
 
 /**
- * The error if a tree would grow above its limits; `null` if the operation is allowed. A tree that is
- * already above a limit must not grow further.
+ * The error if a tree would grow above its limits; `null` if the operation is allowed. A tree that
+ * is already above a limit must not grow further.
  */
 export function limitProblem(root: string, { limits, before, after }: Growth): FileError | null {
   if (after.files > limits.files && after.files > before.files) {
@@ -53,13 +53,13 @@ export function limitProblem(root: string, { limits, before, after }: Growth): F
 }
 
 /**
- * The error for too many directories. They are limited because a directory needs as much memory as a
- * file, and a file creates one directory for each level of its path.
+ * The error for too many directories. They are limited because a directory needs as much memory as
+ * a file, and a file creates one directory for each level of its path.
  */
-export const tooManyDirectories = (root: string, most: number): FileError =>
+export const tooManyDirectories = (root: string, maxDirectories: number): FileError =>
   new FileError(
     "too_many_files",
-    `${root} may hold ${most} directories, empty ones among them. Remove some, or nest files less deeply.`,
+    `${root} may hold ${maxDirectories} directories, empty ones among them. Remove some, or nest files less deeply.`,
   );
 
 /** The error if a file is too large; `null` if its size is allowed. */
@@ -76,10 +76,10 @@ export function sizeProblem(
 }
 
 /** The error for too many new bytes in one call. They are in memory until the call settles. */
-export const tooMuchAtOnce = (most: number): FileError =>
+export const tooMuchAtOnce = (maxBytes: number): FileError =>
   new FileError(
     "too_much_at_once",
-    `One call may write ${bytes(most)} in all. Write less at once, or in several calls.`,
+    `One call may write ${bytes(maxBytes)} in all. Write less at once, or in several calls.`,
   );
 
 const bytes = (count: number): string => `${count.toLocaleString("en-US")} bytes`;

@@ -4,8 +4,8 @@ import { byPath, fileAsDirectory } from "./tree";
 import { type FileEntry, FileError, type TreeChanges } from "./types";
 
 /**
- * A tree in the form that is stored: the name of a base tree, and changes. Equal contents give equal
- * texts: paths are sorted, and author and time are not included.
+ * A tree in the form that is stored: the name of a base tree, and changes. Equal contents give
+ * equal texts: paths are sorted, and author and time are not included.
  */
 export type Manifest = {
   /** The name of the base tree; `null` if the changes are the whole tree. */
@@ -53,8 +53,7 @@ export function decodeManifest(text: string): Manifest {
   const files = new Map([...decoded].filter(([, entry]) => entry !== null));
   const conflict = fileAsDirectory(files);
   if (conflict !== null) throw invalid(`${conflict} is a file and a directory`);
-  if (base === null && files.size < decoded.size)
-    throw invalid("something is deleted of nothing");
+  if (base === null && files.size < decoded.size) throw invalid("something is deleted of nothing");
   return { base, changes: byPath(decoded) };
 }
 
@@ -72,7 +71,9 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Invisible characters that new names must not contain. Trees from older versions may have them. */
+/**
+ * Invisible characters that new names must not contain. Trees from older versions may have them.
+ */
 const INVISIBLE_IN_OLD_TREES = /(?!\p{Bidi_Control})\p{Default_Ignorable_Code_Point}/gu;
 
 /** A path of ASCII characters, which needs no Unicode normalization. */

@@ -1,6 +1,6 @@
 /**
- * Determines the media type of bytes from their signature. Without a signature, uses the declared type
- * if the bytes do not contradict it.
+ * Determines the media type of bytes from their signature. Without a signature, uses the declared
+ * type if the bytes do not contradict it.
  */
 
 /** A part of a signature and its offset. Each character stands for one byte. */
@@ -30,7 +30,9 @@ const SIGNATURES: readonly (readonly [mediaType: string, parts: readonly Signatu
 ];
 /** The first bytes of a file, which contain every signature. */
 const SIGNATURE_BYTES = 16;
-const TYPES_WITH_SIGNATURE: ReadonlySet<string> = new Set(SIGNATURES.map(([mediaType]) => mediaType));
+const TYPES_WITH_SIGNATURE: ReadonlySet<string> = new Set(
+  SIGNATURES.map(([mediaType]) => mediaType),
+);
 
 /** Other names of media types. */
 const ALIASES = new Map([
@@ -88,15 +90,16 @@ export function normalizedType(declared: string): string {
 export const hasSignature = (mediaType: string): boolean => TYPES_WITH_SIGNATURE.has(mediaType);
 
 /**
- * The media type of bytes. `declared` is the type that the sender declares. This type is used only if
- * it is well-formed and the bytes do not contradict it.
+ * The media type of bytes. `declared` is the type that the sender declares. This type is used only
+ * if it is well-formed and the bytes do not contradict it.
  */
 export function mediaTypeOf(bytes: Uint8Array, declared: string | undefined): string {
   const signatureType = typeBySignature(bytes);
   if (signatureType !== null) return signatureType;
   const type = normalizedType(declared ?? "");
   const bytesAreText = isText(bytes);
-  if (VALID_TYPE.test(type) && !hasSignature(type) && (bytesAreText || !TEXT_TYPE.test(type))) return type;
+  if (VALID_TYPE.test(type) && !hasSignature(type) && (bytesAreText || !TEXT_TYPE.test(type)))
+    return type;
   return bytesAreText ? "text/plain" : "application/octet-stream";
 }
 

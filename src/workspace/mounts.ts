@@ -3,10 +3,10 @@ import type { Answer, AttemptState, TurnState } from "../coordination/state";
 /** Determines the files of others that an agent sees, and rewrites paths in texts of others. */
 
 /**
- * The snapshots in an agent's `/peers/`: alias → name of the snapshot. They belong to the answers that
- * the agent was last shown, including its own answer. So they change only at the start of a round and
- * at an injection. The presenter sees the snapshots of all newest answers. An answer without files has
- * no snapshot.
+ * The snapshots in an agent's `/peers/`: alias → name of the snapshot. They belong to the answers
+ * that the agent was last shown, including its own answer. So they change only at the start of a
+ * round and at an injection. The presenter sees the snapshots of all newest answers. An answer
+ * without files has no snapshot.
  */
 export function peersOf(
   { aliases, attempt }: Pick<TurnState, "aliases" | "attempt">,
@@ -20,8 +20,8 @@ export function peersOf(
 }
 
 /**
- * The newest answer that the agent was shown, for each author. `answers` is sorted by revision, so a
- * later answer replaces an earlier answer of the same author.
+ * The newest answer that the agent was shown, for each author. `answers` is sorted by revision, so
+ * a later answer replaces an earlier answer of the same author.
  */
 function answersSeen({ agents, answers }: AttemptState, agent: number): Answer[] {
   const viewer = agents[agent];
@@ -63,7 +63,9 @@ export type ContextMount = {
   writable: boolean;
 };
 
-/** The contexts that an agent sees. Only the presenter may write, until its final text is complete. */
+/**
+ * The contexts that an agent sees. Only the presenter may write, until its final text is complete.
+ */
 export function contextsOf(
   { rules, contexts = [], attempt }: ContextsOf,
   agent: number,
@@ -86,8 +88,9 @@ type ContextsOf = Pick<TurnState, "rules" | "contexts"> & {
 const OWN_WORKSPACE = /(?<![\p{L}\p{N}_./~-])\/workspace(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])/gu;
 
 /**
- * Replaces `/workspace` in an answer by the path at which other agents see its files. `place` is that
- * path, `/peers/{alias}`. The author sees the same text, because it must not recognise its own answer.
+ * Replaces `/workspace` in an answer by the path at which other agents see its files. `place` is
+ * that path, `/peers/{alias}`. The author sees the same text, because it must not recognise its own
+ * answer.
  */
 export const pathsAsShown = (content: string, place: string): string =>
   content.replaceAll(OWN_WORKSPACE, place);

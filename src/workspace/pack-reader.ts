@@ -8,9 +8,9 @@ type PackSource = {
 };
 
 /**
- * Reads contents from packs. For the first file of a pack, reads only its range. For the second file,
- * loads the whole pack into memory: a caller that reads two files, such as a search, usually reads
- * all files. Calls may run concurrently.
+ * Reads contents from packs. For the first file of a pack, reads only its range. For the second
+ * file, loads the whole pack into memory: a caller that reads two files, such as a search, usually
+ * reads all files. Calls may run concurrently.
  */
 export class PackReader {
   readonly #source: PackSource;
@@ -21,8 +21,8 @@ export class PackReader {
   #loading: { pack: string; bytes: Promise<Uint8Array<ArrayBuffer> | null> } | null = null;
 
   /**
-   * `maxCached` is the number of packs in memory. With two packs, a few reads from another pack do not
-   * evict the pack that is mainly read.
+   * `maxCached` is the number of packs in memory. With two packs, a few reads from another pack do
+   * not evict the pack that is mainly read.
    */
   constructor(source: PackSource, maxCached = 1) {
     this.#source = source;

@@ -2,12 +2,12 @@ import { INVISIBLE, spelled } from "../protocol/invisible";
 import { type AboveMounts, FileError, type Mount, type Place } from "./types";
 
 /**
- * Parses paths from agents, archives and uploads. Paths are literal: nothing is decoded, so `%2e` is
- * three characters. Paths are converted to Unicode NFC once, here. Afterwards, two paths are equal if
- * their texts are equal. Case matters.
+ * Parses paths from agents, archives and uploads. Paths are literal: nothing is decoded, so `%2e`
+ * is three characters. Paths are converted to Unicode NFC once, here. Afterwards, two paths are
+ * equal if their texts are equal. Case matters.
  *
- * Some file systems treat some names as a device or as another name. Such names are refused, so that
- * files have the same names on every system.
+ * Some file systems treat some names as a device or as another name. Such names are refused, so
+ * that files have the same names on every system.
  */
 export const PATH_LIMITS = {
   /** Maximum UTF-8 bytes of one name. */
@@ -40,7 +40,8 @@ const outside = (message: string): FileError => new FileError("path_outside", me
  * Parses an agent's path: absolute, or relative to `/workspace`. Resolves `.` and `..` textually.
  * Does not check whether the peer, context or file exists.
  *
- * Throws `FileError`: `path_invalid`, `path_too_long`, or `path_outside` if the path is in no mount.
+ * Throws `FileError`: `path_invalid`, `path_too_long`, or `path_outside` if the path is in no
+ * mount.
  */
 export function parsePath(typed: string): Place {
   const text = checkedText(typed);
@@ -97,8 +98,8 @@ export function relativePath(typed: string): string {
 }
 
 /**
- * Whether a place in the workspace is unreachable, because its path leads to another mount. Example:
- * a file `peers/a` of the workspace.
+ * Whether a place in the workspace is unreachable, because its path leads to another mount.
+ * Example: a file `peers/a` of the workspace.
  */
 export function isShadowed({ mount, path }: Place): boolean {
   return mount.kind === "workspace" && MOUNTS_IN_WORKSPACE.has(path.split("/", 1)[0] ?? "");

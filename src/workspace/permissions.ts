@@ -3,8 +3,8 @@ import { formatPlace } from "./paths";
 import type { FileOperation, Place } from "./types";
 
 /**
- * Permissions of agents. An agent can read all mounts that it sees. It can change its own workspace,
- * and contexts that it may write.
+ * Permissions of agents. An agent can read all mounts that it sees. It can change its own
+ * workspace, and contexts that it may write.
  */
 
 /** The mounts that an agent sees, and the files it knows. */
@@ -31,7 +31,9 @@ export function refusalOf(operation: FileOperation, place: Place, access: Access
   const unknown = unknownPlace(place, access);
   if (unknown) return unknown;
   if (operation === "read" || operation === "list") return null;
-  return writeRefusal(place, access) ?? (operation === "delete" ? unreadRefusal(place, access) : null);
+  return (
+    writeRefusal(place, access) ?? (operation === "delete" ? unreadRefusal(place, access) : null)
+  );
 }
 
 function unknownPlace(
@@ -49,9 +51,9 @@ function unknownPlace(
 }
 
 function unknownName(place: Place, kind: string, names: Iterable<string>): Refusal {
-  const known = [...names].sort().map((name) => `/${kind}/${name}`);
+  const paths = [...names].sort().map((name) => `/${kind}/${name}`);
   const hint =
-    known.length > 0 ? `There are ${known.join(", ")}.` : `There is nothing in /${kind} now.`;
+    paths.length > 0 ? `There are ${paths.join(", ")}.` : `There is nothing in /${kind} now.`;
   return {
     code: "unknown_place",
     message: `${formatPlace(place)} is not one of the places you see. ${hint}`,
@@ -98,8 +100,8 @@ function unreadRefusal(place: Place, { knows }: Access): Refusal | null {
 }
 
 /**
- * Limits of `protected_paths`. `length`: characters of an entry. `wildcards`: wildcards of an entry;
- * each makes matching slower.
+ * Limits of `protected_paths`. `length`: characters of an entry. `wildcards`: wildcards of an
+ * entry; each makes matching slower.
  */
 export const PROTECTION_LIMITS = { entries: 200, length: 255, wildcards: 4 } as const;
 
@@ -120,9 +122,9 @@ export function protectedPathProblem(entry: string): string | null {
 
 /**
  * Returns a function that tests whether a path of the context is protected. An entry is a file, a
- * folder with its contents, or a .gitignore pattern. For example, `*.pem` protects such files in every
- * folder, and `!sample.pem` excludes a file. Case is ignored, because the user's file system may
- * ignore case. If an entry is invalid, everything is protected.
+ * folder with its contents, or a .gitignore pattern. For example, `*.pem` protects such files in
+ * every folder, and `!sample.pem` excludes a file. Case is ignored, because the user's file system
+ * may ignore case. If an entry is invalid, everything is protected.
  */
 export function protection(entries: readonly string[]): (path: string) => boolean {
   if (entries.length > PROTECTION_LIMITS.entries || entries.some(protectedPathProblem))
@@ -139,8 +141,8 @@ export function protection(entries: readonly string[]): (path: string) => boolea
 }
 
 /**
- * Protected paths of a context: those of the agent's own entry in the config, and those of the team's
- * entry. `teamProtectedPaths` is omitted if there are none.
+ * Protected paths of a context: those of the agent's own entry in the config, and those of the
+ * team's entry. `teamProtectedPaths` is omitted if there are none.
  */
 export type ProtectedPaths = {
   protectedPaths: readonly string[];
@@ -148,20 +150,21 @@ export type ProtectedPaths = {
 };
 
 /**
- * A path is protected if one of the two lists protects it. The lists are evaluated separately, so an
- * exclusion (`!`) affects only its own list.
+ * A path is protected if one of the two lists protects it. The lists are evaluated separately, so
+ * an exclusion (`!`) affects only its own list.
  */
 export function protectionOf({
   protectedPaths,
   teamProtectedPaths = [],
 }: ProtectedPaths): (path: string) => boolean {
-  const [own, team] = [protection(protectedPaths), protection(teamProtectedPaths)];
-  return (path) => team(path) || own(path);
+  const isProtectedByAgent = protection(protectedPaths);
+  const isProtectedByTeam = protection(teamProtectedPaths);
+  return (path) => isProtectedByTeam(path) || isProtectedByAgent(path);
 }
 
 /**
- * All entries of both lists without duplicates. The team's entries are first, so that they remain if
- * a display shows only some entries.
+ * All entries of both lists without duplicates. The team's entries are first, so that they remain
+ * if a display shows only some entries.
  */
 export const entriesOf = ({
   protectedPaths,

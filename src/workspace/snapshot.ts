@@ -1,8 +1,8 @@
 import type { FileEntry, TreeChanges } from "./types";
 
 /**
- * Plans how the contents of a snapshot are stored. Small contents are packed into one object, so that
- * a snapshot of small files needs only two writes: the pack and the manifest.
+ * Plans how the contents of a snapshot are stored. Small contents are packed into one object, so
+ * that a snapshot of small files needs only two writes: the pack and the manifest.
  */
 const PACK_LIMITS = {
   /** Blobs below this size are packed; larger blobs are separate objects. */

@@ -216,7 +216,11 @@ export class StagedFiles implements AgentFiles {
         path: file.from,
       });
     if (kind === "move")
-      this.#checkPermissions("write", source.place, source.tree.directoriesBelow(source.place.path));
+      this.#checkPermissions(
+        "write",
+        source.place,
+        source.tree.directoriesBelow(source.place.path),
+      );
     const leavingTarget = source.tree === target.tree ? leaving.map(({ entry }) => entry) : [];
     const movesDirectoryInTree =
       kind === "move" && source.tree === target.tree && !source.tree.file(source.place.path);
@@ -283,15 +287,15 @@ export class StagedFiles implements AgentFiles {
   }
 
   /**
-   * Returns the place with its tree. Throws `FileError` if the operation is not permitted, or if the
-   * place is a directory above the mounts, which is in no tree.
+   * Returns the place with its tree. Throws `FileError` if the operation is not permitted, or if
+   * the place is a directory above the mounts, which is in no tree.
    */
   #treePlace(operation: FileOperation, place: Place): TreePlace {
     this.#checkPermission(operation, place);
     const root = pathAt(place, "");
     if (place.mount.kind === "above") throw isDirectory(root);
-    const known = this.#trees.get(root);
-    if (known) return { place, tree: known };
+    const existing = this.#trees.get(root);
+    if (existing) return { place, tree: existing };
     const emptyDirectories = [...this.#basis.directories]
       .filter((path) => path.startsWith(`${root}/`))
       .map((path) => path.slice(root.length + 1))
@@ -374,7 +378,9 @@ export class StagedFiles implements AgentFiles {
     return names.sort().map((name) => parsePath(`${at}/${name}`));
   }
 
-  /** The sorted absolute paths of files. A generator, because callers may need only some of them. */
+  /**
+   * The sorted absolute paths of files. A generator, because callers may need only some of them.
+   */
   *#filesBelow(place: Place): Generator<string> {
     if (this.#stat(place).kind === "file") return yield formatPlace(place);
     if (place.mount.kind !== "above") {
@@ -383,11 +389,16 @@ export class StagedFiles implements AgentFiles {
       return;
     }
     const sortKey = (child: Place) => `${formatPlace(child)}/`;
-    const children = this.#mountsIn(place.mount.at).sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
+    const children = this.#mountsIn(place.mount.at).sort((a, b) =>
+      sortKey(a) < sortKey(b) ? -1 : 1,
+    );
     for (const child of children) yield* this.#filesBelow(child);
   }
 
-  /** All directories that exist while empty. Mounts that the call did not use keep their directories. */
+  /**
+   * All directories that exist while empty. Mounts that the call did not use keep their
+   * directories.
+   */
   #emptyDirectories(): string[] {
     const inUnusedMounts = [...this.#basis.directories].filter(
       (path) => !this.#trees.has(pathAt(parsePath(path), "")),

@@ -59,7 +59,9 @@ function contentsOf({ place, tree }: TreePlace, to: string): Transfer {
   });
   return {
     files,
-    directories: [...tree.directoriesBelow(place.path)].map(targetPath).filter((path) => path !== ""),
+    directories: [...tree.directoriesBelow(place.path)]
+      .map(targetPath)
+      .filter((path) => path !== ""),
   };
 }
 
@@ -71,8 +73,8 @@ function checked({ place, tree }: TreePlace, transfer: Transfer): Transfer {
 }
 
 /**
- * Whether moving a file counts as a deletion: the file leaves its tree, or the part of the workspace
- * that belongs to answers.
+ * Whether moving a file counts as a deletion: the file leaves its tree, or the part of the
+ * workspace that belongs to answers.
  */
 export function countsAsDeletion(
   { from, to }: { from: string; to: string },

@@ -42,8 +42,8 @@ export type Place = { mount: Mount; path: string };
 export type FileOperation = "read" | "list" | "write" | "delete";
 
 /**
- * A recorded access. `path` is the resolved absolute path. If the agent's path is invalid, `path` is
- * its text with escaped invisible characters.
+ * A recorded access. `path` is the resolved absolute path. If the agent's path is invalid, `path`
+ * is its text with escaped invisible characters.
  */
 export type FileAccess = {
   operation: FileOperation;
@@ -53,7 +53,8 @@ export type FileAccess = {
 };
 
 /**
- * An error for the model. `message` says what failed, at which path, and what to do. `code` is stable.
+ * An error for the model. `message` says what failed, at which path, and what to do. `code` is
+ * stable.
  */
 export class FileError extends Error {
   override readonly name = "FileError";

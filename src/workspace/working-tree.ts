@@ -47,7 +47,9 @@ export class WorkingTree {
     );
   }
 
-  /** A parent of the path that is a file, so that the path cannot exist; `null` if there is none. */
+  /**
+   * A parent of the path that is a file, so that the path cannot exist; `null` if there is none.
+   */
   fileAbove(path: string): string | null {
     return ancestorsOf(path).find((ancestor) => this.file(ancestor) !== null) ?? null;
   }
@@ -137,8 +139,9 @@ export class WorkingTree {
   }
 
   /**
-   * The state of every path that was written or removed, sorted. Unlike `changes`, includes files that
-   * were written with equal contents, and at most `MAX_VANISHED` files that were created and removed.
+   * The state of every path that was written or removed, sorted. Unlike `changes`, includes files
+   * that were written with equal contents, and at most `MAX_VANISHED` files that were created and
+   * removed.
    */
   touched(): TreeChanges {
     return byPath([...this.#touched].map((path) => [path, this.file(path)]));

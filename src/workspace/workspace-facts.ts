@@ -19,8 +19,8 @@ type RoundFiles = {
 const MAX_LISTED = 20;
 
 /**
- * Computes the facts of a workspace that the coordination rules need. Pure: the result depends only on
- * stored rows, so it is the same after a restart.
+ * Computes the facts of a workspace that the coordination rules need. Pure: the result depends only
+ * on stored rows, so it is the same after a restart.
  */
 export function workspaceFacts({ base, touched, previous, contexts }: RoundFiles): WorkspaceFacts {
   const tree = handedOver(applyChanges(base, touched));

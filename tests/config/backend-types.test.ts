@@ -214,7 +214,11 @@ describe("the coordination rules of a backend", () => {
       backend: "type: claude\nmodel: claude-sonnet-4-5",
       forces_tools: true,
     },
-    { name: "tools are not forced if it is unknown whether they can be", backend: "type: qwen", forces_tools: false },
+    {
+      name: "tools are not forced if it is unknown whether they can be",
+      backend: "type: qwen",
+      forces_tools: false,
+    },
   ])("state that $name", ({ backend, forces_tools }) => {
     expect(agentOf(backend).rules).toMatchObject({ forces_tools });
   });

@@ -56,7 +56,11 @@ describe("an agent's key", () => {
       "base_url: http://127.0.0.1:9000/v1\napi_key: ${OPENAI_API_KEY}",
       `7:16 key_bound_elsewhere ${pointerTo("/api_key")}`,
     ],
-    ["the name is not the name of a key", "api_key: ${PATH}", `6:16 key_unknown ${pointerTo("/api_key")}`],
+    [
+      "the name is not the name of a key",
+      "api_key: ${PATH}",
+      `6:16 key_unknown ${pointerTo("/api_key")}`,
+    ],
     [
       "the name is a property of every object",
       "api_key: ${constructor}",
@@ -68,7 +72,11 @@ describe("an agent's key", () => {
       `6:16 wrong_type ${pointerTo("/api_key")}`,
     ],
     ["it contains a line break", 'api_key: "a\\r\\nb"', `6:16 wrong_type ${pointerTo("/api_key")}`],
-    ["its braces are missing", "api_key: $OPENAI_API_KEY", `6:16 wrong_type ${pointerTo("/api_key")}`],
+    [
+      "its braces are missing",
+      "api_key: $OPENAI_API_KEY",
+      `6:16 wrong_type ${pointerTo("/api_key")}`,
+    ],
     [
       "it is a name without dollar sign and braces",
       "api_key: OPENAI_API_KEY",
@@ -79,7 +87,11 @@ describe("an agent's key", () => {
       "api_key: openai_api_key",
       `6:16 wrong_type ${pointerTo("/api_key")}`,
     ],
-    ["it looks like a variable's name", "api_key: MY_OWN_KEY", `6:16 wrong_type ${pointerTo("/api_key")}`],
+    [
+      "it looks like a variable's name",
+      "api_key: MY_OWN_KEY",
+      `6:16 wrong_type ${pointerTo("/api_key")}`,
+    ],
     ["it is empty", 'api_key: ""', `6:16 wrong_type ${pointerTo("/api_key")}`],
   ])("is refused because %s", (_, lines, error) => {
     expect(errorsOf(yamlWith({ backend: lines }))).toContain(error);
@@ -105,15 +117,21 @@ describe("an agent's key", () => {
       lines: "base_url: https://api.example.org/v1\napi_key: MY_OWN_KEY",
       hint: "Write the key itself.",
     },
-  ])("is not the name of a variable, and the error suggests a correction: $lines", ({ lines, hint }) => {
-    const [detail] = detailsOf(parseTeam(yamlWith({ backend: lines }), CONTEXT));
-    expect(detail).toContain(hint);
-    expect(detail).not.toContain("MY_OWN_KEY");
-  });
+  ])(
+    "is not the name of a variable, and the error suggests a correction: $lines",
+    ({ lines, hint }) => {
+      const [detail] = detailsOf(parseTeam(yamlWith({ backend: lines }), CONTEXT));
+      expect(detail).toContain(hint);
+      expect(detail).not.toContain("MY_OWN_KEY");
+    },
+  );
 
-  it.each(["AKIAIOSFODNN7EXAMPLE", "Z9X8C7V6", "MY-OWN-KEY"])("may consist of upper-case letters: %s", (key) => {
-    expect(backendOf(`api_key: ${key}`)?.key).toEqual({ from: "literal", value: key });
-  });
+  it.each(["AKIAIOSFODNN7EXAMPLE", "Z9X8C7V6", "MY-OWN-KEY"])(
+    "may consist of upper-case letters: %s",
+    (key) => {
+      expect(backendOf(`api_key: ${key}`)?.key).toEqual({ from: "literal", value: key });
+    },
+  );
 
   it("may be stored under the second of two names for a host", () => {
     const lines = "base_url: https://api.moonshot.ai/v1";

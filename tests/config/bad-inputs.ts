@@ -1,8 +1,8 @@
 import type { ProblemCode } from "../../src/config/parse-team";
 
 /**
- * Configs that must be refused. `row`: the row of `docs/proof/acceptance.md` that the config belongs
- * to. `code` and `pointer`: the expected error.
+ * Configs that must be refused. `row`: the row of `docs/proof/acceptance.md` that the config
+ * belongs to. `code` and `pointer`: the expected error.
  */
 export type BadInput = {
   row: string;
@@ -33,7 +33,12 @@ const SHAPES: readonly BadInput[] = [
     source: BOMB.replaceAll("[", "{x: [").replaceAll("]", "]}"),
     code: "syntax",
   },
-  { row: "C1", name: "an anchor that contains its own alias", source: "agents: &a [*a]", code: "too_deep" },
+  {
+    row: "C1",
+    name: "an anchor that contains its own alias",
+    source: "agents: &a [*a]",
+    code: "too_deep",
+  },
   { row: "C2", name: "4 kB of [", source: "[".repeat(4096), code: "too_deep" },
   { row: "C2", name: "4 kB of {", source: "{a: ".repeat(1024), code: "too_deep" },
   { row: "C2", name: "200 kB of dashes", source: "- ".repeat(100_000), code: "too_deep" },
@@ -124,7 +129,12 @@ const SHAPES: readonly BadInput[] = [
     source: withClaude("}\norchestrator: {max_new_answers_per_agent: '3'}"),
     code: "wrong_type",
   },
-  { row: "B6", name: "a key that is a number", source: `${withClaude("}")}\n7: x`, code: "wrong_type" },
+  {
+    row: "B6",
+    name: "a key that is a number",
+    source: `${withClaude("}")}\n7: x`,
+    code: "wrong_type",
+  },
   {
     row: "B8",
     name: "a time limit of 0",

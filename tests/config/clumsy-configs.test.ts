@@ -7,7 +7,8 @@ import { FULL_CONTEXT } from "./teams";
  * code, and a part of the message: the correction.
  */
 const ONE_AGENT = "agent: {id: a, backend: {type: claude}}";
-const withBackendLine = (line: string) => `agent:\n  id: a\n  backend:\n    type: claude\n    ${line}\n`;
+const withBackendLine = (line: string) =>
+  `agent:\n  id: a\n  backend:\n    type: claude\n    ${line}\n`;
 const withAgentLine = (line: string) => `agent:\n  id: a\n  ${line}\n  backend: {type: claude}\n`;
 const withOrchestratorLine = (line: string) => `${ONE_AGENT}\norchestrator:\n  ${line}\n`;
 const withTopLine = (line: string) => `${ONE_AGENT}\n${line}\n`;
@@ -40,7 +41,12 @@ describe("text that is not YAML, or not supported YAML, has an error for", () =>
       "2:1 syntax",
       `\`${"k".repeat(60)}…\` is repeated`,
     ],
-    ["two documents", `${ONE_AGENT}\n---\n${ONE_AGENT}`, "2:1 syntax", "put each into its own file"],
+    [
+      "two documents",
+      `${ONE_AGENT}\n---\n${ONE_AGENT}`,
+      "2:1 syntax",
+      "put each into its own file",
+    ],
     [
       "a tag for bytes",
       withBackendLine("model: !!binary aGk="),
@@ -60,8 +66,18 @@ describe("text that is not YAML, or not supported YAML, has an error for", () =>
       "Is the colon or the space missing?",
     ],
     ["no colon", "agent\n  id: a\n", "1:1 syntax", "Is the colon or the space missing?"],
-    ["a value that begins with @", withAgentLine("system_message: @a"), "3:19 syntax", "must be in quotes"],
-    ["a value that begins with %", withAgentLine("system_message: %a"), "3:19 syntax", "must be in quotes"],
+    [
+      "a value that begins with @",
+      withAgentLine("system_message: @a"),
+      "3:19 syntax",
+      "must be in quotes",
+    ],
+    [
+      "a value that begins with %",
+      withAgentLine("system_message: %a"),
+      "3:19 syntax",
+      "must be in quotes",
+    ],
     [
       "a colon inside a text",
       withAgentLine("system_message: You are: a helper"),
@@ -81,7 +97,12 @@ describe("text that is not YAML, or not supported YAML, has an error for", () =>
       "must begin in the same column",
     ],
     ["a missing closing quote", 'agent:\n  id: "a\n', "3:1 syntax", 'no closing "'],
-    ["a backslash in double quotes", withAgentLine('system_message: "C:\\d"'), "3:22 syntax", "use single quotes"],
+    [
+      "a backslash in double quotes",
+      withAgentLine('system_message: "C:\\d"'),
+      "3:22 syntax",
+      "use single quotes",
+    ],
     [
       "an alias without an anchor",
       "agent: *x",
@@ -130,7 +151,10 @@ describe("text that is not YAML, or not supported YAML, has an error for", () =>
 
   it("both lines of a Markdown fence", () => {
     const message = "syntax: This is a Markdown fence, not YAML: remove the line.";
-    expect(messagesOf(`\`\`\`yaml\n${ONE_AGENT}\n\`\`\``)).toEqual([`1:1 ${message}`, `3:1 ${message}`]);
+    expect(messagesOf(`\`\`\`yaml\n${ONE_AGENT}\n\`\`\``)).toEqual([
+      `1:1 ${message}`,
+      `3:1 ${message}`,
+    ]);
   });
 
   it("each broken line only once", () => {
@@ -219,7 +243,9 @@ describe("a value of the wrong type has an error with the correct form for", () 
   ])("%s", (_, source, problem, correction) => expectOne(source, problem, correction));
 
   it("a long list as a key, without quoting the list", () => {
-    expect(messagesOf(withTopLine(`? [${"x, ".repeat(20_000)}]\n: c`)).join().length).toBeLessThan(100);
+    expect(messagesOf(withTopLine(`? [${"x, ".repeat(20_000)}]\n: c`)).join().length).toBeLessThan(
+      100,
+    );
   });
 });
 
@@ -321,7 +347,9 @@ describe("an unknown key inside a refused setting is reported too, in", () => {
     ],
     [
       "all kinds of files",
-      withBackendLine("upload_files: [{image_path: a}, {audio_path: b}, {video_path: c}, {file_path: d}]"),
+      withBackendLine(
+        "upload_files: [{image_path: a}, {audio_path: b}, {video_path: c}, {file_path: d}]",
+      ),
     ],
   ])("but %s are known", (_, source) => expect(checkTeam(source, FULL_CONTEXT).errors).toEqual([]));
 });

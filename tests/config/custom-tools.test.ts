@@ -165,7 +165,8 @@ describe("a tool over HTTP", () => {
       name: "a reference in the schema",
       lines:
         "url: 'https://x.net', parameters: {type: object, properties: {a: {$ref: 'http://169.254.169.254/'}}}",
-      message: "/custom_tools/0/parameters/properties/a/$ref: parameters.properties.a.$ref is not taken here",
+      message:
+        "/custom_tools/0/parameters/properties/a/$ref: parameters.properties.a.$ref is not taken here",
     },
     {
       name: "a header that the service sets",
@@ -190,12 +191,14 @@ describe("a tool over HTTP", () => {
     {
       name: "a secret bound to another origin",
       lines: "url: 'https://evil.net', headers: {X: '${WEATHER_KEY}'}",
-      message: "key_bound_elsewhere /agent/backend/custom_tools/0/headers/X: ${WEATHER_KEY} may be sent only to https://api.weather.net",
+      message:
+        "key_bound_elsewhere /agent/backend/custom_tools/0/headers/X: ${WEATHER_KEY} may be sent only to https://api.weather.net",
     },
     {
       name: "a provider's key",
       lines: "url: 'https://evil.net', headers: {X: '${OPENAI_API_KEY}'}",
-      message: "key_unknown /agent/backend/custom_tools/0/headers/X: ${OPENAI_API_KEY} is not a secret for tools",
+      message:
+        "key_unknown /agent/backend/custom_tools/0/headers/X: ${OPENAI_API_KEY} is not a secret for tools",
     },
     {
       name: "a credential in preset_args",
@@ -206,13 +209,15 @@ describe("a tool over HTTP", () => {
       name: "a preset that an alternative of the schema requires",
       lines:
         "url: 'https://x.net', preset_args: {t: 1}, parameters: {type: object, properties: {q: {}, t: {}}, anyOf: [{required: [q, t]}]}",
-      message: "not_allowed /agent/backend/custom_tools/0/parameters/anyOf/0/required: parameters.anyOf.0.required names `t`",
+      message:
+        "not_allowed /agent/backend/custom_tools/0/parameters/anyOf/0/required: parameters.anyOf.0.required names `t`",
     },
     {
       name: "a minimum number of arguments together with presets",
       lines:
         "url: 'https://x.net', preset_args: {t: 1}, parameters: {type: object, properties: {q: {}}, minProperties: 1}",
-      message: "not_allowed /agent/backend/custom_tools/0/parameters/minProperties: parameters.minProperties counts arguments",
+      message:
+        "not_allowed /agent/backend/custom_tools/0/parameters/minProperties: parameters.minProperties counts arguments",
     },
     ...["dependentRequired: {q: [t]}", "if: {required: [t]}", "then: {required: [t]}"].map(
       (keyword) => ({
@@ -227,7 +232,9 @@ describe("a tool over HTTP", () => {
       message: "Did you mean `method`?",
     },
   ])("is refused for $name", ({ lines, message }) => {
-    expect(problemText(lines.startsWith("name:") ? `{${lines}}` : withLines(lines))).toContain(message);
+    expect(problemText(lines.startsWith("name:") ? `{${lines}}` : withLines(lines))).toContain(
+      message,
+    );
   });
 });
 
@@ -377,5 +384,9 @@ it("a tenant can use its own secrets, and the operator's secrets for this tenant
       ({ name, bindings }) => `${name}: ${describeBindings(bindings)}`,
     );
   expect(secretsOf("acme")).toEqual(["C: https://own.net", "A: https://a.net, https://b.net"]);
-  expect(secretsOf("other")).toEqual(["C: https://own.net", "A: https://b.net", "B: https://b.net"]);
+  expect(secretsOf("other")).toEqual([
+    "C: https://own.net",
+    "A: https://b.net",
+    "B: https://b.net",
+  ]);
 });

@@ -35,9 +35,12 @@ const SERVICE_VARIABLES: Record<TextVariable, "set" | "offered"> = {
 };
 
 const lines = readFileSync(".dev.vars.example", "utf8").split("\n");
-const namesMatching = (pattern: RegExp) => lines.flatMap((line) => pattern.exec(line)?.[1] ?? []).sort();
+const namesMatching = (pattern: RegExp) =>
+  lines.flatMap((line) => pattern.exec(line)?.[1] ?? []).sort();
 const serviceNames = (state: "set" | "offered") =>
-  Object.entries(SERVICE_VARIABLES).flatMap(([name, itsState]) => (itsState === state ? [name] : []));
+  Object.entries(SERVICE_VARIABLES).flatMap(([name, itsState]) =>
+    itsState === state ? [name] : [],
+  );
 
 describe("the file .dev.vars.example", () => {
   it("sets only the variables that allow requests from this machine", () => {

@@ -122,7 +122,10 @@ describe("the JSON Schema refuses", () => {
       "agent: {id: a, backend: {type: groq, enable_web_search: true}}",
     ],
     ["a number out of its bounds", "agent: {id: a, backend: {type: claude, temperature: 9}}"],
-    ["a model of many providers, without a type", "agent: {id: a, backend: {model: llama-3.3-70b}}"],
+    [
+      "a model of many providers, without a type",
+      "agent: {id: a, backend: {model: llama-3.3-70b}}",
+    ],
     [
       "another format's parameter for a model whose name implies its type",
       "agent: {id: a, backend: {model: claude-sonnet-5-5, seed: 7}}",

@@ -13,7 +13,10 @@ const DEPLOYED = "`npx wrangler secret put ANTHROPIC_API_KEY`";
 describe("a key that is not set", () => {
   it.each([
     { name: "a service on this machine", origins: ["http://127.0.0.1:8787"] },
-    { name: "a service whose allowed origins include this machine", origins: ["http://localhost:*"] },
+    {
+      name: "a service whose allowed origins include this machine",
+      origins: ["http://localhost:*"],
+    },
   ])("is set first in .dev.vars, according to the error of $name", ({ origins }) => {
     for (const detail of [messagesFor(origins), messagesFor(origins, NAMED)]) {
       expect(detail).toContain(LOCALLY);

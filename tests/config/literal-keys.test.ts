@@ -45,8 +45,10 @@ describe("a caller's key that cannot be stored", () => {
   ])("is not needed if the config has $name", ({ key }) => {
     const line = key === null ? "" : `, api_key: "${key}"`;
     expect(
-      parseTeam(`agents: [{id: a, backend: {type: openai, model: gpt-6.1-terra${line}}}]`, WITHOUT_SEALING)
-        .ok,
+      parseTeam(
+        `agents: [{id: a, backend: {type: openai, model: gpt-6.1-terra${line}}}]`,
+        WITHOUT_SEALING,
+      ).ok,
     ).toBe(true);
   });
 });

@@ -17,7 +17,8 @@ import {
 import { ALL_SERVED } from "./teams";
 
 /** Pointers of allowed warnings: the display, and paths that only enable workspaces. */
-const ALLOWED_WARNINGS = /^\/ui\/|\/(cwd|snapshot_storage|agent_temporary_workspace|command_line_\w+)$/;
+const ALLOWED_WARNINGS =
+  /^\/ui\/|\/(cwd|snapshot_storage|agent_temporary_workspace|command_line_\w+)$/;
 const check = (name: string, context = SAMPLES_CONTEXT) => checkTeam(readSample(name), context);
 /** Whether sessions do not support a needed feature. */
 const isUnsupported = (need: string, served: Features) =>
@@ -131,7 +132,9 @@ describe.skipIf(SAMPLE_NAMES.length === 0)(
         "stdio_mcp",
         "localhost_mcp",
       ]);
-      const ready = SAMPLE_NAMES.filter((name) => NEEDS[name]?.every((need) => supported.has(need)));
+      const ready = SAMPLE_NAMES.filter((name) =>
+        NEEDS[name]?.every((need) => supported.has(need)),
+      );
       expect(ready.length).toBeGreaterThan(20);
       expect(ready.filter((name) => !expectedNeeds(name)?.every(isMet))).toEqual([]);
     });

@@ -26,7 +26,12 @@ const ENABLED = "{enabled: true}";
 export const TOP: readonly KeyRow[] = [
   ...rows("obeyed", ["orchestrator", "{}"], ["ui", "{}"], ["timeout_settings", "{}"]),
   ...rows("warned", ["session_id", "s1"], ["display", "{type: rich}"]),
-  ...rows("refused", ["memory", ENABLED], ["filesystem_memory", ENABLED], ["permissions", "{rules: [x]}"]),
+  ...rows(
+    "refused",
+    ["memory", ENABLED],
+    ["filesystem_memory", ENABLED],
+    ["permissions", "{rules: [x]}"],
+  ),
   ...rows("refused", [
     "hooks",
     "{PreToolUse: [{matcher: x, handler: y, type: python, fail_closed: true, timeout: 3}]}",

@@ -107,7 +107,8 @@ describe("a tool server over HTTP", () => {
     { entry: "headers: {X-Key: '${OTHER}'}", error: /key_unknown: \$\{OTHER\} is not a secret/ },
     {
       entry: "headers: {X-Key: '${OAUTH_SECRET}'}",
-      error: /key_bound_elsewhere: \$\{OAUTH_SECRET\} may be sent only to https:\/\/auth.example.com/,
+      error:
+        /key_bound_elsewhere: \$\{OAUTH_SECRET\} may be sent only to https:\/\/auth.example.com/,
     },
     { entry: "timeout: 0", error: /out_of_range: timeout must be a whole number from 1 to 300/ },
     { entry: "allowed_tools: look", error: /wrong_type: allowed_tools must be a list of texts/ },

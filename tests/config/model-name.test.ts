@@ -18,7 +18,8 @@ describe("the name of a model (A1)", () => {
     },
     {
       backend: "type: claude\nmodel: claude-sonet-5-5",
-      message: "claude-sonet-5-5 is not a known model of Anthropic. Did you mean `claude-sonnet-5-5`?",
+      message:
+        "claude-sonet-5-5 is not a known model of Anthropic. Did you mean `claude-sonnet-5-5`?",
     },
     {
       backend: "type: openai\nmodel: openai/gpt-6-luna",
@@ -36,9 +37,14 @@ describe("the name of a model (A1)", () => {
       backend: "type: openai\nmodel: gpt-6-lunna-2026-01-01",
       message: "gpt-6-lunna-2026-01-01 is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
     },
-  ])("has a warning if it resembles a known model of its provider: $backend", ({ backend, message }) => {
-    expect(warningsAboutModel(backend)).toEqual([`model_unknown /agents/0/backend/model: ${message}`]);
-  });
+  ])(
+    "has a warning if it resembles a known model of its provider: $backend",
+    ({ backend, message }) => {
+      expect(warningsAboutModel(backend)).toEqual([
+        `model_unknown /agents/0/backend/model: ${message}`,
+      ]);
+    },
+  );
 
   it.each([
     { name: "that is known", backend: "model: gpt-6-luna" },
@@ -66,6 +72,8 @@ describe("the name of a model (A1)", () => {
       Object.keys(rows),
     );
     expect(known.length).toBeGreaterThan(20);
-    expect(known.flatMap((model) => warningsAboutModel(`type: openai\nmodel: ${model}`))).toEqual([]);
+    expect(known.flatMap((model) => warningsAboutModel(`type: openai\nmodel: ${model}`))).toEqual(
+      [],
+    );
   });
 });

@@ -48,7 +48,11 @@ describe("JavaScript of models", () => {
     { name: "does not run with a loader alone", env: { LOADER }, runs: false },
     { name: "does not run with the setting alone", env: { JAVASCRIPT: "on" }, runs: false },
     { name: "does not run with another value", env: { LOADER, JAVASCRIPT: "yes" }, runs: false },
-    { name: "runs with the loader and the setting", env: { LOADER, JAVASCRIPT: " on " }, runs: true },
+    {
+      name: "runs with the loader and the setting",
+      env: { LOADER, JAVASCRIPT: " on " },
+      runs: true,
+    },
   ])("$name", ({ env, runs }) => {
     expect(toolFacts(env).javascript).toBe(runs);
     expect(loaderOf(env)).toBe(runs ? LOADER : null);

@@ -4,7 +4,8 @@ import { detailsOf, errorsOf, FULL_CONTEXT, teamOf, teamWith } from "./teams";
 
 const paramsOf = (backend: string) =>
   teamOf(teamWith(backend), FULL_CONTEXT).agents[0]?.backend.params;
-const messagesFor = (backend: string) => detailsOf(parseTeam(teamWith(backend), FULL_CONTEXT)).join("\n");
+const messagesFor = (backend: string) =>
+  detailsOf(parseTeam(teamWith(backend), FULL_CONTEXT)).join("\n");
 
 describe("parameters of a wire format are", () => {
   it.each([

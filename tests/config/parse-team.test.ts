@@ -53,7 +53,12 @@ describe("a team", () => {
 
   it.each([
     { name: "no cap", line: "", capsOutput: false, maxTokens: 16_384 },
-    { name: "a cap above the default", line: "max_tokens: 30000", capsOutput: true, maxTokens: 30_000 },
+    {
+      name: "a cap above the default",
+      line: "max_tokens: 30000",
+      capsOutput: true,
+      maxTokens: 30_000,
+    },
     { name: "a small cap", line: "max_tokens: 500", capsOutput: true, maxTokens: 500 },
   ])(
     "has the output limit of the config or the default limit for an unknown model: $name",

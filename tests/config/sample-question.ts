@@ -33,7 +33,10 @@ async function* smallOf(name: string): AsyncGenerator<Uint8Array> {
   yield small;
 }
 
-/** A config and its question as the command line sends them. `attachments`: as the service reads them. */
+/**
+ * A config and its question as the command line sends them. `attachments`: as the service reads
+ * them.
+ */
 type SampleQuestion = {
   yaml: string;
   question: AskedQuestion;

@@ -1,6 +1,6 @@
 /**
- * Validates values against a JSON Schema (draft 2020-12). Supports only the keywords that the config's
- * schema uses. Throws for other keywords, so that a new keyword in the schema is noticed.
+ * Validates values against a JSON Schema (draft 2020-12). Supports only the keywords that the
+ * config's schema uses. Throws for other keywords, so that a new keyword in the schema is noticed.
  */
 type Schema = Record<string, unknown>;
 /** `evaluated`: the keys that a keyword has checked. */
@@ -46,7 +46,10 @@ type KeywordUse = { keyword: string; argument: unknown; place: Place };
 function apply(schema: Schema, { keyword, argument, place }: KeywordUse): Evaluation {
   const simple = SIMPLE_KEYWORDS[keyword];
   if (simple)
-    return toEvaluation(simple(argument, place.part), `${place.at}: ${keyword} ${JSON.stringify(argument)}`);
+    return toEvaluation(
+      simple(argument, place.part),
+      `${place.at}: ${keyword} ${JSON.stringify(argument)}`,
+    );
   const holds = (inner: unknown) => evaluate(mapping(inner), place).problems.length === 0;
   switch (keyword) {
     case "$ref":
@@ -96,7 +99,8 @@ const SIMPLE_KEYWORDS: Readonly<Record<string, (argument: unknown, part: unknown
   minItems: (argument, part) => !Array.isArray(part) || part.length >= Number(argument),
   maxItems: (argument, part) => !Array.isArray(part) || part.length <= Number(argument),
   maxProperties: (argument, part) => keysOf(part).length <= Number(argument),
-  required: (argument, part) => !isMapping(part) || listOf(argument).every((key) => String(key) in part),
+  required: (argument, part) =>
+    !isMapping(part) || listOf(argument).every((key) => String(key) in part),
 };
 
 const toEvaluation = (isValid: boolean, problem: string): Evaluation => ({
@@ -109,7 +113,9 @@ const merge = (all: readonly Evaluation[]): Evaluation => ({
   evaluated: all.flatMap(({ evaluated }) => evaluated),
 });
 
-/** Checks parts with their own schemas. Their keys count as evaluated, also if a part is invalid. */
+/**
+ * Checks parts with their own schemas. Their keys count as evaluated, also if a part is invalid.
+ */
 function checkParts(
   { root, part, at }: Place,
   parts: readonly (readonly [string, Schema])[],

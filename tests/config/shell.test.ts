@@ -38,13 +38,15 @@ describe("restrictions of commands (section C)", () => {
   it.each([
     {
       pattern: "'('",
-      message: "/agent/backend/command_line_blocked_commands/1 The pattern `(` is no pattern of RE2",
+      message:
+        "/agent/backend/command_line_blocked_commands/1 The pattern `(` is no pattern of RE2",
     },
     { pattern: "'(?=x)'", message: "is no pattern of RE2" },
     { pattern: "''", message: "is empty" },
     {
       pattern: "3",
-      message: "/agent/backend/command_line_blocked_commands command_line_blocked_commands must be a list of texts",
+      message:
+        "/agent/backend/command_line_blocked_commands command_line_blocked_commands must be a list of texts",
     },
   ])("are refused if they are invalid: $pattern", ({ pattern, message }) => {
     const { errors } = checkTeam(

@@ -34,7 +34,11 @@ describe("a config is refused for", () => {
       Array.from({ length: 400 }, (_, i) => `${" ".repeat(i)}a:`).join("\n"),
       "202:1 too_deep ",
     ],
-    ["33 levels of nesting on one line", `a: ${"[".repeat(32)}${"]".repeat(32)}`, "null:null too_deep "],
+    [
+      "33 levels of nesting on one line",
+      `a: ${"[".repeat(32)}${"]".repeat(32)}`,
+      "null:null too_deep ",
+    ],
     ["more than 256 K characters", `# ${"x".repeat(256 * 1024)}`, "null:null too_large "],
     ["an object nested too deeply", nestedObject(33), "null:null too_deep "],
     ["an object that contains itself", CYCLE, "null:null too_deep "],
@@ -65,9 +69,10 @@ it("many keys in one mapping are read about as fast as the same keys in several 
     expect(errorsOf(source)).not.toEqual([]);
     return cpuMs() - startedAt;
   };
-  const severalMappings = Array.from({ length: 8 }, (_, nth) => `m${nth}:\n${keys(nth * 1000, 1000)}`).join(
-    "\n",
-  );
+  const severalMappings = Array.from(
+    { length: 8 },
+    (_, nth) => `m${nth}:\n${keys(nth * 1000, 1000)}`,
+  ).join("\n");
   const [severalMs, singleMs] = [timeOf(severalMappings), timeOf(`m:\n${keys(0, 8_000)}`)];
   expect(singleMs).toBeLessThan(4 * severalMs);
 });

@@ -52,7 +52,10 @@ describe("a name of a team or a model", () => {
     { name: "massgen/model:", message: "missing" },
     { name: "  ", message: "missing" },
   ])("is refused with advice: '$name'", ({ name, message }) => {
-    expect(teamForModel(name)).toEqual({ found: "unknown", detail: expect.stringContaining(message) });
+    expect(teamForModel(name)).toEqual({
+      found: "unknown",
+      detail: expect.stringContaining(message),
+    });
   });
 
   it("may have an unsupported type, which only the config check refuses", () => {

@@ -20,7 +20,11 @@ const FILES = { fileTools: true, shell: false, readBeforeDelete: true, contexts:
 describe("an agent has a workspace", () => {
   it.each<{ name: string; lines: Lines; hasWorkspace: [boolean, boolean] }>([
     { name: "if it has cwd", lines: { a: "cwd: workspace1" }, hasWorkspace: [true, false] },
-    { name: "if it has a shell", lines: { b: "enable_mcp_command_line: true" }, hasWorkspace: [false, true] },
+    {
+      name: "if it has a shell",
+      lines: { b: "enable_mcp_command_line: true" },
+      hasWorkspace: [false, true],
+    },
     {
       name: "if it has its own contexts",
       lines: { a: "context_paths: [site]" },
@@ -98,7 +102,13 @@ describe("an agent has a workspace", () => {
 
   const manyPaths = (prefix: string) =>
     Array.from({ length: 150 }, (_, index) => `${prefix}${index}.txt`);
-  it.each<{ name: string; own: string[]; team: string[]; protectedPaths: string[]; others: string[] }>([
+  it.each<{
+    name: string;
+    own: string[];
+    team: string[];
+    protectedPaths: string[];
+    others: string[];
+  }>([
     {
       name: "although its own list has an exclusion",
       own: ["!keep.pem"],
@@ -161,17 +171,20 @@ describe("a warning or error reports", () => {
     {
       name: "that a local path must be uploaded first",
       lines: { orchestrator: "context_paths: [{path: src/app, permission: write}]" },
-      message: "host_context_path /orchestrator/context_paths: This team needs files from your machine (`src/app`): the service cannot read paths of your machine, and no upload has this name. Upload them first. Run `massgen-edge push src/app --name app` (then write `app` in the config).",
+      message:
+        "host_context_path /orchestrator/context_paths: This team needs files from your machine (`src/app`): the service cannot read paths of your machine, and no upload has this name. Upload them first. Run `massgen-edge push src/app --name app` (then write `app` in the config).",
     },
     {
       name: "a command in which paths are quoted",
       lines: { orchestrator: `context_paths: ["-x", "it's $(reboot)"]` },
-      message: "Run `massgen-edge push ./-x --name x` (then write `x` in the config), `massgen-edge push 'it'\\''s $(reboot)' --name it-s-reboot` (then",
+      message:
+        "Run `massgen-edge push ./-x --name x` (then write `x` in the config), `massgen-edge push 'it'\\''s $(reboot)' --name it-s-reboot` (then",
     },
     {
       name: "the command for each local path, also for a path of Windows",
       lines: { orchestrator: "context_paths: ['C:\\My Files\\Web', '~', docs]" },
-      message: "Run `massgen-edge push 'C:\\My Files\\Web' --name web` (then write `web` in the config), `massgen-edge push ~ --name project` (then write `project` in the config).",
+      message:
+        "Run `massgen-edge push 'C:\\My Files\\Web' --name web` (then write `web` in the config), `massgen-edge push ~ --name project` (then write `project` in the config).",
     },
     {
       name: "a context without a name",
@@ -191,7 +204,8 @@ describe("a warning or error reports", () => {
     {
       name: "a protected path that leads outside",
       lines: { a: "context_paths: [{path: s, protected_paths: [../x]}]" },
-      message: "/agents/0/backend/context_paths/0/protected_paths/0: A protected path is a path inside the context",
+      message:
+        "/agents/0/backend/context_paths/0/protected_paths/0: A protected path is a path inside the context",
     },
     ...["'~/x'", "'C:\\x'", "'*/*/*/*/*.pem'", "' '", "'a\\..\\b'", '"a\\nb"'].map((entry) => ({
       name: `an invalid protected path ${entry}`,

@@ -104,8 +104,16 @@ describe("a pattern", () => {
       source: "(?:[ab]{100}){10}[ab]{1000}[ab]{1000}[ab]{1000}",
       code: "pattern_too_costly",
     },
-    { name: "a pattern with many repeats", source: "a{1000}".repeat(10), code: "pattern_too_costly" },
-    { name: "a pattern with too many characters", source: "a".repeat(10_000), code: "pattern_too_costly" },
+    {
+      name: "a pattern with many repeats",
+      source: "a{1000}".repeat(10),
+      code: "pattern_too_costly",
+    },
+    {
+      name: "a pattern with too many characters",
+      source: "a".repeat(10_000),
+      code: "pattern_too_costly",
+    },
     {
       name: "a pattern with many Unicode classes and without case",
       source: `(?i)${"[b-\\x{1E920}]".repeat(50)}`,

@@ -54,23 +54,22 @@ it.each([
     path: "new",
     mayDelete: true,
   },
-])("whether the next call may delete a file that was $history: $mayDelete", async ({
-  act,
-  path,
-  mayDelete,
-}) => {
-  for (const restarts of [false, true]) {
-    const kept = await KeptFiles.begin({ b: "text" }, { site: { a: "page" } });
-    const files = openOn(kept);
-    await act(files);
-    kept.settle(PLACE, files.staged(), ["site"], "settled");
-    if (restarts) kept.restart();
-    const remove = () => openOn(kept).remove(path);
-    if (mayDelete) expect(remove).not.toThrow();
-    else expect(remove).toThrow("You have not read");
-    kept.close();
-  }
-});
+])(
+  "whether the next call may delete a file that was $history: $mayDelete",
+  async ({ act, path, mayDelete }) => {
+    for (const restarts of [false, true]) {
+      const kept = await KeptFiles.begin({ b: "text" }, { site: { a: "page" } });
+      const files = openOn(kept);
+      await act(files);
+      kept.settle(PLACE, files.staged(), ["site"], "settled");
+      if (restarts) kept.restart();
+      const remove = () => openOn(kept).remove(path);
+      if (mayDelete) expect(remove).not.toThrow();
+      else expect(remove).toThrow("You have not read");
+      kept.close();
+    }
+  },
+);
 
 async function moveTwice(files: AgentFiles): Promise<void> {
   files.move("b", "between");

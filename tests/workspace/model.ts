@@ -1,6 +1,6 @@
 /**
- * A minimal model of an agent's files: texts by absolute path, a set of directories, and a set of paths
- * that the agent knows. It shares no code with the implementation, with which it is compared.
+ * A minimal model of an agent's files: texts by absolute path, a set of directories, and a set of
+ * paths that the agent knows. It shares no code with the implementation, with which it is compared.
  */
 export type Limits = { fileBytes: number; files: number; treeBytes: number };
 
@@ -209,7 +209,8 @@ export class Model {
     for (const path of this.filesAt(from)) {
       this.checkWrite(path);
       const stays =
-        rootOf(from) === rootOf(to) && (isPartOfAnswers(to + path.slice(from.length)) || !isPartOfAnswers(path));
+        rootOf(from) === rootOf(to) &&
+        (isPartOfAnswers(to + path.slice(from.length)) || !isPartOfAnswers(path));
       if (!stays && !this.known.has(path)) throw new Refusal("not_read");
     }
     for (const path of this.directoriesAt(from)) this.checkWrite(path);
@@ -285,16 +286,17 @@ export class Model {
     const addedBytes =
       sum(texts.map(([path, text]) => bytes(text) - bytes(this.files.get(path) ?? ""))) -
       sum(leaving.map(bytes));
-    if (addedFiles > 0 && existing.length + addedFiles > limits.files) throw new Refusal("too_many_files");
-    if (addedBytes > 0 && existingBytes + addedBytes > limits.treeBytes) throw new Refusal("tree_too_large");
+    if (addedFiles > 0 && existing.length + addedFiles > limits.files)
+      throw new Refusal("too_many_files");
+    if (addedBytes > 0 && existingBytes + addedBytes > limits.treeBytes)
+      throw new Refusal("tree_too_large");
     const after = new Set([...this.directories].filter((path) => isIn(path, root)));
     const before = after.size;
     for (const created of [...directories, ...texts.map(([file]) => parentOf(file))])
       for (let directory = created; isIn(directory, root); directory = parentOf(directory))
         after.add(directory);
     const remaining = after.size - leavingDirectories;
-    if (remaining > before && remaining > limits.files)
-      throw new Refusal("too_many_files");
+    if (remaining > before && remaining > limits.files) throw new Refusal("too_many_files");
   }
 
   emptyDirectories(root: string): string[] {

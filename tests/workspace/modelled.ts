@@ -17,7 +17,9 @@ export const KINDS = [
 ] as const;
 export type Operation = { kind: (typeof KINDS)[number]; path: string; to: string; text: string };
 
-/** The model with the interface of the implementation. Adds the lines of the audit trail to `lines`. */
+/**
+ * The model with the interface of the implementation. Adds the lines of the audit trail to `lines`.
+ */
 export class ModelActions implements Actions {
   readonly #model: Model;
   readonly #lines: Set<string>;

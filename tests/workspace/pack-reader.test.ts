@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { PackReader } from "../../src/workspace/pack-reader";
 
 /**
- * A source of packs with ten bytes; each byte is its own position. A request is recorded as `b` for the
- * whole pack, and as `b 2+3` for three bytes at offset 2.
+ * A source of packs with ten bytes; each byte is its own position. A request is recorded as `b` for
+ * the whole pack, and as `b 2+3` for three bytes at offset 2.
  */
 class Store {
   readonly requests: string[] = [];

@@ -25,7 +25,10 @@ const parsed = (typed: string): string => outcome(() => formatPlace(parsePath(ty
 const parsedRelative = (typed: string): string => outcome(() => relativePath(typed));
 const levels = (count: number): string => Array.from({ length: count }, () => "a").join("/");
 
-/** `typed`: the path as an agent or an archive writes it. `result`: the parsed path, or an error code. */
+/**
+ * `typed`: the path as an agent or an archive writes it. `result`: the parsed path, or an error
+ * code.
+ */
 type Row = { name: string; typed: string; result: string };
 
 describe("E9 a path typed by an agent", () => {
@@ -62,7 +65,11 @@ describe("E9 a path typed by an agent", () => {
       typed: "Peers/x",
       result: "/workspace/Peers/x",
     },
-    { name: "loses dots, doubled and final slashes", typed: ".//a/./b//", result: "/workspace/a/b" },
+    {
+      name: "loses dots, doubled and final slashes",
+      typed: ".//a/./b//",
+      result: "/workspace/a/b",
+    },
     { name: "resolves .. by its text", typed: "a/../b", result: "/workspace/b" },
     { name: "resolves .. before reserved names", typed: "peers/../x", result: "/workspace/x" },
     {
@@ -96,8 +103,16 @@ describe("E9 a path typed by an agent", () => {
     { name: "may contain an emoji of a digit (L16)", typed: "1️⃣.md", result: "/workspace/1️⃣.md" },
     { name: "may have 40 levels", typed: levels(40), result: `/workspace/${levels(40)}` },
     { name: "may begin with a dot", typed: ".env.example", result: "/workspace/.env.example" },
-    { name: "may begin like Git's directory", typed: ".gitignore", result: "/workspace/.gitignore" },
-    { name: "may begin like a device name", typed: "console.log", result: "/workspace/console.log" },
+    {
+      name: "may begin like Git's directory",
+      typed: ".gitignore",
+      result: "/workspace/.gitignore",
+    },
+    {
+      name: "may begin like a device name",
+      typed: "console.log",
+      result: "/workspace/console.log",
+    },
     {
       name: "may be an inherited property name",
       typed: "__proto__/constructor",
@@ -136,7 +151,11 @@ describe("E9 a path typed by an agent", () => {
       typed: "a\ufe0f.txt",
       result: "path_invalid",
     },
-    { name: "with an ideographic variation selector (L16)", typed: "a\u{e0100}", result: "path_invalid" },
+    {
+      name: "with an ideographic variation selector (L16)",
+      typed: "a\u{e0100}",
+      result: "path_invalid",
+    },
     { name: "with a joiner between letters (L16)", typed: "a\u200db", result: "path_invalid" },
     { name: "with a joiner after an emoji (L16)", typed: "😀\u200d.txt", result: "path_invalid" },
     {
@@ -144,7 +163,11 @@ describe("E9 a path typed by an agent", () => {
       typed: "❤\ufe0f\ufe0f.txt",
       result: "path_invalid",
     },
-    { name: "with a tag character after an emoji (L16)", typed: "😀\u{e0061}", result: "path_invalid" },
+    {
+      name: "with a tag character after an emoji (L16)",
+      typed: "😀\u{e0061}",
+      result: "path_invalid",
+    },
     { name: "with half a surrogate pair", typed: "a\ud800", result: "path_invalid" },
     {
       name: "with half a surrogate pair in a path that is too long",
@@ -152,10 +175,26 @@ describe("E9 a path typed by an agent", () => {
       result: "path_too_long",
     },
     { name: "of Git's directory", typed: ".git/config", result: "path_invalid" },
-    { name: "of Git's directory in upper case", typed: "sub/.GIT/hooks/pre-commit", result: "path_invalid" },
-    { name: "of Git's directory under its short name", typed: "git~1/config", result: "path_invalid" },
-    { name: "of Git's directory with an invisible character", typed: ".g\u200cit/config", result: "path_invalid" },
-    { name: "of a stream of Git's directory", typed: ".git::$INDEX_ALLOCATION/config", result: "path_invalid" },
+    {
+      name: "of Git's directory in upper case",
+      typed: "sub/.GIT/hooks/pre-commit",
+      result: "path_invalid",
+    },
+    {
+      name: "of Git's directory under its short name",
+      typed: "git~1/config",
+      result: "path_invalid",
+    },
+    {
+      name: "of Git's directory with an invisible character",
+      typed: ".g\u200cit/config",
+      result: "path_invalid",
+    },
+    {
+      name: "of a stream of Git's directory",
+      typed: ".git::$INDEX_ALLOCATION/config",
+      result: "path_invalid",
+    },
     { name: "of a stream of a file", typed: "secret.txt::$DATA", result: "path_invalid" },
     { name: "of a device", typed: "CON", result: "path_invalid" },
     { name: "of a device with an extension", typed: "src/aux.c", result: "path_invalid" },
@@ -232,9 +271,17 @@ describe("E9 a path inside a tree", () => {
   it.each<Row>([
     { name: "is kept", typed: "src/a.py", result: "src/a.py" },
     { name: "loses the prefix of archives", typed: "./src//a.py", result: "src/a.py" },
-    { name: "may begin with a name that is reserved in the workspace", typed: "peers/x", result: "peers/x" },
+    {
+      name: "may begin with a name that is reserved in the workspace",
+      typed: "peers/x",
+      result: "peers/x",
+    },
     { name: "may not be absolute", typed: "/etc/passwd", result: "path_outside" },
-    { name: "may not contain .., even if it remains inside", typed: "a/../b", result: "path_outside" },
+    {
+      name: "may not contain .., even if it remains inside",
+      typed: "a/../b",
+      result: "path_outside",
+    },
     { name: "may not go up", typed: "../../x", result: "path_outside" },
     { name: "may not be empty", typed: "", result: "path_invalid" },
     { name: "may not be the root", typed: "./", result: "path_invalid" },

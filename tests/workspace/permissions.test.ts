@@ -13,8 +13,8 @@ import type { FileOperation } from "../../src/workspace/types";
 import { cpuMs } from "../fakes/cpu-time";
 
 /**
- * An agent that sees two peers, may read the context `docs`, may write the context `site` except its
- * protected files, and has read all files with the name `known`.
+ * An agent that sees two peers, may read the context `docs`, may write the context `site` except
+ * its protected files, and has read all files with the name `known`.
  */
 const ACCESS: Access = {
   peers: new Set(["agent1", "agent2"]),
@@ -215,7 +215,12 @@ describe("a protected path", () => {
       protectedPaths: ["anything"],
       others: [],
     },
-    { name: "is none if the list is empty", entries: [], protectedPaths: [], others: ["a", ".env"] },
+    {
+      name: "is none if the list is empty",
+      entries: [],
+      protectedPaths: [],
+      others: ["a", ".env"],
+    },
   ])("$name", ({ entries, protectedPaths, others }) => {
     const isProtected = protection(entries);
     expect(protectedPaths.filter((path) => !isProtected(path))).toEqual([]);

@@ -28,8 +28,8 @@ const CONTEXT_NAMES = Object.keys(CONTEXTS);
 /** The start of every round: the result of the previous turn. */
 const BASE = { b: "B", "c/a": "C" };
 /**
- * The protected paths of each context: a folder, a file, patterns, an exclusion, and a name in another
- * case.
+ * The protected paths of each context: a folder, a file, patterns, an exclusion, and a name in
+ * another case.
  */
 const PROTECTED: Readonly<Record<string, readonly string[]>> = {
   site: ["secret/", "*.key"],
@@ -42,9 +42,9 @@ const PROTECTED_FILES = {
 };
 
 /**
- * One tool call. `ending`: the staged changes are stored (`settled`), dropped (`lost`), or lost by a
- * crash before they are on disk (`crashed`). `next`: what the agent does after the call: it answers,
- * or its next round starts. `restarts`: whether the process then loses its memory.
+ * One tool call. `ending`: the staged changes are stored (`settled`), dropped (`lost`), or lost by
+ * a crash before they are on disk (`crashed`). `next`: what the agent does after the call: it
+ * answers, or its next round starts. `restarts`: whether the process then loses its memory.
  */
 type Call = {
   agent: number;
@@ -211,7 +211,9 @@ class Team {
         for (const alias of this.#peers)
           expect(kept.textsOf(kept.peer(alias))).toEqual(model.filesIn(`/peers/${alias}`));
         for (const name of CONTEXT_NAMES)
-          expect(kept.textsOf(kept.context(place, name))).toEqual(model.filesIn(`/contexts/${name}`));
+          expect(kept.textsOf(kept.context(place, name))).toEqual(
+            model.filesIn(`/contexts/${name}`),
+          );
       }
       for (const [name, files] of Object.entries(PROTECTED_FILES))
         expect(model.filesIn(`/contexts/${name}`)).toMatchObject(files);

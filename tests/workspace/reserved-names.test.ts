@@ -8,7 +8,10 @@ const context = (files: Record<string, string>, writable = false): Setup => ({
   contexts: { site: { files, writable } },
 });
 
-/** `/workspace/peers` and `/workspace/contexts` lead to other mounts, so no file may have these names. */
+/**
+ * `/workspace/peers` and `/workspace/contexts` lead to other mounts, so no file may have these
+ * names.
+ */
 describe("reserved names", () => {
   testRows([
     {

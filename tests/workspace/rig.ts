@@ -7,7 +7,10 @@ import type { FileEntry, Tree, TreeChanges } from "../../src/workspace/types";
 
 type Texts = Readonly<Record<string, string>>;
 
-/** The state before a call; files are texts by path. Omitted parts are empty; omitted limits are high. */
+/**
+ * The state before a call; files are texts by path. Omitted parts are empty; omitted limits are
+ * high.
+ */
 export type Setup = {
   workspace?: Texts;
   peers?: Readonly<Record<string, Texts>>;

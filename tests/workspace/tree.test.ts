@@ -33,7 +33,11 @@ describe("changes to a tree", () => {
       changed: changes({ "a.txt": "new" }),
       expected: tree({ "a.txt": "new", "b/c.txt": "two" }),
     },
-    { name: "remove a file", changed: changes({ "a.txt": null }), expected: tree({ "b/c.txt": "two" }) },
+    {
+      name: "remove a file",
+      changed: changes({ "a.txt": null }),
+      expected: tree({ "b/c.txt": "two" }),
+    },
     { name: "may remove a missing file", changed: changes({ x: null }), expected: BASE },
   ])("$name", ({ changed, expected }) => {
     expect([...applyChanges(BASE, changed)]).toEqual([...expected]);
@@ -66,9 +70,9 @@ describe("changes to a tree", () => {
         expect(new Map(applyChanges(from, difference))).toEqual(new Map(to));
         expect(diffTrees(from, from).size).toBe(0);
         for (const path of difference.keys())
-          expect(applyChanges(from, new Map([...difference].filter(([other]) => other !== path)))).not.toEqual(
-            new Map(to),
-          );
+          expect(
+            applyChanges(from, new Map([...difference].filter(([other]) => other !== path))),
+          ).not.toEqual(new Map(to));
       }),
     );
   });
@@ -90,7 +94,11 @@ describe("a tree", () => {
   });
 
   it.each([
-    { name: "is valid without a file that is also a directory", paths: { a: "1", "a.b": "2", "c/d": "3" }, expected: null },
+    {
+      name: "is valid without a file that is also a directory",
+      paths: { a: "1", "a.b": "2", "c/d": "3" },
+      expected: null,
+    },
     {
       name: "is invalid with a file that is also a directory",
       paths: { a: "1", "a/b/c": "2" },

@@ -16,7 +16,11 @@ const BASE = { "a.txt": "A", "b.txt": "B" };
 describe("a round counts as a change of the workspace", () => {
   it.each<{ name: string; act: (files: AgentFiles) => unknown; changed: boolean }>([
     { name: "not if it only reads files", act: (files) => files.read("a.txt"), changed: false },
-    { name: "if it writes a file", act: (files) => files.write("c.txt", bytes("C")), changed: true },
+    {
+      name: "if it writes a file",
+      act: (files) => files.write("c.txt", bytes("C")),
+      changed: true,
+    },
     {
       name: "if it writes equal bytes",
       act: (files) => files.write("a.txt", bytes("A")),
