@@ -157,8 +157,8 @@ export class StagedFiles implements AgentFiles {
       const isFile = tree.file(place.path) !== null;
       if (!isFile && !tree.isDirectory(place.path)) throw notFound(formatPlace(place));
       const files = isFile ? [place.path] : [...tree.filesBelow(place.path)];
-      this.#checkPermissions("delete", place, files);
-      if (!isFile) this.#checkPermissions("write", place, tree.directoriesBelow(place.path));
+      this.#checkEach("delete", place, files);
+      if (!isFile) this.#checkEach("write", place, tree.directoriesBelow(place.path));
       this.#removeFiles({ place, tree }, files);
     });
   }
@@ -185,10 +185,7 @@ export class StagedFiles implements AgentFiles {
     };
   }
 
-  /**
-   * Records two operations, one for the source and one for the target. The source's operation fails
-   * if the target's fails.
-   */
+  /** Records two operations. The source's operation fails if the target's operation fails. */
   #transfer(kind: TransferKind, from: string, to: string): void {
     this.#audit.attempt(kind === "copy" ? "read" : "delete", from, (sourcePlace) => {
       const source = this.#treePlace(kind === "copy" ? "read" : "write", sourcePlace);
@@ -209,18 +206,14 @@ export class StagedFiles implements AgentFiles {
     { files, directories }: Transfer,
   ): void {
     const leaving = kind === "move" ? files : [];
-    this.#checkPermissions("write", target.place, [...files.map(({ to }) => to), ...directories]);
+    this.#checkEach("write", target.place, [...files.map(({ to }) => to), ...directories]);
     for (const file of leaving)
       this.#checkPermission(countsAsDeletion(file, { source, target }) ? "delete" : "write", {
         ...source.place,
         path: file.from,
       });
     if (kind === "move")
-      this.#checkPermissions(
-        "write",
-        source.place,
-        source.tree.directoriesBelow(source.place.path),
-      );
+      this.#checkEach("write", source.place, source.tree.directoriesBelow(source.place.path));
     const leavingTarget = source.tree === target.tree ? leaving.map(({ entry }) => entry) : [];
     const movesDirectoryInTree =
       kind === "move" && source.tree === target.tree && !source.tree.file(source.place.path);
@@ -238,11 +231,8 @@ export class StagedFiles implements AgentFiles {
       else this.#marks.markWritten(targetPath);
     }
     for (const directory of directories) target.tree.makeDirectory(directory);
-    if (kind === "move")
-      this.#removeFiles(
-        source,
-        leaving.map(({ from }) => from),
-      );
+    const sourcePaths = files.map(({ from }) => from);
+    if (kind === "move") this.#removeFiles(source, sourcePaths);
   }
 
   #put(tree: WorkingTree, path: string, entry: FileEntry): void {
@@ -263,7 +253,7 @@ export class StagedFiles implements AgentFiles {
     if (tree.isDirectory(place.path)) tree.removeDirectory(place.path);
   }
 
-  #checkPermissions(operation: FileOperation, place: Place, paths: Iterable<string>): void {
+  #checkEach(operation: FileOperation, place: Place, paths: Iterable<string>): void {
     for (const path of paths) this.#checkPermission(operation, { ...place, path });
   }
 
@@ -306,9 +296,8 @@ export class StagedFiles implements AgentFiles {
   }
 
   #limitsOf({ mount }: Place): FileLimits {
-    const contextLimits =
-      mount.kind === "context" ? this.#basis.contexts.get(mount.name)?.limits : undefined;
-    return contextLimits ?? this.#basis.limits;
+    const { contexts, limits } = this.#basis;
+    return (mount.kind === "context" ? contexts.get(mount.name)?.limits : undefined) ?? limits;
   }
 
   #baseOf({ mount }: Place): Tree {
@@ -378,9 +367,7 @@ export class StagedFiles implements AgentFiles {
     return names.sort().map((name) => parsePath(`${at}/${name}`));
   }
 
-  /**
-   * The sorted absolute paths of files. A generator, because callers may need only some of them.
-   */
+  /** The sorted absolute paths of files; a generator, because callers may need only some. */
   *#filesBelow(place: Place): Generator<string> {
     if (this.#stat(place).kind === "file") return yield formatPlace(place);
     if (place.mount.kind !== "above") {
@@ -388,17 +375,12 @@ export class StagedFiles implements AgentFiles {
         if (!isShadowed({ ...place, path })) yield pathAt(place, path);
       return;
     }
-    const sortKey = (child: Place) => `${formatPlace(child)}/`;
-    const children = this.#mountsIn(place.mount.at).sort((a, b) =>
-      sortKey(a) < sortKey(b) ? -1 : 1,
-    );
+    const key = (child: Place) => `${formatPlace(child)}/`;
+    const children = this.#mountsIn(place.mount.at).sort((a, b) => (key(a) < key(b) ? -1 : 1));
     for (const child of children) yield* this.#filesBelow(child);
   }
 
-  /**
-   * All directories that exist while empty. Mounts that the call did not use keep their
-   * directories.
-   */
+  /** All directories that exist while empty. Unused mounts keep their directories. */
   #emptyDirectories(): string[] {
     const inUnusedMounts = [...this.#basis.directories].filter(
       (path) => !this.#trees.has(pathAt(parsePath(path), "")),
@@ -410,7 +392,6 @@ export class StagedFiles implements AgentFiles {
   }
 }
 
-/** The absolute path of a path in the mount of a place. */
 const pathAt = (place: Place, path: string): string => formatPlace({ ...place, path });
 
 /** The last segment of a path. */
