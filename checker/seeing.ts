@@ -37,22 +37,22 @@ export const undisturbedFirstRounds: Invariant = {
     /**
      * Agents without an answer whose call was cancelled, and the time. Their round must end then.
      */
-    const cut = new Map<string, number>();
+    const cancelledAt = new Map<string, number>();
     return {
       see: ({ event, board }) => {
         if (event.type === "stream.delta") return [];
         const violations = [
-          ...continuesAfterCut(cut, event),
+          ...continuesAfterCut(cancelledAt, event),
           ...disturbances({ event, board }, previous),
         ];
-        if (ENDS_ALL.has(event.type)) cut.clear();
-        if ("agent" in event && ENDS_WORK.has(event.type)) cut.delete(event.agent);
+        if (ENDS_ALL.has(event.type)) cancelledAt.clear();
+        if ("agent" in event && ENDS_WORK.has(event.type)) cancelledAt.delete(event.agent);
         if (
           event.type === "call.failed" &&
           event.class === "cancelled" &&
           isInFirstRound(board, event.agent)
         )
-          cut.set(event.agent, event.at);
+          cancelledAt.set(event.agent, event.at);
         previous = event;
         return violations;
       },
@@ -80,10 +80,10 @@ function isInFirstRound(board: Board, id: string): boolean {
   return agent?.answers === 0 && agent.round?.purpose === "coordination";
 }
 
-function continuesAfterCut(cut: Map<string, number>, event: NumberedEvent): string[] {
-  return [...cut].flatMap(([agent, at]) => {
+function continuesAfterCut(cancelledAt: Map<string, number>, event: NumberedEvent): string[] {
+  return [...cancelledAt].flatMap(([agent, at]) => {
     const isOver = event.at === at && !(event.type === "call.started" && event.agent === agent);
-    if (!isOver) cut.delete(agent);
+    if (!isOver) cancelledAt.delete(agent);
     return unless(isOver, `${agent} was cut in its first round but continues`);
   });
 }

@@ -12,22 +12,23 @@ export const settlement: Invariant = {
      * end. `null` if the previous event was no partial text.
      */
     let earlierEvidence: string[] | null = null;
-    let wasCut = false;
+    /** Whether a call was cancelled just before this event, apart from partial texts. */
+    let wasCallCancelled = false;
     return {
       see: (moment) => {
         const { event, board } = moment;
         if (event.type === "stream.delta") return [];
         if (event.type === "attempt.settled") {
-          const isUnfounded = event.ended_by === "budget" && wasCut;
+          const isUnfounded = event.ended_by === "budget" && wasCallCancelled;
           return [
             ...endViolations(event, board, earlierEvidence),
             ...unless(!isUnfounded, "ended by budget with calls in flight"),
           ];
         }
         const isPartialText = event.type === "answer.submitted" && event.origin === "partial";
-        wasCut =
+        wasCallCancelled =
           (event.type === "call.failed" && event.class === "cancelled") ||
-          (isPartialText && wasCut);
+          (isPartialText && wasCallCancelled);
         earlierEvidence = isPartialText ? (earlierEvidence ?? unfoundedBudgetEnd(board)) : null;
         return overdueEnd(moment);
       },

@@ -92,13 +92,14 @@ function readAgent(
   const systemMessage = read(section, "system_message", text(MAX_TEXT_CHARS), null);
   const votingSensitivity = readSensitivity(section, team.sensitivity);
   const backend = backendOf(section);
-  const model = backend && readBackend(backend, context, team.hasVotes(team.size));
-  const tools =
-    backend && readAgentTools(backend, team.files, context, model?.backend.format ?? null);
-  if (id === null || !model || !tools) return null;
+  const backendAndRules = backend && readBackend(backend, context, team.hasVotes(team.size));
+  const format = backendAndRules?.backend.format ?? null;
+  const tools = backend && readAgentTools(backend, team.files, context, format);
+  if (id === null || !backendAndRules || !tools) return null;
+  const { backend: settings, rules } = backendAndRules;
   return {
-    agent: { id, systemMessage, votingSensitivity, backend: model.backend, ...tools.agent },
-    rules: { id, ...model.rules, ...tools.rules },
+    agent: { id, systemMessage, votingSensitivity, backend: settings, ...tools.agent },
+    rules: { id, ...rules, ...tools.rules },
   };
 }
 
@@ -124,13 +125,13 @@ function readId(section: Section): string | null {
     );
     return null;
   }
-  // Ids become keys of plain objects, so a name that every object inherits must be refused.
   if (typeof id === "string" && WHOLE_NUMBER.test(id)) {
     const detail =
       "id must not be a whole number, because results would list it first: add a letter.";
     section.findings.error("out_of_range", [...section.path, "id"], detail);
     return null;
   }
+  // Ids become keys of plain objects, so names that every object inherits are refused below.
   if (typeof id === "string" && ID.test(id) && !(id in {})) return id;
   if (typeof id !== "string") {
     section.findings.error(

@@ -24,11 +24,13 @@ import { type Entry, entriesOf, toQuote } from "./value-needs";
 export type TeamFiles = {
   /** Whether the section requests workspaces. */
   asksForFiles: boolean;
+  /** Contexts of all agents. */
   contexts: ContextGrant[];
   /** Maximum number of tasks in agents' to-do lists; `null` if they have none. */
   tasks: number | null;
 };
 
+/** Reads the file settings of the `orchestrator` section. */
 export function readTeamFiles(orchestrator: Section, context: ConfigContext): TeamFiles {
   const requests = [ORCHESTRATOR.snapshots, ORCHESTRATOR.temporary].filter((setting) =>
     requestsWorkspace(orchestrator, setting),
@@ -63,6 +65,7 @@ export const asksForFiles = (backend: unknown): boolean =>
   backend instanceof Map &&
   [BACKEND.cwd.key, BACKEND.shell.key, "context_paths"].some((key) => isOn(backend.get(key)));
 
+/** Whether a value requests something: it is not missing, empty or `false`. */
 const isOn = (value: unknown): boolean =>
   value !== undefined &&
   value !== null &&
@@ -70,9 +73,7 @@ const isOn = (value: unknown): boolean =>
   value !== "" &&
   !(Array.isArray(value) && value.length === 0);
 
-/**
- * Reads the file settings of an agent. Returns `null` if the agent has no workspace.
- */
+/** Reads the file settings of an agent. Returns `null` if the agent has no workspace. */
 export function readWorkspace(
   backend: Section,
   team: TeamFiles,
@@ -117,12 +118,12 @@ function mergeGrants(
   shared: readonly ContextGrant[],
   own: readonly ContextGrant[],
 ): ContextGrant[] {
-  const ofTeam = new Map(shared.map((grant) => [grant.name, grant.protectedPaths]));
+  const teamPaths = new Map(shared.map((grant) => [grant.name, grant.protectedPaths]));
   const names = new Set(own.map(({ name }) => name));
   return [
     ...shared.filter(({ name }) => !names.has(name)),
     ...own.map((grant) => {
-      const teamProtectedPaths = ofTeam.get(grant.name) ?? [];
+      const teamProtectedPaths = teamPaths.get(grant.name) ?? [];
       return { ...grant, ...(teamProtectedPaths.length > 0 && { teamProtectedPaths }) };
     }),
   ];
