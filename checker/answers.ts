@@ -4,7 +4,9 @@ import { type Invariant, unless } from "./types";
 
 const MAX_BYTES = 128 * 1024;
 
-/** Revisions count per attempt, labels per agent, and content is valid. */
+/**
+ * Revisions are numbered in each attempt, labels for each agent. The content of an answer is valid.
+ */
 export const answers: Invariant = {
   id: "answers",
   watch: () => ({
@@ -43,33 +45,35 @@ export const answers: Invariant = {
 };
 
 /**
- * An accepted answer voids all valid votes, and `votes.cleared` lists exactly those. Partial texts
- * that become answers at the end of coordination void none.
+ * An accepted answer voids all valid votes, and `votes.cleared` lists exactly these votes. A
+ * partial text that becomes an answer at the end of coordination voids no votes.
  */
-export const voided: Invariant = {
+export const voidedVotes: Invariant = {
   id: "voided",
   watch: () => {
-    /** Partial texts that voided no votes: coordination must end with them. */
-    let left: string[] = [];
+    /**
+     * Violations by partial texts that voided no votes. They are dropped if coordination ends next.
+     */
+    let pending: string[] = [];
     return {
       see: ({ event, board, next }) => {
         if (event.type === "stream.delta") return [];
         const isPartial = event.type === "answer.submitted" && event.origin === "partial";
-        const wrong = isPartial || event.type === "attempt.settled" ? [] : left;
-        if (!isPartial) left = [];
-        if (isPartial) left = [...left, ...clearedNext(event, board, next)];
+        const violations = isPartial || event.type === "attempt.settled" ? [] : pending;
+        if (!isPartial) pending = [];
+        if (isPartial) pending = [...pending, ...clearsVotesNext(event, board, next)];
         else if (event.type === "answer.submitted")
-          return [...wrong, ...clearedNext(event, board, next)];
-        if (event.type !== "votes.cleared") return wrong;
+          return [...violations, ...clearsVotesNext(event, board, next)];
+        if (event.type !== "votes.cleared") return violations;
         return [
-          ...wrong,
+          ...violations,
           ...unless(
             event.by === board.answers.at(-1)?.label,
             "votes were cleared by another answer than the newest",
           ),
           ...unless(event.votes.length > 0, "votes.cleared without a vote"),
           ...unless(
-            list(event.votes) === list(validVotes(board)),
+            listVotes(event.votes) === listVotes(validVotes(board)),
             "votes.cleared does not list exactly the valid votes",
           ),
         ];
@@ -78,7 +82,8 @@ export const voided: Invariant = {
   },
 };
 
-function clearedNext(
+/** A violation if valid votes remain after an answer. */
+function clearsVotesNext(
   event: EventOf<"answer.submitted">,
   board: Board,
   next: { type: string } | undefined,
@@ -90,7 +95,7 @@ function clearedNext(
 }
 
 type Vote = { agent: string; label: string };
-const list = (votes: readonly Vote[]): string =>
+const listVotes = (votes: readonly Vote[]): string =>
   votes
     .map(({ agent, label }) => `${agent}>${label}`)
     .sort()
@@ -103,8 +108,10 @@ const validVotes = (board: Board): Vote[] =>
       .map(({ label }) => ({ agent: id, label })),
   );
 
-/** Limits on answers: per agent, per team, and the lead over agents that still work. */
-export const limits: Invariant = {
+/**
+ * Limits on the answers of an agent and of the team, and on the lead over agents that still work.
+ */
+export const answerLimits: Invariant = {
   id: "limits",
   watch: () => ({
     see: ({ event, board }) => {
@@ -114,25 +121,29 @@ export const limits: Invariant = {
       const limit = limitOn(board, agent);
       if (event.type === "answer.submitted")
         return unless(limit === null, `an answer was accepted beyond the ${limit} limit`);
-      const claimed = CLAIMS.get(event.code);
+      const statedLimit = LIMIT_BY_CODE.get(event.code);
       return unless(
-        claimed === undefined || claimed === limit,
+        statedLimit === undefined || statedLimit === limit,
         `refused with ${event.code}, but the limit is ${limit ?? "not reached"}`,
       );
     },
   }),
 };
 
-const CLAIMS = new Map([
+/** The limit that each refusal code states. */
+const LIMIT_BY_CODE = new Map([
   ["answer_limit", "own"],
   ["team_limit", "team"],
   ["size_limit", "size"],
   ["lead_limit", "lead"],
 ]);
 
-const OVERLAP = { lenient: 1, balanced: 0.7, strict: 0.5 } as const;
+/** The highest allowed share of common words, by `answer_novelty_requirement`. */
+const MAX_OVERLAP = { lenient: 1, balanced: 0.7, strict: 0.5 } as const;
 
-/** A later answer is neither identical nor too similar to an answer that its author was shown. */
+/**
+ * An agent's later answer is not identical or too similar to an answer that the agent was shown.
+ */
 export const novelty: Invariant = {
   id: "novelty",
   watch: () => ({
@@ -140,15 +151,15 @@ export const novelty: Invariant = {
       if (event.type !== "answer.submitted" || event.origin !== "tool" || !board.rules) return [];
       const agent = agentOf(board, event.agent);
       if (!agent || agent.answers === 0) return [];
-      const shown = board.answers.filter(({ revision }) => agent.shown.has(revision));
-      const most = OVERLAP[board.rules.answer_novelty_requirement];
+      const shown = board.answers.filter(({ revision }) => agent.shownRevisions.has(revision));
+      const maxOverlap = MAX_OVERLAP[board.rules.answer_novelty_requirement];
       return shown.flatMap(({ label, content }) => [
         ...unless(
           plain(content) !== plain(event.content),
           `${event.label} repeats ${label}, which its author was shown`,
         ),
         ...unless(
-          overlap(content, event.content) <= most,
+          overlap(content, event.content) <= maxOverlap,
           `${event.label} is too close to ${label}`,
         ),
       ]);
@@ -165,6 +176,7 @@ const words = (text: string): Set<string> =>
       .filter(Boolean),
   );
 
+/** The share of words that two texts have in common: 0 to 1. */
 function overlap(a: string, b: string): number {
   const [left, right] = [words(a), words(b)];
   const shared = [...left].filter((word) => right.has(word)).length;

@@ -3,8 +3,9 @@ import type { AgentRules, TeamRules, ToolRule } from "../src/protocol/team";
 import { type Amount, NOTHING } from "./price";
 
 /**
- * The state that an observer derives from the log. Written from the protocol's text and
- * deliberately without the rules' own code, so that a mistake there is not repeated here.
+ * An answer of the current attempt. The types and functions of this file follow the text of the
+ * protocol. They do not use the code of the coordination rules, so that a mistake in that code is
+ * not repeated in the checker.
  */
 export type BoardAnswer = {
   revision: number;
@@ -12,57 +13,72 @@ export type BoardAnswer = {
   label: string;
   content: string;
   snapshot: string | null;
-  /** Its author was cut before the answer was complete. */
-  isCut: boolean;
-  /** Its round changed files. */
-  hasFiles: boolean;
+  /** Whether it is the partial text of its author. */
+  isPartial: boolean;
+  /** Whether the author's round changed files. */
+  changedFiles: boolean;
 };
 
+/** The open round of an agent. */
 export type BoardRound = {
   number: number;
   purpose: Purpose;
-  completed: number;
+  /** Number of completed calls. */
+  completedCalls: number;
   nudges: number;
-  midstream: number;
-  voted: boolean;
-  /** The end of this round's last call; `null` before it. */
-  last: EventOf<"call.completed"> | EventOf<"call.failed"> | null;
-  counted: number;
-  interrupted: number;
-  /** Input tokens of a deferred next call; `null` if it is not deferred. */
-  deferred: number | null;
-  /** The same for a call that waits for its backend's rate limits and must still be affordable. */
-  waiting: number | null;
-  executed: string[];
-  /** When it started or was reopened. */
-  since: number;
-  /** Calls completed since then that stated that nothing was left of the round. */
-  lastCalls: string[];
+  /** Number of injections that came with a tool result. */
+  toolResultInjections: number;
+  hasVoted: boolean;
+  /** The end of the round's latest call; `null` before the first call has ended. */
+  lastCallEnd: EventOf<"call.completed"> | EventOf<"call.failed"> | null;
+  /** Failed tries of the current call, without interruptions. */
+  failedTries: number;
+  /** Interrupted tries of the current call. */
+  interruptions: number;
+  /** Input tokens of the next call if it is deferred, else `null`. */
+  deferredInputTokens: number | null;
+  /** Input tokens of the next call if it waits for its backend's rate limits, else `null`. */
+  waitingInputTokens: number | null;
+  /** Names of tools that ran in the round. */
+  executedTools: string[];
+  /** Time at which the round started or was reopened. */
+  startedAt: number;
+  /**
+   * Completed calls since `startedAt` that could only decide, because their round was at its limit.
+   */
+  decisionOnlyCalls: string[];
 };
 
 export type BoardAgent = {
   id: string;
+  /** Position in the team, from 0. */
   index: number;
   rules: AgentRules;
+  /** Number of its answers in the attempt. */
   answers: number;
   /** Revision of its newest answer; 0 if it has none. */
-  newest: number;
-  shown: Set<number>;
+  newestRevision: number;
+  /** Revisions of the answers that the agent was shown. */
+  shownRevisions: Set<number>;
+  /** Revision for which its valid vote is; `null` without a valid vote. */
   vote: number | null;
-  /** UTF-8 length of the reason of its last vote. */
+  /** UTF-8 bytes of the reason of its last vote. */
   reasonBytes: number;
+  /** Revision for which its last vote was, valid or not. */
   lastVote: number | null;
+  /** How the agent dropped out; `null` for a live agent. */
   out: "failed" | "abstained" | null;
   round: BoardRound | null;
   coordinationRounds: number;
-  /** Completed calls of its coordination rounds. */
-  repliesSoFar: number;
-  roundsSoFar: number;
-  /** Has started a round since its first answer. */
-  released: boolean;
-  failedInARow: number;
+  /** Number of completed calls in its coordination rounds. */
+  completedCalls: number;
+  lastRoundNumber: number;
+  /** Whether the agent has started a round since its first answer. */
+  hasContinued: boolean;
+  consecutiveFailedRounds: number;
 };
 
+/** A requested tool call without a result. */
 type OpenTool = {
   agent: string;
   round: number;
@@ -71,28 +87,35 @@ type OpenTool = {
   status: "asked" | "started";
 };
 
+/** The state of a session that an observer derives from the log. */
 export type Board = {
   rules: TeamRules | null;
   turn: EventOf<"turn.started"> | null;
-  /** Number of the terminal event; `null` before it. */
-  over: number | null;
+  /** Number of the turn if it has ended; `null` while a turn runs. */
+  endedTurn: number | null;
+  /** Number of the current attempt. */
   attempt: number;
   attemptStartedAt: number;
-  /** When agents could start their first rounds; `null` while personas are written. */
+  /** Time from which agents could start their first rounds; `null` while personas are written. */
   workingSince: number | null;
   answers: BoardAnswer[];
   secondAnswerAt: number | null;
   agents: BoardAgent[];
   settled: EventOf<"attempt.settled"> | null;
+  /** The start of the attempt's presentation. */
   presenting: EventOf<"presentation.started"> | null;
+  /** The final text of the attempt. */
   final: EventOf<"presentation.completed"> | null;
   /** Final texts of this turn, by attempt. */
   finals: EventOf<"presentation.completed">[];
+  /** The end of each attempt's coordination in this turn, by attempt. */
   endings: Map<number, EventOf<"attempt.settled">>;
   /** Charges of this turn so far. */
   spent: Amount;
+  /** Running calls by id. */
   openCalls: Map<string, EventOf<"call.started">>;
   openTools: OpenTool[];
+  /** Number of calls and tools that were started in this turn. */
   effects: number;
   /** Listings of tool servers in this turn. */
   listings: EventOf<"tools.listed">[];
@@ -101,7 +124,7 @@ export type Board = {
 export const newBoard = (): Board => ({
   rules: null,
   turn: null,
-  over: null,
+  endedTurn: null,
   attempt: 0,
   attemptStartedAt: 0,
   workingSince: null,
@@ -125,18 +148,18 @@ export const newAgent = (rules: AgentRules, index: number): BoardAgent => ({
   index,
   rules,
   answers: 0,
-  newest: 0,
-  shown: new Set(),
+  newestRevision: 0,
+  shownRevisions: new Set(),
   vote: null,
   reasonBytes: 0,
   lastVote: null,
   out: null,
   round: null,
   coordinationRounds: 0,
-  repliesSoFar: 0,
-  roundsSoFar: 0,
-  released: false,
-  failedInARow: 0,
+  completedCalls: 0,
+  lastRoundNumber: 0,
+  hasContinued: false,
+  consecutiveFailedRounds: 0,
 });
 
 /** A tool of an agent: from its config, or from the last listing of a server in this turn. */
@@ -153,15 +176,20 @@ export const liveOf = (board: Board): BoardAgent[] =>
 export const answerOf = (board: Board, label: string): BoardAnswer | undefined =>
   board.answers.find((answer) => answer.label === label);
 
-/** Each agent's newest answer, oldest first. */
+/** The newest answer of each agent, sorted by revision. */
 export const newestAnswers = (board: Board): BoardAnswer[] =>
-  board.answers.filter((answer) => agentOf(board, answer.agent)?.newest === answer.revision);
+  board.answers.filter(
+    (answer) => agentOf(board, answer.agent)?.newestRevision === answer.revision,
+  );
 
 /** The newest answers that the agent has not been shown. */
 export const unseenBy = (board: Board, agent: BoardAgent): BoardAnswer[] =>
-  newestAnswers(board).filter(({ revision }) => !agent.shown.has(revision));
+  newestAnswers(board).filter(({ revision }) => !agent.shownRevisions.has(revision));
 
-/** When coordination must end: the turn's deadline minus min(120 s, 20 %). */
+/**
+ * Time at which coordination must end. The rest of the turn, 20 % of its time but at most 120 s, is
+ * reserved for the presentation.
+ */
 export function coordinationEnd(board: Board): number {
   if (!board.turn) return Number.POSITIVE_INFINITY;
   const { at, deadline_at } = board.turn;
@@ -169,8 +197,9 @@ export function coordinationEnd(board: Board): number {
 }
 
 /**
- * When agents with an answer stop waiting: 10 % of the attempt's time at the second answer, at
- * least 250 ms and at most 5 s.
+ * Time until which agents with an answer wait for the others: after the second answer, 10 % of the
+ * attempt's time up to that answer, at least 250 ms and at most 5 s. `null` before the second
+ * answer.
  */
 export function graceEnd(board: Board): number | null {
   if (board.secondAnswerAt === null) return null;

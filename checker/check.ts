@@ -11,12 +11,13 @@ export function check(log: readonly NumberedEvent[], outside: Outside = {}): Vio
   const board = newBoard();
   const watchers = INVARIANTS.map(({ id, watch }) => ({ id, watcher: watch(outside) }));
   const violations: Violation[] = [];
-  const facts = log.filter(({ type }) => type !== "stream.delta");
-  let fact = 0;
+  const withoutDeltas = log.filter(({ type }) => type !== "stream.delta");
+  let nextIndex = 0;
   for (const event of log) {
-    if (event === facts[fact]) fact += 1;
+    if (event === withoutDeltas[nextIndex]) nextIndex += 1;
+    const next = withoutDeltas[nextIndex];
     for (const { id, watcher } of watchers) {
-      for (const sentence of watcher.see({ event, board, next: facts[fact] })) {
+      for (const sentence of watcher.see({ event, board, next })) {
         violations.push({ invariant: id, sequence_number: event.sequence_number, sentence });
       }
     }

@@ -3,13 +3,13 @@ import { agentOf, type Board } from "./board";
 import { type Invariant, unless } from "./types";
 
 /**
- * A compaction call can do nothing else, happens at most once before each other call, and always
- * removes something.
+ * A compaction call only compacts. There is at most one compaction before each other call, and each
+ * compaction removes something.
  */
 export const compaction: Invariant = {
   id: "compaction",
   watch: () => {
-    /** The last compaction call by agent, until that agent's next call. */
+    /** The compaction call of each agent, until the agent's next call. */
     const latest = new Map<string, string>();
     const lengths = knownLengths();
     return {
@@ -17,19 +17,19 @@ export const compaction: Invariant = {
         lengths.see(event, board);
         switch (event.type) {
           case "call.started": {
-            const again = latest.has(event.agent) && event.compacts === true;
+            const isRepeated = latest.has(event.agent) && event.compacts === true;
             latest.delete(event.agent);
             return [
-              ...unless(!again, "two compactions for one call"),
+              ...unless(!isRepeated, "two compactions for one call"),
               ...unless(
                 !event.compacts || lengths.isDue(event.agent, board),
                 "a compaction although the window has room",
               ),
-              ...started(event, board),
+              ...compactionStarted(event, board),
             ];
           }
           case "call.completed":
-            if (!compacts(board, event.call)) return [];
+            if (!isCompaction(board, event.call)) return [];
             latest.set(event.agent, event.call);
             return unless(
               event.tools.length === 0 && event.decisions.length === 0,
@@ -51,15 +51,15 @@ export const compaction: Invariant = {
   },
 };
 
-const compacts = (board: Board, call: string): boolean =>
+const isCompaction = (board: Board, call: string): boolean =>
   board.openCalls.get(call)?.compacts === true;
 
-/** Share of the context window that a conversation may fill. */
-const FULL = 0.85;
+/** Share of the context window that a conversation may fill before it is compacted. */
+const MAX_FILL = 0.85;
 
 /**
- * Known lengths of conversations, from calls without other input, and agents whose conversation was
- * refused as too long.
+ * Tracks the lengths of conversations in tokens, and the agents whose conversations were refused as
+ * too long. A call without hosted tools and without further requests reveals the length.
  */
 function knownLengths() {
   const lengths = new Map<string, number>();
@@ -68,7 +68,7 @@ function knownLengths() {
     isDue: (agent: string, board: Board): boolean =>
       refused.has(agent) ||
       (lengths.get(agent) ?? 0) >
-        FULL * (agentOf(board, agent)?.rules.context_window ?? Number.POSITIVE_INFINITY),
+        MAX_FILL * (agentOf(board, agent)?.rules.context_window ?? Number.POSITIVE_INFINITY),
     see(event: SessionEvent, board: Board): void {
       if (event.type === "round.started") {
         lengths.delete(event.agent);
@@ -77,12 +77,12 @@ function knownLengths() {
       if (
         event.type === "call.failed" &&
         event.class === "context_too_long" &&
-        !compacts(board, event.call)
+        !isCompaction(board, event.call)
       )
         refused.add(event.agent);
       if (event.type === "conversation.compacted")
         lengths.set(event.agent, (lengths.get(event.agent) ?? 0) - event.tokens);
-      if (event.type !== "call.completed" || compacts(board, event.call)) return;
+      if (event.type !== "call.completed" || isCompaction(board, event.call)) return;
       refused.delete(event.agent);
       const { input_tokens, output_tokens, hosted_uses, requests = 1 } = event.usage;
       const isPlain = input_tokens > 0 && hosted_uses === undefined && requests === 1;
@@ -91,11 +91,11 @@ function knownLengths() {
   };
 }
 
-function started(event: EventOf<"call.started">, board: Board): string[] {
+function compactionStarted(event: EventOf<"call.started">, board: Board): string[] {
   if (!event.compacts) return [];
   const round = agentOf(board, event.agent)?.round;
   return [
-    ...unless((round?.completed ?? 0) > 0, "a compaction before the first reply"),
+    ...unless((round?.completedCalls ?? 0) > 0, "a compaction before the first reply"),
     ...unless(
       event.offers.length === 0 && !event.forced && !event.hosted_tools,
       "a compaction call has tools",

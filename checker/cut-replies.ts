@@ -3,9 +3,9 @@ import { agentOf, type Board, type BoardRound } from "./board";
 import { type Invariant, type Moment, unless } from "./types";
 
 /**
- * A reply that was cut or withheld counts only as partial text: no decision, tool, verdict or
- * persona. A reply with an unknown stop reason is complete if its tool calls count, but not if its
- * text would.
+ * A reply that was cut or withheld counts only as partial text: its decisions, tools, verdicts and
+ * personas do not count. If the stop reason is unknown, tool calls of the reply count, but its text
+ * does not count as complete.
  */
 export const cutReplies: Invariant = {
   id: "cut",
@@ -14,25 +14,27 @@ export const cutReplies: Invariant = {
       const { event, board } = moment;
       switch (event.type) {
         case "answer.submitted":
-          return event.origin === "tool" ? counts("an answer", roundOf(board, event.agent)) : [];
+          return event.origin === "tool"
+            ? countViolations("an answer", roundOf(board, event.agent))
+            : [];
         case "vote.cast":
-          return counts("a vote", roundOf(board, event.agent));
+          return countViolations("a vote", roundOf(board, event.agent));
         case "vote.stale":
-          return counts("a stale vote", roundOf(board, event.agent));
+          return countViolations("a stale vote", roundOf(board, event.agent));
         case "answer.refused":
         case "vote.refused":
-          return refused(event, roundOf(board, event.agent));
+          return refusalViolations(event, roundOf(board, event.agent));
         case "tool.started":
         case "tool.completed":
-          return ran(event, roundOf(board, event.agent));
+          return toolViolations(event, roundOf(board, event.agent));
         case "attempt.restarted":
-          return counts("a verdict", roundOf(board, event.agent));
+          return countViolations("a verdict", roundOf(board, event.agent));
         case "personas.assigned":
           return Object.keys(event.personas).length > 0
-            ? counts("personas", board.agents[0]?.round ?? null)
+            ? countViolations("personas", board.agents[0]?.round ?? null)
             : [];
         case "call.completed":
-          return withheld(event, moment);
+          return withheldReplyViolations(event, moment);
         default:
           return [];
       }
@@ -43,47 +45,53 @@ export const cutReplies: Invariant = {
 const roundOf = (board: Board, agent: string): BoardRound | null =>
   agentOf(board, agent)?.round ?? null;
 
-/** Stop reasons of complete replies. `unknown` counts only for coordination and personas. */
-const WHOLE: readonly string[] = ["stop", "tool_calls"];
-const WHOLE_BY_ITS_CALLS: readonly string[] = [...WHOLE, "unknown"];
+/** Stop reasons of complete replies. `unknown` is included only for coordination and personas. */
+const COMPLETE: readonly string[] = ["stop", "tool_calls"];
+const COMPLETE_OR_UNKNOWN: readonly string[] = [...COMPLETE, "unknown"];
 
-const isWhole = (reason: string, { purpose }: BoardRound): boolean =>
-  (purpose === "coordination" || purpose === "personas" ? WHOLE_BY_ITS_CALLS : WHOLE).includes(
+const isComplete = (reason: string, { purpose }: BoardRound): boolean =>
+  (purpose === "coordination" || purpose === "personas" ? COMPLETE_OR_UNKNOWN : COMPLETE).includes(
     reason,
   );
 
-/** Evidence that the round's last reply must not count; other invariants check a closed round. */
-function counts(what: string, round: BoardRound | null): string[] {
+/** Violations if the round's latest reply must not count. Other invariants check closed rounds. */
+function countViolations(what: string, round: BoardRound | null): string[] {
   if (round === null) return [];
-  if (round.last === null) return [`${what} counted before any reply`];
-  if (round.last.type === "call.failed") return [`${what} counted although the call failed`];
-  const { stop_reason } = round.last;
+  if (round.lastCallEnd === null) return [`${what} counted before any reply`];
+  if (round.lastCallEnd.type === "call.failed") return [`${what} counted although the call failed`];
+  const { stop_reason } = round.lastCallEnd;
   return unless(
-    isWhole(stop_reason, round),
+    isComplete(stop_reason, round),
     `${what} counted although the reply ended with ${stop_reason}`,
   );
 }
 
 /**
- * A decision in a cut reply is refused as cut, and for no other reason: its model must learn to be
- * shorter.
+ * A decision in a cut reply is refused as cut, and for no other reason. Then the model knows that
+ * its reply must be shorter.
  */
-function refused(
+function refusalViolations(
   { code }: EventOf<"answer.refused" | "vote.refused">,
   round: BoardRound | null,
 ): string[] {
-  if (round?.last?.type !== "call.completed") return [];
-  const { stop_reason } = round.last;
-  const isRight = code === "reply_cut" ? stop_reason === "length" : isWhole(stop_reason, round);
-  return unless(isRight, `refused with ${code} although the reply ended with ${stop_reason}`);
+  if (round?.lastCallEnd?.type !== "call.completed") return [];
+  const { stop_reason } = round.lastCallEnd;
+  const isCorrect =
+    code === "reply_cut" ? stop_reason === "length" : isComplete(stop_reason, round);
+  return unless(isCorrect, `refused with ${code} although the reply ended with ${stop_reason}`);
 }
 
-function ran(
+/** A tool of a reply that does not count must not run, and is refused. */
+function toolViolations(
   event: EventOf<"tool.started" | "tool.completed">,
   round: BoardRound | null,
 ): string[] {
-  if (round?.last?.type !== "call.completed" || isWhole(round.last.stop_reason, round)) return [];
-  const although = `although the reply ended with ${round.last.stop_reason}`;
+  if (
+    round?.lastCallEnd?.type !== "call.completed" ||
+    isComplete(round.lastCallEnd.stop_reason, round)
+  )
+    return [];
+  const although = `although the reply ended with ${round.lastCallEnd.stop_reason}`;
   if (event.type === "tool.started") return [`${event.name} was started ${although}`];
   return unless(
     event.outcome === "refused",
@@ -91,8 +99,11 @@ function ran(
   );
 }
 
-/** A withheld reply costs the round; a withheld summary does not. */
-function withheld(event: EventOf<"call.completed">, { board, next }: Moment): string[] {
+/** The round of a withheld reply fails. A withheld compaction does not end the round. */
+function withheldReplyViolations(
+  event: EventOf<"call.completed">,
+  { board, next }: Moment,
+): string[] {
   const isWithheld = event.stop_reason === "content_filter" || event.stop_reason === "refusal";
   if (!isWithheld || roundOf(board, event.agent)?.purpose !== "coordination") return [];
   if (board.openCalls.get(event.call)?.compacts) return [];

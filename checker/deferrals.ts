@@ -3,22 +3,24 @@ import { agentOf, type Board, type BoardAgent, newestAnswers } from "./board";
 import { type Amount, maxCost, plus, usdOf } from "./price";
 import { type Invariant, unless } from "./types";
 
-/** A call that can pay for a reply of this length must not be deferred. */
+/** A call must not be deferred if the turn can pay for a reply of this many tokens. */
 const USEFUL_REPLY_TOKENS = 1_024;
 
 /**
- * Upper bounds of a presentation besides its quotes, and of the reserve for its text, in tokens.
+ * Upper bounds in tokens: of a presentation's input without question, answers and reasons, and of
+ * the reserve for its final text.
  */
 const FRAME_TOKENS = 8_000;
-const FINAL_TOKENS = 4_096;
+const MAX_FINAL_TOKENS = 4_096;
 
-/** Lower bound of the reserve for a presentation's text, in tokens. */
+/** Lower bound of the reserve for a presentation's final text, in tokens. */
 const MIN_FINAL_TOKENS = 2_048;
+/** Tolerance for sums of dollars. */
 const EPSILON = 1e-9;
 
 /**
- * A call is deferred only if its turn has a cap, and the rest of the cap minus a presentation does
- * not cover it. Coordination calls never use the reserve of the presentation.
+ * A call is deferred only if its turn has a cap, and the rest of the cap, without the reserve for
+ * the presentation, cannot pay for the call. Coordination calls never use this reserve.
  */
 export const deferrals: Invariant = {
   id: "deferrals",
@@ -39,32 +41,35 @@ export const deferrals: Invariant = {
   }),
 };
 
-/** Whether the most expensive candidate could still receive the answers and write a text. */
+/** Whether each candidate could still present: receive the answers and write a final text. */
 function leavesEnough({ purpose, reserved }: EventOf<"call.started">, board: Board): boolean {
   const answers = newestAnswers(board);
   if (purpose !== "coordination" || answers.length === 0 || !isCapped(board)) return true;
   const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd = Number.POSITIVE_INFINITY } =
     board.turn?.budget ?? {};
-  const taken = plus(spentOrReserved(board), { tokens: reserved.tokens, usd: usdOf(reserved) });
-  const input = bytesToPresent(board);
+  const committed = plus(spentOrReserved(board), { tokens: reserved.tokens, usd: usdOf(reserved) });
+  const input = presentedBytes(board);
   return answers.every(({ agent }) => {
     const rules = agentOf(board, agent)?.rules;
     const output = Math.min(MIN_FINAL_TOKENS, rules?.max_output_tokens ?? 0);
     const usd = rules ? maxCost(rules, input, output) : 0;
-    return taken.tokens + input + output <= max_tokens && taken.usd + usd <= max_cost_usd + EPSILON;
+    return (
+      committed.tokens + input + output <= max_tokens &&
+      committed.usd + usd <= max_cost_usd + EPSILON
+    );
   });
 }
 
-/** Charges of the turn's calls, plus reservations of running ones. */
+/** Charges of the turn's ended calls, plus reservations of its running calls. */
 function spentOrReserved({ spent, openCalls }: Board): Amount {
-  let taken = spent;
+  let total = spent;
   for (const { reserved } of openCalls.values())
-    taken = plus(taken, { tokens: reserved.tokens, usd: usdOf(reserved) });
-  return taken;
+    total = plus(total, { tokens: reserved.tokens, usd: usdOf(reserved) });
+  return total;
 }
 
-/** UTF-8 bytes of the question and the newest answers, an upper bound of their tokens. */
-const bytesToPresent = (board: Board): number =>
+/** UTF-8 bytes of the question and the newest answers. Their tokens cannot be more. */
+const presentedBytes = (board: Board): number =>
   [board.turn?.question ?? "", ...newestAnswers(board).map(({ content }) => content)].reduce(
     (sum, text) => sum + Buffer.byteLength(text),
     0,
@@ -78,24 +83,24 @@ export const isCapped = ({ turn }: Board): boolean =>
   turn?.budget.max_tokens !== undefined || turn?.budget.max_cost_usd !== undefined;
 
 /**
- * Whether the turn can certainly pay for the agent's next call with this input, for any reserve.
- * May be false although it can: the exact reserve is not logged.
+ * Whether the turn can certainly pay for the agent's next call with this input. The result may be
+ * false although the turn can pay, because the exact reserve is not logged.
  */
 export function canPay(board: Board, { rules, round }: BoardAgent, inputTokens: number): boolean {
   const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd } = board.turn?.budget ?? {};
   if (max_cost_usd !== undefined && rules.price === null) return false;
   const output = Math.min(USEFUL_REPLY_TOKENS, rules.max_output_tokens);
-  let taken = plus(spentOrReserved(board), {
+  let total = plus(spentOrReserved(board), {
     tokens: inputTokens + output,
     usd: maxCost(rules, inputTokens, output),
   });
   if (round?.purpose === "coordination" || round?.purpose === "personas")
-    taken = plus(taken, presentationReserve(board));
-  return taken.tokens <= max_tokens && taken.usd <= (max_cost_usd ?? Number.POSITIVE_INFINITY);
+    total = plus(total, presentationReserve(board));
+  return total.tokens <= max_tokens && total.usd <= (max_cost_usd ?? Number.POSITIVE_INFINITY);
 }
 
 /**
- * Upper bound of the most expensive candidate's presentation; 0 while there is nothing to present.
+ * Upper bound of the most expensive candidate's presentation; 0 while there are no answers.
  */
 function presentationReserve(board: Board): Amount {
   const answers = newestAnswers(board);
@@ -105,19 +110,19 @@ function presentationReserve(board: Board): Amount {
     0,
   );
   const input =
-    FRAME_TOKENS + bytesToPresent(board) + reasons + (board.turn?.attachment_tokens ?? 0);
+    FRAME_TOKENS + presentedBytes(board) + reasons + (board.turn?.attachment_tokens ?? 0);
   const costs = answers.map((answer) => highestCost(board, answer.agent, input));
-  return { tokens: input + FINAL_TOKENS, usd: Math.max(...costs) };
+  return { tokens: input + MAX_FINAL_TOKENS, usd: Math.max(...costs) };
 }
 
-/** A long prompt is never cheaper, so this is an upper bound. */
+/** Upper bound of the cost of an agent's presentation, because longer input never costs less. */
 function highestCost(board: Board, id: string, input: number): number {
   const agent = agentOf(board, id);
-  return agent ? maxCost(agent.rules, input, FINAL_TOKENS) : 0;
+  return agent ? maxCost(agent.rules, input, MAX_FINAL_TOKENS) : 0;
 }
 
 /** Whether the agent's next call waits and the turn may be unable to pay for it. */
 export function isShort(board: Board, agent: BoardAgent): boolean {
-  const inputTokens = agent.round?.deferred ?? agent.round?.waiting ?? null;
+  const inputTokens = agent.round?.deferredInputTokens ?? agent.round?.waitingInputTokens ?? null;
   return inputTokens !== null && !canPay(board, agent, inputTokens);
 }

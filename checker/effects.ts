@@ -4,7 +4,7 @@ import { isTool } from "./replay";
 import { callsOf, effectsOf } from "./round-limits";
 import { type Invariant, unless } from "./types";
 
-/** I12: every started call ends once, within its round, and nothing is reserved after the turn. */
+/** I12: every started call ends once, within its round. No call or tool runs after the turn. */
 export const calls: Invariant = {
   id: "I12",
   watch: () => {
@@ -13,9 +13,9 @@ export const calls: Invariant = {
       see: ({ event, board }) => {
         switch (event.type) {
           case "call.started": {
-            const wrong = unless(!used.has(event.call), `${event.call} was started twice`);
+            const violations = unless(!used.has(event.call), `${event.call} was started twice`);
             used.add(event.call);
-            return [...wrong, ...startable(event, board)];
+            return [...violations, ...startViolations(event, board)];
           }
           case "call.completed":
           case "call.failed":
@@ -26,7 +26,7 @@ export const calls: Invariant = {
           case "turn.completed":
           case "turn.failed":
           case "turn.cancelled":
-            return isInternal(event) ? [] : leftOpen(board);
+            return isInternal(event) ? [] : openEffects(board);
           default:
             return [];
         }
@@ -35,11 +35,11 @@ export const calls: Invariant = {
   },
 };
 
-/** After an internal error nothing else is logged: running calls stay charged as reserved. */
+/** After an internal error, the ends of running calls are not logged. */
 const isInternal = (event: EventOf<"turn.completed" | "turn.failed" | "turn.cancelled">): boolean =>
   event.type === "turn.failed" && event.code === "internal";
 
-const leftOpen = (board: Board): string[] => [
+const openEffects = (board: Board): string[] => [
   ...unless(
     board.openCalls.size === 0,
     `the turn ended with ${[...board.openCalls.keys()].join(" ")} open`,
@@ -50,38 +50,39 @@ const leftOpen = (board: Board): string[] => [
   ),
 ];
 
-function startable(event: EventOf<"call.started">, board: Board): string[] {
+/** Violations by the start of a call. */
+function startViolations(event: EventOf<"call.started">, board: Board): string[] {
   const agent = agentOf(board, event.agent);
-  const alone = ![...board.openCalls.values()].some((call) => call.agent === event.agent);
-  const idle = !board.openTools.some(
+  const isOnlyCall = ![...board.openCalls.values()].some((call) => call.agent === event.agent);
+  const hasAllResults = !board.openTools.some(
     (tool) => tool.agent === event.agent && tool.round === event.round,
   );
-  const presenting = event.purpose === "presentation" || event.purpose === "judgement";
+  const isPresenting = event.purpose === "presentation" || event.purpose === "judgement";
   return [
-    ...unless(alone, "an agent has two calls at once"),
-    ...unless(idle, "a call started before all tool results arrived"),
+    ...unless(isOnlyCall, "an agent has two calls at once"),
+    ...unless(hasAllResults, "a call started before all tool results arrived"),
     ...unless(
       agent?.round?.purpose === event.purpose,
       `a ${event.purpose} call outside such a round`,
     ),
-    ...unless(agent?.round?.voted !== true, "an agent was called after it had voted"),
+    ...unless(agent?.round?.hasVoted !== true, "an agent was called after it had voted"),
     ...unless(
       event.purpose === "judgement" || event.purpose === "personas" || isListed(event, board),
       "an agent was called before its tool servers were listed",
     ),
-    ...unless(presenting || agent?.out === null, "an agent that is out was called"),
+    ...unless(isPresenting || agent?.out === null, "an agent that is out was called"),
     ...unless(
-      !presenting || (agent?.out !== "failed" && board.settled !== null),
+      !isPresenting || (agent?.out !== "failed" && board.settled !== null),
       "a presentation call of a failed agent, or before the end",
     ),
     ...unless(
-      (agent?.round?.completed ?? 0) < callsOf(board) ||
+      (agent?.round?.completedCalls ?? 0) < callsOf(board) ||
         event.limit?.calls_left === 0 ||
         event.compacts === true,
       `more than ${callsOf(board)} calls in a round`,
     ),
     ...unless(
-      presenting || board.effects < effectsOf(board),
+      isPresenting || board.effects < effectsOf(board),
       `more than ${inWords(effectsOf(board))} effects in the turn`,
     ),
     ...unless(
@@ -104,8 +105,8 @@ const isListed = ({ agent }: EventOf<"call.started">, board: Board): boolean =>
   );
 
 /**
- * Each tool call of a reply starts at most once unless it is repeatable, and gets exactly one
- * result.
+ * Each tool call of a reply gets exactly one result. It starts at most once, unless it may be
+ * repeated.
  */
 export const tools: Invariant = {
   id: "tools",
@@ -152,17 +153,23 @@ export const tools: Invariant = {
   }),
 };
 
+/** Maximum number of input requests of a tool call. */
 const MAX_INPUTS = 3;
+/** Maximum number of progress events of a tool call. */
 const MAX_PROGRESS = 20;
+/** Minimum time between two progress events of a tool call. */
 const MIN_PAUSE_MS = 1_000;
 
-/** Only running tools report progress, limited in size and rate per call, also across restarts. */
-export const news: Invariant = {
+/**
+ * Only running tools report progress or require input. Number and rate of these events are limited
+ * for each call, also across restarts.
+ */
+export const toolNotifications: Invariant = {
   id: "news",
   watch: () => {
     const inputs = new Map<string, number>();
     const progress = new Map<string, number[]>();
-    const running = (event: ToolEvent, board: Board) =>
+    const notRunning = (event: ToolEvent, board: Board) =>
       unless(
         statusOf(board, event) === "started",
         `${event.tool_call} sent a notification but is not running`,
@@ -173,7 +180,7 @@ export const news: Invariant = {
           const times = (inputs.get(callOf(event)) ?? 0) + 1;
           inputs.set(callOf(event), times);
           return [
-            ...running(event, board),
+            ...notRunning(event, board),
             ...unless(times <= MAX_INPUTS, `${event.tool_call} requires input ${times} times`),
             ...unless(
               event.requests.length <= 5,
@@ -186,7 +193,7 @@ export const news: Invariant = {
         progress.set(callOf(event), [...before, event.at]);
         const pause = event.at - (before.at(-1) ?? Number.NEGATIVE_INFINITY);
         return [
-          ...running(event, board),
+          ...notRunning(event, board),
           ...unless(
             before.length < MAX_PROGRESS,
             `${event.tool_call} reports progress ${before.length + 1} times`,
@@ -218,12 +225,13 @@ const statusOf = (board: Board, event: ToolEvent): "asked" | "started" | null =>
 
 const ruleOf = (board: Board, event: ToolEvent) => toolOf(board, event.agent, event.name);
 
+/** Whether planning mode forbids that the tool runs now. */
 function mustPlan(board: Board, event: ToolEvent): boolean {
-  const coordinating = agentOf(board, event.agent)?.round?.purpose === "coordination";
+  const isCoordinating = agentOf(board, event.agent)?.round?.purpose === "coordination";
   const rule = ruleOf(board, event);
   return (
     board.rules?.planning_mode === true &&
-    coordinating &&
+    isCoordinating &&
     rule?.acts_outside === true &&
     rule.runs_in_planning !== true
   );
@@ -233,7 +241,7 @@ function toolStarted(event: EventOf<"tool.started">, board: Board): string[] {
   const running = board.openTools.filter(
     (tool) => tool.agent === event.agent && tool.status === "started",
   ).length;
-  const asked = board.openTools.filter(
+  const requested = board.openTools.filter(
     (tool) => tool.agent === event.agent && tool.round === event.round,
   ).length;
   return [
@@ -247,7 +255,7 @@ function toolStarted(event: EventOf<"tool.started">, board: Board): string[] {
       `${event.name} acts outside and ran while the team only plans`,
     ),
     ...unless(
-      running < 8 && asked <= 64,
+      running < 8 && requested <= 64,
       "more than 8 tools at once, or more than 64 of one reply",
     ),
     ...unless(

@@ -5,21 +5,22 @@ import { type Invariant, type NumberedEvent, unless } from "./types";
 
 const TERMINAL: readonly string[] = ["turn.completed", "turn.failed", "turn.cancelled"];
 
-/** I4: one terminal event ends a turn, and no event of the turn follows. */
+/** I4: one terminal event ends a turn. No event of this turn follows. */
 export const oneEnd: Invariant = {
   id: "I4",
   watch: ({ finished }) => ({
     see: ({ event, board }) =>
-      board.over !== null && event.turn === board.over
+      board.endedTurn !== null && event.turn === board.endedTurn
         ? [`${event.type} after the turn's terminal event`]
         : [],
     finish: (board) =>
-      unless(!finished || board.turn === null || board.over !== null, "the turn never ended"),
+      unless(!finished || board.turn === null || board.endedTurn !== null, "the turn never ended"),
   }),
 };
 
 /**
- * I3: a completed turn has the exact final text of one of its presentations; other ends have none.
+ * I3: a completed turn has the exact final text of one of its presentations. A turn with a final
+ * text does not fail.
  */
 export const oneFinal: Invariant = {
   id: "I3",
@@ -29,7 +30,7 @@ export const oneFinal: Invariant = {
         case "presentation.completed":
           return unless(board.final === null, "a second final text in one attempt");
         case "turn.completed":
-          return finalOf(event, board);
+          return finalTextViolations(event, board);
         case "turn.failed":
           return event.code === "internal"
             ? []
@@ -41,7 +42,7 @@ export const oneFinal: Invariant = {
   }),
 };
 
-function finalOf(event: EventOf<"turn.completed">, board: Board): string[] {
+function finalTextViolations(event: EventOf<"turn.completed">, board: Board): string[] {
   const last = board.finals.at(-1);
   if (!last) return ["the turn completed without a final text"];
   return [
@@ -63,10 +64,9 @@ function finalOf(event: EventOf<"turn.completed">, board: Board): string[] {
 }
 
 /**
- * A turn fails only if there is nothing to present: no answer and no partial text. Internal errors
- * are exempt.
+ * A turn fails only if it has no answer and no partial text to present. Internal errors are exempt.
  */
-export const failed: Invariant = {
+export const failedTurns: Invariant = {
   id: "failed",
   watch: () => {
     let hasText = false;
@@ -75,30 +75,31 @@ export const failed: Invariant = {
         if (event.type === "stream.delta") hasText ||= isText(event, board);
         if (event.type === "attempt.started") hasText = false;
         return event.type === "turn.failed" && event.code !== "internal"
-          ? unfounded(event, board, hasText)
+          ? unfoundedFailure(event, board, hasText)
           : [];
       },
     };
   },
 };
 
-/** Whether the delta contains text of an agent's work; text for personas does not count. */
+/** Whether the delta contains text of an agent for an answer or a final text. */
 export const isText = ({ items }: EventOf<"stream.delta">, board: Board): boolean =>
   items.some(({ kind, agent, text }) => {
     const purpose = agentOf(board, agent)?.round?.purpose;
-    const isWork =
+    const isOwnText =
       (purpose === "coordination" && kind === "text") ||
       (purpose === "presentation" && kind === "final");
-    return isWork && text.trim() !== "";
+    return isOwnText && text.trim() !== "";
   });
 
-function unfounded(
+/** Evidence that the turn had something to present. */
+function unfoundedFailure(
   { code, agents }: EventOf<"turn.failed">,
   board: Board,
   hasText: boolean,
 ): string[] {
   const { settled } = board;
-  const silent =
+  const expectedAgents =
     settled?.ended_by === "skipped" ? [settled.winner] : board.agents.map(({ id }) => id);
   return [
     ...unless(code === "no_answer", `the turn failed with ${code}`),
@@ -110,13 +111,13 @@ function unfounded(
     ),
     ...unless(!hasText, "the turn failed although an agent has written something"),
     ...unless(
-      agents.map(({ agent }) => agent).join() === silent.join(),
+      agents.map(({ agent }) => agent).join() === expectedAgents.join(),
       "the turn failed without each agent's reason",
     ),
   ];
 }
 
-/** The totals of a terminal event are the sums of its calls' charges. */
+/** The totals of a terminal event are the sums of the charges of the turn's calls. */
 export const totals: Invariant = {
   id: "totals",
   watch: () => {
@@ -132,7 +133,7 @@ export const totals: Invariant = {
           cost += usdOf(event);
           isKnown &&= event.cost_usd !== null;
         }
-        return isEnd(event) ? sums(event, { usage, cost, isKnown }) : [];
+        return isEnd(event) ? totalViolations(event, { usage, cost, isKnown }) : [];
       },
     };
   },
@@ -142,12 +143,13 @@ type End = EventOf<"turn.completed" | "turn.failed" | "turn.cancelled">;
 const isEnd = (event: NumberedEvent): event is End & { sequence_number: number } =>
   TERMINAL.includes(event.type);
 
+/** `isKnown`: whether the cost of every call is known. */
 type Sum = { usage: Usage; cost: number; isKnown: boolean };
 
-function sums(event: End, { usage, cost, isKnown }: Sum): string[] {
-  const same = JSON.stringify(plus(NOTHING, event.usage)) === JSON.stringify(usage);
+function totalViolations(event: End, { usage, cost, isKnown }: Sum): string[] {
+  const isSum = JSON.stringify(plus(NOTHING, event.usage)) === JSON.stringify(usage);
   return [
-    ...unless(same, "the turn's usage is not the sum of its calls"),
+    ...unless(isSum, "the turn's usage is not the sum of its calls"),
     ...unless(
       Math.abs(usdOf(event) - cost) < 1e-9,
       `the turn's cost is ${usdOf(event)}, its calls cost ${cost}`,
@@ -159,7 +161,7 @@ function sums(event: End, { usage, cost, isKnown }: Sum): string[] {
   ];
 }
 
-/** With every field, so that sums can be compared. */
+/** The sum of two usages. It has every field, so that sums can be compared as text. */
 const plus = (a: Usage, b: Usage): Usage => ({
   input_tokens: a.input_tokens + b.input_tokens,
   output_tokens: a.output_tokens + b.output_tokens,
@@ -179,46 +181,50 @@ const zero: Usage = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, ca
 const NOTHING = plus(zero, zero);
 
 /**
- * I15: after a request to cancel, no effect starts or continues, and the turn ends at once. Without
- * a request it is not cancelled.
+ * I15: after a request to cancel, no effect starts or continues, and the turn ends at once. A turn
+ * is not cancelled without a request.
  */
-export const cancelled: Invariant = {
+export const cancelledTurns: Invariant = {
   id: "I15",
   watch: ({ cancelAskedAfter = Number.POSITIVE_INFINITY, cancelsAsked }) => {
     let cancelledAt: number | null = null;
-    let begun = 0;
+    let turnStart = 0;
     return {
       see: ({ event, board, next }) => {
-        const wrong: string[] = [];
-        if (event.type === "turn.started") begun = event.sequence_number;
-        if (event.sequence_number > cancelAskedAfter && board.over === null) {
+        const violations: string[] = [];
+        if (event.type === "turn.started") turnStart = event.sequence_number;
+        if (event.sequence_number > cancelAskedAfter && board.endedTurn === null) {
           cancelledAt ??= event.at;
-          if (WORK.includes(event.type)) wrong.push(`${event.type} after the user cancelled`);
+          if (EFFECT_EVENTS.includes(event.type))
+            violations.push(`${event.type} after the user cancelled`);
           if (event.at !== cancelledAt)
-            wrong.push(`the turn continues ${event.at - cancelledAt} ms after the user cancelled`);
+            violations.push(
+              `the turn continues ${event.at - cancelledAt} ms after the user cancelled`,
+            );
         }
         if (
           event.type === "attempt.settled" &&
           event.ended_by === "cancelled" &&
           next?.type !== "turn.cancelled"
         ) {
-          wrong.push("an attempt ended as cancelled, but not its turn");
+          violations.push("an attempt ended as cancelled, but not its turn");
         }
         if (event.type === "turn.cancelled") {
-          const wasAsked =
-            cancelsAsked?.some((after) => after >= begun && after < event.sequence_number) ?? true;
-          wrong.push(
-            ...best(event, board),
-            ...unless(wasAsked, "the turn was cancelled without a request"),
+          const wasRequested =
+            cancelsAsked?.some((after) => after >= turnStart && after < event.sequence_number) ??
+            true;
+          violations.push(
+            ...partialResultViolations(event, board),
+            ...unless(wasRequested, "the turn was cancelled without a request"),
           );
         }
-        return wrong;
+        return violations;
       },
     };
   },
 };
 
-const WORK: readonly string[] = [
+const EFFECT_EVENTS: readonly string[] = [
   "call.started",
   "tool.started",
   "call.completed",
@@ -226,10 +232,10 @@ const WORK: readonly string[] = [
 ];
 
 /**
- * A cancelled turn keeps the best result: the settled winner with its answer, else the last
- * rejected final text.
+ * A cancelled turn states its best result: the winner of the settled attempt with its answer, else
+ * the author of the last final text.
  */
-function best({ partial }: EventOf<"turn.cancelled">, board: Board): string[] {
+function partialResultViolations({ partial }: EventOf<"turn.cancelled">, board: Board): string[] {
   const winner = board.settled?.winner ?? board.finals.at(-1)?.agent ?? null;
   const answer = board.answers.find(({ label }) => label === board.settled?.label)?.content ?? null;
   return [

@@ -2,53 +2,57 @@ import type { EventOf, Purpose } from "../src/protocol/events";
 import { agentOf, type Board, type BoardAgent } from "./board";
 import { type Invariant, type Moment, type NumberedEvent, unless } from "./types";
 
-/** Longest delay of a provider that is obeyed. */
+/** The longest delay that a provider may ask for. A call with a longer delay is not retried. */
 const MAX_DELAY_MS = 60_000;
 const MAX_TRIES = 5;
 
 /**
- * Retries follow the failure class: which calls are retried, when, how often, and the consequence
- * for the round.
+ * The class of a failure decides whether a call is retried, when, and how often. It also decides
+ * what happens to the round of a call that is not retried.
  */
-export const tries: Invariant = {
+export const retries: Invariant = {
   id: "tries",
   watch: ({ waitsAsked }) => ({
     see: ({ event, board, next }) => {
-      if (event.type === "call.started") return started(event, board);
+      if (event.type === "call.started") return tryViolations(event, board);
       if (event.type !== "call.failed") return [];
-      const isHeeded =
+      const delayIsKnown =
         event.class === "transient" && event.code !== UNREACHABLE && waitsAsked !== undefined;
       return [
-        ...again(event, board),
-        ...lost(event, { board, next }),
-        ...(isHeeded ? delayViolations(event, board, waitsAsked.get(event.call) ?? 0) : []),
+        ...retryViolations(event, board),
+        ...lossViolations(event, { board, next }),
+        ...(delayIsKnown ? delayViolations(event, board, waitsAsked.get(event.call) ?? 0) : []),
       ];
     },
   }),
 };
 
-function started(event: EventOf<"call.started">, board: Board): string[] {
+/** A new call starts with try 1. A retry starts when it is due, with the next number. */
+function tryViolations(event: EventOf<"call.started">, board: Board): string[] {
   const round = agentOf(board, event.agent)?.round;
-  const last = round?.last;
+  const last = round?.lastCallEnd;
   if (last?.type !== "call.failed")
     return unless(event.try === 1, `a new call starts with try ${event.try}`);
-  const due = last.retry_at ?? Number.POSITIVE_INFINITY;
+  const retryAt = last.retry_at ?? Number.POSITIVE_INFINITY;
   return [
     ...unless(
-      event.at >= due,
-      last.retry_at === null ? "a lost call was retried" : `retried ${due - event.at} ms too early`,
+      event.at >= retryAt,
+      last.retry_at === null
+        ? "a lost call was retried"
+        : `retried ${retryAt - event.at} ms too early`,
     ),
     ...unless(
-      event.try === (round?.counted ?? 0) + 1,
-      `try ${event.try} after ${round?.counted ?? 0} counted failures`,
+      event.try === (round?.failedTries ?? 0) + 1,
+      `try ${event.try} after ${round?.failedTries ?? 0} counted failures`,
     ),
   ];
 }
 
-function again(event: EventOf<"call.failed">, board: Board): string[] {
+/** Whether the failure may be retried, and after which time. */
+function retryViolations(event: EventOf<"call.failed">, board: Board): string[] {
   const round = agentOf(board, event.agent)?.round;
-  const failures = (round?.counted ?? 0) + 1;
-  const cuts = (round?.interrupted ?? 0) + 1;
+  const failures = (round?.failedTries ?? 0) + 1;
+  const interruptions = (round?.interruptions ?? 0) + 1;
   const wait = event.retry_at === null ? null : event.retry_at - event.at;
   switch (event.class) {
     case "transient":
@@ -58,8 +62,8 @@ function again(event: EventOf<"call.failed">, board: Board): string[] {
       ];
     case "interrupted":
       return unless(
-        (wait !== null) === cuts < 5,
-        `after ${cuts} interruptions the call is ${wait === null ? "lost" : "retried"}`,
+        (wait !== null) === interruptions < 5,
+        `after ${interruptions} interruptions the call is ${wait === null ? "lost" : "retried"}`,
       );
     case "context_too_long":
       return unless(
@@ -74,36 +78,36 @@ function again(event: EventOf<"call.failed">, board: Board): string[] {
 }
 
 /**
- * A transient failure is retried while tries are left, not before the provider's delay, and not if
- * that delay is too long.
+ * A transient failure is retried while tries are left. The retry waits for the provider's delay. If
+ * this delay is too long, there is no retry. `askedMs`: the provider's delay.
  */
 function delayViolations(event: EventOf<"call.failed">, board: Board, askedMs: number): string[] {
   const round = agentOf(board, event.agent)?.round;
-  const isDueAgain = (round?.counted ?? 0) + 1 < MAX_TRIES && askedMs <= MAX_DELAY_MS;
+  const mustRetry = (round?.failedTries ?? 0) + 1 < MAX_TRIES && askedMs <= MAX_DELAY_MS;
   if (event.retry_at === null) {
-    const mayBeGivenUp = round?.purpose !== "coordination" && round?.purpose !== "presentation";
-    return unless(!isDueAgain || mayBeGivenUp, "a call was not retried although tries are left");
+    const isOptionalCall = round?.purpose !== "coordination" && round?.purpose !== "presentation";
+    return unless(!mustRetry || isOptionalCall, "a call was not retried although tries are left");
   }
   return [
     ...unless(askedMs <= MAX_DELAY_MS, `retried although its provider asked for ${askedMs} ms`),
     ...unless(
-      event.retry_at - event.at >= askedMs || !isDueAgain,
+      event.retry_at - event.at >= askedMs || !mustRetry,
       `retried sooner than the ${askedMs} ms its provider asked for`,
     ),
   ];
 }
 
 /**
- * A call that is not retried costs its round, its agent, or the presentation; the next event shows
- * which.
+ * If a call is not retried, its round, its agent, or the presentation fails. The next event shows
+ * which of these failed.
  */
-function lost(event: EventOf<"call.failed">, { board, next }: EventContext): string[] {
+function lossViolations(event: EventOf<"call.failed">, { board, next }: EventContext): string[] {
   const purpose = agentOf(board, event.agent)?.round?.purpose;
   if (event.retry_at !== null || event.class === "cancelled" || purpose === undefined) return [];
-  const then = leftBy(event, next) === null ? (next?.type ?? "nothing") : "agent.failed";
+  const consequence = savedAgent(event, next) === null ? (next?.type ?? "nothing") : "agent.failed";
   return unless(
-    CONSEQUENCES[purpose].includes(then),
-    `a lost call of ${purpose} is followed by ${then}`,
+    CONSEQUENCES[purpose].includes(consequence),
+    `a lost call of ${purpose} is followed by ${consequence}`,
   );
 }
 
@@ -115,42 +119,42 @@ const CONSEQUENCES: Readonly<Record<Purpose, readonly string[]>> = {
 };
 
 /**
- * Three failed rounds in a row fail an agent, two do not. A bad key, an unknown model or a bad
- * first request fails it at once.
+ * An agent fails after three failed rounds in a row. It fails at once for a bad key, an unknown
+ * model or a bad first request.
  */
 export const failures: Invariant = {
   id: "failures",
   watch: () => {
-    /** The agent that is about to fail, while its partial text becomes its answer. */
+    /** The agent that must fail next, because its partial text became its answer. */
     let failing: string | null = null;
     return {
       see: (moment) => {
         const { event, next } = moment;
-        const isBetween =
+        const isBeforeFailure =
           event.type === "answer.submitted" ||
           event.type === "votes.cleared" ||
           event.type === "stream.delta";
-        const isKept =
-          isBetween ||
+        const failsAsExpected =
+          isBeforeFailure ||
           failing === null ||
           (event.type === "agent.failed" && event.agent === failing);
-        const wrong = unless(
-          isKept,
+        const violations = unless(
+          failsAsExpected,
           `${failing} did not fail although its partial text became its answer for that reason`,
         );
-        if (!isBetween)
+        if (!isBeforeFailure)
           failing =
             event.type === "call.failed" || event.type === "round.failed"
-              ? leftBy(event, next)
+              ? savedAgent(event, next)
               : null;
-        return [...wrong, ...lostOf(moment)];
+        return [...violations, ...failureViolations(moment)];
       },
     };
   },
 };
 
-/** The agent whose partial text becomes its answer right after this event and because of it. */
-const leftBy = (
+/** The agent of the event if the event makes its partial text its answer; else `null`. */
+const savedAgent = (
   event: EventOf<"call.failed" | "round.failed">,
   next: NumberedEvent | undefined,
 ): string | null =>
@@ -161,33 +165,33 @@ const leftBy = (
     ? event.agent
     : null;
 
-/** A call that is retried or was cancelled is not a loss: its round then ended by a limit. */
+/** Whether a call or a round is lost. A retried or cancelled call is not lost. */
 const isLoss = (event: EventOf<"call.failed" | "round.failed">): boolean =>
   event.type === "round.failed" || (event.class !== "cancelled" && event.retry_at === null);
 
 /**
- * Whether the agent fails right after this event, possibly after its partial text became its
+ * Whether the agent fails right after this event. In between, its partial text may become its
  * answer.
  */
 const failsNext = (
   event: EventOf<"call.failed" | "round.failed">,
   next: NumberedEvent | undefined,
 ): boolean =>
-  (next?.type === "agent.failed" && next.agent === event.agent) || leftBy(event, next) !== null;
+  (next?.type === "agent.failed" && next.agent === event.agent) || savedAgent(event, next) !== null;
 
-function lostOf({ event, board, next }: Moment): string[] {
+function failureViolations({ event, board, next }: Moment): string[] {
   switch (event.type) {
     case "round.failed":
       return failedRoundViolations(event, { board, next });
     case "call.failed":
-      return fatal(event, { board, next });
+      return failedCallViolations(event, { board, next });
     case "agent.failed":
     case "agent.abstained": {
       const agent = agentOf(board, event.agent);
-      const mayLeave = event.type === "agent.failed" || (agent?.answers ?? 0) > 0;
+      const mayDropOut = event.type === "agent.failed" || (agent?.answers ?? 0) > 0;
       return [
         ...unless(agent?.out === null, `${event.agent} dropped out twice`),
-        ...unless(mayLeave, "an agent without an answer abstained"),
+        ...unless(mayDropOut, "an agent without an answer abstained"),
       ];
     }
     default:
@@ -195,9 +199,10 @@ function lostOf({ event, board, next }: Moment): string[] {
   }
 }
 
+/** The agent fails after this many failed probes, but not before this time. */
 const PROBES = 3;
-const PROBED_FOR_MS = 10_000;
-/** Probes are counted within a call and its retries: a presentation is a round, too. */
+const MIN_PROBING_MS = 10_000;
+/** Events that reset the number of probes: it counts only the tries of one call. */
 const RESETS_PROBES: ReadonlySet<string> = new Set([
   "call.completed",
   "round.started",
@@ -205,8 +210,8 @@ const RESETS_PROBES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Failed probes are not charged. The third one, at least 10 s after the first, ends the agent's
- * part; none before does.
+ * A probe is a try of a call at a provider that cannot be reached. Failed probes are not charged.
+ * The agent fails with the third or a later probe, if this probe is at least 10 s after the first.
  */
 export const probes: Invariant = {
   id: "probes",
@@ -220,7 +225,7 @@ export const probes: Invariant = {
         failed.delete(event.agent);
         if (event.code !== UNREACHABLE) return [];
         failed.set(event.agent, { since, count: count + 1 });
-        const ends = count + 1 >= PROBES && event.at - since >= PROBED_FOR_MS;
+        const mustFail = count + 1 >= PROBES && event.at - since >= MIN_PROBING_MS;
         const isCoordinating = agentOf(board, event.agent)?.round?.purpose === "coordination";
         const fails = event.retry_at === null && failsNext(event, next);
         return [
@@ -229,14 +234,14 @@ export const probes: Invariant = {
             `${event.call} was charged although nothing was sent`,
           ),
           ...unless(
-            !ends || event.retry_at === null,
+            !mustFail || event.retry_at === null,
             `${count + 1} probes failed, but another is made`,
           ),
           ...unless(
-            !ends || !isCoordinating || fails,
+            !mustFail || !isCoordinating || fails,
             `${count + 1} probes failed, but the agent continues`,
           ),
-          ...unless(ends || !fails, `the agent failed after ${count + 1} failed probes`),
+          ...unless(mustFail || !fails, `the agent failed after ${count + 1} failed probes`),
         ];
       },
     };
@@ -252,46 +257,49 @@ function failedRoundViolations(
   event: EventOf<"round.failed">,
   { board, next }: EventContext,
 ): string[] {
-  const lostSoFar = (agentOf(board, event.agent)?.failedInARow ?? 0) + 1;
+  const failedRounds = (agentOf(board, event.agent)?.consecutiveFailedRounds ?? 0) + 1;
   const fails = failsNext(event, next);
   return [
-    ...unless(lostSoFar <= 3, "more than 3 failed rounds in a row"),
-    ...unless(lostSoFar < 3 || fails, "3 failed rounds in a row, but the agent continues"),
-    ...unless(lostSoFar >= 3 || !fails, `the agent failed after ${lostSoFar} failed rounds`),
+    ...unless(failedRounds <= 3, "more than 3 failed rounds in a row"),
+    ...unless(failedRounds < 3 || fails, "3 failed rounds in a row, but the agent continues"),
+    ...unless(failedRounds >= 3 || !fails, `the agent failed after ${failedRounds} failed rounds`),
   ];
 }
 
 /**
- * The consequence of a failed call: the agent if another round cannot help, else at most the round.
+ * The agent fails with its call if another round cannot help. Otherwise, at most its round fails.
  */
-function fatal(event: EventOf<"call.failed">, { board, next }: EventContext): string[] {
+function failedCallViolations(
+  event: EventOf<"call.failed">,
+  { board, next }: EventContext,
+): string[] {
   const agent = agentOf(board, event.agent);
   if (agent?.round?.purpose !== "coordination" || board.openCalls.get(event.call)?.compacts)
     return [];
   const fails = failsNext(event, next);
   const isBadRequest = event.class === "bad_request";
-  const must = FATAL.includes(event.class) || (isBadRequest && isFirstCall(agent));
-  const may =
-    must ||
+  const mustFail = FATAL.includes(event.class) || (isBadRequest && isFirstCall(agent));
+  const mayFail =
+    mustFail ||
     event.code === UNREACHABLE ||
-    (isBadRequest && agent.repliesSoFar === 0) ||
+    (isBadRequest && agent.completedCalls === 0) ||
     event.class === "cancelled" ||
     event.retry_at !== null;
   return [
-    ...unless(!must || fails, `after ${event.class} the agent continues`),
-    ...unless(may || !fails, `the agent failed for ${event.class}, which costs only the round`),
+    ...unless(!mustFail || fails, `after ${event.class} the agent continues`),
+    ...unless(mayFail || !fails, `the agent failed for ${event.class}, which costs only the round`),
   ];
 }
 
 /**
- * Whether the agent made no other call in this attempt, including personas; retries of the same
- * call do not count.
+ * Whether this is the agent's first call in the attempt, including calls for personas. Retries of
+ * the same call do not count.
  */
-function isFirstCall({ repliesSoFar, round }: BoardAgent): boolean {
-  const before = round?.last?.type === "call.failed" ? round.last.class : null;
+function isFirstCall({ completedCalls, round }: BoardAgent): boolean {
+  const before = round?.lastCallEnd?.type === "call.failed" ? round.lastCallEnd.class : null;
   return (
     round?.number === 1 &&
-    repliesSoFar === 0 &&
+    completedCalls === 0 &&
     (before === null || before === "transient" || before === "interrupted")
   );
 }

@@ -4,14 +4,14 @@ import { roundClock } from "./round-limits";
 import { type Invariant, unless } from "./types";
 
 /**
- * The winner presents itself unless it has failed, its time, budget or calls are exhausted, or its
- * output is not a final text.
+ * The winner's answer replaces its final text only in these cases: the winner has failed, its time,
+ * budget or calls are exhausted, or its output is not a final text.
  */
 export const fallbacks: Invariant = {
   id: "fallbacks",
   watch: () => {
-    /** Non-blank UTF-16 units that presentation calls have streamed. */
-    const streamed = new Map<string, number>();
+    /** Length of the text that each presentation call has streamedLength, in UTF-16 units. */
+    const streamedLength = new Map<string, number>();
     return {
       see: ({ event, board }) => {
         if (board.presenting === null || board.final !== null) return [];
@@ -19,16 +19,18 @@ export const fallbacks: Invariant = {
           case "stream.delta":
             for (const { kind, call, text } of event.items)
               if (kind === "final")
-                streamed.set(call, (streamed.get(call) ?? 0) + text.trim().length);
+                streamedLength.set(call, (streamedLength.get(call) ?? 0) + text.trim().length);
             return [];
           case "presentation.completed":
             return event.source === "presentation" || isReused(board)
               ? []
-              : unfounded(event.at, board, streamed);
+              : unfoundedFallback(event.at, board, streamedLength);
           case "turn.completed":
-            return unfounded(event.at, board, streamed);
+            return unfoundedFallback(event.at, board, streamedLength);
           case "turn.failed":
-            return event.code === "internal" ? [] : unfounded(event.at, board, streamed);
+            return event.code === "internal"
+              ? []
+              : unfoundedFallback(event.at, board, streamedLength);
           default:
             return [];
         }
@@ -41,30 +43,35 @@ export const fallbacks: Invariant = {
 const isReused = (board: Board): boolean =>
   board.rules?.reuse_winning_answer === true && (board.settled?.label ?? null) !== null;
 
-function unfounded(at: number, board: Board, streamed: ReadonlyMap<string, number>): string[] {
+/** A violation if the winner could have presented. */
+function unfoundedFallback(
+  at: number,
+  board: Board,
+  streamedLength: ReadonlyMap<string, number>,
+): string[] {
   const presenter = agentOf(board, board.presenting?.agent ?? "");
   const isTimeUp =
     at >= (board.turn?.deadline_at ?? 0) ||
-    (presenter !== undefined && at >= roundClock(board, presenter).over);
+    (presenter !== undefined && at >= roundClock(board, presenter).endAt);
   const mayPresent =
     presenter !== undefined &&
     presenter.out !== "failed" &&
     !isTimeUp &&
     !isShort(board, presenter);
   return unless(
-    !mayPresent || isLost(presenter, streamed),
+    !mayPresent || isLost(presenter, streamedLength),
     "the winner did not present although it could",
   );
 }
 
 /** Whether the presenter's last call failed, or was the last one it may make. */
-function isLost({ round }: BoardAgent, streamed: ReadonlyMap<string, number>): boolean {
-  if (!round?.last) return false;
-  if (round.last.type === "call.failed")
-    return round.last.retry_at === null && round.last.class !== "cancelled";
-  const { stop_reason, tools, call } = round.last;
-  const isWhole = stop_reason === "stop" || stop_reason === "tool_calls";
-  const length = streamed.get(call) ?? 0;
-  const isLast = tools.length === 0 || round.lastCalls.includes(call);
-  return !isWhole || (isLast && length === 0);
+function isLost({ round }: BoardAgent, streamedLength: ReadonlyMap<string, number>): boolean {
+  if (!round?.lastCallEnd) return false;
+  if (round.lastCallEnd.type === "call.failed")
+    return round.lastCallEnd.retry_at === null && round.lastCallEnd.class !== "cancelled";
+  const { stop_reason, tools, call } = round.lastCallEnd;
+  const isComplete = stop_reason === "stop" || stop_reason === "tool_calls";
+  const length = streamedLength.get(call) ?? 0;
+  const isLast = tools.length === 0 || round.decisionOnlyCalls.includes(call);
+  return !isComplete || (isLast && length === 0);
 }

@@ -4,28 +4,28 @@ import type { HostedToolRule } from "../src/protocol/team";
 import { agentOf, type Board } from "./board";
 import { type Invariant, type NumberedEvent, unless } from "./types";
 
-/** A reply must not be made shorter than this while it has uses of hosted tools left. */
+/** Uses of hosted tools are reduced before the reply is limited to fewer tokens than this. */
 const USEFUL_OUTPUT_TOKENS = 1_024;
 
 /**
- * Hosted tools are granted within the agent's rules and reserved in advance, and their uses are
- * logged with their call.
+ * A call gets only hosted tools that the agent's rules allow, and reserves their tokens and their
+ * price. Their uses are logged together with the end of the call.
  */
-export const hosted: Invariant = {
+export const hostedTools: Invariant = {
   id: "hosted",
   watch: () => ({
     see: ({ event, board, next }) => {
       switch (event.type) {
         case "call.started":
-          return event.hosted_tools ? granted(event, event.hosted_tools, board) : [];
+          return event.hosted_tools ? grantViolations(event, event.hosted_tools, board) : [];
         case "hosted_tool.completed":
           return [
-            ...ofOpenCall(event, board),
+            ...openCallViolations(event, board),
             ...unless(reportsUse(event, next) || isEnd(event, next), NOT_WITH_ITS_CALL),
           ];
         case "citations.added":
           return [
-            ...ofOpenCall(event, board),
+            ...openCallViolations(event, board),
             ...unless(isEnd(event, next), NOT_WITH_ITS_CALL),
             ...unless(
               event.citations.length > 0 && event.citations.length <= 100,
@@ -44,16 +44,16 @@ const NOT_WITH_ITS_CALL = "the results of a hosted tool are not logged with the 
 type Grants = NonNullable<EventOf<"call.started">["hosted_tools"]>;
 type LoggedUse = EventOf<"hosted_tool.completed" | "citations.added">;
 
-function granted(event: EventOf<"call.started">, grants: Grants, board: Board): string[] {
+function grantViolations(event: EventOf<"call.started">, grants: Grants, board: Board): string[] {
   const rules = agentOf(board, event.agent)?.rules;
   const ruleOf = (name: string): HostedToolRule | undefined =>
     rules?.hosted_tools?.find((tool) => tool.name === name);
-  const within = grants.every(
+  const areAllowed = grants.every(
     ({ name, max_uses }) => max_uses >= 1 && max_uses <= (ruleOf(name)?.max_uses ?? 0),
   );
-  const capped = board.turn?.budget.max_cost_usd !== undefined;
-  const useful = Math.min(USEFUL_OUTPUT_TOKENS, rules?.max_output_tokens ?? 0);
-  const results = grants.reduce(
+  const isCapped = board.turn?.budget.max_cost_usd !== undefined;
+  const usefulOutput = Math.min(USEFUL_OUTPUT_TOKENS, rules?.max_output_tokens ?? 0);
+  const resultTokens = grants.reduce(
     (sum, { name, max_uses }) => sum + max_uses * (ruleOf(name)?.tokens_per_use ?? 0),
     0,
   );
@@ -64,29 +64,30 @@ function granted(event: EventOf<"call.started">, grants: Grants, board: Board): 
   return [
     ...unless(grants.length > 0, "granted an empty list of hosted tools"),
     ...unless(
-      within && new Set(grants.map(({ name }) => name)).size === grants.length,
+      areAllowed && new Set(grants.map(({ name }) => name)).size === grants.length,
       "granted more than the agent may use",
     ),
-    ...unless(WORK.includes(event.purpose), `granted hosted tools for ${event.purpose}`),
+    ...unless(PURPOSES.includes(event.purpose), `granted hosted tools for ${event.purpose}`),
     ...unless(
-      !capped || grants.every(({ name }) => ruleOf(name)?.usd_per_use !== null),
+      !isCapped || grants.every(({ name }) => ruleOf(name)?.usd_per_use !== null),
       "granted a hosted tool without a known price under a cost cap",
     ),
     ...unless(
-      event.max_output_tokens >= useful,
+      event.max_output_tokens >= usefulOutput,
       "shortened the reply before reducing the uses of hosted tools",
     ),
     ...unless(
-      event.reserved.tokens >= event.max_output_tokens + results,
+      event.reserved.tokens >= event.max_output_tokens + resultTokens,
       "reserved no tokens for the results of hosted tools",
     ),
     ...unless(usdOf(event.reserved) >= price, "reserved less than its hosted tools cost"),
   ];
 }
 
-const WORK: readonly string[] = ["coordination", "presentation"];
+/** The purposes of calls that may have hosted tools. */
+const PURPOSES: readonly string[] = ["coordination", "presentation"];
 
-const ofOpenCall = (event: LoggedUse, board: Board): string[] =>
+const openCallViolations = (event: LoggedUse, board: Board): string[] =>
   unless(
     board.openCalls.get(event.call)?.agent === event.agent,
     `${event.type} of a call that is not in flight`,

@@ -1,68 +1,75 @@
-import { answers, limits, novelty, voided } from "./answers";
-import { calls, news, tools } from "./effects";
-import { cancelled, failed, oneEnd, oneFinal, totals } from "./endings";
+import { answers, answerLimits, novelty, voidedVotes } from "./answers";
+import { calls, toolNotifications, tools } from "./effects";
+import { cancelledTurns, failedTurns, oneEnd, oneFinal, totals } from "./endings";
 import { compaction } from "./compaction";
 import { cutReplies } from "./cut-replies";
 import { deferrals } from "./deferrals";
 import { fallbacks } from "./fallbacks";
-import { failures, probes, tries } from "./failures";
-import { hosted } from "./hosted";
-import { kept } from "./kept";
-import { leaving } from "./leaving";
+import { failures, probes, retries } from "./failures";
+import { hostedTools } from "./hosted";
+import { keptTexts } from "./kept";
+import { dropOuts } from "./leaving";
 import { listings } from "./listings";
-import { caps, ledger } from "./money";
+import { budgetCaps, providerLedger } from "./money";
 import { numbering } from "./numbering";
 import { offers } from "./offers";
 import { presentation } from "./presentation";
 import { research } from "./research";
 import { roundLimits } from "./round-limits";
-import { firstAnswer, injections, rounds, shown, undisturbed, waiting } from "./seeing";
+import {
+  firstAnswer,
+  injections,
+  rounds,
+  shownAnswers,
+  undisturbedFirstRounds,
+  waitingAgents,
+} from "./seeing";
 import { settlement } from "./settlement";
 import { snapshots } from "./snapshots";
 import { atMostOnce, oneKey, unknownOnlyIfCut } from "./tool-servers";
 import type { Invariant } from "./types";
 import { recount, votes } from "./votes";
 
-/** All invariants of a log. I19 needs the rules' own fold and is part of the simulation. */
+/** All invariants of a log. The simulation checks I19, because I19 needs the code of the rules. */
 export const INVARIANTS: readonly Invariant[] = [
   numbering,
   oneFinal,
   oneEnd,
-  failed,
+  failedTurns,
   votes,
   recount,
   settlement,
   firstAnswer,
-  undisturbed,
-  caps,
+  undisturbedFirstRounds,
+  budgetCaps,
   deferrals,
-  ledger,
+  providerLedger,
   calls,
-  cancelled,
+  cancelledTurns,
   answers,
   cutReplies,
-  voided,
-  limits,
+  voidedVotes,
+  answerLimits,
   novelty,
-  shown,
+  shownAnswers,
   injections,
-  waiting,
+  waitingAgents,
   rounds,
   tools,
-  news,
+  toolNotifications,
   listings,
   atMostOnce,
   unknownOnlyIfCut,
   oneKey,
   snapshots,
-  hosted,
+  hostedTools,
   research,
   compaction,
-  tries,
+  retries,
   failures,
   probes,
-  leaving,
-  kept,
+  dropOuts,
+  keptTexts,
   roundLimits,
   offers,
   presentation,

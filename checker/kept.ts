@@ -4,22 +4,23 @@ import { isOld } from "./round-limits";
 import { type Invariant, unless } from "./types";
 
 /**
- * An agent that wrote text does not fail without an answer, and has one when coordination ends, for
- * every cause. Exception: a final text of an earlier attempt is used because no agent has answered
- * since. Text withheld by a provider does not count.
+ * The text of an agent is not lost: an agent that wrote text has an answer when it fails, and when
+ * coordination ends. There are two exceptions: text that a provider withheld, and an attempt
+ * without answers after an attempt with a final text.
  */
-export const kept: Invariant = {
+export const keptTexts: Invariant = {
   id: "kept",
   watch: () => {
-    const wrote = new Set<string>();
+    const writers = new Set<string>();
     return {
       see: ({ event, board }) => {
-        if (event.type === "attempt.started") wrote.clear();
+        if (event.type === "attempt.started") writers.clear();
         if (event.type === "stream.delta")
           for (const item of event.items)
-            if (isText({ ...event, items: [item] }, board)) wrote.add(item.agent);
-        if (event.type === "agent.failed" && WITHHELD.has(event.code)) wrote.delete(event.agent);
-        if (event.type === "agent.failed" && !isOld(board)) return lost(board, wrote, event.agent);
+            if (isText({ ...event, items: [item] }, board)) writers.add(item.agent);
+        if (event.type === "agent.failed" && WITHHELD.has(event.code)) writers.delete(event.agent);
+        if (event.type === "agent.failed" && !isOld(board))
+          return lostTexts(board, writers, event.agent);
         if (
           event.type !== "attempt.settled" ||
           event.ended_by === "skipped" ||
@@ -27,7 +28,7 @@ export const kept: Invariant = {
         )
           return [];
         if (isOld(board) || (board.finals.length > 0 && board.answers.length === 0)) return [];
-        return lost(board, wrote);
+        return lostTexts(board, writers);
       },
     };
   },
@@ -35,10 +36,10 @@ export const kept: Invariant = {
 
 const WITHHELD: ReadonlySet<string> = new Set(["content_filter", "refusal"]);
 
-/** For all agents, or for one. */
-const lost = (board: Board, wrote: ReadonlySet<string>, only?: string): string[] =>
+/** Violations for all agents that wrote text, or for one agent. */
+const lostTexts = (board: Board, writers: ReadonlySet<string>, agent?: string): string[] =>
   board.agents
-    .filter(({ id }) => only === undefined || id === only)
+    .filter(({ id }) => agent === undefined || id === agent)
     .flatMap(({ id, answers }) =>
-      unless(answers > 0 || !wrote.has(id), `the text of ${id} is lost`),
+      unless(answers > 0 || !writers.has(id), `the text of ${id} is lost`),
     );

@@ -7,67 +7,71 @@ const MAX_NUDGES = 3;
 const MAX_ROUNDS = 20;
 
 /**
- * Every failed round and agent has a reason. A round fails for a lost call, a withheld reply, or a
- * missing decision; an agent for those, for its first round's time, or at a limit. Only then its
- * partial text becomes its answer, in the attempt in which it was written.
+ * Every failed round and every failed agent has a reason. A round fails for a lost call, a withheld
+ * reply, or a missing decision. An agent fails for the same reasons, if the time for its first
+ * answer is over, or at a limit. Only for these reasons its partial text becomes its answer, in the
+ * same attempt.
  */
-export const leaving: Invariant = {
+export const dropOuts: Invariant = {
   id: "leaving",
   watch: () => {
-    let before: NumberedEvent | null = null;
+    let previous: NumberedEvent | null = null;
     let capped = new Set<string>();
-    let asked = new Set<string>();
-    const summaries = new Set<string>();
+    let called = new Set<string>();
+    const compactions = new Set<string>();
     return {
       see: (moment) => {
         const { event, board } = moment;
         if (event.type === "stream.delta") return [];
-        if (event.type === "attempt.started") [capped, asked] = [new Set(), new Set()];
-        if (event.type === "call.started") asked.add(event.agent);
-        if (event.type === "call.started" && event.compacts) summaries.add(event.call);
+        if (event.type === "attempt.started") [capped, called] = [new Set(), new Set()];
+        if (event.type === "call.started") called.add(event.agent);
+        if (event.type === "call.started" && event.compacts) compactions.add(event.call);
         const agent = "agent" in event ? agentOf(board, event.agent) : undefined;
-        const wrong = agent ? left(moment, agent, { before, capped, asked, summaries }) : [];
+        const violations = agent
+          ? dropOutViolations(moment, agent, { previous, capped, called, compactions })
+          : [];
         if (event.type === "answer.submitted" && agent && isAtCap(board, agent))
           capped.add(agent.id);
-        // A failing agent's partial text becomes its answer first.
-        if (event.type !== "answer.submitted" && event.type !== "votes.cleared") before = event;
-        return wrong;
+        // Before an agent fails, its partial text may become its answer.
+        if (event.type !== "answer.submitted" && event.type !== "votes.cleared") previous = event;
+        return violations;
       },
     };
   },
 };
 
 type AgentHistory = {
-  before: NumberedEvent | null;
-  /** Agents whose partial text was used at a limit. */
+  /** The previous event, without answers and cleared votes. */
+  previous: NumberedEvent | null;
+  /** Agents that were at a limit when their answer was accepted. */
   capped: ReadonlySet<string>;
   /** Agents whose model was called in this attempt. */
-  asked: ReadonlySet<string>;
-  /** Compaction calls. */
-  summaries: ReadonlySet<string>;
+  called: ReadonlySet<string>;
+  /** Ids of compaction calls. */
+  compactions: ReadonlySet<string>;
 };
 
-function left(
+function dropOutViolations(
   { event, board, next }: Moment,
   agent: BoardAgent,
-  { before, capped, asked, summaries }: AgentHistory,
+  { previous, capped, called, compactions }: AgentHistory,
 ): string[] {
   switch (event.type) {
     case "call.started":
     case "tool.started":
       return unless(!isTooLate(event, board, agent), `${event.type} after the time of the round`);
     case "round.failed":
-      return unless(hasLostRound(agent, summaries), "a round failed without a loss");
+      return unless(hasLostRound(agent, compactions), "a round failed without a loss");
     case "answer.submitted": {
       const isDue = isFirstRoundOver(event, board) || isUndecided(agent) || isAtCap(board, agent);
-      const isLastResort = isEnding(event, next) || isLoss(before, agent.id);
+      const isLastResort = isEnding(event, next) || isLoss(previous, agent.id);
       return [
         ...unless(
           event.origin === "tool" || isDue || isLastResort,
           "a partial text became an answer although its author may continue",
         ),
         ...unless(
-          event.origin === "tool" || asked.has(agent.id),
+          event.origin === "tool" || called.has(agent.id),
           "a partial text became an answer, but its author made no call in this attempt",
         ),
       ];
@@ -75,14 +79,14 @@ function left(
     case "agent.failed": {
       const isOver = isFirstRoundOver(event, board) || isUndecided(agent) || isAtCap(board, agent);
       const isSpent = agent.answers === 0 && isOver;
-      return unless(isSpent || isLoss(before, agent.id), "an agent failed without a loss");
+      return unless(isSpent || isLoss(previous, agent.id), "an agent failed without a loss");
     }
     case "agent.abstained":
       return unless(
         capped.has(agent.id) ||
           isAtCap(board, agent) ||
           isUndecided(agent) ||
-          event.at >= roundClock(board, agent).over,
+          event.at >= roundClock(board, agent).endAt,
         "an agent abstained although it is at no limit",
       );
     default:
@@ -90,7 +94,9 @@ function left(
   }
 }
 
-/** At the end of coordination, partial texts of all agents without an answer become answers. */
+/**
+ * Whether coordination ends: then the partial texts of all agents without an answer become answers.
+ */
 const isEnding = ({ at }: NumberedEvent, next: NumberedEvent | undefined): boolean =>
   next?.type === "attempt.settled" ||
   (next?.type === "answer.submitted" && next.origin === "partial" && next.at === at);
@@ -99,41 +105,45 @@ const isTooLate = (
   event: EventOf<"call.started" | "tool.started">,
   board: Board,
   agent: BoardAgent,
-): boolean => event.at >= roundClock(board, agent).over;
+): boolean => event.at >= roundClock(board, agent).endAt;
 
 /** Whether the time for first answers is over. */
 const isFirstRoundOver = ({ at }: NumberedEvent, board: Board): boolean =>
-  at >= firstAnswerClock(board).over;
+  at >= firstAnswerClock(board).endAt;
 
 /**
- * Whether it was asked for a decision often enough: by nudges, or by a call that offered nothing
- * else.
+ * Whether the agent made no decision although it was asked often enough: by nudges, or by a call
+ * that offered only decisions.
  */
 const isUndecided = ({ round }: BoardAgent): boolean =>
   round?.nudges === MAX_NUDGES ||
-  (round?.last?.type === "call.completed" && round.lastCalls.includes(round.last.call));
+  (round?.lastCallEnd?.type === "call.completed" &&
+    round.decisionOnlyCalls.includes(round.lastCallEnd.call));
 
-function isAtCap(board: Board, { round, roundsSoFar }: BoardAgent): boolean {
-  if (isOld(board) && (round?.completed ?? 0) >= callsOf(board)) return true;
-  const owed = board.openTools.filter(({ status }) => status === "asked").length;
-  return roundsSoFar >= MAX_ROUNDS || board.effects + owed >= effectsOf(board);
+/** Whether the agent is at a limit of calls, rounds or effects. */
+function isAtCap(board: Board, { round, lastRoundNumber }: BoardAgent): boolean {
+  if (isOld(board) && (round?.completedCalls ?? 0) >= callsOf(board)) return true;
+  const requested = board.openTools.filter(({ status }) => status === "asked").length;
+  return lastRoundNumber >= MAX_ROUNDS || board.effects + requested >= effectsOf(board);
 }
 
-function hasLostRound({ round }: BoardAgent, summaries: ReadonlySet<string>): boolean {
-  if (!round?.last) return false;
-  if (round.last.type === "call.failed")
-    return round.last.retry_at === null && round.last.class !== "cancelled";
-  const { stop_reason, call } = round.last;
+/** Whether the agent's round ended with a lost call, a withheld reply, or without a decision. */
+function hasLostRound({ round }: BoardAgent, compactions: ReadonlySet<string>): boolean {
+  if (!round?.lastCallEnd) return false;
+  if (round.lastCallEnd.type === "call.failed")
+    return round.lastCallEnd.retry_at === null && round.lastCallEnd.class !== "cancelled";
+  const { stop_reason, call } = round.lastCallEnd;
   return (
     stop_reason === "content_filter" ||
     stop_reason === "refusal" ||
-    summaries.has(call) ||
+    compactions.has(call) ||
     round.nudges === MAX_NUDGES
   );
 }
 
-const isLoss = (before: NumberedEvent | null, agent: string): boolean =>
-  before !== null &&
-  (before.type === "round.failed" ||
-    (before.type === "call.failed" && before.class !== "cancelled")) &&
-  before.agent === agent;
+/** Whether an event is the loss of a round or of a call of this agent. */
+const isLoss = (event: NumberedEvent | null, agent: string): boolean =>
+  event !== null &&
+  (event.type === "round.failed" ||
+    (event.type === "call.failed" && event.class !== "cancelled")) &&
+  event.agent === agent;

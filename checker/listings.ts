@@ -2,19 +2,19 @@ import type { EventOf } from "../src/protocol/events";
 import { agentOf, type Board } from "./board";
 import { type Invariant, unless } from "./types";
 
-/** Further listings of a server in a turn are not logged. */
+/** Maximum number of logged listings of one server for one agent in a turn. */
 const MAX_LISTINGS = 8;
 
 /**
- * Listings belong to the agent's servers, contain something new for the agent in this turn, and are
- * limited in number.
+ * A listing belongs to a server of the agent, and differs from the agent's previous listing of this
+ * server in the turn. The number of listings is limited.
  */
 export const listings: Invariant = {
   id: "listings",
   watch: () => ({
     see: ({ event, board }) => {
       if (event.type !== "tools.listed") return [];
-      const before = board.listings.filter(
+      const earlier = board.listings.filter(
         ({ agent, server }) => agent === event.agent && server === event.server,
       );
       const servers = agentOf(board, event.agent)?.rules.tool_servers ?? [];
@@ -24,12 +24,12 @@ export const listings: Invariant = {
           `${event.server} is not a tool server of ${event.agent}`,
         ),
         ...unless(
-          isChanged(event, before.at(-1)),
+          isChanged(event, earlier.at(-1)),
           `${event.agent} received the same listing of ${event.server} again`,
         ),
         ...unless(
-          before.length < MAX_LISTINGS,
-          `${event.agent} received ${before.length + 1} listings of ${event.server}`,
+          earlier.length < MAX_LISTINGS,
+          `${event.agent} received ${earlier.length + 1} listings of ${event.server}`,
         ),
       ];
     },
@@ -38,5 +38,5 @@ export const listings: Invariant = {
 
 type Listing = Board["listings"][number];
 
-const isChanged = (now: EventOf<"tools.listed">, before: Listing | undefined): boolean =>
-  before === undefined || JSON.stringify(now.tools) !== JSON.stringify(before.tools);
+const isChanged = (event: EventOf<"tools.listed">, previous: Listing | undefined): boolean =>
+  previous === undefined || JSON.stringify(event.tools) !== JSON.stringify(previous.tools);

@@ -3,21 +3,25 @@ import type { Board } from "./board";
 import { type Amount, chargeOf, hasUnknownPart, NOTHING, plus, priceOf, usdOf } from "./price";
 import { type Invariant, type LedgerEntry, unless } from "./types";
 
+/** Tolerance for sums of dollars. */
 const EPSILON = 1e-9;
 
-/** I11: charges plus reservations are within the turn's cap at every moment. */
-export const caps: Invariant = {
+/** I11: charges and reservations together are within the turn's cap at every moment. */
+export const budgetCaps: Invariant = {
   id: "I11",
   watch: () => ({
     see: ({ event, board }) => {
       switch (event.type) {
         case "call.started": {
           const reserved = { tokens: event.reserved.tokens, usd: usdOf(event.reserved) };
-          return [...within(board, plus(board.spent, reserved)), ...priced(event, board)];
+          return [
+            ...capViolations(board, plus(board.spent, reserved)),
+            ...priceViolations(event, board),
+          ];
         }
         case "call.completed":
         case "call.failed":
-          return charged(event, board);
+          return chargeViolations(event, board);
         default:
           return [];
       }
@@ -25,8 +29,9 @@ export const caps: Invariant = {
   }),
 };
 
-function within(board: Board, soFar: Amount): string[] {
-  let total = soFar;
+/** Violations of the cap. `committed`: charges, and the reservation of the new call. */
+function capViolations(board: Board, committed: Amount): string[] {
+  let total = committed;
   for (const { reserved } of board.openCalls.values())
     total = plus(total, { tokens: reserved.tokens, usd: usdOf(reserved) });
   const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd = Number.POSITIVE_INFINITY } =
@@ -45,29 +50,32 @@ function within(board: Board, soFar: Amount): string[] {
 
 const rulesOf = (board: Board, agent: string) => board.rules?.agents.find(({ id }) => id === agent);
 
-/** A cap in money cannot limit a call without a known price. */
-function priced({ agent, call }: EventOf<"call.started">, board: Board): string[] {
+/** A turn with a cost cap makes no calls without a known price. */
+function priceViolations({ agent, call }: EventOf<"call.started">, board: Board): string[] {
   const price = rulesOf(board, agent)?.price ?? null;
-  const capped = board.turn?.budget.max_cost_usd !== undefined;
+  const isCapped = board.turn?.budget.max_cost_usd !== undefined;
   return unless(
-    price !== null || !capped,
+    price !== null || !isCapped,
     `${call} has no known price, but the turn has a cost cap`,
   );
 }
 
 /** A charge is the price of the usage, and at most the reservation. */
-function charged(event: EventOf<"call.completed" | "call.failed">, board: Board): string[] {
+function chargeViolations(
+  event: EventOf<"call.completed" | "call.failed">,
+  board: Board,
+): string[] {
   const started = board.openCalls.get(event.call);
   if (!started) return [];
   const charge = chargeOf(event);
   const cost = event.usage ? priceOf(rulesOf(board, event.agent), event.usage) : null;
-  const whole =
+  const isWholeReservation =
     event.type === "call.completed" &&
     charge.usd === usdOf(started.reserved) &&
     charge.tokens === started.reserved.tokens;
   return [
     ...unless(
-      (event.cost_usd === null) === isUnknown(event, board, charge.tokens),
+      (event.cost_usd === null) === hasUnknownCost(event, board, charge.tokens),
       `${event.call} costs ${event.cost_usd}, although its price ${event.cost_usd === null ? "is" : "is not"} known`,
     ),
     ...unless(
@@ -79,14 +87,17 @@ function charged(event: EventOf<"call.completed" | "call.failed">, board: Board)
       `${event.call} is charged $${charge.usd}, more than it reserved`,
     ),
     ...unless(
-      cost === null || whole || Math.abs(cost - charge.usd) < EPSILON,
+      cost === null || isWholeReservation || Math.abs(cost - charge.usd) < EPSILON,
       `${event.call} is charged $${charge.usd}, its usage costs $${cost}`,
     ),
   ];
 }
 
-/** Without a report, all granted uses may have happened. */
-function isUnknown(
+/**
+ * Whether a part of the call's cost is unknown. If the usage is not reported, all granted uses of
+ * hosted tools may have happened.
+ */
+function hasUnknownCost(
   event: EventOf<"call.completed" | "call.failed">,
   board: Board,
   tokens: number,
@@ -100,14 +111,14 @@ function isUnknown(
 }
 
 /**
- * I11: the charges in the providers' own records are within the cap. No call costs more than the
- * log says, however often it was sent, and every charge belongs to a logged call.
+ * I11: the charges in the providers' own records are within the cap. All requests of a call
+ * together cost at most the logged charge. Every charge belongs to a logged call.
  */
-export const ledger: Invariant = {
+export const providerLedger: Invariant = {
   id: "I11-ledger",
   watch: ({ ledger: entries = [] }) => {
     const logged = new Map<string, Amount>();
-    const audited = new Set<number>();
+    const checkedTurns = new Set<number>();
     return {
       see: ({ event, board }) => {
         if (event.type === "call.completed" || event.type === "call.failed")
@@ -118,20 +129,20 @@ export const ledger: Invariant = {
           event.type !== "turn.cancelled"
         )
           return [];
-        audited.add(event.turn);
+        checkedTurns.add(event.turn);
         const ofTurn = entries.filter(({ turn }) => turn === event.turn);
-        return [...withinCap(ofTurn, board), ...byCall(ofTurn, logged)];
+        return [...ledgerCapViolations(ofTurn, board), ...ledgerCallViolations(ofTurn, logged)];
       },
       finish: (board) =>
-        byCall(
-          entries.filter(({ turn, call }) => !audited.has(turn) && !board.openCalls.has(call)),
+        ledgerCallViolations(
+          entries.filter(({ turn, call }) => !checkedTurns.has(turn) && !board.openCalls.has(call)),
           logged,
         ),
     };
   },
 };
 
-function withinCap(entries: readonly LedgerEntry[], { turn }: Board): string[] {
+function ledgerCapViolations(entries: readonly LedgerEntry[], { turn }: Board): string[] {
   const total = entries.reduce<Amount>(plus, NOTHING);
   const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd = Number.POSITIVE_INFINITY } =
     turn?.budget ?? {};
@@ -141,7 +152,10 @@ function withinCap(entries: readonly LedgerEntry[], { turn }: Board): string[] {
   );
 }
 
-function byCall(entries: readonly LedgerEntry[], logged: ReadonlyMap<string, Amount>): string[] {
+function ledgerCallViolations(
+  entries: readonly LedgerEntry[],
+  logged: ReadonlyMap<string, Amount>,
+): string[] {
   return [...Map.groupBy(entries, ({ call }) => call)].flatMap(([call, all]) => {
     const { tokens, usd } = all.reduce<Amount>(plus, NOTHING);
     const charge = logged.get(call);

@@ -1,8 +1,8 @@
 import { type Invariant, type Moment, unless } from "./types";
 
 /**
- * I2: sequence numbers count from 1 without gaps, time never decreases (deltas excepted), turns and
- * attempts count up by one.
+ * I2: sequence numbers count from 1 without gaps. Time never decreases, except at deltas. Turns and
+ * attempts are numbered without gaps.
  */
 export const numbering: Invariant = {
   id: "I2",
@@ -13,7 +13,7 @@ export const numbering: Invariant = {
     return {
       see: (moment) => {
         const { event } = moment;
-        const wrong = [
+        const violations = [
           ...unless(
             event.sequence_number === last + 1,
             `number ${event.sequence_number} follows ${last}`,
@@ -22,18 +22,18 @@ export const numbering: Invariant = {
             event.at >= lastAt || event.type === "stream.delta",
             `time decreases from ${lastAt} to ${event.at}`,
           ),
-          ...place(moment, turns),
+          ...positionViolations(moment, turns),
         ];
         last = event.sequence_number;
         if (event.type !== "stream.delta") lastAt = Math.max(lastAt, event.at);
         if (event.type === "turn.started") turns = event.turn;
-        return wrong;
+        return violations;
       },
     };
   },
 };
 
-function place({ event, board }: Moment, turns: number): string[] {
+function positionViolations({ event, board }: Moment, turns: number): string[] {
   switch (event.type) {
     case "session.created":
       return unless(event.sequence_number === 1, "a session is created once, at the beginning");
@@ -42,8 +42,11 @@ function place({ event, board }: Moment, turns: number): string[] {
     case "turn.started":
       return [
         ...unless(event.turn === turns + 1, `turn ${event.turn} begins after turn ${turns}`),
-        ...unless(board.turn === null || board.over !== null, "a turn begins while another runs"),
-        ...aliases(
+        ...unless(
+          board.turn === null || board.endedTurn !== null,
+          "a turn begins while another runs",
+        ),
+        ...aliasViolations(
           event.aliases,
           (board.rules?.agents ?? []).map(({ id }) => id),
         ),
@@ -73,11 +76,14 @@ function place({ event, board }: Moment, turns: number): string[] {
 }
 
 /** Aliases are `agent1` … `agentK`, each used once. */
-function aliases(given: Readonly<Record<string, string>>, ids: readonly string[]): string[] {
+function aliasViolations(
+  aliases: Readonly<Record<string, string>>,
+  ids: readonly string[],
+): string[] {
   const expected = ids.map((_, index) => `agent${index + 1}`).sort();
-  const drawn = ids.map((id) => given[id] ?? "").sort();
+  const actual = ids.map((id) => aliases[id] ?? "").sort();
   return unless(
-    drawn.join() === expected.join() && Object.keys(given).length === ids.length,
+    actual.join() === expected.join() && Object.keys(aliases).length === ids.length,
     "aliases are not a permutation of the team",
   );
 }

@@ -4,8 +4,8 @@ import { isResearch } from "./research";
 import { type Invariant, unless } from "./types";
 
 /**
- * Allowed decisions of a call: only an answer before the first one, only a vote at a limit; forced
- * after a nudge or at the end of the round.
+ * A call offers the decisions that are allowed: before the first answer only an answer, at a limit
+ * of answers only a vote. A decision is forced after a nudge and at the end of the round.
  */
 export const offers: Invariant = {
   id: "offers",
@@ -14,27 +14,28 @@ export const offers: Invariant = {
       if (event.type !== "call.started") return [];
       const agent = agentOf(board, event.agent);
       if (!agent) return [];
-      const due = isResearch(event) || event.compacts ? [] : dueOffers(event, board, agent);
+      const expected =
+        isResearch(event) || event.compacts ? [] : expectedOffers(event, board, agent);
       const isLast = event.limit?.calls_left === 0 || event.limit?.seconds_left === 0;
-      const nudged =
+      const mustDecide =
         event.purpose === "coordination" &&
         !event.compacts &&
         ((agent.round?.nudges ?? 0) > 0 || isLast);
       return [
         ...unless(
-          event.offers.join() === due.join(),
-          `offered ${event.offers.join()} where ${due.join()} is due`,
+          event.offers.join() === expected.join(),
+          `offered ${event.offers.join()} where ${expected.join()} is due`,
         ),
         ...unless(
           !event.forced || agent.rules.forces_tools,
           "forced a tool where the provider cannot",
         ),
         ...unless(
-          !nudged || event.forced === agent.rules.forces_tools,
+          !mustDecide || event.forced === agent.rules.forces_tools,
           "a nudged agent was not made to decide",
         ),
         ...unless(
-          !event.forced || event.purpose !== "coordination" || nudged,
+          !event.forced || event.purpose !== "coordination" || mustDecide,
           "forced a decision before any nudge",
         ),
       ];
@@ -42,7 +43,8 @@ export const offers: Invariant = {
   }),
 };
 
-function dueOffers(event: EventOf<"call.started">, board: Board, agent: BoardAgent): string[] {
+/** The decisions that a call must offer. */
+function expectedOffers(event: EventOf<"call.started">, board: Board, agent: BoardAgent): string[] {
   switch (event.purpose) {
     case "coordination":
       if (agent.answers === 0) return ["new_answer"];

@@ -3,7 +3,8 @@ import { agentOf, answerOf, type Board, type BoardAgent, coordinationEnd } from 
 import { type Invariant, type NumberedEvent, unless } from "./types";
 
 /**
- * The winner presents once per attempt; the replacement of its text is exactly its winning answer.
+ * The winner presents once per attempt. If its winning answer replaces its final text, the answer
+ * is unchanged.
  */
 export const presentation: Invariant = {
   id: "presentation",
@@ -11,11 +12,11 @@ export const presentation: Invariant = {
     see: ({ event, board, next }) => {
       switch (event.type) {
         case "presentation.started":
-          return begun(event, board);
+          return startViolations(event, board);
         case "presentation.completed":
-          return [...completed(event, board), ...judged(event, board, next)];
+          return [...finalTextViolations(event, board), ...judgementViolations(event, board, next)];
         case "attempt.restarted":
-          return restarted(event, board);
+          return restartViolations(event, board);
         case "personas.assigned":
           return [
             ...unless(board.rules?.personas === true, "personas although the team has none"),
@@ -31,7 +32,7 @@ export const presentation: Invariant = {
   }),
 };
 
-function begun(event: EventOf<"presentation.started">, board: Board): string[] {
+function startViolations(event: EventOf<"presentation.started">, board: Board): string[] {
   const snapshot = answerOf(board, event.label ?? "")?.snapshot ?? null;
   return [
     ...unless(
@@ -50,7 +51,7 @@ function begun(event: EventOf<"presentation.started">, board: Board): string[] {
   ];
 }
 
-function completed(event: EventOf<"presentation.completed">, board: Board): string[] {
+function finalTextViolations(event: EventOf<"presentation.completed">, board: Board): string[] {
   const presenter = agentOf(board, event.agent);
   const winning = answerOf(board, board.settled?.label ?? "");
   return [
@@ -88,21 +89,21 @@ function completed(event: EventOf<"presentation.completed">, board: Board): stri
       "a final text that does not name its file",
     ),
     ...unless(
-      event.source !== "presentation" || presenter?.round?.last?.type === "call.completed",
+      event.source !== "presentation" || presenter?.round?.lastCallEnd?.type === "call.completed",
       "a presentation without a reply",
     ),
     ...unless(
-      event.source !== "presentation" || endedWell(presenter),
+      event.source !== "presentation" || hasCompleteReply(presenter),
       "a final text of a reply that was cut or withheld",
     ),
     ...unless(
-      event.tools.join() === (presenter?.round?.executed ?? []).join(),
+      event.tools.join() === (presenter?.round?.executedTools ?? []).join(),
       "the final text does not list the tools that ran",
     ),
   ];
 }
 
-/** Maximum length of a final text. */
+/** Maximum length of a final text in UTF-8 bytes. */
 const MAX_BYTES = 256 * 1024;
 
 /** Whether the last line of a cut final text names the file with the complete text. */
@@ -114,6 +115,7 @@ function namesFile({
   const last = content.split("\n").at(-1) ?? "";
   return (
     source === "presentation" &&
+    // A character has up to 4 bytes, so a cut text may be that much shorter.
     Buffer.byteLength(content) > MAX_BYTES - 4 &&
     last.endsWith(` is in the file ${file}.]`)
   );
@@ -126,10 +128,10 @@ const isReused = (event: EventOf<"presentation.completed">, board: Board): boole
   event.fallback === null;
 
 /**
- * The presenter judges its final text, unless no further attempt is allowed or there is no time for
- * one.
+ * The presenter judges its final text, unless no further attempt is allowed, or no time is left for
+ * a further attempt.
  */
-function judged(
+function judgementViolations(
   event: EventOf<"presentation.completed">,
   board: Board,
   next: NumberedEvent | undefined,
@@ -145,15 +147,15 @@ function judged(
   );
 }
 
-function endedWell(presenter: BoardAgent | undefined): boolean {
-  const last = presenter?.round?.last;
+function hasCompleteReply(presenter: BoardAgent | undefined): boolean {
+  const last = presenter?.round?.lastCallEnd;
   return (
     last?.type === "call.completed" &&
     (last.stop_reason === "stop" || last.stop_reason === "tool_calls")
   );
 }
 
-function restarted(event: EventOf<"attempt.restarted">, board: Board): string[] {
+function restartViolations(event: EventOf<"attempt.restarted">, board: Board): string[] {
   return [
     ...unless(
       event.attempt <= (board.rules?.max_orchestration_restarts ?? 0),

@@ -2,6 +2,7 @@ import type { CostFields } from "../src/protocol/cost";
 import type { EventOf, Usage } from "../src/protocol/events";
 import type { AgentRules } from "../src/protocol/team";
 
+/** Tokens and dollars. */
 export type Amount = { tokens: number; usd: number };
 
 export const NOTHING: Amount = { tokens: 0, usd: 0 };
@@ -11,7 +12,7 @@ export const plus = (a: Amount, b: Amount): Amount => ({
   usd: a.usd + b.usd,
 });
 
-/** Dollars with a known price. */
+/** The known part of a cost, in dollars. */
 export const usdOf = ({ cost_usd, cost_usd_known }: CostFields): number =>
   cost_usd ?? cost_usd_known ?? 0;
 
@@ -21,7 +22,7 @@ export const chargeOf = (event: EventOf<"call.completed" | "call.failed">): Amou
     ? { tokens: event.tokens, usd: usdOf(event) }
     : { tokens: event.usage.input_tokens + event.usage.output_tokens, usd: usdOf(event) };
 
-/** Whether a usage, or a reservation without one, has a part without a known price. */
+/** Whether a call has tokens or uses of hosted tools without a known price. */
 export function hasUnknownPart(
   agent: AgentRules | undefined,
   tokens: number,
@@ -37,15 +38,15 @@ export function hasUnknownPart(
 }
 
 /**
- * The price of a usage for an agent, computed independently of the rules. Unknown prices count as
- * 0.
+ * The price of a usage for an agent, computed without the code of the rules. Unknown prices count
+ * as 0.
  */
 export function priceOf(agent: AgentRules | undefined, usage: Usage): number {
   const { price = null, hosted_tools: tools = [] } = agent ?? {};
   const {
     input_tokens,
     cached_tokens,
-    cache_write_tokens: written = 0,
+    cache_write_tokens = 0,
     output_tokens,
     hosted_uses = {},
   } = usage;
@@ -61,12 +62,12 @@ export function priceOf(agent: AgentRules | undefined, usage: Usage): number {
   } = long && input_tokens > long.above ? long : price;
   const millions = (tokens: number): number => tokens / 1_000_000;
   usd +=
-    millions(input_tokens - cached_tokens - written) * input +
+    millions(input_tokens - cached_tokens - cache_write_tokens) * input +
     millions(cached_tokens) * cached_input;
-  return usd + millions(written) * cache_write + millions(output_tokens) * output;
+  return usd + millions(cache_write_tokens) * cache_write + millions(output_tokens) * output;
 }
 
-/** Upper bound of the price of a call: all input at the highest rate. Unknown prices count as 0. */
+/** Upper bound of a call's price: all input has the highest rate. Unknown prices count as 0. */
 export function maxCost({ price }: AgentRules, inputTokens: number, outputTokens: number): number {
   if (!price) return 0;
   const { long_prompt: long } = price;

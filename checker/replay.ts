@@ -2,7 +2,7 @@ import type { EventOf, EventType, SessionEvent } from "../src/protocol/events";
 import { agentOf, answerOf, type Board, type BoardAgent, type BoardRound, newAgent } from "./board";
 import { chargeOf, NOTHING, plus } from "./price";
 
-/** Applies an event to the board. Tolerant: invalid events are reported by the invariants. */
+/** Applies an event to the board. Accepts invalid events; the invariants report them. */
 export function applyEvent(board: Board, event: SessionEvent): void {
   switch (event.type) {
     case "session.created":
@@ -27,7 +27,7 @@ export function applyEvent(board: Board, event: SessionEvent): void {
     case "turn.completed":
     case "turn.failed":
     case "turn.cancelled":
-      board.over = event.turn;
+      board.endedTurn = event.turn;
       return;
     case "stream.delta":
     case "attempt.restarted":
@@ -41,7 +41,7 @@ export function applyEvent(board: Board, event: SessionEvent): void {
 
 function beginTurn(board: Board, event: EventOf<"turn.started">): void {
   board.turn = event;
-  board.over = null;
+  board.endedTurn = null;
   board.attempt = 0;
   board.finals = [];
   board.endings = new Map();
@@ -56,7 +56,7 @@ function beginAttempt(board: Board, event: EventOf<"attempt.started">): void {
   board.attempt = event.attempt;
   board.attemptStartedAt = event.at;
   board.workingSince = board.rules?.personas ? null : event.at;
-  // Rounds restart at 1; tools requested in an abandoned round never run.
+  // Round numbers start at 1 again. Tools that were requested in earlier rounds never run.
   board.openTools = board.openTools.filter(({ status }) => status === "started");
   board.answers = [];
   board.secondAnswerAt = null;
@@ -92,16 +92,16 @@ function applyAgentEvent(board: Board, agent: BoardAgent, event: AgentEvent): vo
       return show(board, agent, event.labels);
     case "round.failed":
       agent.round = null;
-      agent.failedInARow += 1;
+      agent.consecutiveFailedRounds += 1;
       return;
     case "round.nudged":
       if (round) round.nudges = event.nudge;
       return;
     case "answers.injected":
-      if (round) round.voted = false;
-      if (round && event.via === "tool_result") round.midstream += 1;
+      if (round) round.hasVoted = false;
+      if (round && event.via === "tool_result") round.toolResultInjections += 1;
       if (round && event.via === "reopened")
-        Object.assign(round, { since: event.at, lastCalls: [] });
+        Object.assign(round, { startedAt: event.at, decisionOnlyCalls: [] });
       return show(board, agent, event.labels);
     case "answer.submitted":
       return addAnswer(board, agent, event);
@@ -109,8 +109,8 @@ function applyAgentEvent(board: Board, agent: BoardAgent, event: AgentEvent): vo
       agent.vote = event.revision;
       agent.reasonBytes = Buffer.byteLength(event.reason);
       agent.lastVote = event.revision;
-      agent.failedInARow = 0;
-      if (round) round.voted = true;
+      agent.consecutiveFailedRounds = 0;
+      if (round) round.hasVoted = true;
       return;
     case "agent.failed":
     case "agent.abstained":
@@ -152,34 +152,35 @@ function applyEffect(board: Board, agent: BoardAgent, event: EffectEvent): void 
     case "call.started":
       board.effects += 1;
       board.openCalls.set(event.call, event);
-      if (round) Object.assign(round, { deferred: null, waiting: null });
+      if (round) Object.assign(round, { deferredInputTokens: null, waitingInputTokens: null });
       return;
     case "call.deferred":
-      if (round) round.deferred = event.input_tokens;
+      if (round) round.deferredInputTokens = event.input_tokens;
       return;
     case "call.waiting":
-      if (round) round.waiting = event.input_tokens;
+      if (round) round.waitingInputTokens = event.input_tokens;
       return;
     case "call.completed": {
       const { limit } = board.openCalls.get(event.call) ?? {};
-      if (limit?.calls_left === 0 || limit?.seconds_left === 0) round?.lastCalls.push(event.call);
+      if (limit?.calls_left === 0 || limit?.seconds_left === 0)
+        round?.decisionOnlyCalls.push(event.call);
       board.openCalls.delete(event.call);
       board.spent = plus(board.spent, chargeOf(event));
-      if (round?.purpose === "coordination") agent.repliesSoFar += 1;
-      const asked = event.tools.map(({ tool_call, name }) => ({
+      if (round?.purpose === "coordination") agent.completedCalls += 1;
+      const requested = event.tools.map(({ tool_call, name }) => ({
         toolCall: tool_call,
         name,
         status: "asked" as const,
       }));
       board.openTools.push(
-        ...asked.map((tool) => ({ ...tool, agent: agent.id, round: event.round })),
+        ...requested.map((tool) => ({ ...tool, agent: agent.id, round: event.round })),
       );
       if (round)
         Object.assign(round, {
-          completed: round.completed + 1,
-          last: event,
-          counted: 0,
-          interrupted: 0,
+          completedCalls: round.completedCalls + 1,
+          lastCallEnd: event,
+          failedTries: 0,
+          interruptions: 0,
         });
       return;
     }
@@ -187,9 +188,9 @@ function applyEffect(board: Board, agent: BoardAgent, event: EffectEvent): void 
       board.openCalls.delete(event.call);
       board.spent = plus(board.spent, chargeOf(event));
       if (!round) return;
-      round.last = event;
-      if (event.class === "interrupted") round.interrupted += 1;
-      else round.counted += 1;
+      round.lastCallEnd = event;
+      if (event.class === "interrupted") round.interruptions += 1;
+      else round.failedTries += 1;
       return;
     case "tool.started":
       board.effects += 1;
@@ -200,11 +201,13 @@ function applyEffect(board: Board, agent: BoardAgent, event: EffectEvent): void 
     case "tool.unknown": {
       const ran = board.openTools.some((tool) => isTool(tool, event) && tool.status === "started");
       board.openTools = board.openTools.filter((tool) => !isTool(tool, event));
-      if (round && ran && !round.executed.includes(event.name)) round.executed.push(event.name);
+      if (round && ran && !round.executedTools.includes(event.name))
+        round.executedTools.push(event.name);
     }
   }
 }
 
+/** The fields of an event that identify a tool call. */
 type ToolEvent = { agent: string; round: number; tool_call: string };
 
 export const isTool = (
@@ -224,40 +227,40 @@ function newRound(
   { round: number, at }: RoundStart,
   purpose: BoardRound["purpose"],
 ): BoardRound {
-  agent.roundsSoFar = number;
-  agent.released = agent.answers > 0;
+  agent.lastRoundNumber = number;
+  agent.hasContinued = agent.answers > 0;
   return {
     number,
     purpose,
-    completed: 0,
+    completedCalls: 0,
     nudges: 0,
-    midstream: 0,
-    voted: false,
-    last: null,
-    counted: 0,
-    interrupted: 0,
-    deferred: null,
-    waiting: null,
-    executed: [],
-    since: at,
-    lastCalls: [],
+    toolResultInjections: 0,
+    hasVoted: false,
+    lastCallEnd: null,
+    failedTries: 0,
+    interruptions: 0,
+    deferredInputTokens: null,
+    waitingInputTokens: null,
+    executedTools: [],
+    startedAt: at,
+    decisionOnlyCalls: [],
   };
 }
 
 function show(board: Board, agent: BoardAgent, labels: readonly string[]): void {
   for (const label of labels) {
     const answer = answerOf(board, label);
-    if (answer) agent.shown.add(answer.revision);
+    if (answer) agent.shownRevisions.add(answer.revision);
   }
 }
 
 function addAnswer(board: Board, agent: BoardAgent, event: EventOf<"answer.submitted">): void {
   const { revision, label, content, snapshot, origin, files } = event;
-  const kind = { isCut: origin === "partial", hasFiles: files === "workspace" };
+  const kind = { isPartial: origin === "partial", changedFiles: files === "workspace" };
   board.answers.push({ revision, label, content, snapshot, agent: agent.id, ...kind });
   if (board.answers.length === 2) board.secondAnswerAt = event.at;
   agent.answers += 1;
-  agent.newest = revision;
-  agent.failedInARow = 0;
+  agent.newestRevision = revision;
+  agent.consecutiveFailedRounds = 0;
   agent.round = null;
 }

@@ -3,70 +3,80 @@ import { agentOf, type Board, type BoardAgent, coordinationEnd, liveOf } from ".
 import { type Invariant, unless } from "./types";
 
 /**
- * Limits of a round in the protocol. The agent is warned at 3 calls left and after the round's
- * time. After its calls or the grace, it is asked for a decision only, at most three times, and the
- * round ends a minute later.
+ * Limits of a round. The agent is warned when 3 calls are left, and when the round's time is over.
+ * When its calls or the grace time are used up, its calls can only decide. There are at most three
+ * such calls, and the round ends at most a minute later.
  */
+
+/** Maximum number of calls in a round of older sessions. */
 const OLD_CALLS = 50;
+/** The agent is warned when this number of calls is left. */
 const WARNED_AT = 3;
 const MINUTE = 60_000;
 
-/** Rules from before these limits existed; their logs contain no remainder of a round. */
+/**
+ * Whether the log is of an older session, whose calls do not state the remainder of their round.
+ */
 export const isOld = ({ rules }: Board): boolean => rules?.max_calls_per_round === undefined;
 
-/** Number of calls in a round that may use tools. */
+/** Maximum number of calls in a round that may use tools. */
 export const callsOf = ({ rules }: Board): number => rules?.max_calls_per_round ?? OLD_CALLS;
 
 /**
- * Maximum number of calls and tools in a turn's attempts: 400 per agent, at least 1,000 and at most
+ * Maximum number of calls and tools in a turn: 400 for each agent, at least 1,000 and at most
  * 16,000.
  */
 export const effectsOf = ({ rules }: Board): number =>
   Math.min(16_000, Math.max(1_000, 400 * (rules?.agents.length ?? 0)));
 
-type Clock = { warned: number; last: number; over: number };
-const NEVER: Clock = { warned: Infinity, last: Infinity, over: Infinity };
+/**
+ * Times of a round: when the agent is warned, when its calls can only decide, and when the round
+ * must end.
+ */
+type Clock = { warnAt: number; decideAt: number; endAt: number };
+const NO_LIMIT: Clock = { warnAt: Infinity, decideAt: Infinity, endAt: Infinity };
 
-/** When an agent without an answer is warned, may only answer, and is out of time. */
+/** The times for an agent without an answer. */
 export function firstAnswerClock({ rules, workingSince }: Board): Clock {
   const limit = rules?.initial_round_timeout_ms ?? null;
   return limit === null || workingSince === null
-    ? NEVER
+    ? NO_LIMIT
     : clock(workingSince, limit, rules?.round_timeout_grace_ms ?? 0);
 }
 
-/** The same for the agent's open round. */
+/** The times of the agent's open round. */
 export function roundClock(board: Board, { answers, round }: BoardAgent): Clock {
   const { rules } = board;
-  if (!rules || !round) return NEVER;
+  if (!rules || !round) return NO_LIMIT;
   if (round.purpose === "coordination" && answers === 0) return firstAnswerClock(board);
   const limit =
     (answers === 0 ? rules.initial_round_timeout_ms : rules.subsequent_round_timeout_ms) ?? null;
   const isTimed = round.purpose === "coordination" || round.purpose === "presentation";
   return limit === null || !isTimed || rules.round_timeout_grace_ms === undefined
-    ? NEVER
-    : clock(round.since, limit, rules.round_timeout_grace_ms);
+    ? NO_LIMIT
+    : clock(round.startedAt, limit, rules.round_timeout_grace_ms);
 }
 
 const clock = (since: number, limit: number, grace: number): Clock => ({
-  warned: since + limit,
-  last: since + limit + grace,
-  over: since + limit + grace + Math.min(MINUTE, limit + grace),
+  warnAt: since + limit,
+  decideAt: since + limit + grace,
+  endAt: since + limit + grace + Math.min(MINUTE, limit + grace),
 });
 
 /**
- * When the end of the turn or its coordination limits agents: the last 20th of the time, at most a
- * minute; the warning is a 10th earlier.
+ * The times that the end of the turn or of its coordination sets. Calls can only decide in the last
+ * 5 % of the turn's time, at most a minute. The warning is 10 % of the time earlier, at most two
+ * minutes.
  */
-function endClock(board: Board, agent: BoardAgent): Pick<Clock, "warned" | "last"> {
-  if (!board.turn) return NEVER;
+function endClock(board: Board, agent: BoardAgent): Pick<Clock, "warnAt" | "decideAt"> {
+  if (!board.turn) return NO_LIMIT;
   const { at, deadline_at } = board.turn;
   const end = agent.round?.purpose === "presentation" ? deadline_at : coordinationEnd(board);
-  const last = end - Math.min(MINUTE, (deadline_at - at) * 0.05);
-  return { last, warned: last - Math.min(2 * MINUTE, (deadline_at - at) * 0.1) };
+  const decideAt = end - Math.min(MINUTE, (deadline_at - at) * 0.05);
+  return { decideAt, warnAt: decideAt - Math.min(2 * MINUTE, (deadline_at - at) * 0.1) };
 }
 
-/** Calls state the remainder of their round, and have no tools once it is 0. */
+/** Calls state the remainder of their round. If the remainder is 0, they have no tools. */
 export const roundLimits: Invariant = {
   id: "round-limits",
   watch: () => ({
@@ -76,35 +86,39 @@ export const roundLimits: Invariant = {
           ? agentOf(board, event.agent)
           : undefined;
       if (!agent) return [];
-      if (event.type === "call.started") return started(event, board, agent);
+      if (event.type === "call.started") return remainderViolations(event, board, agent);
       if (event.type !== "tool.started") return [];
-      const asked = agent.round?.last;
-      const call = asked?.type === "call.completed" ? asked.call : "";
+      const lastEnd = agent.round?.lastCallEnd;
+      const call = lastEnd?.type === "call.completed" ? lastEnd.call : "";
       return unless(
-        agent.round?.lastCalls.includes(call) !== true,
+        agent.round?.decisionOnlyCalls.includes(call) !== true,
         "a tool ran that its call was not offered",
       );
     },
   }),
 };
 
-function started(event: EventOf<"call.started">, board: Board, agent: BoardAgent): string[] {
-  const due = event.compacts ? null : leftFor(event, board, agent);
+function remainderViolations(
+  event: EventOf<"call.started">,
+  board: Board,
+  agent: BoardAgent,
+): string[] {
+  const expected = event.compacts ? null : remainderFor(event, board, agent);
   const stated = event.limit ?? null;
   const isLast = stated !== null && (stated.calls_left === 0 || stated.seconds_left === 0);
-  const asked = agent.round?.lastCalls.length ?? 0;
+  const decisionCalls = agent.round?.decisionOnlyCalls.length ?? 0;
   if (stated === null && isOld(board)) return [];
   return [
     ...unless(
-      stated?.calls_left === due?.calls && stated?.seconds_left === due?.seconds,
-      `a call states ${JSON.stringify(stated)} for its round where ${JSON.stringify(due)} is left`,
+      stated?.calls_left === expected?.calls && stated?.seconds_left === expected?.seconds,
+      `a call states ${JSON.stringify(stated)} for its round where ${JSON.stringify(expected)} is left`,
     ),
     ...unless(
       !isLast || event.hosted_tools === undefined,
       "a call for a decision only may use hosted tools",
     ),
     ...unless(
-      !isLast || event.purpose !== "coordination" || asked < 3,
+      !isLast || event.purpose !== "coordination" || decisionCalls < 3,
       "asked for a decision only more than 3 times",
     ),
   ];
@@ -113,38 +127,44 @@ function started(event: EventOf<"call.started">, board: Board, agent: BoardAgent
 /** Calls and tools per agent that are reserved for decisions. */
 const RESERVED_PER_AGENT = 3;
 
-/** Calls, with one tool each, that an agent has left within the turn's limit. */
+/**
+ * Number of calls that an agent has left within the limit of the turn, if each call uses one tool.
+ */
 function callsInTurn(board: Board): number {
-  const owed = board.openTools.filter(({ status }) => status === "asked").length;
-  const left =
+  const requested = board.openTools.filter(({ status }) => status === "asked").length;
+  const remaining =
     effectsOf(board) -
     board.effects -
-    owed -
+    requested -
     RESERVED_PER_AGENT * (board.rules?.agents.length ?? 0);
-  const working = board.settled ? 1 : liveOf(board).filter(({ vote }) => vote === null).length;
-  return Math.ceil(left / (2 * Math.max(1, working)));
+  const workingAgents = board.settled
+    ? 1
+    : liveOf(board).filter(({ vote }) => vote === null).length;
+  return Math.ceil(remaining / (2 * Math.max(1, workingAgents)));
 }
 
+/** Calls and seconds that are left; `undefined` if there are enough. */
 type Remainder = { calls?: number | undefined; seconds?: number | undefined };
 
-/** The remainder that a new call must state; `null` if none. */
-function leftFor(
+/** The remainder that a new call must state; `null` if it must state nothing. */
+function remainderFor(
   { at, purpose }: EventOf<"call.started">,
   board: Board,
   agent: BoardAgent,
 ): Remainder | null {
-  const done = agent.round?.completed ?? 0;
+  const completedCalls = agent.round?.completedCalls ?? 0;
   if (purpose === "judgement" || purpose === "personas") return null;
-  const calls = Math.max(0, Math.min(callsOf(board) - done, callsInTurn(board)));
+  const calls = Math.max(0, Math.min(callsOf(board) - completedCalls, callsInTurn(board)));
   const clocks = [endClock(board, agent), roundClock(board, agent)];
-  const ms = Math.max(0, Math.min(...clocks.map(({ last }) => last)) - at);
-  const isWarned = clocks.some(({ warned }) => at >= warned);
-  const left: Remainder = {
+  const ms = Math.max(0, Math.min(...clocks.map(({ decideAt }) => decideAt)) - at);
+  const isWarned = clocks.some(({ warnAt }) => at >= warnAt);
+  const remainder: Remainder = {
     calls: calls <= WARNED_AT ? calls : undefined,
     seconds: isWarned ? Math.ceil(ms / 1_000) : undefined,
   };
-  const isOver = left.calls === 0 || left.seconds === 0;
-  return isOver || (done > 0 && (left.calls !== undefined || left.seconds !== undefined))
-    ? left
+  const isOver = remainder.calls === 0 || remainder.seconds === 0;
+  return isOver ||
+    (completedCalls > 0 && (remainder.calls !== undefined || remainder.seconds !== undefined))
+    ? remainder
     : null;
 }

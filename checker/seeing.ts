@@ -10,7 +10,7 @@ import {
 } from "./board";
 import { type Invariant, type Moment, type NumberedEvent, unless } from "./types";
 
-/** I22: an agent without an answer in this attempt sees no answer of it. */
+/** I22: an agent without an answer in this attempt sees no answers of the attempt. */
 export const firstAnswer: Invariant = {
   id: "I22",
   watch: () => ({
@@ -27,40 +27,47 @@ export const firstAnswer: Invariant = {
 };
 
 /**
- * I7: other agents' events do not disturb an agent without an answer: its round is not restarted,
- * cut or failed because of them.
+ * I7: events of other agents do not disturb an agent without an answer. They do not restart, cut or
+ * fail its round.
  */
-export const undisturbed: Invariant = {
+export const undisturbedFirstRounds: Invariant = {
   id: "I7",
   watch: () => {
-    let before: NumberedEvent | null = null;
-    /** When a call of such an agent was abandoned; its round has then ended, too. */
-    const cut = new Map<string, number>();
+    let previous: NumberedEvent | null = null;
+    /**
+     * Agents without an answer whose call was cancelled, and the time. Their round must end then.
+     */
+    const cancelledAt = new Map<string, number>();
     return {
       see: ({ event, board }) => {
         if (event.type === "stream.delta") return [];
-        const wrong = [...continuesAfterCut(cut, event), ...disturbed({ event, board }, before)];
-        if (ENDS_ALL.has(event.type)) cut.clear();
-        if ("agent" in event && ENDS_WORK.has(event.type)) cut.delete(event.agent);
+        const violations = [
+          ...continuesAfterCut(cancelledAt, event),
+          ...disturbances({ event, board }, previous),
+        ];
+        if (ENDS_ALL.has(event.type)) cancelledAt.clear();
+        if ("agent" in event && ENDS_WORK.has(event.type)) cancelledAt.delete(event.agent);
         if (
           event.type === "call.failed" &&
           event.class === "cancelled" &&
-          isFirst(board, event.agent)
+          isInFirstRound(board, event.agent)
         )
-          cut.set(event.agent, event.at);
-        before = event;
-        return wrong;
+          cancelledAt.set(event.agent, event.at);
+        previous = event;
+        return violations;
       },
     };
   },
 };
 
+/** Events that end the work of all agents. */
 const ENDS_ALL: ReadonlySet<string> = new Set([
   "attempt.settled",
   "turn.completed",
   "turn.failed",
   "turn.cancelled",
 ]);
+/** Events that end the round of their agent. */
 const ENDS_WORK: ReadonlySet<string> = new Set([
   "answer.submitted",
   "round.failed",
@@ -68,28 +75,28 @@ const ENDS_WORK: ReadonlySet<string> = new Set([
   "agent.abstained",
 ]);
 
-function isFirst(board: Board, id: string): boolean {
+function isInFirstRound(board: Board, id: string): boolean {
   const agent = agentOf(board, id);
   return agent?.answers === 0 && agent.round?.purpose === "coordination";
 }
 
-function continuesAfterCut(cut: Map<string, number>, event: NumberedEvent): string[] {
-  return [...cut].flatMap(([agent, at]) => {
+function continuesAfterCut(cancelledAt: Map<string, number>, event: NumberedEvent): string[] {
+  return [...cancelledAt].flatMap(([agent, at]) => {
     const isOver = event.at === at && !(event.type === "call.started" && event.agent === agent);
-    if (!isOver) cut.delete(agent);
+    if (!isOver) cancelledAt.delete(agent);
     return unless(isOver, `${agent} was cut in its first round but continues`);
   });
 }
 
-function disturbed(
+function disturbances(
   { event, board }: Pick<Moment, "event" | "board">,
-  before: NumberedEvent | null,
+  previous: NumberedEvent | null,
 ): string[] {
   if (event.type !== "round.failed" && event.type !== "round.started") return [];
   const agent = agentOf(board, event.agent);
   if (!agent || agent.answers > 0) return [];
   if (event.type === "round.failed") {
-    const isOwn = before !== null && "agent" in before && before.agent === event.agent;
+    const isOwn = previous !== null && "agent" in previous && previous.agent === event.agent;
     return unless(isOwn, "a first-answer round failed without a preceding event of its agent");
   }
   return [
@@ -101,22 +108,24 @@ function disturbed(
   ];
 }
 
-/** Shown answers exist, are each author's newest, and are complete. */
-export const shown: Invariant = {
+/**
+ * An agent is shown existing answers: the newest answer of each author, and no answer is missing.
+ */
+export const shownAnswers: Invariant = {
   id: "shown",
   watch: () => ({
     see: ({ event, board }) => {
       if (event.type !== "round.started" && event.type !== "answers.injected") return [];
       const agent = agentOf(board, event.agent);
       if (!agent) return [];
-      const news =
+      const newAnswers =
         event.type === "answers.injected" ? unseenBy(board, agent) : newestAnswers(board);
       const expected =
         event.type === "round.started" && (event.purpose !== "coordination" || agent.answers === 0)
           ? []
-          : news;
+          : newAnswers;
       return [
-        ...known(board, event.labels),
+        ...labelViolations(board, event.labels),
         ...unless(
           [...event.labels].sort().join() ===
             expected
@@ -130,7 +139,7 @@ export const shown: Invariant = {
   }),
 };
 
-function known(board: Board, labels: readonly string[]): string[] {
+function labelViolations(board: Board, labels: readonly string[]): string[] {
   return labels.flatMap((label) => {
     const answer = answerOf(board, label);
     if (!answer) return [`${label} was shown but does not exist`];
@@ -141,28 +150,31 @@ function known(board: Board, labels: readonly string[]): string[] {
   });
 }
 
-/** Updates happen at safe points, in the stated form, and no more often than allowed. */
+/**
+ * An injection happens only while no call or tool of its agent runs, and in the stated form. The
+ * number of injections with tool results is limited.
+ */
 export const injections: Invariant = {
   id: "injections",
   watch: () => {
     let previous: Moment["event"]["type"] | null = null;
     return {
       see: (moment) => {
-        const found = injected(moment, previous);
+        const violations = injectionViolations(moment, previous);
         previous = moment.event.type;
-        return found;
+        return violations;
       },
     };
   },
 };
 
-function injected({ event, board }: Moment, previous: string | null): string[] {
+function injectionViolations({ event, board }: Moment, previous: string | null): string[] {
   if (event.type !== "answers.injected") return [];
   const agent = agentOf(board, event.agent);
   if (!agent?.round) return ["an update without an open round"];
   const { round } = agent;
-  const most = board.rules?.max_midstream_injections_per_round ?? 0;
-  const busy =
+  const maxInjections = board.rules?.max_midstream_injections_per_round ?? 0;
+  const isBusy =
     [...board.openCalls.values()].some((call) => call.agent === agent.id) ||
     board.openTools.some((tool) => tool.agent === agent.id && tool.round === event.round);
   return [
@@ -171,13 +183,13 @@ function injected({ event, board }: Moment, previous: string | null): string[] {
       round.number === event.round && round.purpose === "coordination",
       "an update in another round than the open one",
     ),
-    ...unless(!busy, "an update while a call or a tool was running"),
+    ...unless(!isBusy, "an update while a call or a tool was running"),
     ...unless(
-      event.via !== "tool_result" || round.midstream < most,
-      `more than ${most} updates came with tool results`,
+      event.via !== "tool_result" || round.toolResultInjections < maxInjections,
+      `more than ${maxInjections} updates came with tool results`,
     ),
     ...unless(
-      event.via !== "tool_result" || round.last?.type === "call.completed",
+      event.via !== "tool_result" || round.lastCallEnd?.type === "call.completed",
       "an update with a tool result without a reply before it",
     ),
     ...unless(
@@ -187,23 +199,23 @@ function injected({ event, board }: Moment, previous: string | null): string[] {
       "an update of a working agent although injections are disabled",
     ),
     ...unless(
-      (event.via === "reopened") === (round.voted && agent.vote === null),
+      (event.via === "reopened") === (round.hasVoted && agent.vote === null),
       "only a voided vote reopens a round",
     ),
   ];
 }
 
 /**
- * After its first answer, an agent waits for those without one: always if the rules say so, else
- * until the grace ends.
+ * After its first answer, an agent waits for agents without an answer. If the rules do not defer
+ * voting, it waits only until the grace time ends.
  */
-export const waiting: Invariant = {
+export const waitingAgents: Invariant = {
   id: "waiting",
   watch: () => ({
     see: ({ event, board }) => {
       if (event.type !== "round.started" || event.purpose !== "coordination") return [];
       const agent = agentOf(board, event.agent);
-      if (!agent || agent.answers === 0 || agent.released) return [];
+      if (!agent || agent.answers === 0 || agent.hasContinued) return [];
       return unless(
         mayContinue(board, event.at),
         "an agent with an answer did not wait for those without one",
@@ -218,7 +230,7 @@ function mayContinue(board: Board, at: number): boolean {
   return board.rules?.defer_voting_until_all_answered === false && end !== null && at >= end;
 }
 
-/** Rounds are numbered, at most one is open per agent, and their stated cause is true. */
+/** Rounds are numbered without gaps, and an agent has at most one open round. */
 export const rounds: Invariant = {
   id: "rounds",
   watch: () => ({
@@ -227,10 +239,10 @@ export const rounds: Invariant = {
       if (!agent) return [];
       if (event.type === "presentation.started")
         return unless(
-          event.round === agent.roundsSoFar + 1,
+          event.round === agent.lastRoundNumber + 1,
           "the presentation's round is out of order",
         );
-      if (event.type === "round.nudged") return nudged(event.nudge, agent);
+      if (event.type === "round.nudged") return nudgeViolations(event.nudge, agent);
       if (event.type !== "round.started")
         return unless(
           !("round" in event) || agent.round?.number === event.round,
@@ -238,8 +250,8 @@ export const rounds: Invariant = {
         );
       return [
         ...unless(
-          event.round === agent.roundsSoFar + 1,
-          `round ${event.round} follows ${agent.roundsSoFar}`,
+          event.round === agent.lastRoundNumber + 1,
+          `round ${event.round} follows ${agent.lastRoundNumber}`,
         ),
         ...unless(
           agent.round === null || event.cause === "context_full",
@@ -258,7 +270,7 @@ export const rounds: Invariant = {
   }),
 };
 
-function nudged(nudge: number, agent: BoardAgent): string[] {
+function nudgeViolations(nudge: number, agent: BoardAgent): string[] {
   return [
     ...unless(
       nudge === (agent.round?.nudges ?? 0) + 1,

@@ -3,29 +3,34 @@ import { type Board, coordinationEnd, liveOf } from "./board";
 import { isCapped, isShort } from "./deferrals";
 import { type Invariant, type Moment, unless } from "./types";
 
-/** I6: coordination ends for the reason it states, and as soon as the reason exists. */
+/** I6: coordination ends for the stated reason, and as soon as this reason exists. */
 export const settlement: Invariant = {
   id: "I6",
   watch: () => {
-    // Partial texts of waiting agents become their answers just before the end.
-    let before: string[] | null = null;
-    let wasCut = false;
+    /**
+     * Evidence against an end by budget, from before the partial texts that become answers at the
+     * end. `null` if the previous event was no partial text.
+     */
+    let earlierEvidence: string[] | null = null;
+    /** Whether a call was cancelled just before this event, apart from partial texts. */
+    let wasCallCancelled = false;
     return {
       see: (moment) => {
         const { event, board } = moment;
         if (event.type === "stream.delta") return [];
         if (event.type === "attempt.settled") {
-          const isUnfounded = event.ended_by === "budget" && wasCut;
+          const isUnfounded = event.ended_by === "budget" && wasCallCancelled;
           return [
-            ...settled(event, board, before),
+            ...endViolations(event, board, earlierEvidence),
             ...unless(!isUnfounded, "ended by budget with calls in flight"),
           ];
         }
-        const isKept = event.type === "answer.submitted" && event.origin === "partial";
-        wasCut =
-          (event.type === "call.failed" && event.class === "cancelled") || (isKept && wasCut);
-        before = isKept ? (before ?? unfoundedBudgetEnd(board)) : null;
-        return overdue(moment);
+        const isPartialText = event.type === "answer.submitted" && event.origin === "partial";
+        wasCallCancelled =
+          (event.type === "call.failed" && event.class === "cancelled") ||
+          (isPartialText && wasCallCancelled);
+        earlierEvidence = isPartialText ? (earlierEvidence ?? unfoundedBudgetEnd(board)) : null;
+        return overdueEnd(moment);
       },
     };
   },
@@ -34,35 +39,35 @@ export const settlement: Invariant = {
 /** Evidence that the budget is not exhausted; empty if it is. */
 function unfoundedBudgetEnd(board: Board): string[] {
   const live = liveOf(board);
-  const short = live.filter((agent) => isShort(board, agent));
-  const done = live.filter(({ vote, round }) => vote !== null || round === null);
+  const waiting = live.filter((agent) => isShort(board, agent));
+  const idle = live.filter(({ vote, round }) => vote !== null || round === null);
   return [
     ...unless(isCapped(board), "ended by budget although the turn has no cap"),
-    ...unless(short.length > 0, "ended by budget although no call waits for it"),
+    ...unless(waiting.length > 0, "ended by budget although no call waits for it"),
     ...unless(
-      live.every((agent) => short.includes(agent) || done.includes(agent)),
+      live.every((agent) => waiting.includes(agent) || idle.includes(agent)),
       "ended by budget although an agent can continue",
     ),
   ];
 }
 
-function settled(
+function endViolations(
   event: EventOf<"attempt.settled">,
   board: Board,
-  before: string[] | null,
+  earlierEvidence: string[] | null,
 ): string[] {
-  const once = unless(board.settled === null, "an attempt was settled twice");
-  const quiet = unless(
+  const settledTwice = unless(board.settled === null, "an attempt was settled twice");
+  const openEffects = unless(
     board.openCalls.size === 0 && !board.openTools.some(({ status }) => status === "started"),
     "settled with effects in flight",
   );
-  return [...once, ...quiet, ...reason(event, board, before)];
+  return [...settledTwice, ...openEffects, ...reasonViolations(event, board, earlierEvidence)];
 }
 
-function reason(
+function reasonViolations(
   { ended_by, at }: EventOf<"attempt.settled">,
   board: Board,
-  before: string[] | null,
+  earlierEvidence: string[] | null,
 ): string[] {
   const live = liveOf(board).length;
   switch (ended_by) {
@@ -76,7 +81,7 @@ function reason(
     case "no_agents":
       return unless(live === 0, "ended by no_agents although an agent is live");
     case "budget":
-      return before?.length === 0 ? [] : unfoundedBudgetEnd(board);
+      return earlierEvidence?.length === 0 ? [] : unfoundedBudgetEnd(board);
     case "skipped":
       return unless(
         board.rules?.skip_coordination === true,
@@ -89,13 +94,13 @@ function reason(
 
 const haveAllVoted = (board: Board): boolean => liveOf(board).every(({ vote }) => vote !== null);
 
-/** No effect starts once coordination has a reason to end. */
-function overdue({ event, board }: Moment): string[] {
-  const begins =
+/** No effect starts after coordination has a reason to end. */
+function overdueEnd({ event, board }: Moment): string[] {
+  const startsWork =
     event.type === "call.started" ||
     event.type === "tool.started" ||
     event.type === "round.started";
-  if (!begins || board.settled !== null || board.agents.length === 0) return [];
+  if (!startsWork || board.settled !== null || board.agents.length === 0) return [];
   const live = liveOf(board);
   return [
     ...unless(live.length > 0, `${event.type} although no agent is live`),

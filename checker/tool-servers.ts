@@ -2,16 +2,17 @@ import type { EventOf } from "../src/protocol/events";
 import { type Board, toolOf } from "./board";
 import { type Invariant, type ReachedTool, unless } from "./types";
 
-/** Checks the log against the tool servers' own records: the log may be wrong about its effects. */
+/** Checks the log against the tool servers' own records. */
 
-type Place = Pick<ReachedTool, "turn" | "attempt" | "agent" | "round" | "tool_call">;
+/** The fields that identify a tool call. */
+type ToolCallId = Pick<ReachedTool, "turn" | "attempt" | "agent" | "round" | "tool_call">;
 
-const callOf = ({ turn, attempt, agent, round, tool_call }: Place): string =>
+const callOf = ({ turn, attempt, agent, round, tool_call }: ToolCallId): string =>
   `${turn} ${attempt} ${agent} ${round} ${tool_call}`;
 
 /**
- * I8: a call that must not be repeated reaches its server at most once, and every call that arrived
- * was logged first.
+ * I8: a call that must not be repeated reaches its server at most once. Every call was logged
+ * before it reached its server.
  */
 export const atMostOnce: Invariant = {
   id: "I8",
@@ -27,10 +28,10 @@ export const atMostOnce: Invariant = {
         if (event.type === "tool.started") count(started, callOf(event));
         if (event.type === "tool.interrupted") count(interrupted, callOf(event));
         if (event.type !== "tool.started" || tools === undefined) return [];
-        const again = (started.get(callOf(event)) ?? 0) - 1;
+        const repetitions = (started.get(callOf(event)) ?? 0) - 1;
         return unless(
-          again === 0 || mayRepeat(board, event),
-          `${event.tool_call} was started ${again + 1} times, which is not safe`,
+          repetitions === 0 || mayRepeat(board, event),
+          `${event.tool_call} was started ${repetitions + 1} times, which is not safe`,
         );
       },
       finish: () => {
@@ -56,34 +57,37 @@ export const atMostOnce: Invariant = {
 };
 
 /**
- * I8: a call has an unknown outcome only if it was interrupted: its response was lost, the process
- * died, or the work it belonged to ended.
+ * I8: the outcome of a call is unknown only if the call was interrupted: its response was lost, the
+ * process died, or its round ended.
  */
 export const unknownOnlyIfCut: Invariant = {
   id: "I8-unknown",
   watch: ({ tools, diedAfter }) => {
     const startedAt = new Map<string, number>();
-    let open: EventOf<"tool.unknown">[] = [];
+    /**
+     * Unknown calls that were not interrupted, unless an event at the same time ends their round.
+     */
+    let suspects: EventOf<"tool.unknown">[] = [];
     const wasAnswered = (event: EventOf<"tool.unknown">, at: number): boolean => {
       const reached = tools?.findLast((call) => callOf(call) === callOf(event));
-      const from = startedAt.get(callOf(event)) ?? 0;
+      const start = startedAt.get(callOf(event)) ?? 0;
       return (
         (!reached || reached.answered === true) &&
-        !(diedAfter ?? []).some((head) => head >= from && head < at)
+        !(diedAfter ?? []).some((head) => head >= start && head < at)
       );
     };
-    const reported = (): string[] => {
-      const sentences = open.map(
+    const reportSuspects = (): string[] => {
+      const sentences = suspects.map(
         ({ tool_call }) => `${tool_call} is unknown although it was not interrupted`,
       );
-      open = [];
+      suspects = [];
       return sentences;
     };
     return {
       see: ({ event }) => {
-        const late = open.some(({ at }) => at !== event.at) ? reported() : [];
-        if (CUTS.has(event.type))
-          open = open.filter(({ agent }) => "agent" in event && agent !== event.agent);
+        const violations = suspects.some(({ at }) => at !== event.at) ? reportSuspects() : [];
+        if (ENDS_ROUND.has(event.type))
+          suspects = suspects.filter(({ agent }) => "agent" in event && agent !== event.agent);
         if (event.type === "tool.started") startedAt.set(callOf(event), event.sequence_number);
         if (
           event.type === "tool.unknown" &&
@@ -91,22 +95,23 @@ export const unknownOnlyIfCut: Invariant = {
           diedAfter &&
           wasAnswered(event, event.sequence_number)
         )
-          open.push(event);
-        return late;
+          suspects.push(event);
+        return violations;
       },
-      finish: reported,
+      finish: reportSuspects,
     };
   },
 };
 
-/** Events that end an agent's work, or all work, with its running tools. */
-const CUTS: ReadonlySet<string> = new Set([
+/** Events that end the round of an agent, or of all agents, and interrupt running tools. */
+const ENDS_ROUND: ReadonlySet<string> = new Set([
   ...["answer.submitted", "agent.failed", "agent.abstained", "attempt.settled"],
   ...["presentation.completed", "turn.completed", "turn.failed", "turn.cancelled"],
 ]);
 
 /**
- * I9: every try of a repeatable call carries the same key, so that the server does the work once.
+ * I9: every try of a call has the same key, so that the server does the work once. No two calls
+ * share a key.
  */
 export const oneKey: Invariant = {
   id: "I9",

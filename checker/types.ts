@@ -2,15 +2,15 @@ import type { SessionEvent } from "../src/protocol/events";
 import type { Board } from "./board";
 
 /**
- * A numbered log entry. Wire events have the same form, so the checker also reads what clients
- * received.
+ * A numbered log entry. Events that clients receive have the same form, so the checker can read
+ * them too.
  */
 export type NumberedEvent = SessionEvent & { sequence_number: number };
 
-/** A provider's own record of a charge, from outside the log. */
+/** A provider's own record of a charge. `call` is the logged call. */
 export type LedgerEntry = { at: number; turn: number; call: string; tokens: number; usd: number };
 
-/** A call that reached a tool's server: its key, and the logged call that it belongs to. */
+/** A tool server's own record of a call: the key of the request, and the logged call. */
 export type ReachedTool = {
   key: string;
   turn: number;
@@ -24,9 +24,10 @@ export type ReachedTool = {
 };
 
 /**
- * `changed`: a tool of the round wrote, moved or deleted a file. `kept`: number of files that
- * remain if none did. `leftOut`: files of the author's previous answer that are missing but not
- * deleted.
+ * The workspace of an agent at an answer or presentation. `files`: number of its files. `changed`:
+ * whether a tool of the round wrote, moved or deleted a file. `kept`: number of files that remain
+ * if nothing was changed. `leftOut`: files of the author's previous answer that are missing,
+ * although no tool deleted them.
  */
 export type Workspace = {
   files: number;
@@ -35,36 +36,41 @@ export type Workspace = {
   leftOut?: { count: number; paths: readonly string[] };
 };
 
-/** Records independent of the log's writer. */
+/** Records that others made, independent of the log. All are optional. */
 export type Outside = {
+  /** The charges of all providers. */
   ledger?: readonly LedgerEntry[];
   /** The tool servers' own log, in order. */
   tools?: readonly ReachedTool[];
-  /** Sequence numbers at which the process died. */
+  /** For each death of the process, the last sequence number before it. */
   diedAfter?: readonly number[];
   /**
    * An agent's workspace at an answer or presentation, by the event's sequence number; `null` if
    * unknown.
    */
   files?: ReadonlyMap<number, Workspace | null>;
-  /** Highest sequence number when a confirmed cancel was requested. */
+  /** The last sequence number before the request to cancel that was confirmed. */
   cancelAskedAfter?: number;
-  /** Sequence numbers at which a cancel was requested, confirmed or not; omitted if unknown. */
+  /**
+   * For each request to cancel, the last sequence number before it, confirmed or not. Omitted if
+   * unknown.
+   */
   cancelsAsked?: readonly number[];
   /** Delays in ms that providers asked for in failed calls, by call; omitted if unknown. */
   waitsAsked?: ReadonlyMap<string, number>;
-  /** Whether the session has stopped, so that open calls stay open. */
+  /** Whether the session has stopped. Then its turn must have ended. */
   finished?: boolean;
 };
 
+/** `sequence_number`: the event that violates the invariant. */
 export type Violation = { invariant: string; sequence_number: number; sentence: string };
 
 /** An event with the board before it. `next` is the following event, deltas excluded. */
 export type Moment = { event: NumberedEvent; board: Board; next: NumberedEvent | undefined };
 
 /**
- * Receives each moment in order and returns sentences about violations. Created per log, so it may
- * have state.
+ * Receives each moment in order and returns sentences about violations. A watcher is created for
+ * each log, so it may have state.
  */
 export type Watcher = {
   see(moment: Moment): readonly string[];
@@ -74,5 +80,5 @@ export type Watcher = {
 
 export type Invariant = { id: string; watch: (outside: Outside) => Watcher };
 
-/** The sentence if the condition is false. */
+/** Returns the sentence if the condition is false. */
 export const unless = (holds: boolean, sentence: string): string[] => (holds ? [] : [sentence]);

@@ -10,8 +10,8 @@ import {
 import { type Invariant, type Moment, unless } from "./types";
 
 /**
- * I5: a vote names its target's newest answer, the voter was shown every newest answer, and has at
- * most one vote.
+ * I5: a vote is for the newest answer of an agent. The voter was shown every newest answer, and has
+ * at most one valid vote.
  */
 export const votes: Invariant = {
   id: "I5",
@@ -26,24 +26,25 @@ export const votes: Invariant = {
         return [];
       const voter = agentOf(board, event.agent);
       if (!voter) return [`a vote of ${event.agent}, who is not in the team`];
-      return [...entitled(board, voter), ...judged(moment, voter)];
+      return [...voterViolations(board, voter), ...voteViolations(moment, voter)];
     },
   }),
 };
 
-function entitled(board: Board, voter: BoardAgent): string[] {
+/** Violations if the voter must not vote now. */
+function voterViolations(board: Board, voter: BoardAgent): string[] {
   return [
     ...unless(board.settled === null, "a vote after the attempt was settled"),
     ...unless(voter.out === null, "an agent that is out voted"),
     ...unless(
-      voter.round?.purpose === "coordination" && !voter.round.voted,
+      voter.round?.purpose === "coordination" && !voter.round.hasVoted,
       "a vote outside an open round",
     ),
     ...unless(voter.vote === null, "an agent with a valid vote voted again"),
   ];
 }
 
-function judged({ event, board }: Moment, voter: BoardAgent): string[] {
+function voteViolations({ event, board }: Moment, voter: BoardAgent): string[] {
   const unseen = unseenBy(board, voter);
   switch (event.type) {
     case "vote.cast": {
@@ -58,7 +59,7 @@ function judged({ event, board }: Moment, voter: BoardAgent): string[] {
           "a vote whose label and revision are of different answers",
         ),
         ...unless(
-          target === undefined || voter.shown.has(target.revision),
+          target === undefined || voter.shownRevisions.has(target.revision),
           `a vote for ${event.label}, which the voter was never shown`,
         ),
         ...unless(
@@ -108,7 +109,7 @@ export const recount: Invariant = {
           `the winner is ${event.label}, a recount finds ${label}`,
         ),
         ...unless(
-          same(event.tally, tally),
+          areEqual(event.tally, tally),
           `the tally is ${JSON.stringify(event.tally)}, a recount finds ${JSON.stringify(tally)}`,
         ),
         ...unless(
@@ -123,16 +124,17 @@ export const recount: Invariant = {
 type Recount = { label: string | null; tally: Record<string, number>; tie: boolean };
 
 /**
- * Counts valid votes; without any, last votes for existing answers; without any, the newest
- * complete answer. Ties go to the earliest.
+ * Counts the valid votes. If there are none, counts each agent's last vote, for answers that are
+ * still the newest of their author. If there are none either, the winner is the answer of
+ * `unvotedWinner`. If several answers have the most votes, the earliest answer wins.
  */
 function recountOf(board: Board): Recount {
   const existing = newestAnswers(board);
   for (const ballot of ["vote", "lastVote"] as const) {
     const tally: Record<string, number> = {};
     for (const answer of existing) {
-      const got = board.agents.filter((agent) => agent[ballot] === answer.revision).length;
-      if (got > 0) tally[answer.label] = got;
+      const count = board.agents.filter((agent) => agent[ballot] === answer.revision).length;
+      if (count > 0) tally[answer.label] = count;
     }
     const ranked = existing
       .filter(({ label }) => tally[label])
@@ -141,22 +143,22 @@ function recountOf(board: Board): Recount {
     if (first)
       return { label: first.label, tally, tie: tally[first.label] === tally[second?.label ?? ""] };
   }
-  return { label: unvoted(existing)?.label ?? null, tally: {}, tie: false };
+  return { label: unvotedWinner(existing)?.label ?? null, tally: {}, tie: false };
 }
 
 /**
- * The newest complete answer. If all were cut, the longest of those with files, or of all; of
- * equals the first.
+ * The winner without votes: the newest complete answer. If all answers are partial texts, the
+ * longest answer wins; answers with files have priority. Of equally long answers, the first wins.
  */
-function unvoted(existing: readonly BoardAnswer[]): BoardAnswer | undefined {
-  const whole = existing.filter(({ isCut }) => !isCut);
-  if (whole.length > 0) return whole.at(-1);
-  const withFiles = existing.filter(({ hasFiles }) => hasFiles);
-  const best = withFiles.length > 0 ? withFiles : existing;
-  const most = Math.max(...best.map(({ content }) => Buffer.byteLength(content)));
-  return best.find(({ content }) => Buffer.byteLength(content) === most);
+function unvotedWinner(existing: readonly BoardAnswer[]): BoardAnswer | undefined {
+  const complete = existing.filter(({ isPartial }) => !isPartial);
+  if (complete.length > 0) return complete.at(-1);
+  const withFiles = existing.filter(({ changedFiles }) => changedFiles);
+  const candidates = withFiles.length > 0 ? withFiles : existing;
+  const maxBytes = Math.max(...candidates.map(({ content }) => Buffer.byteLength(content)));
+  return candidates.find(({ content }) => Buffer.byteLength(content) === maxBytes);
 }
 
-const same = (a: Record<string, number>, b: Record<string, number>): boolean =>
+const areEqual = (a: Record<string, number>, b: Record<string, number>): boolean =>
   Object.keys(a).length === Object.keys(b).length &&
-  Object.entries(a).every(([label, got]) => b[label] === got);
+  Object.entries(a).every(([label, count]) => b[label] === count);

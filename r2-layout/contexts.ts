@@ -2,9 +2,12 @@ import type { Bucket } from "./bucket";
 import { pacedPut } from "./paced-bucket";
 
 /** Objects that R2 lists or deletes per request. */
-const MOST_AT_ONCE = 1_000;
+const MAX_PER_REQUEST = 1_000;
 
-/** A version of a context, or an upload. Version ids are unique per tenant and never reused. */
+/**
+ * Identifies a version of a context. An unfinished upload is a version too. Version ids are unique
+ * per tenant and are never reused.
+ */
 export type VersionPlace = { tenant: string; version: string };
 
 const versionPrefix = ({ tenant, version }: VersionPlace): string =>
@@ -13,25 +16,25 @@ const blobsPrefix = (place: VersionPlace): string => `${versionPrefix(place)}blo
 const packsPrefix = (place: VersionPlace): string => `${versionPrefix(place)}packs/`;
 const placesKey = (place: VersionPlace): string => `${versionPrefix(place)}packs.json`;
 const manifestKey = (place: VersionPlace): string => `${versionPrefix(place)}manifest.json`;
-const pieceKey = (place: VersionPlace, nth: number): string =>
-  `${versionPrefix(place)}upload/${String(nth).padStart(6, "0")}`;
+const pieceKey = (place: VersionPlace, index: number): string =>
+  `${versionPrefix(place)}upload/${String(index).padStart(6, "0")}`;
 
 /**
- * Writes only if the object does not exist. R2 returns `null` if it exists: its contents are then
- * the same, because names depend on contents.
+ * Writes only if the object does not exist. If the object exists, R2 returns `null`. Its contents
+ * are then the same, because the key contains the hash of the contents.
  */
 const IF_NEW = { onlyIf: { etagDoesNotMatch: "*" } } as const;
 
 /** Suffix of a pack's index. */
 const INDEX = ".json";
 
-/** Contents of a version that remain. */
+/** Hashes of the blobs and packs of a version that must not be erased. */
 export type KeptContents = { blobs: ReadonlySet<string>; packs: ReadonlySet<string> };
 
 /** The public methods, as a type that fakes can implement. */
 export type ContextBlobs = Pick<ContextFiles, keyof ContextFiles>;
 
-/** Files of uploaded contexts: blobs by hash, packs, manifests, and pieces of archives. */
+/** Reads and writes uploaded contexts: blobs by hash, packs, manifests, and pieces of archives. */
 export class ContextFiles {
   readonly #bucket: Bucket;
 
@@ -39,22 +42,22 @@ export class ContextFiles {
     this.#bucket = bucket;
   }
 
-  /** `bytes` must have that hash. Idempotent. */
+  /** Writes a blob. `hash` must be the hash of `bytes`. Idempotent. */
   async putBlob(place: VersionPlace, hash: string, bytes: Uint8Array): Promise<void> {
     await pacedPut(this.#bucket, blobsPrefix(place) + hash, bytes, IF_NEW);
   }
 
-  /** The hashes of separate blobs. */
+  /** The hashes of all blobs that are separate objects. */
   async blobs(place: VersionPlace): Promise<Set<string>> {
-    const found = new Set<string>();
+    const hashes = new Set<string>();
     for await (const names of this.#names(blobsPrefix(place)))
-      for (const name of names) found.add(name);
-    return found;
+      for (const name of names) hashes.add(name);
+    return hashes;
   }
 
   /**
-   * Several contents, concatenated; `hash` is of the whole. The index is written last, because it
-   * marks the pack as complete.
+   * Writes a pack: several contents in one object. `hash` is the hash of the whole pack. The index
+   * is written last, because it marks the pack as complete.
    */
   async putPack(
     place: VersionPlace,
@@ -70,48 +73,50 @@ export class ContextFiles {
   /** The index of each pack of this version. */
   async packIndexes(place: VersionPlace): Promise<{ pack: string; text: string }[]> {
     const prefix = packsPrefix(place);
-    const found: { pack: string; text: string }[] = [];
+    const indexes: { pack: string; text: string }[] = [];
     for await (const names of this.#names(prefix)) {
-      for (const name of names.filter((one) => one.endsWith(INDEX))) {
+      for (const name of names.filter((key) => key.endsWith(INDEX))) {
         const text = await (await this.#bucket.get(prefix + name))?.text();
-        if (text !== undefined) found.push({ pack: name.slice(0, -INDEX.length), text });
+        if (text !== undefined) indexes.push({ pack: name.slice(0, -INDEX.length), text });
       }
     }
-    return found;
+    return indexes;
   }
 
-  /** A range of a pack, or all of it; `null` if missing. */
+  /** Reads a pack or a range of it; `null` if the pack is missing. */
   async pack(
     place: VersionPlace,
     hash: string,
     range?: { offset: number; length: number },
   ): Promise<Uint8Array<ArrayBuffer> | null> {
-    const found = await this.#bucket.get(packsPrefix(place) + hash, range && { range });
-    return found && new Uint8Array(await found.arrayBuffer());
+    const object = await this.#bucket.get(packsPrefix(place) + hash, range && { range });
+    return object && new Uint8Array(await object.arrayBuffer());
   }
 
-  /** The first write wins. */
+  /** Writes the positions of packed contents. Only the first write of a version has an effect. */
   async putPlaces(place: VersionPlace, text: string): Promise<void> {
     await this.#bucket.put(placesKey(place), text, IF_NEW);
   }
 
-  /** Positions of packed contents; `null` if nothing is packed. */
+  /** The positions of packed contents; `null` if nothing is packed. */
   async places(place: VersionPlace): Promise<string | null> {
     return (await (await this.#bucket.get(placesKey(place)))?.text()) ?? null;
   }
 
-  /** `null` if missing. */
+  /** Reads a blob; `null` if it is missing. */
   async blob(place: VersionPlace, hash: string): Promise<Uint8Array<ArrayBuffer> | null> {
-    const found = await this.#bucket.get(blobsPrefix(place) + hash);
-    return found && new Uint8Array(await found.arrayBuffer());
+    const object = await this.#bucket.get(blobsPrefix(place) + hash);
+    return object && new Uint8Array(await object.arrayBuffer());
   }
 
-  /** Contents as a stream; `null` if missing. */
+  /** A blob as a stream; `null` if it is missing. */
   async blobStream(place: VersionPlace, hash: string): Promise<ReadableStream<Uint8Array> | null> {
     return (await this.#bucket.get(blobsPrefix(place) + hash))?.body ?? null;
   }
 
-  /** The first manifest of a version wins; returns that one. */
+  /**
+   * Writes the manifest of a version. If the version has a manifest already, returns that manifest.
+   */
   async putManifest(place: VersionPlace, text: string): Promise<string> {
     const key = manifestKey(place);
     if ((await this.#bucket.put(key, text, IF_NEW)) !== null) return text;
@@ -123,27 +128,27 @@ export class ContextFiles {
     return (await (await this.#bucket.get(manifestKey(place)))?.text()) ?? null;
   }
 
-  /** A piece of an archive, numbered from 0. */
-  async putPiece(place: VersionPlace, nth: number, bytes: Uint8Array): Promise<void> {
-    await this.#bucket.put(pieceKey(place, nth), bytes);
+  /** Writes a piece of an archive. Pieces are numbered from 0. */
+  async putPiece(place: VersionPlace, index: number, bytes: Uint8Array): Promise<void> {
+    await this.#bucket.put(pieceKey(place, index), bytes);
   }
 
-  /** Throws if the piece was never written. */
-  async piece(place: VersionPlace, nth: number): Promise<Uint8Array> {
-    const found = await this.#bucket.get(pieceKey(place, nth));
-    if (!found) throw new Error("A part of an upload is missing.");
-    return new Uint8Array(await found.arrayBuffer());
+  /** Reads a piece of an archive. Throws if the piece is missing. */
+  async piece(place: VersionPlace, index: number): Promise<Uint8Array> {
+    const object = await this.#bucket.get(pieceKey(place, index));
+    if (!object) throw new Error("A part of an upload is missing.");
+    return new Uint8Array(await object.arrayBuffer());
   }
 
   /** Erases the first `count` pieces of an archive. */
   async erasePieces(place: VersionPlace, count: number): Promise<void> {
-    const keys = Array.from({ length: count }, (_, nth) => pieceKey(place, nth));
+    const keys = Array.from({ length: count }, (_, index) => pieceKey(place, index));
     if (keys.length > 0) await this.#bucket.delete(keys);
   }
 
   /**
-   * Erases a version except these contents, and returns their bytes. Idempotent: repeat it after an
-   * interruption.
+   * Erases a version except for some contents. Returns the size of the remaining contents in bytes.
+   * Idempotent: repeat the call after an interruption.
    */
   async eraseAllBut(place: VersionPlace, { blobs, packs }: KeptContents): Promise<number> {
     const prefix = versionPrefix(place);
@@ -151,16 +156,16 @@ export class ContextFiles {
       ...[...blobs].map((hash) => blobsPrefix(place) + hash),
       ...[...packs].map((hash) => packsPrefix(place) + hash),
     ]);
-    let left = 0;
+    let keptBytes = 0;
     for await (const objects of this.#objects(prefix)) {
-      for (const { key, size } of objects) left += kept.has(key) ? size : 0;
+      for (const { key, size } of objects) keptBytes += kept.has(key) ? size : 0;
       const keys = objects.map(({ key }) => key).filter((key) => !kept.has(key));
       if (keys.length > 0) await this.#bucket.delete(keys);
     }
-    return left;
+    return keptBytes;
   }
 
-  /** Names below a prefix, without it, page by page. */
+  /** The keys below a prefix, without the prefix, page by page. */
   async *#names(prefix: string): AsyncGenerator<string[]> {
     for await (const objects of this.#objects(prefix))
       yield objects.map(({ key }) => key.slice(prefix.length));
@@ -171,7 +176,7 @@ export class ContextFiles {
     do {
       const page = await this.#bucket.list({
         prefix,
-        limit: MOST_AT_ONCE,
+        limit: MAX_PER_REQUEST,
         ...(cursor ? { cursor } : {}),
       });
       yield page.objects;
@@ -179,11 +184,11 @@ export class ContextFiles {
     } while (cursor !== undefined);
   }
 
-  /** Erases a version. Idempotent: repeat it after an interruption. */
+  /** Erases a version. Idempotent: repeat the call after an interruption. */
   async erase(place: VersionPlace): Promise<void> {
     const prefix = versionPrefix(place);
     for (;;) {
-      const { objects, truncated } = await this.#bucket.list({ prefix, limit: MOST_AT_ONCE });
+      const { objects, truncated } = await this.#bucket.list({ prefix, limit: MAX_PER_REQUEST });
       if (objects.length > 0) await this.#bucket.delete(objects.map(({ key }) => key));
       if (!truncated) return;
     }

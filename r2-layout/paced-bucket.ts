@@ -3,14 +3,16 @@ import type { Bucket } from "./bucket";
 import type { FileBucket } from "./session-files";
 
 /**
- * Bytes written before other requests run. `workerd` answers no request while a body of several MB
- * passes through: in one write of 7 MB, `/healthz` waited 300 ms; in pieces, less than 100 ms.
+ * Bytes that are written before other requests run. While `workerd` writes a large body, it answers
+ * no other request: `/healthz` waited 300 ms for one write of 7 MB, and less than 100 ms with
+ * pieces.
  */
 const PIECE_BYTES = 128 * 1024;
 
 /**
- * Writes like `bucket.put`. Larger values are written in pieces, and other requests run between the
- * pieces. Only in `workerd`: R2 needs the length in advance, which `FixedLengthStream` provides.
+ * Writes like `bucket.put`, but a large value in pieces. Other requests run between the pieces.
+ * Works only in `workerd`: R2 must know the length of a stream, and only `workerd` has
+ * `FixedLengthStream`.
  */
 export async function pacedPut(
   bucket: Pick<Bucket, "put">,
@@ -22,14 +24,14 @@ export async function pacedPut(
   if (bytes.byteLength <= PIECE_BYTES) return bucket.put(key, bytes, options);
   const { readable, writable } = new FixedLengthStream(bytes.byteLength);
   const stop = new AbortController();
-  const written = writePieces(bytes, writable, stop.signal).catch(() => {
-    // The put reports the failure: its body ends early.
+  const writing = writePieces(bytes, writable, stop.signal).catch(() => {
+    // A failed write ends the body early. Then `put` reports the failure.
   });
   try {
     return await bucket.put(key, readable, options);
   } finally {
-    stop.abort(); // R2 may answer without reading the body, as for an object that exists
-    await written;
+    stop.abort(); // R2 may answer without reading the body, for example if the object exists
+    await writing;
   }
 }
 
@@ -40,8 +42,8 @@ async function writePieces(
 ): Promise<void> {
   const writer = writable.getWriter();
   signal.addEventListener("abort", () => void writer.abort().catch(() => {}), { once: true });
-  for (let at = 0; at < bytes.byteLength; at += PIECE_BYTES) {
-    await writer.write(bytes.subarray(at, at + PIECE_BYTES));
+  for (let offset = 0; offset < bytes.byteLength; offset += PIECE_BYTES) {
+    await writer.write(bytes.subarray(offset, offset + PIECE_BYTES));
     await nextMacrotask();
   }
   await writer.close();

@@ -3,12 +3,12 @@ import type { Bucket } from "./bucket";
 /** Objects that R2 lists or deletes per request. */
 export const MOST_AT_ONCE = 1_000;
 
-/** Owner of the files. Ids of tenants and sessions contain no slashes. */
+/** Identifies the session that owns the files. Ids of tenants and sessions contain no slashes. */
 export type SessionPlace = { tenant: string; session: string };
 
-/** The part of R2 that a session's files need. */
+/** The methods of a bucket that a session's files need. */
 export type FileBucket = {
-  /** `null` if `onlyIf` prevented the write. */
+  /** Returns `null` if the condition `onlyIf` prevented the write. */
   put(key: string, value: Uint8Array | string, options: PutOptions): Promise<object | null>;
   get(key: string, options?: { range: Range }): Promise<StoredObject | null>;
   head(key: string): Promise<object | null>;
@@ -23,8 +23,8 @@ export const sessionPrefix = (tenant: string, session: string): string =>
   `tenants/${tenant}/sessions/${session}/`;
 
 /**
- * Writes only if the object does not exist. R2 returns `null` if it exists: its contents are then
- * the same, because names depend on contents.
+ * Writes only if the object does not exist. If the object exists, R2 returns `null`. Its contents
+ * are then the same, because each key belongs to one content.
  */
 const IF_NEW = { onlyIf: { etagDoesNotMatch: "*" } } as const;
 
@@ -32,9 +32,8 @@ const IF_NEW = { onlyIf: { etagDoesNotMatch: "*" } } as const;
 export type SessionObjects = Pick<SessionFiles, keyof SessionFiles>;
 
 /**
- * A session's files in R2: contents by SHA-256, separate or packed, manifests of snapshots, and
- * tool results. Each object is written once, so that repeating a write after a crash changes
- * nothing.
+ * Reads and writes a session's files in R2: blobs by SHA-256, packs, manifests of snapshots, and
+ * tool results. An existing object is never replaced. So a write can be repeated after a crash.
  */
 export class SessionFiles {
   readonly #bucket: FileBucket;
@@ -45,44 +44,44 @@ export class SessionFiles {
     this.#prefix = sessionPrefix(tenant, session);
   }
 
-  /** `bytes` must have that hash. */
+  /** Writes a blob. `hash` must be the hash of `bytes`. */
   async putBlob(hash: string, bytes: Uint8Array): Promise<void> {
     await this.#bucket.put(this.#blob(hash), bytes, { ...IF_NEW, sha256: hash });
   }
 
-  /** Several contents, concatenated; `hash` is of the whole. */
+  /** Writes a pack: several contents in one object. `hash` is the hash of the whole pack. */
   async putPack(hash: string, bytes: Uint8Array): Promise<void> {
     await this.#bucket.put(this.#pack(hash), bytes, { ...IF_NEW, sha256: hash });
   }
 
-  /** `name` is turn, attempt and label, joined by `/`. */
+  /** Writes the manifest of a snapshot. `name` is turn, attempt and label, joined by `/`. */
   async putSnapshot(name: string, manifest: string): Promise<void> {
     await this.#bucket.put(`${this.#prefix}snapshots/${name}.json`, manifest, IF_NEW);
   }
 
-  /** `name`: the path below `tool-results/`. */
+  /** Writes a tool result. `name` is the path below `tool-results/`. */
   async putResult(name: string, bytes: Uint8Array): Promise<void> {
     await this.#bucket.put(`${this.#prefix}tool-results/${name}`, bytes, IF_NEW);
   }
 
-  /** Whether separate contents exist. */
+  /** Whether a blob exists as a separate object. */
   hasBlob = async (hash: string): Promise<boolean> =>
     (await this.#bucket.head(this.#blob(hash))) !== null;
 
-  /** `null` if missing. */
+  /** Reads a blob; `null` if it is missing. */
   blob = (hash: string): Promise<Uint8Array<ArrayBuffer> | null> => this.#read(this.#blob(hash));
 
-  /** `null` if missing. */
+  /** Reads a whole pack; `null` if it is missing. */
   pack = (hash: string): Promise<Uint8Array<ArrayBuffer> | null> => this.#read(this.#pack(hash));
 
-  /** A range of a pack; `null` if missing. */
+  /** Reads a range of a pack; `null` if the pack is missing. */
   packed = (
     hash: string,
     offset: number,
     length: number,
   ): Promise<Uint8Array<ArrayBuffer> | null> => this.#read(this.#pack(hash), { offset, length });
 
-  /** Erases separate contents, at most `MOST_AT_ONCE`. Missing ones are ignored. */
+  /** Erases blobs, at most `MOST_AT_ONCE`. Ignores missing blobs. */
   async eraseBlobs(hashes: readonly string[]): Promise<void> {
     if (hashes.length > 0) await this.#bucket.delete(hashes.map((hash) => this.#blob(hash)));
   }
@@ -91,16 +90,16 @@ export class SessionFiles {
   #pack = (hash: string): string => `${this.#prefix}packs/${hash}`;
 
   async #read(key: string, range?: Range): Promise<Uint8Array<ArrayBuffer> | null> {
-    const found = await this.#bucket.get(key, range && { range });
-    return found && new Uint8Array(await found.arrayBuffer());
+    const object = await this.#bucket.get(key, range && { range });
+    return object && new Uint8Array(await object.arrayBuffer());
   }
 }
 
-/** An attachment of a question, by SHA-256; written before the turn that names it. */
+/** The key of an attachment. An attachment is written before the turn that uses it. */
 export const attachmentKey = (tenant: string, session: string, sha256: string): string =>
   `${sessionPrefix(tenant, session)}attachments/${sha256}`;
 
-/** Erases all files of a session. Idempotent: repeat it after an interruption. */
+/** Erases all files of a session. Idempotent: repeat the call after an interruption. */
 export async function eraseSessionFiles(
   bucket: Bucket,
   tenant: string,

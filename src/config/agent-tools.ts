@@ -19,7 +19,10 @@ export type AgentTools = {
   rules: Pick<AgentRules, "workspace" | "tools" | "tool_servers">;
 };
 
-/** `format` is the wire format of the agent's model; `null` if the backend is invalid. */
+/**
+ * Reads the files, shell and tools of a backend section. `format` is the wire format of the agent's
+ * model; `null` if the backend is invalid.
+ */
 export function readAgentTools(
   backend: Section,
   files: TeamFiles,
@@ -27,19 +30,19 @@ export function readAgentTools(
   format: Format | null,
 ): AgentTools {
   const workspace = readWorkspace(backend, files, context);
-  const { http, registered, rules } = readCustomTools(backend, context, format);
+  const { http, registered, rules: customRules } = readCustomTools(backend, context, format);
   const mcp = readMcpTools(backend, context);
   const commands = context.commands ?? "service";
-  const asksServers = http.length > 0 || mcp !== null;
+  const hasServerTools = http.length > 0 || mcp !== null;
   const builtIn = builtInRules(workspace, {
     commands,
     javascript: context.javascript,
-    asksServers,
+    asksServers: hasServerTools,
   });
-  refuseTakenNames(backend, builtIn, rules);
+  refuseTakenNames(backend, builtIn, customRules);
   const maxTokens = readSetting(backend, BACKEND.resultTokens);
   const previewTokens = readSetting(backend, BACKEND.previewTokens);
-  const results = {
+  const resultLimits = {
     ...(maxTokens !== null && { maxTokens }),
     ...(previewTokens !== null && { previewTokens }),
   };
@@ -49,17 +52,20 @@ export function readAgentTools(
       ...(http.length > 0 && { httpTools: http }),
       ...(mcp && { mcp }),
       ...(registered.length > 0 && { registryTools: registered }),
-      ...(Object.keys(results).length > 0 && { toolResults: results }),
+      ...(Object.keys(resultLimits).length > 0 && { toolResults: resultLimits }),
     },
     rules: {
       workspace: workspace !== null,
-      tools: [...builtIn, ...rules],
+      tools: [...builtIn, ...customRules],
       ...(mcp && { tool_servers: mcp.servers.map(({ name }) => name) }),
     },
   };
 }
 
-/** A tool's name is reserved only if the agent has the built-in tool of that name. */
+/**
+ * Refuses a custom tool with the name of a built-in tool of this agent, such as a task tool. The
+ * names that are reserved for all agents are checked in `custom-tools.ts`.
+ */
 function refuseTakenNames(
   { path, findings }: Section,
   builtIn: readonly ToolRule[],
@@ -72,23 +78,26 @@ function refuseTakenNames(
   }
 }
 
-type Place = {
+type BuiltInOptions = {
+  /** Where the agent's commands run. */
   commands: CommandPlace;
+  /** Whether the operator allows JavaScript. Omitted: false. */
   javascript?: boolean | undefined;
   /**
-   * Whether the agent has tools on servers, whose results may be too large for the conversation.
+   * Whether the agent has HTTP tools or MCP tools. Their results may be too large for the
+   * conversation.
    */
   asksServers: boolean;
 };
 
 /**
- * Coordination rules of the built-in tools. `workspace` is `null` if the agent has none. JavaScript
- * requires that the config allows commands. An agent without a workspace can still read large
- * results of its tools.
+ * Coordination rules of the built-in tools of an agent. `workspace` is `null` if the agent has no
+ * workspace. The agent can run JavaScript only if it can run commands. An agent without a workspace
+ * has a tool for large results of its other tools.
  */
 export const builtInRules = (
   workspace: WorkspaceSettings | null,
-  { commands, javascript = false, asksServers }: Place,
+  { commands, javascript = false, asksServers }: BuiltInOptions,
 ): ToolRule[] => [
   ...(!workspace && asksServers ? [READ_TOOL_RESULT_RULE] : []),
   ...(workspace?.fileTools ? fileTools().map(({ rule }) => rule) : []),

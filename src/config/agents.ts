@@ -3,36 +3,43 @@ import { readAgentTools } from "./agent-tools";
 import { readBackend } from "./backend";
 import type { ConfigContext } from "./context";
 import { checkKeys } from "./check-keys";
-import { asSection, below, read, type Section, slipOf, text } from "./fields";
+import { asSection, subsection, read, type Section, slipOf, text } from "./fields";
 import { AGENT_KEYS } from "./known-keys";
 import { MAX_AGENTS, MAX_ID_CHARS, MAX_TEXT_CHARS } from "./config-limits";
 import { readSensitivity } from "./team-settings";
 import type { TeamAgent } from "./team";
 import { asksForFiles, type TeamFiles } from "./workspace";
 
-/** An agent and its part of the rules, until the team is complete. */
+/** An agent and its coordination rules. The complete team contains both in separate lists. */
 export type AgentAndRules = { agent: TeamAgent; rules: AgentRules };
 
 const ID = new RegExp(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,${MAX_ID_CHARS - 1}}$`);
 
-/** Objects list such keys first and by number, regardless of their order in the team. */
-const COUNTED = /^(0|[1-9][0-9]*)$/;
+/**
+ * Whole numbers. JavaScript objects list such keys first and in numeric order, so results would not
+ * keep the team's order.
+ */
+const WHOLE_NUMBER = /^(0|[1-9][0-9]*)$/;
 
 /**
- * Settings of an agent that come from its team. `vote`: whether a team with that many agents
- * answers and votes, or only presents.
+ * Settings of the team that apply to each agent. `hasVotes`: whether a team of this size answers
+ * and votes; otherwise its agent only presents.
  */
-type FromTeam = {
+type TeamDefaults = {
   sensitivity: TeamAgent["votingSensitivity"];
-  vote: (agents: number) => boolean;
+  hasVotes: (agentCount: number) => boolean;
   files: TeamFiles;
 };
 
-/** The agents of `agents`, or the one of `agent`, in written order. */
-export function readAgents(root: Section, team: FromTeam, context: ConfigContext): AgentAndRules[] {
+/** Reads the key `agents`, or `agent` for a single agent. Keeps the order of the config. */
+export function readAgents(
+  root: Section,
+  team: TeamDefaults,
+  context: ConfigContext,
+): AgentAndRules[] {
   const sections = agentSections(root);
-  const someAsk = sections.some(({ values }) => asksForFiles(values.get("backend")));
-  const files = { ...team.files, asks: team.files.asks && !someAsk };
+  const someAgentAsks = sections.some(({ values }) => asksForFiles(values.get("backend")));
+  const files = { ...team.files, asksForFiles: team.files.asksForFiles && !someAgentAsks };
   const agents = sections.flatMap(
     (section) => readAgent(section, { ...team, files, size: sections.length }, context) ?? [],
   );
@@ -42,10 +49,10 @@ export function readAgents(root: Section, team: FromTeam, context: ConfigContext
 
 function agentSections(root: Section): Section[] {
   const { values, findings, path } = root;
-  const [many, one] = [values.get("agents"), values.get("agent")];
-  if (many !== undefined && one !== undefined)
+  const [entries, singleAgent] = [values.get("agents"), values.get("agent")];
+  if (entries !== undefined && singleAgent !== undefined)
     findings.error("not_allowed", ["agent"], "Write either `agents` or `agent`, not both.", "key");
-  if (many === undefined && one === undefined) {
+  if (entries === undefined && singleAgent === undefined) {
     findings.error(
       "missing",
       path,
@@ -53,8 +60,8 @@ function agentSections(root: Section): Section[] {
     );
     return [];
   }
-  if (many === undefined) return [below(root, "agent")];
-  if (!Array.isArray(many)) {
+  if (entries === undefined) return [subsection(root, "agent")];
+  if (!Array.isArray(entries)) {
     findings.error(
       "wrong_type",
       ["agents"],
@@ -62,22 +69,22 @@ function agentSections(root: Section): Section[] {
     );
     return [];
   }
-  if (many.length < 1 || many.length > MAX_AGENTS) {
+  if (entries.length < 1 || entries.length > MAX_AGENTS) {
     findings.error(
       "out_of_range",
       ["agents"],
-      `A team has 1 to ${MAX_AGENTS} agents; this team has ${many.length}.`,
+      `A team has 1 to ${MAX_AGENTS} agents; this team has ${entries.length}.`,
     );
     return [];
   }
-  return many.flatMap(
+  return entries.flatMap(
     (value: unknown, index) => asSection(value, ["agents", index], findings) ?? [],
   );
 }
 
 function readAgent(
   section: Section,
-  team: FromTeam & { size: number },
+  team: TeamDefaults & { size: number },
   context: ConfigContext,
 ): AgentAndRules | null {
   checkKeys(section, AGENT_KEYS);
@@ -85,20 +92,21 @@ function readAgent(
   const systemMessage = read(section, "system_message", text(MAX_TEXT_CHARS), null);
   const votingSensitivity = readSensitivity(section, team.sensitivity);
   const backend = backendOf(section);
-  const found = backend && readBackend(backend, context, team.vote(team.size));
-  const tools =
-    backend && readAgentTools(backend, team.files, context, found?.backend.format ?? null);
-  if (id === null || !found || !tools) return null;
+  const backendAndRules = backend && readBackend(backend, context, team.hasVotes(team.size));
+  const format = backendAndRules?.backend.format ?? null;
+  const tools = backend && readAgentTools(backend, team.files, context, format);
+  if (id === null || !backendAndRules || !tools) return null;
+  const { backend: settings, rules } = backendAndRules;
   return {
-    agent: { id, systemMessage, votingSensitivity, backend: found.backend, ...tools.agent },
-    rules: { id, ...found.rules, ...tools.rules },
+    agent: { id, systemMessage, votingSensitivity, backend: settings, ...tools.agent },
+    rules: { id, ...rules, ...tools.rules },
   };
 }
 
 function backendOf({ path, values, findings }: Section): Section | null {
-  const written = values.get("backend");
-  if (written !== undefined && written !== null)
-    return asSection(written, [...path, "backend"], findings);
+  const backend = values.get("backend");
+  if (backend !== undefined && backend !== null)
+    return asSection(backend, [...path, "backend"], findings);
   findings.error(
     "missing",
     [...path, "backend"],
@@ -117,13 +125,13 @@ function readId(section: Section): string | null {
     );
     return null;
   }
-  // Ids become keys of plain objects, so a name that every object inherits must be refused.
-  if (typeof id === "string" && COUNTED.test(id)) {
+  if (typeof id === "string" && WHOLE_NUMBER.test(id)) {
     const detail =
       "id must not be a whole number, because results would list it first: add a letter.";
     section.findings.error("out_of_range", [...section.path, "id"], detail);
     return null;
   }
+  // Ids become keys of plain objects, so names that every object inherits are refused below.
   if (typeof id === "string" && ID.test(id) && !(id in {})) return id;
   if (typeof id !== "string") {
     section.findings.error(

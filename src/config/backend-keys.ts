@@ -7,10 +7,12 @@ import { keysOf } from "./setting";
  * (`providers/format-params.ts`).
  */
 
-const NO_QUESTIONS = "a run never asks for permission";
+const NO_PERMISSION_PROMPTS = "a run never asks for permission";
 const KNOWN_PROVIDER = "the service derives the provider from `base_url`";
 
-/** Keys of a versioned endpoint, valid only for its own backend type. */
+/**
+ * Keys for endpoints with a dated API version. Only backend types with such endpoints accept them.
+ */
 export const VERSIONED_KEYS = [
   "api_version",
   "azure_endpoint",
@@ -18,7 +20,7 @@ export const VERSIONED_KEYS = [
   "deployment_name",
 ] as const;
 
-/** Keys of unsupported backend types, which mean nothing in any other type. */
+/** Keys that only unsupported backend types have. */
 export const OTHER_TYPES_KEYS: readonly string[] = [
   ...["agent_config", "group_config"],
   ...["environment_config", "display_width", "display_height"],
@@ -39,8 +41,8 @@ export const BACKEND_KEYS: KeyRules = {
     provider: KNOWN_PROVIDER,
     provider_name: KNOWN_PROVIDER,
     instance_id: "every run is isolated",
-    permission_mode: `${NO_QUESTIONS}; agents write only to their own workspaces`,
-    copilot_permission_policy: NO_QUESTIONS,
+    permission_mode: `${NO_PERMISSION_PROMPTS}; agents write only to their own workspaces`,
+    copilot_permission_policy: NO_PERMISSION_PROMPTS,
     copilot_system_message_mode: "system messages are always complete",
     use_default_prompt: "the service always uses its own system prompt",
     concurrent_tool_execution: "independent calls of one reply always run in parallel",
@@ -49,7 +51,7 @@ export const BACKEND_KEYS: KeyRules = {
     direct_mcp_servers: "agents call the tools of all servers directly",
     max_mcp_message_history: "a conversation is kept in full while it fits the context window",
   },
-  later: {
+  unsupported: {
     tools_from_code: [
       "shared_tools_directory",
       "enable_programmatic_flow",
@@ -67,11 +69,11 @@ export const BACKEND_KEYS: KeyRules = {
     structured_output: ["output_schema"],
     container_settings: ["command_line_docker_*", "command_line_srt_*"],
   },
-  only: {
+  requires: {
     tool_search_variant: "enable_tool_search",
     "command_line_docker_*": "command_line_execution_mode: docker",
   },
-  byValue: ["upload_files", "hooks"],
-  elsewhere: "Write other parameters of the provider under `extra_body`.",
+  refusedByValue: ["upload_files", "hooks"],
+  unknownKeyHint: "Write other parameters of the provider under `extra_body`.",
   misplaced: { append_system_prompt: "write it into the agent's `system_message`" },
 };

@@ -6,19 +6,19 @@ import { RESULT_LIMITS } from "../tools/large-results";
 const NAME = text(MAX_NAME_CHARS);
 
 /**
- * Some formats put the model's name into the URL path: refuses names that would change the path.
+ * Characters that would change the URL path: some wire formats put the model's name into the path.
  */
-const LEADS_ELSEWHERE = /[?#%\\\p{Cc}]|(^|\/)\.\.(\/|$)/u;
+const CHANGES_PATH = /[?#%\\\p{Cc}]|(^|\/)\.\.(\/|$)/u;
 const MODEL: Kind<string> = {
   ...NAME,
   expected: `a name of at most ${MAX_NAME_CHARS} characters, without \`..\` or any of ? # % \\`,
-  accepts: (value): value is string => NAME.accepts(value) && !LEADS_ELSEWHERE.test(value),
+  accepts: (value): value is string => NAME.accepts(value) && !CHANGES_PATH.test(value),
   schema: { ...NAME.schema, pattern: "^(?!(.*/)?\\.\\.(/|$))[^?#%\\\\]*$" },
 };
 
 /**
- * In agreement with `api-key.ts`: a variable in braces, or a literal key that does not look like a
- * variable.
+ * A variable in braces, or a literal key that does not look like a variable. `api-key.ts` checks
+ * the same form.
  */
 const KEY_TEXT = "^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$|^(?!\\$[A-Za-z_]|.*\\$\\{)[!-~]+$";
 const KEY: Kind<string> = {
@@ -26,7 +26,7 @@ const KEY: Kind<string> = {
   schema: { type: "string", maxLength: MAX_KEY_CHARS, pattern: KEY_TEXT },
 };
 
-/** In Docker's notation: bytes, or a number with b, k, m or g. */
+/** An amount of memory in Docker's notation: bytes, or a number with b, k, m or g. */
 const MEMORY: Kind<string> = {
   ...text(32),
   expected: "an amount of memory, such as `512m` or `2g`",
@@ -35,6 +35,7 @@ const MEMORY: Kind<string> = {
   schema: { type: "string", pattern: "^\\d+(\\.\\d+)?[bkmgBKMG]?$" },
 };
 
+/** Maximum value of `hosted_tool_max_uses`. */
 const MAX_USES = 50;
 const DEPLOYMENT = "Name of the deployment. Same as `model`.";
 
@@ -168,7 +169,7 @@ export const BACKEND = {
       null,
       "Tool results with more tokens are stored in a file. The conversation gets a preview and a reference.",
     ),
-    usual: RESULT_LIMITS.inlineTokens,
+    effectiveDefault: RESULT_LIMITS.inlineTokens,
   },
   previewTokens: {
     ...setting(
@@ -177,7 +178,7 @@ export const BACKEND = {
       null,
       "Tokens of that preview; at most `tool_result_max_tokens`.",
     ),
-    usual: RESULT_LIMITS.previewTokens,
+    effectiveDefault: RESULT_LIMITS.previewTokens,
   },
   apiVersion: setting(
     "api_version",

@@ -17,7 +17,7 @@ import { readEndpoint } from "./endpoint";
 import type { ConfigContext } from "./context";
 import { BACKEND_KEYS, OTHER_TYPES_KEYS } from "./backend-keys";
 import { oneOf, read, type Section } from "./fields";
-import { readAskedTools, readHostedTools } from "./hosted-tools";
+import { readRequestedTools, readHostedTools } from "./hosted-tools";
 import { checkParams, readOutputCap, readParams } from "./params";
 import { priceOf } from "./price";
 import { readRates } from "./rates";
@@ -35,8 +35,8 @@ type BackendAndRules = {
 const PARAM_KEYS = [...ALL_PARAMS, ...OTHER_TYPES_KEYS];
 
 /**
- * Reads a `backend` section; `null` if an error makes it unusable. `offersFunctions`: whether the
- * agent answers and votes by calling functions.
+ * Reads a `backend` section. Returns `null` if an error makes it unusable. `offersFunctions`:
+ * whether the agent answers and votes by calling functions.
  */
 export function readBackend(
   section: Section,
@@ -46,7 +46,7 @@ export function readBackend(
   const type = readType(section);
   checkKeys(section, BACKEND_KEYS, PARAM_KEYS);
   if (!type) return null;
-  const asked = readAskedTools(section);
+  const requestedTools = readRequestedTools(section);
   const format = readFormat(section, type.facts);
   const wire = {
     params: FORMAT_PARAMS[format],
@@ -61,11 +61,11 @@ export function readBackend(
   checkParams(section, wire, { params, model });
   const host = type.facts.host === null ? findHost(endpoint.baseUrl) : hostById(type.facts.host);
   const place = { type: type.facts, host, format, params: wire.params, model, offersFunctions };
-  const hosted = readHostedTools(section, asked, place);
+  const hosted = readHostedTools(section, requestedTools, place);
   const key = readApiKey(section, { host, baseUrl: endpoint.baseUrl, context });
   const seller = sellerOf(host, endpoint.baseUrl);
   const facts = modelFacts(model, seller.id);
-  // a deployment may have any name
+  // The operator of a versioned endpoint chooses the deployment's name freely.
   if (!type.facts.versions) checkModelName(section, { model, host: seller });
   const price = priceOf(section, { facts, host: seller, model, params });
   const rates = readRates(section, { host: host.id, hostName: host.name, model });
@@ -95,7 +95,7 @@ export function readBackend(
   };
 }
 
-/** The type's own format, or that of the key `api`. */
+/** The wire format that the key `api` selects; without this key, the type's default format. */
 function readFormat(section: Section, { format, apis, name }: ServedType): Format {
   if (!apis) {
     if (section.values.has("api"))
@@ -107,20 +107,20 @@ function readFormat(section: Section, { format, apis, name }: ServedType): Forma
       );
     return format;
   }
-  const named = read(section, "api", oneOf(Object.keys(apis)), null);
-  return (named === null ? undefined : apis[named]) ?? format;
+  const api = read(section, "api", oneOf(Object.keys(apis)), null);
+  return (api === null ? undefined : apis[api]) ?? format;
 }
 
-/** Versioned endpoints have a deployment name in place of a model name. */
-function readModel(section: Section, { versions, model: usual }: ServedType): string | null {
+/** The name of the model. For a versioned endpoint, the name of its deployment. */
+function readModel(section: Section, { versions, model: defaultModel }: ServedType): string | null {
   const keys = versions
     ? [BACKEND.azureDeployment, BACKEND.deploymentName, BACKEND.model]
     : [BACKEND.model];
-  const written = keys.map((key) => readSetting(section, key)?.trim()).find((name) => name);
-  const model = written ?? usual;
-  // invalid, which is already reported
-  const isWritten = keys.some(({ key }) => (section.values.get(key) ?? null) !== null);
-  if (model === null && !isWritten)
+  const configured = keys.map((key) => readSetting(section, key)?.trim()).find((name) => name);
+  const model = configured ?? defaultModel;
+  // An invalid value is already reported.
+  const hasValue = keys.some(({ key }) => (section.values.get(key) ?? null) !== null);
+  if (model === null && !hasValue)
     section.findings.error(
       "missing",
       [...section.path],
@@ -130,12 +130,12 @@ function readModel(section: Section, { versions, model: usual }: ServedType): st
 }
 
 /**
- * Selects whose prices apply: those of a known host, regardless of the type. Other hosts only
- * forward requests.
+ * Returns the host whose prices apply. A known host at the address sets the price, regardless of
+ * the backend type. An unknown host only forwards requests to the type's host.
  */
 function sellerOf(host: Host, baseUrl: string): Host {
-  const there = findHost(baseUrl);
-  return there === UNKNOWN_HOST ? host : there;
+  const addressed = findHost(baseUrl);
+  return addressed === UNKNOWN_HOST ? host : addressed;
 }
 
 /** Maximum output tokens per call: the config's cap, at most a known model's limit. */
@@ -145,43 +145,45 @@ function outputBound(facts: ModelFacts, cap: number | null): number {
 }
 
 /**
- * Edits between a model name and its likely correction. A newer model may differ by as little, so
- * this is a warning, not an error.
+ * Maximum edit distance between a misspelled model name and the correct name. The name of a new
+ * model may differ as little, so a possible misspelling is a warning, not an error.
  */
-const MOST_SLIPS = 2;
+const MAX_EDITS = 2;
 
 const lettersOf = (model: string): string => model.toLowerCase().replaceAll(/[^a-z]/g, "");
 const digitsOf = (model: string): string => model.replaceAll(/\D/g, "");
-/** Same words with another number: probably another version. */
+/** Whether two names differ only in their digits: probably two versions of one model. */
 const isVersionOf = (model: string, known: string): boolean =>
   lettersOf(model) === lettersOf(known) && digitsOf(model) !== digitsOf(known);
 
 /**
- * Warns if a name resembles one of the host's models. Does nothing for hosts without listed models.
+ * Warns if an unknown model name resembles one of the host's models. Does nothing if none of the
+ * host's models are listed.
  */
 function checkModelName(
   { findings, path }: Section,
   { model, host }: { model: string; host: Host },
 ): void {
   if (isListed(model)) return;
-  const meant = meantBy(model, modelsOf(host.id));
+  const meant = intendedModel(model, modelsOf(host.id));
   if (meant === null) return;
   const detail = `${model} is not a known model of ${host.name}. Did you mean \`${meant}\`?`;
   findings.warn("model_unknown", [...path, "model"], detail);
 }
 
-/** A model name without the vendor's prefix and a date. */
-const bareName = (model: string): string => model.replace(/^[^/]*\//, "").replace(DATED, "");
+/** A model name without its vendor prefix and its date. */
+const withoutVendorAndDate = (model: string): string =>
+  model.replace(/^[^/]*\//, "").replace(DATED, "");
 
-/** The intended model of `models`; `null` if none is close, or several are. */
-function meantBy(model: string, models: readonly string[]): string | null {
-  const name = bareName(model);
+/** The model that the user probably means; `null` if no known name is close, or several are. */
+function intendedModel(model: string, models: readonly string[]): string | null {
+  const name = withoutVendorAndDate(model);
   if (models.includes(name)) return name;
-  const ending = models.filter((known) => known.endsWith(`-${name.toLowerCase()}`));
-  if (ending.length === 1) return ending[0] ?? null;
+  const sameEnding = models.filter((known) => known.endsWith(`-${name.toLowerCase()}`));
+  if (sameEnding.length === 1) return sameEnding[0] ?? null;
   return nearest(
     name,
     models.filter((known) => !isVersionOf(name, known)),
-    MOST_SLIPS,
+    MAX_EDITS,
   );
 }

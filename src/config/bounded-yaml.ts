@@ -1,22 +1,22 @@
 import { Composer, type Document, type LineCounter, Parser, YAMLError, YAMLParseError } from "yaml";
 
-/** The document as far as it was composed, and at most `mostProblems` problems. */
+/** The document, incomplete if composing stopped early, and at most `maxProblems` problems. */
 type BoundedYaml = { doc: Document.Parsed | null; problems: YAMLError[] };
 
 type Bounds = {
   lines: LineCounter;
-  mostProblems: number;
+  maxProblems: number;
   options: ConstructorParameters<typeof Composer>[0];
 };
 
 /**
- * The first document of a text, like `parseDocument` of `yaml`, but stops at `mostProblems`. The
- * package creates an error object with a stack for each mistake, up to one per character, which
- * takes 20 times as long as the rest.
+ * Parses the first document of a text, like `parseDocument` of `yaml`, but stops at `maxProblems`.
+ * The package creates an error object with a stack for each mistake, up to one per character. These
+ * objects would take 20 times as long as the parsing itself.
  */
-export function parseBounded(text: string, { lines, mostProblems, options }: Bounds): BoundedYaml {
+export function parseBounded(text: string, { lines, maxProblems, options }: Bounds): BoundedYaml {
   const composer = new Composer(options);
-  const stop = stopAfter(composer, mostProblems);
+  const stop = stopAfter(composer, maxProblems);
   const docs: Document.Parsed[] = [];
   try {
     for (const token of new Parser(lines.addNewLine).parse(text)) {
@@ -32,30 +32,32 @@ export function parseBounded(text: string, { lines, mostProblems, options }: Bou
   const several = second
     ? [new YAMLParseError([second.range[0], second.range[1]], "MULTIPLE_DOCS", "Several documents")]
     : [];
-  const left = composer.streamInfo();
-  const found = [
+  const stream = composer.streamInfo();
+  const all = [
     ...(doc?.errors ?? []),
     ...(doc?.warnings ?? []),
     ...several,
-    ...left.errors,
-    ...left.warnings,
+    ...stream.errors,
+    ...stream.warnings,
   ];
   return {
     doc,
-    problems: found.filter((problem) => problem instanceof YAMLError).slice(0, mostProblems),
+    problems: all.filter((problem) => problem instanceof YAMLError).slice(0, maxProblems),
   };
 }
 
 const STOP = new Error("enough problems");
 
 /**
- * Makes the composer throw `STOP` in place of one more error. The method is private in its types
- * only; `tests/config/bounded-yaml.test.ts` fails if a new version bypasses it.
+ * Makes the composer throw `STOP` in place of the first error beyond `maxErrors`. The composer's
+ * method `onError` is private only in its TypeScript types;
+ * `tests/config/bounded-yaml.test.ts` fails if a new version of the package bypasses it.
  */
-function stopAfter(composer: Composer, most: number): { count(): void } {
-  let found = 0;
+function stopAfter(composer: Composer, maxErrors: number): { count(): void } {
+  let errors = 0;
   const count = (): void => {
-    if (++found > most) throw STOP;
+    errors += 1;
+    if (errors > maxErrors) throw STOP;
   };
   const report: unknown = Reflect.get(composer, "onError");
   if (typeof report !== "function")

@@ -12,52 +12,58 @@ import {
 import { MAX_PROBLEMS } from "./config-limits";
 import { nearest } from "./nearest";
 import { NEED_IDS, type NeedId } from "./needs";
-import { cut } from "./problems";
+import { shortQuote } from "./problems";
 import { needsOfValue } from "./value-needs";
 import { ALL_PARAMS } from "../providers/format-params";
 import { BACKEND_KEYS } from "./backend-keys";
 
 /**
- * Classifies every key of a section: used, ignored with a warning, refused by name, or unknown.
- * `more` are further valid keys (a wire format's parameters), which their reader checks.
+ * Checks every key of a section. A key is used, ignored with a warning, refused as unsupported, or
+ * unknown. `params` are further valid keys, the parameters of wire formats; `params.ts` checks
+ * them.
  */
-export function checkKeys(section: Section, rules: KeyRules, more: readonly string[] = []): void {
+export function checkKeys(section: Section, rules: KeyRules, params: readonly string[] = []): void {
   for (const [key, value] of section.values) {
     if (section.findings.errors.length >= MAX_PROBLEMS) return; // further problems are not reported
-    if (!rules.served.includes(key) && !more.includes(key))
-      judge(section, rules, { key, value, more });
+    if (!rules.served.includes(key) && !params.includes(key))
+      checkKey(section, rules, { key, value, params });
   }
 }
 
-type KeyEntry = { key: string; value: unknown; more: readonly string[] };
+type KeyEntry = { key: string; value: unknown; params: readonly string[] };
 
-function judge(section: Section, rules: KeyRules, { key, value, more }: KeyEntry): void {
+function checkKey(section: Section, rules: KeyRules, { key, value, params }: KeyEntry): void {
   const { path, findings } = section;
   const at = [...path, key];
-  const modern = ownOf(rules.old, key);
-  if (modern)
+  const modernForm = ownOf(rules.firstVersionKeys, key);
+  if (modernForm)
     return findings.error(
       "old_keyword",
       at,
-      `\`${key}\` is from MassGen's first version: ${modern}.`,
+      `\`${key}\` is from MassGen's first version: ${modernForm}.`,
       "key",
     );
-  const elsewhere = ownOf(rules.misplaced, key);
-  if (elsewhere)
+  const correctPlace = ownOf(rules.misplaced, key);
+  if (correctPlace)
     return findings.error(
       "unknown_key",
       at,
-      `\`${key}\` does not belong here: ${elsewhere}.`,
+      `\`${key}\` does not belong here: ${correctPlace}.`,
       "key",
     );
-  if (rules.byValue?.includes(key)) return refuseByValue(section, key, value);
+  if (rules.refusedByValue?.includes(key)) return refuseByValue(section, key, value);
 
   const need = needOf(rules, key);
   if (need) return refuseKey(section, rules, { key, value, need });
   const ignored = Object.entries(rules.ignored).find(([pattern]) => matches(pattern, key));
   if (ignored)
-    return findings.warn("no_effect", at, `\`${cut(key)}\` is ignored: ${ignored[1]}.`, "key");
-  const detail = unknownDetail(rules, { key, value, more });
+    return findings.warn(
+      "no_effect",
+      at,
+      `\`${shortQuote(key)}\` is ignored: ${ignored[1]}.`,
+      "key",
+    );
+  const detail = unknownDetail(rules, { key, value, params });
   if (detail !== null) findings.error("unknown_key", at, detail, "key");
 }
 
@@ -68,27 +74,30 @@ const ownOf = (
 
 function refuseKey(
   section: Section,
-  { only }: KeyRules,
+  { requires }: KeyRules,
   { key, value, need }: { key: string; value: unknown; need: NeedId },
 ): void {
   const at = [...section.path, key];
   const { findings, values } = section;
   if (isOff(value)) return;
-  const feature = Object.entries(only ?? {}).find(([pattern]) => matches(pattern, key))?.[1];
+  const feature = Object.entries(requires ?? {}).find(([pattern]) => matches(pattern, key))?.[1];
   if (feature !== undefined && !isOn(values, feature)) {
-    const wanted = feature.includes(": ") ? feature : `${feature}: true`;
+    const setting = feature.includes(": ") ? feature : `${feature}: true`;
     return findings.warn(
       "no_effect",
       at,
-      `\`${cut(key)}\` is ignored: it has no effect without \`${wanted}\`.`,
+      `\`${shortQuote(key)}\` is ignored: it has no effect without \`${setting}\`.`,
       "key",
     );
   }
   if (!refuseOffWord(section, at, value))
-    findings.refuse({ need, path: at, subject: `\`${cut(key)}\`` });
+    findings.refuse({ need, path: at, subject: `\`${shortQuote(key)}\`` });
 }
 
-/** `feature` is a key that is not switched off, or `key: value`. */
+/**
+ * Whether the section enables a feature. `feature` is a key, which must not be switched off, or
+ * `key: value`.
+ */
 function isOn(values: Section["values"], feature: string): boolean {
   const [key = "", value] = feature.split(": ");
   return value === undefined ? !isOff(values.get(key)) : values.get(key) === value;
@@ -102,46 +111,49 @@ function refuseByValue(section: Section, key: string, value: unknown): void {
   for (const [part, rules] of inside) checkKeys(part, rules);
 }
 
-function needOf({ later }: KeyRules, key: string): NeedId | undefined {
-  return NEED_IDS.find((need) => later[need]?.some((pattern) => matches(pattern, key)));
+function needOf({ unsupported }: KeyRules, key: string): NeedId | undefined {
+  return NEED_IDS.find((need) => unsupported[need]?.some((pattern) => matches(pattern, key)));
 }
 
 function matches(pattern: string, key: string): boolean {
   return pattern.endsWith("*") ? key.startsWith(pattern.slice(0, -1)) : pattern === key;
 }
 
-/** Switching off an unsupported feature is allowed. */
+/** Whether the value switches a feature off. This is allowed for an unsupported feature too. */
 function isOff(value: unknown): boolean {
   if (value === false || value === null || value === undefined) return true;
   if (Array.isArray(value)) return value.length === 0;
   return value instanceof Map && (value.size === 0 || value.get("enabled") === false);
 }
 
-/** `null` if the key resembles no known key and may belong to a newer version. */
-function unknownDetail(rules: KeyRules, { key, more }: KeyEntry): string | null {
-  // Common in text copied from web pages: it looks like a space, but YAML treats it as a letter.
+/**
+ * The error message for a key in no list. `null` if the list may be incomplete and the key
+ * resembles no known key.
+ */
+function unknownDetail(rules: KeyRules, { key, params }: KeyEntry): string | null {
+  // Text copied from web pages often has such spaces. YAML treats them as letters.
   if (key.startsWith("\u00a0"))
-    return `There is a non-breaking space before \`${cut(key)}\`: replace it with a plain space.`;
+    return `There is a non-breaking space before \`${shortQuote(key)}\`: replace it with a plain space.`;
   const place = placeOfKey(key, rules);
-  if (place) return `\`${cut(key)}\` is not a key of this section: move it ${place}.`;
+  if (place) return `\`${shortQuote(key)}\` is not a key of this section: move it ${place}.`;
   const words = [
     ...rules.served,
-    ...more,
-    ...(rules.byValue ?? []),
+    ...params,
+    ...(rules.refusedByValue ?? []),
     ...Object.keys(rules.ignored),
-    ...Object.values(rules.later).flat(),
+    ...Object.values(rules.unsupported).flat(),
   ];
   const meant = nearest(
     key,
     words.filter((word) => !word.endsWith("*")),
   );
-  if (rules.grows && !meant) return null;
-  const known = rules.elsewhere ?? `Known keys: ${[...rules.served].sort().join(", ")}.`;
-  return `Unknown key \`${cut(key)}\`. ${meant ? `Did you mean \`${meant}\`?` : known}`;
+  if (rules.isIncomplete && !meant) return null;
+  const hint = rules.unknownKeyHint ?? `Known keys: ${[...rules.served].sort().join(", ")}.`;
+  return `Unknown key \`${shortQuote(key)}\`. ${meant ? `Did you mean \`${meant}\`?` : hint}`;
 }
 
-/** The section of each key, for suggestions; of two candidates the first is more likely. */
-const PLACES: readonly (readonly [place: string, KeyRules])[] = [
+/** The sections with their keys, for the message "move it …". The likeliest section is first. */
+const PLACES: readonly (readonly [place: string, rules: KeyRules])[] = [
   ["into `orchestrator`", ORCHESTRATOR_KEYS],
   ["into `orchestrator.coordination`", COORDINATION_KEYS],
   ["into `timeout_settings`", TIMEOUT_KEYS],
@@ -160,16 +172,15 @@ const SECTIONS: readonly KeyRules[] = [
 ];
 
 /**
- * The section of a key that this section does not know, as the end of "move it …"; `null` if no
- * section knows it.
+ * The section to which a key belongs, as the end of "move it …"; `null` if no section has this key.
  */
 function placeOfKey(key: string, section: KeyRules): string | null {
   if (!SECTIONS.includes(section)) return null;
-  const served = PLACES.find(([, rules]) => rules.served.includes(key));
-  const known =
-    served ??
-    PLACES.find(([, { later, byValue = [] }]) =>
-      [...Object.values(later), byValue].flat().includes(key),
+  const supportedIn = PLACES.find(([, rules]) => rules.served.includes(key));
+  const knownIn =
+    supportedIn ??
+    PLACES.find(([, { unsupported, refusedByValue = [] }]) =>
+      [...Object.values(unsupported), refusedByValue].flat().includes(key),
     );
-  return known?.[0] ?? null;
+  return knownIn?.[0] ?? null;
 }

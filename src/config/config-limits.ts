@@ -1,6 +1,6 @@
 /** Limits of a config. */
 
-/** Characters of a config. A team file has a page or two; MassGen's longest example has 20 KB. */
+/** Characters of a config. Most team files are short; MassGen's longest example has 20 KB. */
 export const MAX_CONFIG_CHARS = 256 * 1024;
 /**
  * Size of the resulting team as JSON in UTF-8, with aliases expanded. The team is stored in one
@@ -12,12 +12,13 @@ export const MAX_DEPTH = 32;
 /** YAML tokens, including line ends and indentation. Parsing takes some microseconds per token. */
 export const MAX_YAML_TOKENS = 50_000;
 /**
- * Columns of block indentation. Each level needs at least one, so this limits nesting before
- * parsing.
+ * Columns of block indentation. Each level of nesting needs at least one column. So this limits
+ * nesting before the text is parsed.
  */
 export const MAX_INDENT = 200;
 /**
- * Aliases resolved per document: enough for shared settings, too few for an exponential expansion.
+ * Aliases that are resolved in a document. The limit allows shared settings, but prevents that
+ * nested aliases expand to an exponential size.
  */
 export const MAX_ALIASES = 50;
 /** Problems reported per config. */
@@ -36,16 +37,16 @@ export const MAX_KEY_CHARS = 1024;
 /** Characters of an address, or of a path. */
 export const MAX_URL_CHARS = 2048;
 
-/** Longest time limit: one day. It is longer than any sensible turn, and a turn ends by itself. */
+/** The highest value of a time limit: one day, which no sensible turn reaches. */
 export const MAX_TIMEOUT_SECONDS = 86_400;
 
-/** Custom tools of an agent. Providers accept more, but models choose badly among more. */
+/** Custom tools of an agent. Providers accept more, but models then choose tools less well. */
 export const MAX_CUSTOM_TOOLS = 64;
 /** Headers of a tool or a tool server. */
 export const MAX_HEADERS = 32;
-/** Entries of one `context_paths`. */
+/** Entries of one `context_paths` list. */
 export const MAX_CONTEXTS = 16;
 /** Characters of the description of a tool, which a model reads. */
 export const MAX_DESCRIPTION_CHARS = 4 * 1024;
-/** Tool servers of an agent. Each is a connection during a turn. */
+/** Tool servers of an agent. Each server keeps one connection open during a turn. */
 export const MAX_MCP_SERVERS = 32;

@@ -13,22 +13,23 @@ import { PYTHON_TOOL_KEYS, REGISTERED_TOOL_KEYS } from "./known-keys";
 import { MAX_CUSTOM_TOOLS } from "./config-limits";
 import { nearest } from "./nearest";
 import type { NeedId } from "./needs";
-import { cut } from "./problems";
-import { type Entry, entriesOf, quoted } from "./value-needs";
+import { shortQuote } from "./problems";
+import { type Entry, entriesOf, toQuote } from "./value-needs";
 
 /**
- * The tools in a backend section's `custom_tools`: HTTP tools, or names in the registry. Python
- * tools are refused.
+ * Reads `custom_tools` of a backend section. An entry is an HTTP tool or the name of a registered
+ * tool. Python tools are refused.
  */
 
+/** `registered`: names of tools in the registry. `rules`: coordination rules of all tools. */
 type CustomTools = { http: HttpToolDefinition[]; registered: string[]; rules: ToolRule[] };
 
-/** Accepted by every provider. */
+/** The form of tool names that every provider accepts. */
 export const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 /**
- * `format` is the wire format of the agent's model, because not every format can express every
- * tool; `null` if unknown.
+ * Reads the custom tools of an agent. `format` is the wire format of the agent's model; `null` if
+ * unknown. A tool that the format cannot express is refused.
  */
 export function readCustomTools(
   section: Section,
@@ -36,8 +37,8 @@ export function readCustomTools(
   format: Format | null,
 ): CustomTools {
   const path = [...section.path, "custom_tools"];
-  const written = section.values.get("custom_tools");
-  if (written === false || refuseOffWord(section, path, written))
+  const configured = section.values.get("custom_tools");
+  if (configured === false || refuseOffWord(section, path, configured))
     return { http: [], registered: [], rules: [] };
   const value = read(section, "custom_tools", listOrMapping, null);
   const entries = value === null ? [] : entriesOf(section, "custom_tools", value);
@@ -49,29 +50,30 @@ export function readCustomTools(
     );
   const excluded = read<string[], readonly string[]>(section, "exclude_custom_tools", texts, []);
   const tools: CustomTools = { http: [], registered: [], rules: [] };
-  for (const entry of entries.slice(0, MAX_CUSTOM_TOOLS)) {
+  const accepted = entries.slice(0, MAX_CUSTOM_TOOLS);
+  for (const entry of accepted) {
     if (excluded.includes(entry.name)) continue;
     readTool(section, entry, { tools, context, format });
   }
   return tools;
 }
 
-type Reading = { tools: CustomTools; context: ConfigContext; format: Format | null };
+type ReadState = { tools: CustomTools; context: ConfigContext; format: Format | null };
 
-function readTool(section: Section, entry: Entry, reading: Reading): void {
+function readTool(section: Section, entry: Entry, state: ReadState): void {
   const { values } = entry.section;
   if (isPython(entry)) return refusePython(section, entry);
   section.findings.refuse({
     need: "http_tools",
     path: [...section.path, "custom_tools"],
-    subject: quoted(entry.name),
+    subject: toQuote(entry.name),
   });
-  if (!isFreeName(entry, reading.tools)) return;
-  if (values.has("url")) addHttpTool(entry, reading);
-  else addRegistered(entry, reading);
+  if (!isFreeName(entry, state.tools)) return;
+  if (values.has("url")) addHttpTool(entry, state);
+  else addRegistered(entry, state);
 }
 
-function addHttpTool({ name, section }: Entry, { tools, context, format }: Reading): void {
+function addHttpTool({ name, section }: Entry, { tools, context, format }: ReadState): void {
   const definition = readHttpTool(section, name, context);
   if (!definition) return;
   if (format !== null) refuseUnfit(section, definition, format);
@@ -79,7 +81,7 @@ function addHttpTool({ name, section }: Entry, { tools, context, format }: Readi
   tools.rules.push(httpToolRule(definition));
 }
 
-function addRegistered({ name, section }: Entry, { tools }: Reading): void {
+function addRegistered({ name, section }: Entry, { tools }: ReadState): void {
   checkKeys(section, REGISTERED_TOOL_KEYS);
   const tool = registeredTool(name);
   if (tool) {
@@ -89,17 +91,21 @@ function addRegistered({ name, section }: Entry, { tools }: Reading): void {
   }
   const names = REGISTRY.map(({ spec }) => spec.name);
   const meant = nearest(name, names);
-  const known = meant
+  const hint = meant
     ? `Did you mean \`${meant}\`?`
     : `Available: ${names.join(", ")}. A tool over HTTP needs a \`url\`.`;
-  section.findings.error("unknown_key", section.path, `Unknown tool \`${cut(name)}\`. ${known}`);
+  section.findings.error(
+    "unknown_key",
+    section.path,
+    `Unknown tool \`${shortQuote(name)}\`. ${hint}`,
+  );
 }
 
 /**
- * Names of coordination and file tools. Reserved also for an agent without files, because it may
- * get some.
+ * Names that no custom tool may have: coordination tools, file tools and tools for commands. They
+ * are reserved also for an agent without files, because a config may later give it files.
  */
-const OWN_NAMES = new Set<string>([
+const RESERVED_NAMES = new Set<string>([
   ...WORKFLOW_TOOLS,
   ...fileTools().map(({ spec }) => spec.name),
   "run_command",
@@ -107,12 +113,13 @@ const OWN_NAMES = new Set<string>([
   RUN_JAVASCRIPT_RULE.name,
 ]);
 
+/** Whether a new tool may have this name; if not, reports the reason. */
 function isFreeName({ name, section: { findings, path } }: Entry, { rules }: CustomTools): boolean {
   if (!TOOL_NAME.test(name)) {
     const detail =
       "The name of a tool must be 1 to 64 letters, digits, underscores or dashes, beginning with a letter or an underscore.";
     findings.error("out_of_range", path, detail);
-  } else if (OWN_NAMES.has(name) || name.startsWith("mcp__")) {
+  } else if (RESERVED_NAMES.has(name) || name.startsWith("mcp__")) {
     findings.error(
       "not_allowed",
       path,
@@ -125,25 +132,25 @@ function isFreeName({ name, section: { findings, path } }: Entry, { rules }: Cus
 }
 
 /**
- * MassGen's tools are Python functions in a file. A name alone is a Python tool too if it has one
- * of these keys.
+ * Whether the entry is a Python tool: it has no `url`, but a key of MassGen's Python tools. They
+ * are Python functions in a file.
  */
 const isPython = ({ section: { values } }: Entry): boolean =>
   !values.has("url") && ["path", "function", "category"].some((key) => values.has(key));
 
-/** MassGen's own tools are recognised by their folder. */
-const KINDS: readonly (readonly [RegExp, NeedId])[] = [
+/** The folders of MassGen's own Python tools, and the feature that each folder needs. */
+const NEEDS_BY_FOLDER: readonly (readonly [RegExp, NeedId])[] = [
   [/computer_use|_browser_automation/, "computer_use"],
   [/_extraframework_agents\//, "foreign_framework_tool"],
   [/_multimodal_tools\//, "media_tools"],
 ];
-const GENERATES = /_multimodal_tools\/.*_generation/;
+const MEDIA_GENERATOR = /_multimodal_tools\/.*_generation/;
 
 function refusePython({ path, findings }: Section, { name, section }: Entry): void {
   const file = String(section.values.get("path") ?? "");
-  const need = KINDS.find(([pattern]) => pattern.test(file))?.[1] ?? "python_custom_tool";
-  const place = { path: [...path, "custom_tools"], subject: quoted(name) };
+  const need = NEEDS_BY_FOLDER.find(([pattern]) => pattern.test(file))?.[1] ?? "python_custom_tool";
+  const place = { path: [...path, "custom_tools"], subject: toQuote(name) };
   findings.refuse({ need, ...place });
-  if (GENERATES.test(file)) findings.refuse({ need: "media_generation", ...place });
+  if (MEDIA_GENERATOR.test(file)) findings.refuse({ need: "media_generation", ...place });
   checkKeys(section, PYTHON_TOOL_KEYS);
 }

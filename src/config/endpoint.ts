@@ -5,14 +5,14 @@ import { checkBaseUrl } from "./base-url";
 import { read, type Section, text } from "./fields";
 import { VERSIONED_KEYS } from "./backend-keys";
 import { MAX_NAME_CHARS, MAX_URL_CHARS } from "./config-limits";
-import { listed } from "./needs";
+import { joinSubjects } from "./needs";
 
-/** The address of a backend. */
+/** The address of a backend. `apiVersion`: `null` for the current API, which has no date. */
 type Endpoint = { baseUrl: string; apiVersion: string | null };
 
 /**
- * The written address, else the operator's, else the type's default. `null`, with an error, if
- * there is none or it is not allowed.
+ * Determines a backend's address: the address in the config, else the operator's, else the default
+ * of the type. If there is no address, or it is not allowed, reports an error and returns `null`.
  */
 export function readEndpoint(
   section: Section,
@@ -21,21 +21,21 @@ export function readEndpoint(
 ): Endpoint | null {
   refuseVersionedKeys(section, type);
   const apiVersion = readVersion(section, type, context.variables);
-  const found = findAddress(section, type, context.variables);
-  if (!found) return null;
-  const result = checkBaseUrl(found.address, {
+  const address = findAddress(section, type, context.variables);
+  if (!address) return null;
+  const result = checkBaseUrl(address.address, {
     allowedOrigins: [...context.allowedOrigins, ...operatorOrigins(context.variables)],
     ownOrigins: context.ownOrigins,
   });
   if (!result.ok && result.privateOrigin !== null) {
-    refusePrivate(section, found, result.privateOrigin);
+    refusePrivate(section, address, result.privateOrigin);
     return null;
   }
   if (!result.ok) {
     section.findings.error(
       "base_url_refused",
-      [...section.path, found.key],
-      `${found.source} ${result.detail}.`,
+      [...section.path, address.key],
+      `${address.source} ${result.detail}.`,
     );
     return null;
   }
@@ -43,7 +43,8 @@ export function readEndpoint(
 }
 
 /**
- * A private address is valid if the service runs beside the server, as on a developer's machine.
+ * Refuses a private address and names the setting that allows it. Such an address works if the
+ * service and the model's server run on one machine.
  */
 function refusePrivate(
   { path, findings }: Section,
@@ -51,7 +52,7 @@ function refusePrivate(
   origin: string,
 ): void {
   const say = (origins: readonly string[]) =>
-    `${source} is a private address (${listed(origins)}). An operator can allow it with ALLOWED_ORIGINS=${origins.join(",")}.`;
+    `${source} is a private address (${joinSubjects(origins)}). An operator can allow it with ALLOWED_ORIGINS=${origins.join(",")}.`;
   findings.refuse({
     need: "local_inference",
     code: "base_url_refused",
@@ -77,7 +78,10 @@ function refuseVersionedKeys(
   }
 }
 
-/** `key` is its position in the config; `source` names its origin for users. */
+/**
+ * `key`: the key of the backend section that errors point to. `source`: where the address comes
+ * from, as the subject of an error message.
+ */
 type FoundAddress = { address: string; key: string; source: string };
 
 function findAddress(
@@ -90,22 +94,24 @@ function findAddress(
     if (address !== null) return { address, key, source: key };
   }
   const { baseUrlVariable: variable } = type;
-  const own = variable === undefined ? undefined : variables[variable];
-  if (variable !== undefined && own !== undefined)
-    return { address: own, key: "base_url", source: `The operator's ${variable}` };
-  const address = fillIn(type.baseUrl ?? `{${variable ?? ""}}`, variables);
-  if (address.missing === null)
-    return { address: address.text, key: "base_url", source: "base_url" };
-  const operator = address.missing === "" ? "" : `, or let the operator set ${address.missing}`;
+  const operators = variable === undefined ? undefined : variables[variable];
+  if (variable !== undefined && operators !== undefined)
+    return { address: operators, key: "base_url", source: `The operator's ${variable}` };
+  const filled = fillIn(type.baseUrl ?? `{${variable ?? ""}}`, variables);
+  if (filled.missing === null) return { address: filled.text, key: "base_url", source: "base_url" };
+  const alternative = filled.missing === "" ? "" : `, or let the operator set ${filled.missing}`;
   section.findings.error(
     "missing",
     [...section.path],
-    `base_url is missing: write the address of the endpoint${operator}.`,
+    `base_url is missing: write the address of the endpoint${alternative}.`,
   );
   return null;
 }
 
-/** The template with the operator's variables; `missing` is the first variable that is not set. */
+/**
+ * Replaces `{NAME}` in a template by the operator's variables. `missing`: the first variable that
+ * is not set; `null` if all are set.
+ */
 function fillIn(
   template: string,
   variables: OperatorVariables,
@@ -121,7 +127,7 @@ function fillIn(
   };
 }
 
-/** An endpoint in the operator's variables is allowed. */
+/** The origins of the endpoints in the operator's variables. Configs may use these origins. */
 export function operatorOrigins(variables: OperatorVariables): string[] {
   const urls = ENDPOINT_VARIABLES.flatMap((name) => variables[name] ?? []);
   return urls.filter((url) => URL.canParse(url)).map((url) => new URL(url).origin);
@@ -129,21 +135,21 @@ export function operatorOrigins(variables: OperatorVariables): string[] {
 
 const VERSION = /^\d{4}-\d{2}-\d{2}(-preview)?$/;
 
-/** `null`: the current API, which has no date. */
+/** The dated API version of an endpoint; `null` for the current API, which has no date. */
 function readVersion(
   section: Section,
   { versions }: ServedType,
   variables: OperatorVariables,
 ): string | null {
   if (!versions) return null;
-  const written = read(
+  const version = read(
     section,
     "api_version",
     text(MAX_NAME_CHARS),
     variables[versions.variable] ?? "v1",
   );
-  if (written === "v1") return null;
-  if (VERSION.test(written)) return written;
+  if (version === "v1") return null;
+  if (VERSION.test(version)) return version;
   const detail =
     "api_version must be a date, such as 2025-04-01-preview, or `v1` for the current API.";
   section.findings.error("out_of_range", [...section.path, "api_version"], detail);
@@ -151,8 +157,8 @@ function readVersion(
 }
 
 /**
- * Accepts the bare endpoint, the form for an SDK, or the form shown in a console; all give the same
- * address.
+ * Adds the path of the API version to the address of a versioned endpoint. Accepts the address with
+ * or without that path, and with a deployment, as a provider's console shows it.
  */
 function withVersion(baseUrl: string, { versions }: ServedType, apiVersion: string | null): string {
   if (!versions) return baseUrl;

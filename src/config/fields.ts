@@ -1,24 +1,29 @@
-import { cut, type Findings, type Path } from "./problems";
+import { shortQuote, type Findings, type Path } from "./problems";
 
-/** A section of a config that is being read. */
+/** A section of a config. Problems of its values are reported to `findings`. */
 export type Section = { path: Path; values: ReadonlyMap<string, unknown>; findings: Findings };
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** A type of values: its JSON type, a description for errors, the test, and its JSON Schema. */
+/** A type of values, with a test and a JSON Schema. */
 export type Kind<T> = {
+  /** The JavaScript type of the values. Lists and mappings are `object`. */
   type: "boolean" | "number" | "string" | "object";
+  /** A description for errors; completes "… must be". */
   expected: string;
   accepts: (value: unknown) => value is T;
   schema: JsonSchema;
 };
 
-/** The value of a key. `fallback` if it is missing, empty, or invalid (which is reported). */
+/**
+ * Reads the value of a key. Returns `fallback` if the value is missing or empty. Reports an invalid
+ * value and also returns `fallback`.
+ */
 export function read<T, F>(section: Section, key: string, kind: Kind<T>, fallback: F): T | F {
   const value = section.values.get(key);
   if (value === undefined || value === null) return fallback;
   if (kind.accepts(value)) return value;
-  // A number out of bounds is a different mistake than a wrong type.
+  // A value of the right type, such as a number that is too large, has its own error code.
   const code = typeof value === kind.type && kind.type !== "object" ? "out_of_range" : "wrong_type";
   section.findings.error(
     code,
@@ -28,28 +33,31 @@ export function read<T, F>(section: Section, key: string, kind: Kind<T>, fallbac
   return fallback;
 }
 
-/** Booleans of YAML 1.1. YAML 1.2 has only `true` and `false`, in any case. */
+/** The booleans of YAML 1.1. In YAML 1.2, only `true` and `false` are booleans. */
 const SWITCH_WORDS = /^(yes|no|on|off|true|false)$/i;
 const isOffWord = (value: unknown): boolean =>
   typeof value === "string" && /^(no|off|false)$/i.test(value);
 
-/** The likely intention of a scalar of another type, as the end of a sentence; "" if unknown. */
+/** A hint at a likely mistake in a value of the wrong type, as the end of an error; "" if none. */
 export function slipOf(value: unknown, wanted: Kind<unknown>["type"]): string {
   if (wanted === "string" && (typeof value === "number" || typeof value === "boolean"))
     return `; ${value} is a ${typeof value}: put it in quotes`;
   if (typeof value !== "string") return "";
-  if (wanted === "boolean" && SWITCH_WORDS.test(value)) return textIn(value, /^[tf]/i.test(value));
+  if (wanted === "boolean" && SWITCH_WORDS.test(value))
+    return textHint(value, /^[tf]/i.test(value));
   if (wanted === "number" && /^[-+]?[\d][\d_:.]*$/.test(value))
-    return textIn(cut(value), Number.isFinite(Number(value)));
+    return textHint(shortQuote(value), Number.isFinite(Number(value)));
   return "";
 }
 
-const textIn = (value: string, isQuoted: boolean): string =>
+const textHint = (value: string, isQuoted: boolean): string =>
   isQuoted
     ? `; in quotes, \`${value}\` is text: remove the quotes`
     : `; in YAML, \`${value}\` is text`;
 
-/** Reports a word that means "off" but is text. Returns whether it is one. */
+/**
+ * Reports a text that means "off" (`no`, `off`, `false`). Returns whether the value is such text.
+ */
 export function refuseOffWord({ findings }: Section, path: Path, value: unknown): boolean {
   if (!isOffWord(value)) return false;
   findings.error(
@@ -108,6 +116,7 @@ export function oneOf<const T extends string>(words: readonly T[]): Kind<T> {
   };
 }
 
+/** A list of any values. */
 export const list: Kind<unknown[]> = {
   type: "object",
   expected: "a list",
@@ -137,8 +146,8 @@ export const listOrMapping: Kind<unknown[] | ReadonlyMap<unknown, unknown>> = {
   schema: { type: ["array", "object"] },
 };
 
-/** The section below a key. A missing or empty one has no values. */
-export function below(section: Section, key: string): Section {
+/** The section that is the value of a key. A missing or empty section has no values. */
+export function subsection(section: Section, key: string): Section {
   return (
     asSection(section.values.get(key), [...section.path, key], section.findings) ?? {
       ...section,
@@ -149,8 +158,8 @@ export function below(section: Section, key: string): Section {
 }
 
 /**
- * A value as a section. `null`, with an error, if it is not a mapping. An empty value is an empty
- * section.
+ * Converts a value to a section. An empty value becomes an empty section. Reports a value that is
+ * not a mapping and returns `null`.
  */
 export function asSection(value: unknown, path: Path, findings: Findings): Section | null {
   if (value === undefined || value === null) return { path, values: new Map(), findings };
@@ -159,12 +168,13 @@ export function asSection(value: unknown, path: Path, findings: Findings): Secti
   return null;
 }
 
-/** The name of a path for users, who count list entries from 1. */
+/** The last part of a path, for messages. List entries are counted from 1. */
 function nameOf(path: Path): string {
   const last = path.at(-1) ?? "The config";
   return typeof last === "number" ? `Entry ${last + 1} of ${path.at(-2) ?? "the list"}` : last;
 }
 
+/** The entries whose keys are text. Reports other keys. */
 function withTextKeys(
   map: ReadonlyMap<unknown, unknown>,
   path: Path,
@@ -187,7 +197,8 @@ function withTextKeys(
 }
 
 /**
- * Converts to plain data. `Object.fromEntries` defines properties, so no key can reach a prototype.
+ * Converts Maps to plain objects. `Object.fromEntries` defines own properties, so a key such as
+ * `__proto__` cannot change a prototype.
  */
 export function toPlain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toPlain);

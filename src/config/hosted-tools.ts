@@ -14,9 +14,9 @@ import { readSetting } from "./setting";
 import type { HostedTool } from "../providers/provider";
 import { ONLY_TOKENS } from "./price";
 
-/** Hosted tools, which the provider runs, in a backend section. */
+/** Reads the hosted tools of a backend section: tools that the provider runs. */
 
-/** MassGen's keys. Both keys for code execution mean the same tool. */
+/** MassGen's keys for hosted tools. Both keys for code execution mean the same tool. */
 export const HOSTED_KEYS: readonly (readonly [string, HostedToolName])[] = [
   ["enable_web_search", "web_search"],
   ["enable_x_search", "x_search"],
@@ -31,23 +31,23 @@ const TOOL_LABELS: Readonly<Record<HostedToolName, string>> = {
 };
 
 /** A requested tool, and the first key that requests it. */
-type AskedTool = { name: HostedToolName; key: string };
+type RequestedTool = { name: HostedToolName; key: string };
 
 /** The hosted tools that a backend section enables, without duplicates. */
-export function readAskedTools(section: Section): AskedTool[] {
-  const asked = HOSTED_KEYS.filter(([key]) => read(section, key, flag, false)).map(
+export function readRequestedTools(section: Section): RequestedTool[] {
+  const requested = HOSTED_KEYS.filter(([key]) => read(section, key, flag, false)).map(
     ([key, name]) => ({ key, name }),
   );
-  return asked.filter(
-    ({ name }, place) => asked.findIndex((other) => other.name === name) === place,
+  return requested.filter(
+    ({ name }, index) => requested.findIndex((other) => other.name === name) === index,
   );
 }
 
 /**
- * Facts of a backend that decide whether it supports them. `offersFunctions`: whether the agent
- * also has functions.
+ * Facts of a backend that decide which hosted tools it supports. `offersFunctions`: whether the
+ * agent also has functions.
  */
-type HostedPlace = {
+type HostedBackend = {
   type: ServedType;
   host: Host;
   format: Format;
@@ -56,21 +56,22 @@ type HostedPlace = {
   offersFunctions: boolean;
 };
 
-/** `alone`: whether they can run only in calls without functions. */
+/** `alone`: whether the tools can run only in calls without functions. */
 type HostedTools = { tools: HostedTool[]; rules: HostedToolRule[]; alone: boolean };
 
 /**
- * The tools for requests and their coordination rules. Refuses by name tools that the provider does
- * not support.
+ * Returns the hosted tools for requests to the model, and their coordination rules. Refuses tools
+ * that the provider does not support.
  */
 export function readHostedTools(
   section: Section,
-  asked: readonly AskedTool[],
-  place: HostedPlace,
+  requested: readonly RequestedTool[],
+  place: HostedBackend,
 ): HostedTools {
   const maxUses = readSetting(section, BACKEND.maxUses);
-  if (section.values.get(BACKEND.maxUses.key) != null) warnOfLimit(section, asked, place);
-  const rules = asked.flatMap((tool) => {
+  if (section.values.get(BACKEND.maxUses.key) != null)
+    warnOfUselessLimit(section, requested, place);
+  const rules = requested.flatMap((tool) => {
     const problem = problemOf(tool, place);
     if (problem === null) return toRule(section, tool, { place, maxUses });
     const say = () => `\`${tool.key}\`: ${problem}`;
@@ -83,18 +84,21 @@ export function readHostedTools(
     return [];
   });
   const tools = rules.map(({ name, max_uses }) => ({ name, maxUses: max_uses }));
-  return { tools, rules, alone: rules.length > 0 && areAlone(section, asked, place) };
+  return { tools, rules, alone: rules.length > 0 && needResearchCalls(section, requested, place) };
 }
 
-/** Whether agents that answer and vote need research calls for them. Warns the user if so. */
-function areAlone(
+/**
+ * Whether the agent needs additional research calls for its hosted tools, because the model does
+ * not support the tools beside functions. Warns about the cost of these calls.
+ */
+function needResearchCalls(
   section: Section,
-  [first]: readonly AskedTool[],
-  { params, model, offersFunctions }: HostedPlace,
+  [first]: readonly RequestedTool[],
+  { params, model, offersFunctions }: HostedBackend,
 ): boolean {
-  const other = params.hostedAlone?.(model) ?? null;
-  if (other === null || !offersFunctions || !first) return false;
-  const detail = `\`${first.key}\`: ${model} supports it only in calls without functions. Each round of this agent therefore begins with an additional research call, which costs money. ${other} needs none.`;
+  const alternative = params.hostedAlone?.(model) ?? null;
+  if (alternative === null || !offersFunctions || !first) return false;
+  const detail = `\`${first.key}\`: ${model} supports it only in calls without functions. Each round of this agent therefore begins with an additional research call, which costs money. ${alternative} needs none.`;
   section.findings.warn("research_calls", [...section.path, first.key], detail, "key");
   return true;
 }
@@ -108,11 +112,11 @@ function warnOfPrice({ path, findings }: Section, key: string, what: string): vo
   );
 }
 
-/** A limit without effect would be misleading. */
-function warnOfLimit(
+/** Warns if the provider ignores `hosted_tool_max_uses`; the setting would be misleading. */
+function warnOfUselessLimit(
   { path, findings }: Section,
-  asked: readonly AskedTool[],
-  { host }: HostedPlace,
+  requested: readonly RequestedTool[],
+  { host }: HostedBackend,
 ): void {
   const warn = (detail: string) =>
     findings.warn(
@@ -121,24 +125,27 @@ function warnOfLimit(
       `\`${BACKEND.maxUses.key}\` ${detail}`,
       "key",
     );
-  if (asked.length === 0)
+  if (requested.length === 0)
     warn("has no effect: the agent has no tool that the provider runs, such as enable_web_search.");
-  const free = asked.filter(
+  const unlimited = requested.filter(
     ({ name }) => !(host.hostedTools[name]?.limited ?? host.usesLimit !== undefined),
   );
-  const tools = free.map(({ name }) => TOOL_LABELS[name]).join(" and ");
-  if (free.length > 0)
+  const tools = unlimited.map(({ name }) => TOOL_LABELS[name]).join(" and ");
+  if (unlimited.length > 0)
     warn(
       `does not limit ${tools}, because ${host.name} supports no limit. It only sets how many uses a budget reserves.`,
     );
 }
 
-function problemOf({ name }: AskedTool, { type, host, format }: HostedPlace): string | null {
-  const runs = host.hostedTools[name] !== undefined;
-  const api = Object.entries(type.apis ?? {}).find(([, other]) => runsHostedTools(other))?.[0];
-  if (runs && !runsHostedTools(format) && api !== undefined)
+/** Why the backend cannot run a tool, with advice; `null` if it can. */
+function problemOf({ name }: RequestedTool, { type, host, format }: HostedBackend): string | null {
+  const isAvailable = host.hostedTools[name] !== undefined;
+  const api = Object.entries(type.apis ?? {}).find(([, apiFormat]) =>
+    runsHostedTools(apiFormat),
+  )?.[0];
+  if (isAvailable && !runsHostedTools(format) && api !== undefined)
     return `for ${TOOL_LABELS[name]} by ${host.name}, write \`api: ${api}\`.`;
-  if (!runs || !runsHostedTools(format)) {
+  if (!isAvailable || !runsHostedTools(format)) {
     return `${type.name} does not support ${TOOL_LABELS[name]}. Remove the key, or use a backend type that supports it: ${typesWithTool(name).join(", ")}.`;
   }
   return null;
@@ -146,8 +153,8 @@ function problemOf({ name }: AskedTool, { type, host, format }: HostedPlace): st
 
 function toRule(
   section: Section,
-  { name, key }: AskedTool,
-  { place: { host, model }, maxUses }: { place: HostedPlace; maxUses: number },
+  { name, key }: RequestedTool,
+  { place: { host, model }, maxUses }: { place: HostedBackend; maxUses: number },
 ): HostedToolRule[] {
   const facts = host.hostedTools[name];
   if (!facts) return [];

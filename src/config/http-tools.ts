@@ -18,9 +18,9 @@ import { MAX_DESCRIPTION_CHARS, MAX_URL_CHARS } from "./config-limits";
 import { isCredential, refuseStrayKeys } from "./stray-keys";
 import { readToolHeaders } from "./tool-secrets";
 
-/** Entries of `custom_tools` with a `url`. */
+/** Reads HTTP tools: entries of `custom_tools` with a `url`. */
 
-/** Fields of an entry; the source of both the JSON Schema and the check. */
+/** The types of an entry's fields, for the check and for the JSON Schema. */
 export const HTTP_TOOL = {
   description: text(MAX_DESCRIPTION_CHARS),
   method: oneOf(HTTP_METHODS),
@@ -28,10 +28,10 @@ export const HTTP_TOOL = {
   timeoutSeconds: integer(1, 300),
 } as const;
 
-const USUAL_TIMEOUT_SECONDS = 60;
+const DEFAULT_TIMEOUT_SECONDS = 60;
 const NO_PARAMETERS = { type: "object", properties: {} };
 
-/** `null`, with an error, if it is invalid. `name` is checked already. */
+/** Reads an HTTP tool. Reports an invalid tool and returns `null`. `name` is already checked. */
 export function readHttpTool(
   section: Section,
   name: string,
@@ -40,7 +40,7 @@ export function readHttpTool(
   checkKeys(section, HTTP_TOOL_KEYS);
   const description = read(section, "description", HTTP_TOOL.description, null);
   if (description === null)
-    missing(
+    reportMissing(
       section,
       "description",
       "description is missing: describe for the model what the tool does.",
@@ -53,7 +53,7 @@ export function readHttpTool(
     section,
     "timeout_seconds",
     HTTP_TOOL.timeoutSeconds,
-    USUAL_TIMEOUT_SECONDS,
+    DEFAULT_TIMEOUT_SECONDS,
   );
   if (url === null) return null;
   if (parameters) checkPlaceholders(section, url, { ...parameters, preset });
@@ -70,32 +70,34 @@ export function readHttpTool(
   };
 }
 
-function missing({ path, values, findings }: Section, key: string, detail: string): void {
+function reportMissing({ path, values, findings }: Section, key: string, detail: string): void {
   if ((values.get(key) ?? null) === null) findings.error("missing", path, detail);
 }
 
+/** The arguments that the config sets and the model does not see. */
 function readPreset(section: Section): Record<string, unknown> {
-  const written = read(section, "preset_args", mapping, null);
-  refuseStrayKeys(section.findings, [...section.path, "preset_args"], written);
+  const presetArgs = read(section, "preset_args", mapping, null);
+  refuseStrayKeys(section.findings, [...section.path, "preset_args"], presetArgs);
   return Object.fromEntries(
-    [...(written ?? [])].map(([name, value]) => [String(name), toPlain(value)]),
+    [...(presetArgs ?? [])].map(([name, value]) => [String(name), toPlain(value)]),
   );
 }
 
+/** `schema`: the JSON Schema of the arguments. `names`: the arguments' names. */
 type Parameters = { schema: Record<string, unknown>; names: string[] };
 
 function readParameters(section: Section, preset: Record<string, unknown>): Parameters | null {
-  const written = read(section, "parameters", mapping, null);
-  if (written === null)
+  const parameters = read(section, "parameters", mapping, null);
+  if (parameters === null)
     return (section.values.get("parameters") ?? null) === null
       ? { schema: NO_PARAMETERS, names: [] }
       : null;
   const schema = Object.fromEntries(
-    [...written].map(([key, value]) => [String(key), toPlain(value)]),
+    [...parameters].map(([key, value]) => [String(key), toPlain(value)]),
   );
   const problem = parameterProblem(schema) ?? presetProblem(schema, preset);
   if (problem === null) {
-    const properties = written.get("properties");
+    const properties = parameters.get("properties");
     return { schema, names: properties instanceof Map ? [...properties.keys()].map(String) : [] };
   }
   const path = ["parameters", ...problem.at];
@@ -108,8 +110,8 @@ function readParameters(section: Section, preset: Record<string, unknown>): Para
 }
 
 /**
- * Refuses a tool that the agent's format cannot express, because the provider would refuse all
- * calls of the agent.
+ * Refuses a tool that the wire format of the agent's model cannot express: the provider would
+ * refuse every call of the agent.
  */
 export function refuseUnfit(
   section: Section,
@@ -123,7 +125,10 @@ export function refuseUnfit(
   });
   if (problem === null) return;
   const { pointer, keyword, detail } = problem;
-  const path = ["parameters", ...asWritten(parameters, [...pointer.split("/").slice(1), keyword])];
+  const path = [
+    "parameters",
+    ...existingPath(parameters, [...pointer.split("/").slice(1), keyword]),
+  ];
   const advice = "remove it and write it into the tool's description, or use another backend type";
   section.findings.error(
     "not_allowed",
@@ -133,29 +138,29 @@ export function refuseUnfit(
 }
 
 /**
- * The path as far as it exists in the schema as written: conversion may have changed it, for
- * example `oneOf` to `anyOf`.
+ * The longest beginning of a path that exists in the config's schema. The problem's path is of the
+ * converted schema, which may differ: for example, `oneOf` becomes `anyOf`.
  */
-function asWritten(schema: unknown, tokens: readonly string[]): (string | number)[] {
+function existingPath(schema: unknown, tokens: readonly string[]): (string | number)[] {
   const [token, ...rest] = tokens;
   if (token === undefined) return [];
   if (Array.isArray(schema))
     return Number(token) < schema.length
-      ? [Number(token), ...asWritten(schema[Number(token)], rest)]
+      ? [Number(token), ...existingPath(schema[Number(token)], rest)]
       : [];
   const key = token.replaceAll("~1", "/").replaceAll("~0", "~");
   return isJsonObject(schema) && Object.hasOwn(schema, key)
-    ? [key, ...asWritten(schema[key], rest)]
+    ? [key, ...existingPath(schema[key], rest)]
     : [];
 }
 
 /**
- * The written address if it is allowed. Its origin must be fixed; otherwise arguments could choose
- * the server.
+ * Returns the `url` of a tool if it is allowed. Its origin must contain no placeholders; otherwise
+ * the model's arguments could choose the server.
  */
 function readUrl(section: Section, context: ConfigContext): string | null {
   const url = read(section, "url", HTTP_TOOL.url, null);
-  // Invalid, which is already reported: without a `url` it is not an HTTP tool.
+  // An HTTP tool always has a `url`. This value is invalid, and the error is already reported.
   if (url === null) return null;
   const problem = urlProblem(url, context);
   if (problem === null) return url;
@@ -163,11 +168,11 @@ function readUrl(section: Section, context: ConfigContext): string | null {
   return null;
 }
 
-function urlProblem(written: string, context: ConfigContext): string | null {
-  if (written.includes("${")) return "must not contain a secret: secrets belong in `headers`";
-  if (!/^https?:\/\/[^/?#{}\\]+(?:[/?]|$)/i.test(written))
+function urlProblem(address: string, context: ConfigContext): string | null {
+  if (address.includes("${")) return "must not contain a secret: secrets belong in `headers`";
+  if (!/^https?:\/\/[^/?#{}\\]+(?:[/?]|$)/i.test(address))
     return "must be a complete URL with a fixed host";
-  const filled = fillPlaceholders(written, () => "x");
+  const filled = fillPlaceholders(address, () => "x");
   if (/[{}]/.test(filled)) return "contains a brace outside of an `{argument}`";
   if (!URL.canParse(filled))
     return "is not a complete URL, such as https://api.example.com/items/{id}";
@@ -181,34 +186,37 @@ function urlProblem(written: string, context: ConfigContext): string | null {
   return addressProblem(url, toolAddressRules(context));
 }
 
+/** Reports placeholders in the URL that are no arguments of the tool. */
 function checkPlaceholders(
   section: Section,
   url: string,
   { names, preset }: Parameters & { preset: object },
 ): void {
-  const stray = placeholdersIn(url).filter(
+  const unknownNames = placeholdersIn(url).filter(
     (name) => !names.includes(name) && !Object.hasOwn(preset, name),
   );
-  for (const name of stray) {
+  for (const name of unknownNames) {
     const detail = `The tool has no argument \`${name}\`: describe it in \`parameters\`, or set it in \`preset_args\`.`;
     section.findings.error("unknown_key", [...section.path, "url"], detail);
   }
 }
 
-/** The part of an address before its arguments. */
+/** The part of a URL before its first placeholder or query. */
 const fixedPart = (url: string): string => url.split(/[{?]/)[0] ?? url;
 
-/** Whether an address is equal to or below an address that the operator declares repeatable. */
+/**
+ * Whether the operator declares the calls of a tool repeatable, by its URL or a parent of the URL.
+ */
 function isRepeatable(url: string, addresses: readonly string[]): boolean {
-  const fixed = fixedPart(url);
+  const tool = new URL(fixedPart(url));
   return addresses
     .filter((address) => URL.canParse(address))
-    .some((written) => {
-      const allowed = new URL(written);
-      const [asked, base] = [new URL(fixed), allowed.pathname.replace(/\/+$/, "")];
+    .some((address) => {
+      const repeatable = new URL(address);
+      const base = repeatable.pathname.replace(/\/+$/, "");
       return (
-        asked.origin === allowed.origin &&
-        (asked.pathname === base || asked.pathname.startsWith(`${base}/`))
+        tool.origin === repeatable.origin &&
+        (tool.pathname === base || tool.pathname.startsWith(`${base}/`))
       );
     });
 }

@@ -27,12 +27,12 @@ import { BACKEND } from "./backend-settings";
 import type { Setting } from "./setting";
 import { COORDINATION, ORCHESTRATOR, PERSONAS, SENSITIVITIES, TIMEOUTS, UI } from "./team-settings";
 import { toolSchemas } from "./tool-schemas";
-import { USUAL } from "./value-needs";
+import { SUPPORTED_VALUES } from "./value-needs";
 
 /**
- * The grammar of a team config as JSON Schema (draft 2020-12), for editors, from the tables of the
- * config check. It omits conditions that a schema cannot express (allowed addresses, stored keys,
- * combinations of parameters).
+ * Generates the JSON Schema (draft 2020-12) of a team config, for editors. Uses the tables of the
+ * config check. Omits conditions that a schema cannot express: allowed addresses, stored keys, and
+ * combinations of parameters.
  */
 export function teamSchema(): JsonSchema {
   return {
@@ -101,7 +101,7 @@ const OFF: JsonSchema = {
 
 const ref = (name: string): JsonSchema => ({ $ref: `#/$defs/${name}` });
 
-/** In agreement with `value-needs.ts`. */
+/** The key `memory`. `value-needs.ts` checks the same conditions. */
 const MEMORY: JsonSchema = {
   description:
     "Agents always remember the turns of their session. Memory across sessions is not supported.",
@@ -115,7 +115,10 @@ const MEMORY: JsonSchema = {
   ],
 };
 
-/** A mapping with these keys, ignored keys, and keys that can only be off. May be empty. */
+/**
+ * A mapping with the keys in `properties`, the ignored keys, and the unsupported keys, which can
+ * only be switched off. The mapping may be empty.
+ */
 function section(rules: KeyRules, properties: Record<string, JsonSchema>): JsonSchema {
   return { type: ["object", "null"], ...keysOf(rules, properties), additionalProperties: false };
 }
@@ -126,10 +129,10 @@ function keysOf(rules: KeyRules, properties: Record<string, JsonSchema>): JsonSc
     others.filter(([key]) => key.endsWith("*")),
     others.filter(([key]) => !key.endsWith("*")),
   ];
-  const starting = patterns.map(([key, schema]) => [`^${key.slice(0, -1)}`, schema] as const);
+  const byPrefix = patterns.map(([key, schema]) => [`^${key.slice(0, -1)}`, schema] as const);
   return {
     properties: { ...properties, ...Object.fromEntries(names) },
-    ...(starting.length > 0 && { patternProperties: Object.fromEntries(starting) }),
+    ...(byPrefix.length > 0 && { patternProperties: Object.fromEntries(byPrefix) }),
   };
 }
 
@@ -141,58 +144,65 @@ const ignoredKeys = ({ ignored }: KeyRules): Entry[] =>
     { description: `Ignored: ${reason}.`, deprecated: true },
   ]);
 
-function refusedKeys({ later, only = {} }: KeyRules): Entry[] {
+function refusedKeys({ unsupported, requires = {} }: KeyRules): Entry[] {
   return NEED_IDS.flatMap((need) => {
     const description = notSupported(need);
-    // A setting of a feature that can only be off may have any value.
-    return (later[need] ?? []).map(
+    // A key that requires another key is ignored while that feature is off, so any value is valid.
+    return (unsupported[need] ?? []).map(
       (key): Entry => [
         key,
-        { description, ...(only[key] === undefined ? ref("off") : { deprecated: true }) },
+        { description, ...(requires[key] === undefined ? ref("off") : { deprecated: true }) },
       ],
     );
   });
 }
 
-function keysByValue({ byValue = [] }: KeyRules): Entry[] {
-  return byValue.map((key) => {
+function keysByValue({ refusedByValue = [] }: KeyRules): Entry[] {
+  return refusedByValue.map((key) => {
     if (key === "memory") return [key, MEMORY];
-    const usual = USUAL.get(key);
-    const only = usual?.map((value) => `\`${String(value)}\``).join(" and ");
-    const description = only ? `Supported: only ${only}.` : notSupported(NEED_OF[key] ?? OTHER);
-    return [key, { description, anyOf: [...(usual ? [{ enum: usual }] : []), ref("off")] }];
+    const supported = SUPPORTED_VALUES.get(key);
+    const listed = supported?.map((value) => `\`${String(value)}\``).join(" and ");
+    const description = listed ? `Supported: only ${listed}.` : notSupported(NEED_OF[key] ?? OTHER);
+    return [key, { description, anyOf: [...(supported ? [{ enum: supported }] : []), ref("off")] }];
   });
 }
 
-/** The needs of keys that are refused by value and support no value. */
+/** The missing features of keys that support no value. */
 const NEED_OF: Readonly<Record<string, NeedId>> = { hooks: "hooks", upload_files: "upload_files" };
 const OTHER = "other_coordination";
 
 const notSupported = (need: NeedId): string =>
   `Not supported: ${NEEDS[need].what}. ${NEEDS[need].way}`;
 
-type AnySetting = Pick<Setting<unknown, unknown>, "key" | "fallback" | "about" | "usual"> & {
+type AnySetting = Pick<
+  Setting<unknown, unknown>,
+  "key" | "fallback" | "description" | "effectiveDefault"
+> & {
   kind: { schema: JsonSchema };
 };
 
 function settings(table: Readonly<Record<string, AnySetting>>): Record<string, JsonSchema> {
-  const entries = Object.values(table).map(({ key, kind, fallback, about, usual }): Entry => {
-    const shown = fallback ?? usual ?? null;
-    const byDefault = shown === null ? {} : { default: shown };
-    return [key, { description: about, ...nullable(kind.schema), ...byDefault }];
+  const entries = Object.values(table).map((setting): Entry => {
+    const { key, kind, fallback, description, effectiveDefault } = setting;
+    const defaultValue = fallback ?? effectiveDefault ?? null;
+    const withDefault = defaultValue === null ? {} : { default: defaultValue };
+    return [key, { description, ...nullable(kind.schema), ...withDefault }];
   });
   return Object.fromEntries(entries);
 }
 
-/** An empty value equals a missing one. */
+/** The schema that also accepts an empty value, which means the same as a missing key. */
 function nullable(schema: JsonSchema): JsonSchema {
   const { type, enum: words } = schema;
   if (Array.isArray(words)) return { ...schema, enum: [...words, null] };
   return { ...schema, type: [...(Array.isArray(type) ? type : [type]), "null"] };
 }
 
-/** Names that every object inherits, among those that could otherwise be ids. */
-const EVERY_OBJECTS = Object.getOwnPropertyNames(Object.prototype)
+/**
+ * Names that every JavaScript object inherits. Ids become keys of plain objects, so these names
+ * cannot be ids. Names with a leading underscore are no valid ids anyway.
+ */
+const INHERITED_NAMES = Object.getOwnPropertyNames(Object.prototype)
   .filter((name) => !name.startsWith("_"))
   .sort();
 
@@ -203,7 +213,7 @@ const agent = (): JsonSchema => ({
       type: "string",
       maxLength: MAX_ID_CHARS,
       pattern: "^[A-Za-z0-9][A-Za-z0-9_.-]*$",
-      not: { anyOf: [{ enum: EVERY_OBJECTS }, { pattern: "^(0|[1-9][0-9]*)$" }] },
+      not: { anyOf: [{ enum: INHERITED_NAMES }, { pattern: "^(0|[1-9][0-9]*)$" }] },
     },
     backend: { description: "Model of the agent, and its endpoint.", ...ref("backend") },
     system_message: {
@@ -220,15 +230,15 @@ const agent = (): JsonSchema => ({
   required: ["id", "backend"],
 });
 
-/** Keys that only some types have. */
-const OF_SOME_TYPES: readonly string[] = ["api", ...VERSIONED_KEYS];
+/** Keys that only some backend types support. */
+const TYPE_SPECIFIC_KEYS: readonly string[] = ["api", ...VERSIONED_KEYS];
 
 function backend(): JsonSchema {
   const { type, ...others } = settings(BACKEND);
-  const common = Object.entries(others).filter(([key]) => !OF_SOME_TYPES.includes(key));
+  const common = Object.entries(others).filter(([key]) => !TYPE_SPECIFIC_KEYS.includes(key));
   return {
     type: "object",
-    ...ofTypes(SERVED_TYPES),
+    ...hasTypeIn(SERVED_TYPES),
     ...keysOf(BACKEND_KEYS, {
       type: { ...type, type: "string", enum: SERVED_TYPES },
       ...Object.fromEntries(common),
@@ -250,25 +260,25 @@ function backend(): JsonSchema {
       },
       rate_limits: ref("rate-limits"),
     }),
-    allOf: [...byFormats(), ...byHostedTool()],
+    allOf: [...keysByType(), ...hostedToolConditions()],
     unevaluatedProperties: false,
   };
 }
 
-/** One of these types, given explicitly or by the model's name. */
-function ofTypes(types: readonly string[]): JsonSchema {
-  const written = { properties: { type: { enum: types } }, required: ["type"] };
+/** A condition: the backend has one of these types, set by `type` or by the model's name. */
+function hasTypeIn(types: readonly string[]): JsonSchema {
+  const byType = { properties: { type: { enum: types } }, required: ["type"] };
   const names = modelNamesOf(types);
-  if (names.length === 0) return { anyOf: [written] };
+  if (names.length === 0) return { anyOf: [byType] };
   const byModelName = {
     properties: { type: { enum: [null] }, model: { pattern: names.join("|") } },
     required: ["model"],
   };
-  return { anyOf: [written, byModelName] };
+  return { anyOf: [byType, byModelName] };
 }
 
-/** Additional keys of each type: the parameters of its formats. */
-function byFormats(): JsonSchema[] {
+/** The additional keys of each backend type. Types with equal keys share one condition. */
+function keysByType(): JsonSchema[] {
   const groups = new Map<string, { types: string[]; facts: ServedType }>();
   for (const [name, facts] of Object.entries(BACKEND_TYPES)) {
     if (!facts.served) continue;
@@ -278,7 +288,7 @@ function byFormats(): JsonSchema[] {
     else groups.set(key, { types: [name], facts });
   }
   return [...groups.values()].map(({ types, facts }) => ({
-    if: ofTypes(types),
+    if: hasTypeIn(types),
     then: keysOfType(facts),
   }));
 }
@@ -288,31 +298,33 @@ const formatsOf = ({ format, apis = {} }: ServedType): Format[] => [
 ];
 
 function keysOfType(facts: ServedType): JsonSchema {
-  const { api, ...all } = settings(BACKEND);
-  const versioned = Object.entries(all).filter(
-    ([key]) => facts.versions && OF_SOME_TYPES.includes(key),
+  const { api, ...others } = settings(BACKEND);
+  const versioned = Object.entries(others).filter(
+    ([key]) => facts.versions && TYPE_SPECIFIC_KEYS.includes(key),
   );
-  const named = facts.apis
+  const apiKey = facts.apis
     ? [["api", { ...api, enum: [...Object.keys(facts.apis), null] }] as const]
     : [];
-  const own = Object.fromEntries([...versioned, ...named]);
-  return { ...paramsOf(facts), ...(Object.keys(own).length > 0 && { properties: own }) };
+  const properties = Object.fromEntries([...versioned, ...apiKey]);
+  const hasProperties = Object.keys(properties).length > 0;
+  return { ...paramsOf(facts), ...(hasProperties && { properties }) };
 }
 
-/** The parameters of the selected format: that of the key `api`, else the type's default. */
+/** The parameters of the format that `api` selects; without `api`, of the type's default format. */
 const paramsOf = ({ format, apis = {} }: ServedType): JsonSchema =>
   Object.entries(apis).reduce<JsonSchema>(
-    (otherwise, [api, other]) => ({
+    (otherwise, [api, apiFormat]) => ({
       if: { properties: { api: { const: api } }, required: ["api"] },
-      then: ref(`params-${other}`),
+      then: ref(`params-${apiFormat}`),
       else: otherwise,
     }),
     ref(`params-${format}`),
   );
 
-const byHostedTool = (): JsonSchema[] =>
+/** Conditions: a hosted tool can be enabled only for types whose provider has it. */
+const hostedToolConditions = (): JsonSchema[] =>
   HOSTED_KEYS.map(([key, tool]) => ({
-    if: ofTypes(typesWithTool(tool)),
+    if: hasTypeIn(typesWithTool(tool)),
     else: { properties: { [key]: { enum: [false, null] } } },
   }));
 

@@ -3,33 +3,40 @@ import { keysOf } from "./setting";
 import { COORDINATION, ORCHESTRATOR, PERSONAS, TIMEOUTS, UI } from "./team-settings";
 
 /**
- * Every key of a MassGen config by section, and its treatment. Data for `check-keys.ts`. A key that
- * is in no list is an error. The keys of `backend` are in `backend-keys.ts`.
+ * The keys of one section of a MassGen config, and how `check-keys.ts` treats them. A key that is
+ * in no list is an error. The keys of `backend` are in `backend-keys.ts`.
  */
 export type KeyRules = {
-  /** Used. */
+  /** Supported keys. */
   served: readonly string[];
-  /** Accepted with a warning; the value is its text. A trailing `*` matches any ending. */
+  /**
+   * Keys that are accepted with a warning; the value is the reason in the warning. A `*` at the end
+   * of a key matches any ending.
+   */
   ignored: Readonly<Record<string, string>>;
-  /** Unsupported need → its keys. Refused unless the value switches the feature off. */
-  later: Readonly<Partial<Record<NeedId, readonly string[]>>>;
   /**
-   * For settings in `later`: the key, or `key: value`, that enables their feature. Without it they
-   * are ignored.
+   * Keys of unsupported features, by feature. A key is refused unless its value switches the
+   * feature off.
    */
-  only?: Readonly<Record<string, string>>;
-  /** Keys whose value determines the need; `value-needs.ts` reads them. */
-  byValue?: readonly string[];
-  /** Keys of MassGen's first version, with their modern form. */
-  old?: Readonly<Record<string, string>>;
-  /** Keys that belong elsewhere, with the place. */
+  unsupported: Readonly<Partial<Record<NeedId, readonly string[]>>>;
+  /**
+   * For keys in `unsupported`: the setting (`key` or `key: value`) that enables their feature. If
+   * the config does not have this setting, the keys are ignored.
+   */
+  requires?: Readonly<Record<string, string>>;
+  /** Keys that only some values make unsupported; `value-needs.ts` checks the values. */
+  refusedByValue?: readonly string[];
+  /** Keys of MassGen's first version, with advice for the current form. */
+  firstVersionKeys?: Readonly<Record<string, string>>;
+  /** Keys that belong into another section, with that section. */
   misplaced?: Readonly<Record<string, string>>;
-  /** Where an unrecognised key may belong. */
-  elsewhere?: string;
+  /** Advice in the error for an unknown key. Omitted: the list of known keys. */
+  unknownKeyHint?: string;
   /**
-   * Whether newer versions add unlisted keys: then only misspellings of known keys are reported.
+   * Whether MassGen may have keys that are not listed here. Then only misspellings of known keys
+   * are reported.
    */
-  grows?: true;
+  isIncomplete?: true;
 };
 
 export const TERMINAL =
@@ -37,7 +44,7 @@ export const TERMINAL =
 const NO_EFFECT = "no effect, also in MassGen";
 const NO_DOCKER = "the service has no Docker";
 
-const OLD_KEYWORDS = {
+const FIRST_VERSION_KEYS = {
   models: "write `agents`, a list with one entry per model, each with a `backend`",
   model_configs: "write the settings into the `backend` of each entry of `agents`",
   num_agents: "write one entry in `agents` for each agent",
@@ -57,19 +64,19 @@ export const TOP_KEYS: KeyRules = {
     session_id:
       "every run starts its own session; to continue a session, use POST /api/sessions/{id}/turns",
   },
-  later: {
+  unsupported: {
     filesystem_memory: ["filesystem_memory"],
     permissions: ["permissions"],
   },
-  byValue: ["hooks", "memory"],
-  old: OLD_KEYWORDS,
+  refusedByValue: ["hooks", "memory"],
+  firstVersionKeys: FIRST_VERSION_KEYS,
 };
 
 export const AGENT_KEYS: KeyRules = {
   served: ["id", "backend", "system_message", "voting_sensitivity"],
   ignored: { append_system_prompt: `${NO_EFFECT}; write it into \`system_message\`` },
-  later: { subagents: ["subagent_agents"], checkpoints: ["main_agent"] },
-  byValue: ["memory"],
+  unsupported: { subagents: ["subagent_agents"], checkpoints: ["main_agent"] },
+  refusedByValue: ["memory"],
 };
 
 export const ORCHESTRATOR_KEYS: KeyRules = {
@@ -82,7 +89,7 @@ export const ORCHESTRATOR_KEYS: KeyRules = {
     interactive_mode: TERMINAL,
     max_turns: TERMINAL,
   },
-  later: {
+  unsupported: {
     prompt_optimisation: ["dspy"],
     checklists: [
       "voting_threshold",
@@ -103,9 +110,9 @@ export const ORCHESTRATOR_KEYS: KeyRules = {
     message_processing: ["enable_nlip", "nlip_config"],
     skills: ["skills_directory"],
   },
-  only: { nlip_config: "enable_nlip" },
-  byValue: ["coordination_mode", "final_answer_strategy", "type"],
-  old: OLD_KEYWORDS,
+  requires: { nlip_config: "enable_nlip" },
+  refusedByValue: ["coordination_mode", "final_answer_strategy", "type"],
+  firstVersionKeys: FIRST_VERSION_KEYS,
 };
 
 export const COORDINATION_KEYS: KeyRules = {
@@ -115,7 +122,7 @@ export const COORDINATION_KEYS: KeyRules = {
     write_mode: "agents never write to the files of a host",
     web_review: TERMINAL,
   },
-  later: {
+  unsupported: {
     task_plans: ["plan_depth", "plan_target_steps", "plan_target_chunks", "task_decomposer"],
     filesystem_memory: [
       "enable_memory_filesystem_mode",
@@ -152,7 +159,7 @@ export const COORDINATION_KEYS: KeyRules = {
       "skip_redundant_scaffolding",
     ],
   },
-  only: {
+  requires: {
     massgen_skills: "use_skills",
     skills_directory: "use_skills",
   },
@@ -161,13 +168,13 @@ export const COORDINATION_KEYS: KeyRules = {
 export const PERSONA_KEYS: KeyRules = {
   served: keysOf(PERSONAS),
   ignored: {},
-  later: { persona_backend: ["backend"], kept_personas: ["persist_across_turns"] },
+  unsupported: { persona_backend: ["backend"], kept_personas: ["persist_across_turns"] },
 };
 
 export const TIMEOUT_KEYS: KeyRules = {
   served: keysOf(TIMEOUTS),
   ignored: { agent_timeout_seconds: `${NO_EFFECT}; write \`orchestrator_timeout_seconds\`` },
-  later: {},
+  unsupported: {},
 };
 
 export const UI_KEYS: KeyRules = {
@@ -180,14 +187,14 @@ export const UI_KEYS: KeyRules = {
     theme: TERMINAL,
     type: NO_EFFECT,
   },
-  later: {},
+  unsupported: {},
 };
 
-const known = (...served: string[]): KeyRules => ({ served, ignored: {}, later: {} });
+const onlyKeys = (...served: string[]): KeyRules => ({ served, ignored: {}, unsupported: {} });
 
-/** Entries of a feature that is refused as a whole: only unknown keys are reported. */
+/** A tool server that is refused as a whole; only its unknown keys are reported. */
 export const MCP_SERVER_KEYS: KeyRules = {
-  ...known(
+  ...onlyKeys(
     ...[
       "name",
       "type",
@@ -202,10 +209,10 @@ export const MCP_SERVER_KEYS: KeyRules = {
     ],
     ...["auth", "allowed_tools", "exclude_tools", "security", "defer_loading", "allowed_callers"],
   ),
-  grows: true,
+  isIncomplete: true,
 };
-const OF_PROGRAMS = "it applies only to servers that are local programs";
-/** A server over HTTP. */
+const PROGRAMS_ONLY = "it applies only to servers that are local programs";
+/** A tool server over HTTP. */
 export const HTTP_MCP_KEYS: KeyRules = {
   served: [
     "name",
@@ -221,21 +228,21 @@ export const HTTP_MCP_KEYS: KeyRules = {
   ],
   ignored: {
     security: "the service checks every address itself and starts no programs",
-    args: OF_PROGRAMS,
-    env: OF_PROGRAMS,
-    cwd: OF_PROGRAMS,
+    args: PROGRAMS_ONLY,
+    env: PROGRAMS_ONLY,
+    cwd: PROGRAMS_ONLY,
   },
-  later: { tool_search: ["defer_loading"], tools_from_code: ["allowed_callers"] },
+  unsupported: { tool_search: ["defer_loading"], tools_from_code: ["allowed_callers"] },
 };
-export const MCP_AUTH_KEYS = known(
+export const MCP_AUTH_KEYS = onlyKeys(
   ...["type", "issuer", "client_id", "client_secret", "access_token", "refresh_token", "scope"],
 );
 /** A Python tool, which is refused. */
-export const PYTHON_TOOL_KEYS = known(
+export const PYTHON_TOOL_KEYS = onlyKeys(
   ...["name", "function", "category", "path", "description", "preset_args", "default_params"],
 );
 /** An HTTP tool. */
-export const HTTP_TOOL_KEYS = known(
+export const HTTP_TOOL_KEYS = onlyKeys(
   ...[
     "name",
     "description",
@@ -248,19 +255,23 @@ export const HTTP_TOOL_KEYS = known(
   ],
 );
 /** A tool from the registry. */
-export const REGISTERED_TOOL_KEYS = known("name");
-export const RATE_KEYS = known("rpm", "tpm", "rpd", "tpd");
-export const FILE_KEYS = known("image_path", "audio_path", "video_path", "file_path");
-export const CONTEXT_PATH_KEYS = known("path", "permission", "protected_paths");
-const OF_CONVERSATIONS =
+export const REGISTERED_TOOL_KEYS = onlyKeys("name");
+export const RATE_KEYS = onlyKeys("rpm", "tpm", "rpd", "tpd");
+export const FILE_KEYS = onlyKeys("image_path", "audio_path", "video_path", "file_path");
+export const CONTEXT_PATH_KEYS = onlyKeys("path", "permission", "protected_paths");
+const COMPACTION_IS_AUTOMATIC =
   "conversations are summarized automatically before they exceed the context window";
-const OF_MEMORY = "it applies to memory across sessions, which is off";
-/** The turns of a session are its agents' memory. Longer-lived memory is refused. */
+const PERSISTENT_MEMORY_ONLY = "it applies to memory across sessions, which is off";
+/** Memory settings. Agents always remember the turns of a session; other memory is refused. */
 export const MEMORY_KEYS: KeyRules = {
   served: ["enabled", "conversation_memory", "persistent_memory"],
-  ignored: { compression: OF_CONVERSATIONS, retrieval: OF_MEMORY, recording: OF_MEMORY },
-  later: {},
-  grows: true,
+  ignored: {
+    compression: COMPACTION_IS_AUTOMATIC,
+    retrieval: PERSISTENT_MEMORY_ONLY,
+    recording: PERSISTENT_MEMORY_ONLY,
+  },
+  unsupported: {},
+  isIncomplete: true,
 };
-export const HOOKS_KEYS = known("PreToolUse", "PostToolUse");
-export const HOOK_KEYS = known("matcher", "handler", "type", "fail_closed", "timeout");
+export const HOOKS_KEYS = onlyKeys("PreToolUse", "PostToolUse");
+export const HOOK_KEYS = onlyKeys("matcher", "handler", "type", "fail_closed", "timeout");

@@ -11,13 +11,16 @@ import {
 } from "yaml";
 import type { Locate } from "./problems";
 
-/** Finds positions in a parsed document. A path through an alias ends at its anchor. */
+/**
+ * Returns a function that finds positions in a parsed document. A path that passes an alias leads
+ * to the node with the anchor.
+ */
 export function locateIn(doc: Document, lines: LineCounter): Locate {
   return (path, target) => {
     let node: unknown = doc.contents;
     let offset = rangeStart(node) ?? 0;
     for (const [index, part] of path.entries()) {
-      const step = stepInto(resolved(node, doc), part);
+      const step = stepInto(withoutAlias(node, doc), part);
       if (!step) break;
       const keyOnly = target === "key" && index === path.length - 1;
       offset = (keyOnly ? null : rangeStart(step.value)) ?? rangeStart(step.key) ?? offset;
@@ -28,7 +31,7 @@ export function locateIn(doc: Document, lines: LineCounter): Locate {
   };
 }
 
-function resolved(node: unknown, doc: Document): unknown {
+function withoutAlias(node: unknown, doc: Document): unknown {
   return isAlias(node) ? node.resolve(doc) : node;
 }
 
@@ -40,7 +43,7 @@ function stepInto(node: unknown, part: string | number): { key: unknown; value: 
   return pair ? { key: pair.key, value: pair.value } : null;
 }
 
-/** Start of a node; `null` for an empty value, whose range is only a possible position. */
+/** The offset of a node. `null` for an empty value: its range is not a position of written text. */
 function rangeStart(node: unknown): number | null {
   if (!isNode(node) || isEmpty(node)) return null;
   return node.range?.[0] ?? null;
@@ -51,8 +54,7 @@ function isEmpty(node: Node): boolean {
 }
 
 /**
- * The last alias of a document. With too many aliases or a missing anchor, the rest could not be
- * read.
+ * The position of the last alias in a document. Errors about too many aliases point to it.
  */
 export function lastAlias(doc: Document, lines: LineCounter): { line: number; column: number } {
   let offset = 0;

@@ -4,12 +4,12 @@ import { describeBindings, maySend } from "../tools/secret-bindings";
 import type { McpAuth } from "../tools/mcp/server";
 import { checkKeys } from "./check-keys";
 import { type ConfigContext, toolAddressRules } from "./context";
-import { below, oneOf, read, type Section, text } from "./fields";
+import { subsection, oneOf, read, type Section, text } from "./fields";
 import { MCP_AUTH_KEYS } from "./known-keys";
 import { MAX_KEY_CHARS, MAX_NAME_CHARS, MAX_URL_CHARS } from "./config-limits";
 import { unknownSecret } from "./tool-secrets";
 
-/** `auth` of a tool server: OAuth with credentials or tokens stored as secrets. */
+/** Reads `auth` of a tool server: OAuth with credentials or tokens that are stored as secrets. */
 
 export const MCP_AUTH = {
   type: oneOf(["client_credentials", "authorization_code"]),
@@ -19,15 +19,18 @@ export const MCP_AUTH = {
   scope: text(MAX_KEY_CHARS),
 } as const;
 
-/** `null` if it is missing or invalid (which is reported). `url` is the server's. */
+/**
+ * Returns `null` if `auth` is missing. Reports an invalid `auth` and also returns `null`. `url` is
+ * the address of the tool server.
+ */
 export function readMcpAuth(server: Section, url: string, context: ConfigContext): McpAuth | null {
   if ((server.values.get("auth") ?? null) === null) return null;
-  const section = below(server, "auth");
+  const section = subsection(server, "auth");
   checkKeys(section, MCP_AUTH_KEYS);
   const type = read(section, "type", MCP_AUTH.type, null);
   const clientId = read(section, "client_id", MCP_AUTH.clientId, null);
   const issuer = readIssuer(section, context);
-  for (const key of ["type", "client_id", "issuer"]) missing(section, key);
+  for (const key of ["type", "client_id", "issuer"]) reportMissing(section, key);
   if (type === null || clientId === null || issuer === null) return null;
   const secret = (key: string, address: string) =>
     readSecret(section, key, { origin: new URL(address).origin, context });
@@ -45,7 +48,7 @@ export function readMcpAuth(server: Section, url: string, context: ConfigContext
       );
     return { type, issuer, clientId, clientSecret, accessToken, refreshToken };
   }
-  missing(section, "client_secret");
+  reportMissing(section, "client_secret");
   if (clientSecret === null) return null;
   return {
     type,
@@ -56,54 +59,56 @@ export function readMcpAuth(server: Section, url: string, context: ConfigContext
   };
 }
 
-const ABOUT: Readonly<Record<string, string>> = {
+/** The meaning of required keys, for the error if a key is missing. */
+const MEANINGS: Readonly<Record<string, string>> = {
   type: "`client_credentials` or `authorization_code`",
   client_id: "the id of this client at the authorization server",
   issuer: "the authorization server, the only server that receives the secrets",
   client_secret: "write ${NAME} of a secret",
 };
 
-function missing({ path, values, findings }: Section, key: string): void {
+function reportMissing({ path, values, findings }: Section, key: string): void {
   if ((values.get(key) ?? null) === null)
-    findings.error("missing", path, `${key} is missing: ${ABOUT[key]}.`);
+    findings.error("missing", path, `${key} is missing: ${MEANINGS[key]}.`);
 }
 
 function readIssuer(section: Section, context: ConfigContext): string | null {
-  const written = read(section, "issuer", MCP_AUTH.issuer, null);
-  if (written === null) return null;
-  const problem = URL.canParse(written)
-    ? addressProblem(new URL(written), toolAddressRules(context))
+  const issuer = read(section, "issuer", MCP_AUTH.issuer, null);
+  if (issuer === null) return null;
+  const problem = URL.canParse(issuer)
+    ? addressProblem(new URL(issuer), toolAddressRules(context))
     : "is not a complete URL";
-  if (problem === null) return written; // unchanged, because issuers are compared exactly
+  if (problem === null) return issuer; // not normalized, because issuers are compared exactly
   section.findings.error("base_url_refused", [...section.path, "issuer"], `issuer ${problem}.`);
   return null;
 }
 
-type Place = { origin: string; context: ConfigContext };
+/** `origin`: the server that receives the secret. */
+type SecretUse = { origin: string; context: ConfigContext };
 
-/** The name of the secret. It must have a binding to the origin that receives it. */
+/** The name of a secret. A binding of the secret must allow the origin that receives it. */
 function readSecret(
   { path, findings, ...section }: Section,
   key: string,
-  { origin, context }: Place,
+  { origin, context }: SecretUse,
 ): string | null {
-  const written = read({ path, findings, ...section }, key, MCP_AUTH.secret, null);
-  if (written === null) return null;
-  const at = [...path, key];
-  const [name] = secretsIn(written);
-  if (name === undefined || written !== `\${${name}}`) {
+  const reference = read({ path, findings, ...section }, key, MCP_AUTH.secret, null);
+  if (reference === null) return null;
+  const keyPath = [...path, key];
+  const [name] = secretsIn(reference);
+  if (name === undefined || reference !== `\${${name}}`) {
     const detail = `${key} must be \${NAME} of a secret that is bound to ${origin} (\`massgen-edge secrets set\`, or TOOL_SECRETS of the operator).`;
-    findings.error("not_allowed", at, detail);
+    findings.error("not_allowed", keyPath, detail);
     return null;
   }
-  const known = context.toolSecrets?.find((one) => one.name === name);
-  if (known && maySend(known.bindings, { url: origin, method: null })) return name;
-  if (known)
+  const knownSecret = context.toolSecrets?.find((secret) => secret.name === name);
+  if (knownSecret && maySend(knownSecret.bindings, { url: origin, method: null })) return name;
+  if (knownSecret)
     findings.error(
       "key_bound_elsewhere",
-      at,
-      `\${${name}} may be sent only to ${describeBindings(known.bindings)}, not to ${origin}: bind it to ${origin} too.`,
+      keyPath,
+      `\${${name}} may be sent only to ${describeBindings(knownSecret.bindings)}, not to ${origin}: bind it to ${origin} too.`,
     );
-  else findings.error("key_unknown", at, unknownSecret(name, origin));
+  else findings.error("key_unknown", keyPath, unknownSecret(name, origin));
   return null;
 }

@@ -7,19 +7,19 @@ import { integer, listOrMapping, read, refuseOffWord, type Section, text, texts 
 import { HTTP_MCP_KEYS, MCP_SERVER_KEYS } from "./known-keys";
 import { MAX_MCP_SERVERS, MAX_URL_CHARS } from "./config-limits";
 import { readMcpAuth } from "./mcp-auth";
-import { cut } from "./problems";
+import { shortQuote } from "./problems";
 import { isCredential } from "./stray-keys";
 import { readToolHeaders } from "./tool-secrets";
-import { type Entry, entriesOf, quoted } from "./value-needs";
+import { type Entry, entriesOf, toQuote } from "./value-needs";
 
 /**
- * The tool servers of a backend section. HTTP servers are supported; local programs and servers on
- * the user's machine are refused by name.
+ * Reads the MCP servers of a backend section. HTTP servers are supported. Local programs and
+ * servers on the user's machine are refused.
  */
 
 export const MCP_NAME = /^[A-Za-z0-9_-]{1,100}$/;
 
-/** Fields of an entry; the source of both the JSON Schema and the check. */
+/** The types of an entry's fields, for the check and for the JSON Schema. */
 export const MCP_SERVER = {
   url: text(MAX_URL_CHARS),
   timeout: integer(1, 300),
@@ -27,14 +27,14 @@ export const MCP_SERVER = {
   tools: texts,
 } as const;
 
-const USUAL_CONNECT_SECONDS = 30;
-const USUAL_CALL_SECONDS = 300;
+const DEFAULT_CONNECT_SECONDS = 30;
+const DEFAULT_CALL_SECONDS = 300;
 
-/** `null` if there are none. */
+/** Returns `null` if the section has no valid server. */
 export function readMcpTools(section: Section, context: ConfigContext): McpTools | null {
   const path = [...section.path, "mcp_servers"];
-  const written = section.values.get("mcp_servers");
-  const isOff = written === false || refuseOffWord(section, path, written);
+  const configured = section.values.get("mcp_servers");
+  const isOff = configured === false || refuseOffWord(section, path, configured);
   const value = isOff ? null : read(section, "mcp_servers", listOrMapping, null);
   const entries = value === null ? [] : entriesOf(section, "mcp_servers", value);
   if (entries.length > MAX_MCP_SERVERS)
@@ -48,7 +48,7 @@ export function readMcpTools(section: Section, context: ConfigContext): McpTools
     .flatMap((entry) => readEntry(section, entry, context) ?? []);
   refuseRepeatedNames(section, entries);
   const filters = readFilters(section);
-  if (entries.length === 0) warnOfIdleFilters(section);
+  if (entries.length === 0) warnOfUselessFilters(section);
   return servers.length === 0 ? null : { servers, ...filters };
 }
 
@@ -59,28 +59,29 @@ function readEntry(section: Section, entry: Entry, context: ConfigContext): McpS
   const url = values.get("url");
   if (typeof url !== "string" || values.has("command")) {
     checkKeys(entry.section, MCP_SERVER_KEYS);
-    findings.refuse({ need: "stdio_mcp", path, subject: quoted(name) });
+    findings.refuse({ need: "stdio_mcp", path, subject: toQuote(name) });
     return null;
   }
   checkKeys(entry.section, findings.serves("http_mcp") ? HTTP_MCP_KEYS : MCP_SERVER_KEYS);
   if (isOnUsersMachine(url, context)) {
-    findings.refuse({ need: "localhost_mcp", path, subject: quoted(name) });
+    findings.refuse({ need: "localhost_mcp", path, subject: toQuote(name) });
     return null;
   }
-  findings.refuse({ need: "http_mcp", path, subject: quoted(name) });
+  findings.refuse({ need: "http_mcp", path, subject: toQuote(name) });
   return findings.serves("http_mcp") ? readHttpServer(entry, context) : null;
 }
 
 /**
- * Addresses that can never be allowed or tunnelled, such as this service's own, are refused with
- * that reason.
+ * Whether the address is private, so that a tunnel or the operator could make it available. False
+ * for an address that is always forbidden, such as the address of this service: it has its own
+ * error.
  */
 function isOnUsersMachine(
-  written: string,
+  address: string,
   { allowedToolOrigins = [], ownOrigins = [] }: ConfigContext,
 ): boolean {
-  if (!URL.canParse(written)) return false;
-  const url = new URL(written);
+  if (!URL.canParse(address)) return false;
+  const url = new URL(address);
   if (forbiddenProblem(url, ownOrigins) !== null) return false;
   return isPrivateHost(url.hostname) && !isAllowedOrigin(url, allowedToolOrigins);
 }
@@ -105,23 +106,23 @@ function readHttpServer({ name, section }: Entry, context: ConfigContext): McpSe
   return {
     ...{ name, url, headers, auth, ...filters },
     ...(readOnlyTools.length > 0 && { readOnlyTools }),
-    connectMs: (connectSeconds ?? USUAL_CONNECT_SECONDS) * 1000,
-    callMs: (callSeconds ?? connectSeconds ?? USUAL_CALL_SECONDS) * 1000,
+    connectMs: (connectSeconds ?? DEFAULT_CONNECT_SECONDS) * 1000,
+    callMs: (callSeconds ?? connectSeconds ?? DEFAULT_CALL_SECONDS) * 1000,
   };
 }
 
 function checkName({ path, findings }: Section, name: string): void {
   if (MCP_NAME.test(name)) return;
-  const detail = `The name of a server must be 1 to 100 letters, digits, dashes or underscores; \`${cut(name)}\` is not.`;
+  const detail = `The name of a server must be 1 to 100 letters, digits, dashes or underscores; \`${shortQuote(name)}\` is not.`;
   findings.error("out_of_range", [...path, "name"], detail);
 }
 
-/** Common names of the supported transport. */
-const TYPES = ["streamable-http", "streamable_http", "http"];
+/** The names that configs use for the supported transport. */
+const TRANSPORT_NAMES = ["streamable-http", "streamable_http", "http"];
 
 function checkType({ path, values, findings }: Section): void {
   const type = values.get("type") ?? "streamable-http";
-  if (typeof type === "string" && TYPES.includes(type)) return;
+  if (typeof type === "string" && TRANSPORT_NAMES.includes(type)) return;
   const sse =
     "The older SSE transport is not supported. Use the server's `streamable-http` address; most servers have one.";
   const other = "type must be `streamable-http` for a server with a `url`.";
@@ -129,18 +130,18 @@ function checkType({ path, values, findings }: Section): void {
 }
 
 function readUrl(section: Section, context: ConfigContext): string | null {
-  const written = read(section, "url", MCP_SERVER.url, null);
-  if (written === null) return null; // invalid, which is already reported
-  const problem = urlProblem(written, context);
-  if (problem === null) return new URL(written).href;
+  const address = read(section, "url", MCP_SERVER.url, null);
+  if (address === null) return null; // an invalid value is already reported
+  const problem = urlProblem(address, context);
+  if (problem === null) return new URL(address).href;
   section.findings.error("base_url_refused", [...section.path, "url"], `url ${problem}.`);
   return null;
 }
 
-function urlProblem(written: string, context: ConfigContext): string | null {
-  if (written.includes("${")) return "must not contain a secret: secrets belong in `headers`";
-  if (!URL.canParse(written)) return "is not a complete URL, such as https://mcp.example.com/mcp";
-  const url = new URL(written);
+function urlProblem(address: string, context: ConfigContext): string | null {
+  if (address.includes("${")) return "must not contain a secret: secrets belong in `headers`";
+  if (!URL.canParse(address)) return "is not a complete URL, such as https://mcp.example.com/mcp";
+  const url = new URL(address);
   if (url.hash) return "must not contain a fragment";
   if (url.username || url.password)
     return "must not contain a user name or password: credentials belong in `headers`, as ${NAME}";
@@ -150,7 +151,7 @@ function urlProblem(written: string, context: ConfigContext): string | null {
   return addressProblem(url, toolAddressRules(context));
 }
 
-/** Filters exist at both levels. */
+/** The filters for tools, of one server or of all servers of the backend. */
 function readFilters(section: Section): Pick<McpTools, "allowedTools" | "excludeTools"> {
   return {
     allowedTools: read(section, "allowed_tools", texts, null),
@@ -158,7 +159,8 @@ function readFilters(section: Section): Pick<McpTools, "allowedTools" | "exclude
   };
 }
 
-function warnOfIdleFilters({ path, values, findings }: Section): void {
+/** Warns about filters without a server. */
+function warnOfUselessFilters({ path, values, findings }: Section): void {
   for (const key of ["allowed_tools", "exclude_tools"]) {
     if ((values.get(key) ?? null) !== null)
       findings.warn(
@@ -177,7 +179,7 @@ function refuseRepeatedNames(section: Section, entries: readonly Entry[]): void 
       section.findings.error(
         "duplicate",
         entry.path,
-        `Another server already has the name ${quoted(name)}.`,
+        `Another server already has the name ${toQuote(name)}.`,
       );
     seen.add(name);
   }

@@ -1,29 +1,28 @@
 /**
- * Features of MassGen configs that this service does not have: one row each, reported once
- * regardless of the number of keys. Data only.
+ * Features of MassGen configs that this service does not support, one row for each feature. A
+ * config that needs a feature gets one refusal, even if several keys need it.
  */
 
 type NeedFacts = {
   /** Completes "This team needs …". */
   what: string;
-  /** The reason, as a clause. */
+  /** Why the feature is not supported, as a clause. */
   why: string;
-  /** The alternative, as sentences. */
+  /** What the user can do instead, as sentences. */
   way: string;
 };
 
 /**
- * Features that sessions support. While a feature is false, a team that needs it is refused by
- * name.
+ * Features that sessions support. A team that needs a feature with the value `false` is refused.
  */
 export const SERVED = {
   workspace: true,
-  /** Commands over an agent's files. */
+  /** Commands that work on an agent's files. */
   shell: true,
-  /** A user's uploads, named in `context_paths`. */
+  /** Uploads of the user that `context_paths` names. */
   contexts: true,
   http_mcp: true,
-  /** `custom_tools`: HTTP tools and registry names. */
+  /** `custom_tools`: HTTP tools and registered tools. */
   http_tools: true,
   /** Images and files attached to a question. */
   uploads: true,
@@ -183,19 +182,20 @@ export type NeedId = keyof typeof NEEDS;
 const isNeed = (name: string): name is NeedId => Object.hasOwn(NEEDS, name);
 export const NEED_IDS: readonly NeedId[] = Object.keys(NEEDS).filter(isNeed);
 
-/** Further subjects are counted, not listed. */
-const MOST_SUBJECTS = 8;
+/** Maximum number of subjects that a message lists; further subjects are only counted. */
+const MAX_LISTED = 8;
 
 /**
- * The refusal as text for users. `subjects` are the keys, servers, tools or paths that need the
- * feature.
+ * The refusal of a feature, as text for users. `subjects` are the keys, servers, tools or paths
+ * that need the feature.
  */
 export function refusalOf(need: NeedId, subjects: readonly string[]): string {
   const { what, why, way } = NEEDS[need];
-  return `This team needs ${what} (${listed(subjects)}): ${why}. ${way}`;
+  return `This team needs ${what} (${joinSubjects(subjects)}): ${why}. ${way}`;
 }
 
-export function listed(subjects: readonly string[]): string {
-  const more = subjects.length - MOST_SUBJECTS;
-  return `${subjects.slice(0, MOST_SUBJECTS).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+/** The subjects as a list in a sentence. */
+export function joinSubjects(subjects: readonly string[]): string {
+  const omitted = subjects.length - MAX_LISTED;
+  return `${subjects.slice(0, MAX_LISTED).join(", ")}${omitted > 0 ? ` and ${omitted} more` : ""}`;
 }

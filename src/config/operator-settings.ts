@@ -4,7 +4,7 @@ import { parseAllowedOrigins } from "./base-url";
 import type { ConfigContext, ToolSecret } from "./context";
 import { parseToolSecrets, secretsFor } from "./tool-secrets";
 
-/** The operator's variables and bindings, as settings for configs and sessions. Pure. */
+/** Converts the operator's variables and bindings to settings for configs and sessions. Pure. */
 
 type ServicePlace = { SERVICE_ORIGINS?: string; OPEN_ACCESS?: string };
 type ContainerSettings = {
@@ -15,21 +15,22 @@ type ContainerSettings = {
 };
 type ScriptSettings<Loader> = { LOADER?: Loader; JAVASCRIPT?: string };
 
-/** Whether the service runs on this machine, where `.dev.vars` has its keys. */
+/** Whether the service runs locally. A local service reads its keys from `.dev.vars`. */
 export const isLocalService = ({ OPEN_ACCESS, SERVICE_ORIGINS }: ServicePlace): boolean =>
   OPEN_ACCESS === "loopback" ||
   parseAllowedOrigins(SERVICE_ORIGINS).some((origin) =>
     isLoopbackHost(new URL(origin.replace(/:\*$/, "")).hostname),
   );
 
-const GENERATOR = `node -p "'1:'+require('node:crypto').randomBytes(32).toString('base64')"`;
+/** A command that prints a new value for SEALING_KEYS. */
+const GENERATE_KEY = `node -p "'1:'+require('node:crypto').randomBytes(32).toString('base64')"`;
 
 /**
- * For the config's context: why callers' keys cannot be stored and what to do, as a text for
- * people. `problem`: the problem of SEALING_KEYS, as a clause.
+ * Why the service cannot store callers' keys, with advice. The text becomes part of config errors.
+ * `problem`: the problem of SEALING_KEYS, as a clause.
  */
 export function literalKeyProblem(problem: string, service: ServicePlace): string {
-  const deployed = `with \`npx wrangler secret put SEALING_KEYS\`, to the output of \`${GENERATOR}\``;
+  const deployed = `with \`npx wrangler secret put SEALING_KEYS\`, to the output of \`${GENERATE_KEY}\``;
   const local = "`npm run setup` writes it to .dev.vars; then restart the service";
   const how = isLocalService(service)
     ? `To set it, ${local} (deployed: ${deployed}).`
@@ -38,8 +39,8 @@ export function literalKeyProblem(problem: string, service: ServicePlace): strin
 }
 
 /**
- * The operator's secrets that are set and serve a tenant, for its configs: names and bindings.
- * `variable`: TOOL_SECRETS.
+ * Names and bindings of the operator's secrets that a tenant's configs may use. Secrets without a
+ * value are omitted. `variable`: the text of TOOL_SECRETS.
  */
 export const operatorSecretsFor = (
   variable: string | undefined,
@@ -54,13 +55,13 @@ export const commandsOf = ({
 }: Pick<ContainerSettings, "SANDBOX" | "SANDBOX_NETWORK">): CommandPlace =>
   commandPlace({ containers: SANDBOX !== undefined, network: SANDBOX_NETWORK });
 
-/** The binding that creates workers for agents' JavaScript; `null` unless it is enabled. */
+/** The binding that creates workers for agents' JavaScript; `null` if JavaScript is not enabled. */
 export const loaderOf = <Loader>({ LOADER, JAVASCRIPT }: ScriptSettings<Loader>): Loader | null =>
   LOADER && JAVASCRIPT?.trim() === "on" ? LOADER : null;
 
 /**
- * For the config's context: repeatable tools, where commands run, and whether JavaScript runs.
- * Addresses only, no secrets.
+ * The part of a config's context that concerns tools: repeatable tools, where commands run, limits
+ * of containers, and whether JavaScript is enabled. Contains no secrets.
  */
 export function toolFacts(
   settings: { REPEATABLE_TOOLS?: string } & ContainerSettings & ScriptSettings<unknown>,
@@ -76,11 +77,11 @@ export function toolFacts(
 
 /** The operator's limits of a container; `null` if not set or not a positive number. */
 const containersOf = ({ SANDBOX_MEMORY_MB, SANDBOX_CPUS }: ContainerSettings) => ({
-  memoryMb: positive(SANDBOX_MEMORY_MB),
-  cpus: positive(SANDBOX_CPUS),
+  memoryMb: positiveNumber(SANDBOX_MEMORY_MB),
+  cpus: positiveNumber(SANDBOX_CPUS),
 });
 
-function positive(written: string | undefined): number | null {
-  const value = Number(written?.trim() || Number.NaN);
+function positiveNumber(text: string | undefined): number | null {
+  const value = Number(text?.trim() || Number.NaN);
   return Number.isFinite(value) && value > 0 ? value : null;
 }

@@ -1,12 +1,12 @@
 import type { TeamRules } from "../protocol/team";
 import { checkKeys } from "./check-keys";
-import { below, type Section } from "./fields";
+import { subsection, type Section } from "./fields";
 import { COORDINATION_KEYS, ORCHESTRATOR_KEYS, PERSONA_KEYS, TIMEOUT_KEYS } from "./known-keys";
 import { readSetting } from "./setting";
 import { COORDINATION, ORCHESTRATOR, PERSONAS, TIMEOUTS } from "./team-settings";
 import type { PersonaSettings } from "./team";
 
-type Answers = Pick<
+type AnswerRules = Pick<
   TeamRules,
   | "max_new_answers_per_agent"
   | "max_new_answers_global"
@@ -19,22 +19,22 @@ type Answers = Pick<
   | "reuse_winning_answer"
 >;
 
-/** The rules of an `orchestrator` section. A missing key keeps its default. */
+/** Reads the coordination rules of an `orchestrator` section. A missing key has its default. */
 export function readOrchestrator(
   section: Section,
-): Answers & { skipRounds: boolean; skipVoting: boolean } {
+): AnswerRules & { skipRounds: boolean; skipVoting: boolean } {
   checkKeys(section, ORCHESTRATOR_KEYS);
-  const fair = readSetting(section, ORCHESTRATOR.fair);
-  const lead = readSetting(section, ORCHESTRATOR.lead);
-  const reuses =
+  const isFair = readSetting(section, ORCHESTRATOR.fair);
+  const maxLead = readSetting(section, ORCHESTRATOR.lead);
+  const reusesAnswer =
     readSetting(section, ORCHESTRATOR.skipPresentation) ||
     section.values.get("final_answer_strategy") === "winner_reuse";
   return {
     ...(readSetting(section, ORCHESTRATOR.disableInjection) && { disable_injection: true }),
-    ...(reuses && { reuse_winning_answer: true }),
+    ...(reusesAnswer && { reuse_winning_answer: true }),
     max_new_answers_per_agent: readSetting(section, ORCHESTRATOR.answersPerAgent),
     max_new_answers_global: readSetting(section, ORCHESTRATOR.answersGlobal),
-    fairness_lead_cap_answers: fair ? lead : null,
+    fairness_lead_cap_answers: isFair ? maxLead : null,
     answer_novelty_requirement: readSetting(section, ORCHESTRATOR.novelty),
     max_midstream_injections_per_round: readSetting(section, ORCHESTRATOR.injections),
     max_calls_per_round: readSetting(section, ORCHESTRATOR.callsPerRound),
@@ -44,7 +44,7 @@ export function readOrchestrator(
   };
 }
 
-/** Settings of `orchestrator.coordination`. */
+/** Settings of `orchestrator.coordination`. `maxRestarts`: attempts after the first one. */
 export type Coordination = {
   maxRestarts: number;
   planningMode: boolean;
@@ -53,7 +53,7 @@ export type Coordination = {
 };
 
 export function readCoordination(orchestrator: Section): Coordination {
-  const section = below(orchestrator, "coordination");
+  const section = subsection(orchestrator, "coordination");
   checkKeys(section, COORDINATION_KEYS);
   const planningMode = readSetting(section, COORDINATION.planning);
   const instruction = readSetting(section, COORDINATION.instruction);
@@ -61,7 +61,7 @@ export function readCoordination(orchestrator: Section): Coordination {
     maxRestarts: readSetting(section, COORDINATION.restarts),
     planningMode,
     planningInstruction: planningMode ? instruction : null,
-    personas: readPersonas(below(section, "persona_generator")),
+    personas: readPersonas(subsection(section, "persona_generator")),
   };
 }
 
@@ -83,15 +83,15 @@ type Timeouts = Pick<
   | "round_timeout_grace_ms"
 >;
 
-/** The time limits. */
+/** Reads the time limits of `timeout_settings`. */
 export function readTimeouts(section: Section): Timeouts {
   checkKeys(section, TIMEOUT_KEYS);
   return {
     orchestrator_timeout_ms: readSetting(section, TIMEOUTS.whole) * 1000,
-    initial_round_timeout_ms: inMs(readSetting(section, TIMEOUTS.firstRound)),
-    subsequent_round_timeout_ms: inMs(readSetting(section, TIMEOUTS.laterRounds)),
+    initial_round_timeout_ms: toMs(readSetting(section, TIMEOUTS.firstRound)),
+    subsequent_round_timeout_ms: toMs(readSetting(section, TIMEOUTS.laterRounds)),
     round_timeout_grace_ms: readSetting(section, TIMEOUTS.grace) * 1000,
   };
 }
 
-const inMs = (seconds: number | null): number | null => (seconds === null ? null : seconds * 1000);
+const toMs = (seconds: number | null): number | null => (seconds === null ? null : seconds * 1000);

@@ -17,14 +17,15 @@ import {
 import { MAX_NAME_CHARS } from "./config-limits";
 import { refuseStrayKeys } from "./stray-keys";
 
-/** Reads the parameters of a backend section, as its wire format defines them. */
+/** Reads the parameters of a backend section. Its wire format defines their names and types. */
 
 /** The parameters of a format, and its name for users. */
 type ParamsFormat = { params: FormatParams; name: string };
 
 /** Keys that no config may set, in any format. */
-const NEVER = ["__proto__", "constructor", "prototype"];
+const FORBIDDEN_KEYS = ["__proto__", "constructor", "prototype"];
 
+/** Converts the type of a parameter to a type of config values. */
 export function toKind(kind: ParamKind): Kind<unknown> {
   switch (kind.type) {
     case "number":
@@ -48,13 +49,16 @@ export function toKind(kind: ParamKind): Kind<unknown> {
   }
 }
 
-/** The parameters in a backend section. Refuses those of other formats and names the equivalent. */
+/**
+ * Reads the parameters of a backend section. Refuses parameters of other formats and names the
+ * equivalent parameter. `allKeys`: the parameters of all formats.
+ */
 export function readParams(
   backend: Section,
   format: ParamsFormat,
-  others: readonly string[],
+  allKeys: readonly string[],
 ): Record<string, unknown> {
-  refuseForeign(backend, format, others);
+  refuseForeign(backend, format, allKeys);
   const entries: [string, unknown][] = [];
   for (const [key, kind] of Object.entries(format.params.kinds)) {
     const value = read(backend, key, toKind(kind), null);
@@ -65,13 +69,13 @@ export function readParams(
   return Object.fromEntries(entries);
 }
 
-/** The provider would refuse them anyway. */
+/** Refuses parameters that only other formats have. The provider would refuse them anyway. */
 function refuseForeign(
   { path, values, findings }: Section,
   { params, name }: ParamsFormat,
-  others: readonly string[],
+  allKeys: readonly string[],
 ): void {
-  for (const key of others) {
+  for (const key of allKeys) {
     if (!values.has(key) || Object.hasOwn(params.kinds, key) || params.outputCaps.includes(key))
       continue;
     const advice = Object.hasOwn(params.foreign, key) ? params.foreign[key] : undefined;
@@ -83,12 +87,17 @@ function refuseForeign(
   }
 }
 
-/** Some servers ignore case in names, so reserved names are compared without case. */
+/**
+ * Reads `extra_body`. Refuses fields that the service sets itself. Compares names without case,
+ * because some servers ignore case in field names.
+ */
 function readExtraBody(backend: Section, { reserved, outputCaps }: FormatParams): unknown {
   const extra = read(backend, "extra_body", mapping, null);
-  const ours = new Set([...reserved, ...outputCaps, ...NEVER].map((name) => name.toLowerCase()));
+  const reservedNames = new Set(
+    [...reserved, ...outputCaps, ...FORBIDDEN_KEYS].map((name) => name.toLowerCase()),
+  );
   for (const key of extra?.keys() ?? []) {
-    if (!ours.has(String(key).toLowerCase())) continue;
+    if (!reservedNames.has(String(key).toLowerCase())) continue;
     const detail = `The service sets \`${String(key)}\` itself: remove it from \`extra_body\`.`;
     backend.findings.error(
       "not_allowed",
@@ -105,9 +114,9 @@ function readExtraBody(backend: Section, { reserved, outputCaps }: FormatParams)
 export function checkParams(
   backend: Section,
   { params: { check } }: ParamsFormat,
-  said: WrittenParams,
+  { params, model }: ModelParams,
 ): void {
-  for (const { key, detail } of check?.(said.params, said.model) ?? []) {
+  for (const { key, detail } of check?.(params, model) ?? []) {
     backend.findings.error(
       "not_allowed",
       [...backend.path, key],
@@ -117,7 +126,7 @@ export function checkParams(
   }
 }
 
-type WrittenParams = { params: Readonly<Record<string, unknown>>; model: string };
+type ModelParams = { params: Readonly<Record<string, unknown>>; model: string };
 
 /** The config's cap on output tokens per call; `null` if there is none. */
 export function readOutputCap(

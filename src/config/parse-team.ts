@@ -3,7 +3,7 @@ import { byteLength } from "../coordination";
 import { type AgentAndRules, readAgents } from "./agents";
 import type { ConfigContext } from "./context";
 import { checkKeys } from "./check-keys";
-import { asSection, below, type Section } from "./fields";
+import { asSection, subsection, type Section } from "./fields";
 import { TOP_KEYS, UI_KEYS } from "./known-keys";
 import { MAX_TEAM_BYTES } from "./config-limits";
 import {
@@ -24,18 +24,19 @@ export type { ConfigProblem, ProblemCode } from "./problems";
 
 export type TeamResult =
   | { ok: true; team: Team; warnings: ConfigProblem[] }
-  /** Errors and refusals; a refusal names its `need`. */
+  /** `errors` also contains refusals; `need` is the missing feature of a refusal. */
   | { ok: false; errors: ConfigProblem[]; warnings: ConfigProblem[] };
 
 /**
- * Parses a team from a MassGen config: YAML text, or the equivalent JSON object. Never throws for
- * invalid input. Reports all problems at once, with line and column for text. Pure.
+ * Parses a team from a MassGen config: YAML text, or the equivalent JSON object. Does not throw for
+ * invalid input. Reports all problems at once; problems in YAML text have a line and a column.
+ * Pure.
  */
 export function parseTeam(source: unknown, context: ConfigContext): TeamResult {
-  const read = readSource(source);
-  if (!read.ok) return { ok: false, errors: inReportForm(read.errors), warnings: [] };
-  const findings = new Findings(read.locate, context.served, context.attached);
-  const root = asRoot(read.root, findings);
+  const parsed = readSource(source);
+  if (!parsed.ok) return { ok: false, errors: inReportForm(parsed.errors), warnings: [] };
+  const findings = new Findings(parsed.locate, context.served, context.attached);
+  const root = asRoot(parsed.root, findings);
   const team = root && readTeam(root, context);
   if (team) checkSize(team, findings);
   const warnings = inReportForm(findings.warnings);
@@ -45,8 +46,8 @@ export function parseTeam(source: unknown, context: ConfigContext): TeamResult {
 }
 
 /**
- * The result of a check without a run. `errors` are mistakes; `refusals` are valid but unsupported
- * settings.
+ * The result of a check that starts no run. `errors` are mistakes; `refusals` are valid settings
+ * that the service does not support.
  */
 type TeamCheck = {
   runnable: boolean;
@@ -67,7 +68,9 @@ export function checkTeam(source: unknown, context: ConfigContext): TeamCheck {
   };
 }
 
-/** A short config can give a large team, because aliases repeat texts. */
+/**
+ * Reports a team that is too large. A short config can become a large team: aliases repeat texts.
+ */
 function checkSize(team: Team, findings: Findings): void {
   const size = byteLength(JSON.stringify(team));
   if (size <= MAX_TEAM_BYTES) return;
@@ -75,7 +78,7 @@ function checkSize(team: Team, findings: Findings): void {
   findings.error("too_large", [], detail);
 }
 
-/** An empty document is a config without agents, with that error. */
+/** The root section. An empty document becomes an empty section; then agents are missing. */
 function asRoot(value: unknown, findings: Findings): Section | null {
   if (value instanceof Map || value === null || value === undefined)
     return asSection(value, [], findings);
@@ -89,20 +92,22 @@ function asRoot(value: unknown, findings: Findings): Section | null {
 
 function readTeam(root: Section, context: ConfigContext): Team {
   checkKeys(root, TOP_KEYS);
-  const orchestrator = below(root, "orchestrator");
-  const { skipRounds, skipVoting, ...answers } = readOrchestrator(orchestrator);
+  const orchestrator = subsection(root, "orchestrator");
+  const { skipRounds, skipVoting, ...answerRules } = readOrchestrator(orchestrator);
   const coordination = readCoordination(orchestrator);
   const sensitivity = readSensitivity(orchestrator, ORCHESTRATOR.sensitivity.fallback);
-  const fullForOne = readUi(below(root, "ui"));
-  const skips = (agents: number) => skipRounds || (agents === 1 && (skipVoting || !fullForOne));
+  const singleAgentVotes = readUi(subsection(root, "ui"));
+  const skipsCoordination = (agentCount: number) =>
+    skipRounds || (agentCount === 1 && (skipVoting || !singleAgentVotes));
   const files = readTeamFiles(orchestrator, context);
-  const agents = readAgents(root, { sensitivity, vote: (count) => !skips(count), files }, context);
+  const hasVotes = (agentCount: number) => !skipsCoordination(agentCount);
+  const agents = readAgents(root, { sensitivity, hasVotes, files }, context);
   if (skipVoting && agents.length > 1 && !skipRounds) refuseNoVotes(orchestrator);
-  if (answers.reuse_winning_answer) refuseLostWork(orchestrator, coordination, agents);
+  if (answerRules.reuse_winning_answer) refuseLostWork(orchestrator, coordination, agents);
   return assemble(agents, coordination, {
-    ...answers,
-    ...readTimeouts(below(root, "timeout_settings")),
-    skip_coordination: skips(agents.length),
+    ...answerRules,
+    ...readTimeouts(subsection(root, "timeout_settings")),
+    skip_coordination: skipsCoordination(agents.length),
   });
 }
 
@@ -111,21 +116,24 @@ function refuseNoVotes({ path, findings }: Section): void {
   findings.refuse({ need: "no_votes", path: [...path, key], subject: `\`${key}\`` });
 }
 
-/** Refuses settings whose work only a presenter would perform. */
+/**
+ * Refuses to reuse the winning answer if only a presenter could execute the planned calls or write
+ * into contexts.
+ */
 function refuseLostWork(
   { path, values, findings }: Section,
   { planningMode }: Coordination,
   agents: readonly AgentAndRules[],
 ): void {
-  const writes = agents.some(({ agent }) =>
+  const canWriteContexts = agents.some(({ agent }) =>
     agent.workspace?.contexts.some(({ permission }) => permission === "write"),
   );
-  const undone = planningMode
+  const lostWork = planningMode
     ? "planned calls would never be made"
-    : writes
+    : canWriteContexts
       ? "no agent would write into the contexts"
       : null;
-  if (undone === null) return;
+  if (lostWork === null) return;
   const key =
     values.get(ORCHESTRATOR.skipPresentation.key) === true
       ? ORCHESTRATOR.skipPresentation.key
@@ -133,23 +141,28 @@ function refuseLostWork(
   findings.error(
     "not_allowed",
     [...path, key],
-    `Without a presentation ${undone}: remove \`${key}\`.`,
+    `Without a presentation ${lostWork}: remove \`${key}\`.`,
     "key",
   );
 }
 
-/** Whether a single agent runs the full protocol; only if set explicitly. */
+/** Whether a single agent answers, votes and presents. By default, it only presents. */
 function readUi(section: Section): boolean {
   checkKeys(section, UI_KEYS);
   return readSetting(section, UI.full);
 }
 
-type OwnRules = Omit<
+/** The rules that do not come from agents or from `orchestrator.coordination`. */
+type OrchestratorRules = Omit<
   TeamRules,
   "agents" | "max_orchestration_restarts" | "planning_mode" | "personas"
 >;
 
-function assemble(agents: AgentAndRules[], coordination: Coordination, rules: OwnRules): Team {
+function assemble(
+  agents: AgentAndRules[],
+  coordination: Coordination,
+  rules: OrchestratorRules,
+): Team {
   return {
     rules: {
       ...rules,

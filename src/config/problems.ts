@@ -3,8 +3,8 @@ import { MAX_PROBLEMS } from "./config-limits";
 import { type Feature, type NeedId, refusalOf, SERVED, type Features } from "./needs";
 
 /**
- * Codes of config problems. Stable: clients match on them. `not_served` is a refusal of a valid
- * setting.
+ * Codes of config problems. They never change, because clients match on them. `not_served` refuses
+ * a valid setting that the service does not support.
  */
 export type ProblemCode =
   | "syntax"
@@ -33,8 +33,9 @@ export type ProblemCode =
 export type Path = readonly (string | number)[];
 
 /**
- * A problem for the author of the config. Line and column count from 1; `null` if the config was
- * sent as JSON. `need` is the feature of a refusal; omitted otherwise.
+ * A problem for the author of the config. `pointer` is a JSON Pointer. Line and column count from
+ * 1; both are `null` if the config was sent as JSON. `need` is the missing feature of a refusal;
+ * other problems omit it.
  */
 export type ConfigProblem = {
   code: ProblemCode;
@@ -45,13 +46,13 @@ export type ConfigProblem = {
   need?: string;
 };
 
-/** Finds the position of a key or its value in the text. */
+/** Finds the position of a key or of its value in the YAML text; `null` for a JSON object. */
 export type Locate = (
   path: Path,
   target: "key" | "value",
 ) => { line: number; column: number } | null;
 
-/** RFC 6901. */
+/** Converts a path to a JSON Pointer (RFC 6901). */
 export function toPointer(path: Path): string {
   return path
     .map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`)
@@ -59,17 +60,17 @@ export function toPointer(path: Path): string {
 }
 
 /**
- * A valid but unsupported setting. Settings with the same `need` form one refusal, at their first
- * position. `subject` is the setting (a key, a server, an address). `say` makes the text for all
- * subjects, if the table of needs has none.
+ * A valid but unsupported setting. All settings with the same `need` are reported as one problem,
+ * at the first of their positions. `subject` names the setting (a key, a server, an address). `say`
+ * returns the text for all subjects; it is required if `NEEDS` has no text for the need.
  */
 export type Refusal = { path: Path; target?: "key" | "value"; subject: string } & (
   | { need: NeedId }
   | { need: string; code?: ProblemCode; say: (subjects: readonly string[]) => string }
 );
 
-/** Needs that are included in another refusal, if that exists. */
-const WITHIN: Readonly<Record<string, NeedId>> = { container_settings: "shell_docker" };
+/** Needs that are not reported if the other need is reported. */
+const INCLUDED_IN: Readonly<Record<string, NeedId>> = { container_settings: "shell_docker" };
 
 /** Collects problems while a config is read, so that one response reports all. */
 export class Findings {
@@ -105,7 +106,7 @@ export class Findings {
       this.warnings.push(this.#problem(code, path, detail, target));
   }
 
-  /** The same, once per config, even if it applies to several agents. */
+  /** Reports a warning once per config, even if it applies to several agents. */
   warnOnce(code: ProblemCode, path: Path, detail: string, target: "key" | "value" = "value"): void {
     if (!this.warnings.some((known) => known.code === code && known.detail === detail))
       this.warn(code, path, detail, target);
@@ -122,15 +123,17 @@ export class Findings {
       )
     )
       return;
-    const known = this.#refusals.get(refusal.need);
-    if (known) known.push(refusal);
+    const sameNeed = this.#refusals.get(refusal.need);
+    if (sameNeed) sameNeed.push(refusal);
     else if (this.#refusals.size < MAX_PROBLEMS) this.#refusals.set(refusal.need, [refusal]);
   }
 
-  /** One per need. */
+  /** One problem for each need. */
   get refusals(): ConfigProblem[] {
-    const needed = [...this.#refusals].filter(([need]) => !this.#refusals.has(WITHIN[need] ?? ""));
-    return needed.flatMap(([, all]) => this.#refusal(this.#asWritten(all)) ?? []);
+    const needed = [...this.#refusals].filter(
+      ([need]) => !this.#refusals.has(INCLUDED_IN[need] ?? ""),
+    );
+    return needed.flatMap(([, all]) => this.#refusal(this.#inTextOrder(all)) ?? []);
   }
 
   #refusal(all: readonly Refusal[]): ConfigProblem | undefined {
@@ -146,15 +149,15 @@ export class Findings {
   }
 
   /**
-   * Sections are not read in written order. Finding a position takes a pass over the text, so only
-   * the first are sorted.
+   * Sorts refusals by position in the text; sections are read in another order. Finding a position
+   * is slow, so only the first `MAX_PROBLEMS` refusals are sorted.
    */
-  #asWritten(all: readonly Refusal[]): Refusal[] {
-    const placed = all.slice(0, MAX_PROBLEMS).map((refusal) => {
+  #inTextOrder(all: readonly Refusal[]): Refusal[] {
+    const positions = all.slice(0, MAX_PROBLEMS).map((refusal) => {
       const place = this.locate(refusal.path, refusal.target ?? "key");
       return { refusal, line: place?.line ?? 0, column: place?.column ?? 0 };
     });
-    const sorted = placed.sort((a, b) => a.line - b.line || a.column - b.column);
+    const sorted = positions.sort((a, b) => a.line - b.line || a.column - b.column);
     return [...sorted.map(({ refusal }) => refusal), ...all.slice(MAX_PROBLEMS)];
   }
 
@@ -171,8 +174,8 @@ export class Findings {
 }
 
 /**
- * Problems in the order of the text; those without a position keep their order. Removes everything
- * that looks like a key, because messages quote the config.
+ * Prepares problems for a response. Sorts them by position in the text. Removes everything that
+ * looks like a key, because messages quote the config.
  */
 export function inReportForm(problems: readonly ConfigProblem[]): ConfigProblem[] {
   const clean = problems.map((problem) => ({
@@ -183,10 +186,11 @@ export function inReportForm(problems: readonly ConfigProblem[]): ConfigProblem[
   return clean.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
 }
 
-const MAX_SHOWN = 60;
+/** Maximum length of a quote, in UTF-16 units. */
+const MAX_QUOTE = 60;
 
-/** A quote of the client's text, short and on one line. */
-export function cut(written: string): string {
-  const line = written.replaceAll(/\p{Cc}+/gu, " ").trim();
-  return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN).toWellFormed()}…` : line;
+/** Shortens a text of the client to a quote on one line. */
+export function shortQuote(text: string): string {
+  const line = text.replaceAll(/\p{Cc}+/gu, " ").trim();
+  return line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE).toWellFormed()}…` : line;
 }

@@ -1,32 +1,35 @@
 import { type Kind, read, type Section } from "./fields";
 
-/**
- * The supported keys with their type, default and meaning. The JSON Schema is made from the same
- * rows.
- */
-
+/** A supported key. The check of a config and the JSON Schema use the same settings. */
 export type Setting<T, F = T> = {
   key: string;
   kind: Kind<T>;
+  /** The value if the key is missing. */
   fallback: F;
-  about: string;
-  /** The effective default if it applies outside of the config; then `fallback` is `null`. */
-  usual?: T;
+  /** For the JSON Schema and the reference. */
+  description: string;
+  /**
+   * The default value that other code applies; then `fallback` is `null`. Only shown in the JSON
+   * Schema.
+   */
+  effectiveDefault?: T;
 };
 
 export const setting = <T, const F>(
   key: string,
   kind: Kind<T>,
   fallback: F,
-  about: string,
+  description: string,
 ): Setting<T, F> => ({
   key,
   kind,
   fallback,
-  about,
+  description,
 });
 
-/** The value of a setting. Its default if it is missing, empty, or invalid (which is reported). */
+/**
+ * Reads a setting. A missing or empty one has its default, also an invalid one, which is reported.
+ */
 export const readSetting = <T, F>(
   section: Section,
   { key, kind, fallback }: Setting<T, F>,

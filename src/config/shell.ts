@@ -2,16 +2,17 @@ import { type CommandPatterns, patternProblem } from "../tools/shell";
 import type { ConfigContext } from "./context";
 import type { Section } from "./fields";
 import type { NeedId } from "./needs";
-import { cut } from "./problems";
+import { shortQuote } from "./problems";
 import { BACKEND } from "./backend-settings";
 import { readSetting, type Setting } from "./setting";
 
 /**
- * Settings for commands in a backend section: whether the agent has a shell, which commands it may
- * run, and requirements for containers.
+ * Whether an agent may run commands, and the patterns of allowed and blocked commands; `null`
+ * without patterns.
  */
 export type Shell = { shell: boolean; commands: CommandPatterns | null };
 
+/** Reads the settings for commands of a backend section. Checks its requirements for containers. */
 export function readShell(backend: Section, context: ConfigContext): Shell {
   const shell = readSetting(backend, BACKEND.shell);
   const commands = {
@@ -20,15 +21,20 @@ export function readShell(backend: Section, context: ConfigContext): Shell {
   };
   const inDocker = readSetting(backend, BACKEND.commandMode) === "docker";
   if (!shell) {
-    warnOfIdle(
+    warnOfUseless(
       backend,
-      [BACKEND.allowedCommands, BACKEND.blockedCommands, BACKEND.commandMode, ...CONTAINER],
+      [
+        BACKEND.allowedCommands,
+        BACKEND.blockedCommands,
+        BACKEND.commandMode,
+        ...CONTAINER_SETTINGS,
+      ],
       BACKEND.shell.key,
     );
     return { shell: false, commands: null };
   }
   refuse(backend, "shell", BACKEND.shell.key);
-  if (!inDocker) warnOfIdle(backend, CONTAINER, `${BACKEND.commandMode.key}: docker`);
+  if (!inDocker) warnOfUseless(backend, CONTAINER_SETTINGS, `${BACKEND.commandMode.key}: docker`);
   else if ((context.commands ?? "service") === "service")
     refuse(backend, "shell_docker", BACKEND.commandMode.key);
   else checkContainer(backend, context);
@@ -38,7 +44,11 @@ export function readShell(backend: Section, context: ConfigContext): Shell {
   };
 }
 
-const CONTAINER = [BACKEND.containerNetwork, BACKEND.containerMemory, BACKEND.containerCpus];
+const CONTAINER_SETTINGS = [
+  BACKEND.containerNetwork,
+  BACKEND.containerMemory,
+  BACKEND.containerCpus,
+];
 
 function refuse({ path, findings }: Section, need: NeedId, key: string): void {
   findings.refuse({ need, path: [...path, key], subject: `\`${key}\`` });
@@ -46,36 +56,38 @@ function refuse({ path, findings }: Section, need: NeedId, key: string): void {
 
 function readPatterns(backend: Section, setting: Setting<string[], null>): string[] {
   const patterns = readSetting(backend, setting) ?? [];
-  const found = patternProblem(patterns);
-  if (found === null) return patterns;
-  const { index, problem } = found;
-  const at = [...backend.path, setting.key, index];
+  const invalid = patternProblem(patterns);
+  if (invalid === null) return patterns;
+  const { index, problem } = invalid;
+  const path = [...backend.path, setting.key, index];
   backend.findings.error(
     "out_of_range",
-    at,
-    `The pattern \`${cut(patterns[index] ?? "")}\` ${problem}.`,
+    path,
+    `The pattern \`${shortQuote(patterns[index] ?? "")}\` ${problem}.`,
   );
   return [];
 }
 
-function warnOfIdle(
+/** Warns about settings that have no effect without the setting `required`. */
+function warnOfUseless(
   { path, values, findings }: Section,
   settings: readonly { key: string }[],
-  without: string,
+  required: string,
 ): void {
   for (const { key } of settings) {
     if ((values.get(key) ?? null) === null) continue;
     findings.warn(
       "no_effect",
       [...path, key],
-      `\`${key}\` is ignored: it has no effect without \`${without}\`.`,
+      `\`${key}\` is ignored: it has no effect without \`${required}\`.`,
       "key",
     );
   }
 }
 
 /**
- * The operator declares the isolation of containers. A config that requires another one is refused.
+ * Refuses requirements for containers that the operator's containers do not meet. The operator
+ * declares their network, memory and CPUs.
  */
 function checkContainer(backend: Section, { commands, containers }: ConfigContext): void {
   const network = readSetting(backend, BACKEND.containerNetwork);
@@ -91,9 +103,9 @@ function checkContainer(backend: Section, { commands, containers }: ConfigContex
     refuse(backend, "container_isolation", BACKEND.containerCpus.key);
 }
 
-const IN_BYTES: Readonly<Record<string, number>> = { b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
+const UNIT_BYTES: Readonly<Record<string, number>> = { b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
 
-function megabytes(written: string): number {
-  const unit = /[bkmg]$/i.exec(written)?.[0].toLowerCase() ?? "b";
-  return (Number.parseFloat(written) * (IN_BYTES[unit] ?? 1)) / 1024 ** 2;
+function megabytes(memory: string): number {
+  const unit = /[bkmg]$/i.exec(memory)?.[0].toLowerCase() ?? "b";
+  return (Number.parseFloat(memory) * (UNIT_BYTES[unit] ?? 1)) / 1024 ** 2;
 }

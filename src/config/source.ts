@@ -13,14 +13,17 @@ import type { ConfigProblem, Locate, ProblemCode } from "./problems";
 import { forbiddenCharacter, syntaxProblems } from "./syntax";
 
 /**
- * Converts YAML text or a JSON object to one form: scalars, arrays, and `Map`s, which have no
- * prototype to pollute. Limits are checked first, so that the parser receives nothing large or
- * deep.
+ * `root` consists of scalars, arrays and `Map`s. Objects become `Map`s, because the keys of a
+ * config must not change a prototype.
  */
 type SourceResult =
   | { ok: true; root: unknown; locate: Locate }
   | { ok: false; errors: ConfigProblem[] };
 
+/**
+ * Reads a config from YAML text or a JSON object. Checks the size and the nesting of a text before
+ * it is parsed.
+ */
 export function readSource(source: unknown): SourceResult {
   return typeof source === "string" ? readYaml(source) : readObject(source);
 }
@@ -29,7 +32,7 @@ const YAML_OPTIONS = {
   schema: "core",
   merge: false,
   strict: true,
-  // The package compares every key with every other; `syntaxProblems` checks in one pass.
+  // The package compares every key with every other key. `syntaxProblems` needs only one pass.
   uniqueKeys: false,
   // Makes `!!binary` and `!!omap` unknown tags, like `!!js/function`.
   resolveKnownTags: false,
@@ -37,37 +40,37 @@ const YAML_OPTIONS = {
   logLevel: "error",
 } as const;
 
-function readYaml(written: string): SourceResult {
-  if (written.length > MAX_CONFIG_CHARS)
-    return refused(
+function readYaml(source: string): SourceResult {
+  if (source.length > MAX_CONFIG_CHARS)
+    return failed(
       "too_large",
-      `The config has ${written.length} characters; the limit is ${MAX_CONFIG_CHARS}.`,
+      `The config has ${source.length} characters; the limit is ${MAX_CONFIG_CHARS}.`,
     );
-  // In YAML, a lone CR ends a line, as in old editors; the parser supports only the other two.
-  const text = written.replaceAll(/\r(?!\n)/g, "\n");
-  const excess = excessOf(text);
-  if (excess) return refused(excess.code, excess.detail, { line: excess.line, column: 1 });
+  // In YAML, a CR without LF also ends a line. The parser supports only LF and CR LF.
+  const text = source.replaceAll(/\r(?!\n)/g, "\n");
+  const excess = findExcess(text);
+  if (excess) return failed(excess.code, excess.detail, { line: excess.line, column: 1 });
 
   const forbidden = forbiddenCharacter(text);
-  if (forbidden) return refused("syntax", forbidden.detail, placeOf(text, forbidden.offset));
+  if (forbidden) return failed("syntax", forbidden.detail, placeOf(text, forbidden.offset));
 
   const lines = new LineCounter();
   const { doc, problems } = parseBounded(text, {
     lines,
-    mostProblems: MAX_PROBLEMS,
+    maxProblems: MAX_PROBLEMS,
     options: YAML_OPTIONS,
   });
-  const complaints = syntaxProblems(doc, { problems, text }).map(({ offset, detail }) =>
+  const errors = syntaxProblems(doc, { problems, text }).map(({ offset, detail }) =>
     problem("syntax", detail, placeIn(lines, offset)),
   );
-  if (complaints.length > 0 || !doc)
-    return { ok: false, errors: oneForALine(complaints).slice(0, MAX_PROBLEMS) };
+  if (errors.length > 0 || !doc)
+    return { ok: false, errors: firstOfEachLine(errors).slice(0, MAX_PROBLEMS) };
   try {
     const root: unknown = doc.toJS({ mapAsMap: true, maxAliasCount: MAX_ALIASES });
-    return bounded(root, locateIn(doc, lines));
+    return toResult(root, locateIn(doc, lines));
   } catch (error) {
     if (!(error instanceof ReferenceError)) throw error;
-    return refused(
+    return failed(
       "syntax",
       `The config has more than ${MAX_ALIASES} aliases.`,
       lastAlias(doc, lines),
@@ -76,18 +79,18 @@ function readYaml(written: string): SourceResult {
 }
 
 function readObject(source: unknown): SourceResult {
-  return bounded(source, () => null);
+  return toResult(source, () => null);
 }
 
-function bounded(value: unknown, locate: Locate): SourceResult {
+function toResult(value: unknown, locate: Locate): SourceResult {
   const root = toMaps(value, 0);
-  if (root === TOO_DEEP) return refused("too_deep", `Nested deeper than ${MAX_DEPTH} levels.`);
+  if (root === TOO_DEEP) return failed("too_deep", `Nested deeper than ${MAX_DEPTH} levels.`);
   return { ok: true, root, locate };
 }
 
 const TOO_DEEP = Symbol("too deep");
 
-/** The same data with objects as Maps. Stops at the depth limit, which also ends cycles. */
+/** The same data with Maps in place of objects. Stops at the depth limit, also for cyclic data. */
 function toMaps(value: unknown, depth: number): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (depth >= MAX_DEPTH) return TOO_DEEP;
@@ -104,17 +107,18 @@ function toMaps(value: unknown, depth: number): unknown {
 type Excess = { code: ProblemCode; detail: string; line: number };
 
 /**
- * The first line on which nesting or the number of tokens exceeds the limits, by tokens alone: the
- * parser is recursive and takes some microseconds per token.
+ * The first line on which the nesting or the number of tokens exceeds a limit; `null` if there is
+ * none. Splits the text into tokens, but does not parse it: the parser is recursive, and takes some
+ * microseconds per token.
  */
-function excessOf(text: string): Excess | null {
-  let [line, flow, indent, tokens] = [1, 0, 0, 0];
+function findExcess(text: string): Excess | null {
+  let [line, brackets, indent, tokens] = [1, 0, 0, 0];
   for (const token of new Lexer().lex(text)) {
-    if (token === "[" || token === "{") flow += 1;
-    else if (token === "]" || token === "}") flow -= 1;
+    if (token === "[" || token === "{") brackets += 1;
+    else if (token === "]" || token === "}") brackets -= 1;
     else if (token === "-" || token === "?") indent += 2;
     else if (indent === 0 && /^ +$/.test(token)) indent = token.length;
-    if (flow > MAX_DEPTH || indent > MAX_INDENT)
+    if (brackets > MAX_DEPTH || indent > MAX_INDENT)
       return { code: "too_deep", detail: `Nested deeper than ${MAX_DEPTH} levels.`, line };
     if (++tokens > MAX_YAML_TOKENS)
       return {
@@ -122,16 +126,16 @@ function excessOf(text: string): Excess | null {
         detail: `The config has more than ${MAX_YAML_TOKENS} YAML tokens.`,
         line,
       };
-    const breaks = token.split("\n").length - 1;
-    line += breaks;
-    if (breaks > 0) indent = 0;
+    const lineEnds = token.split("\n").length - 1;
+    line += lineEnds;
+    if (lineEnds > 0) indent = 0;
   }
   return null;
 }
 
 type Place = { line: number; column: number };
 
-function refused(code: ProblemCode, detail: string, place?: Place): SourceResult {
+function failed(code: ProblemCode, detail: string, place?: Place): SourceResult {
   return { ok: false, errors: [problem(code, detail, place)] };
 }
 
@@ -144,14 +148,14 @@ const placeIn = (lines: LineCounter, offset: number): Place => {
   return { line, column: col };
 };
 
-/** Position of an offset, before parsing. */
+/** The position of an offset in a text that is not parsed yet. */
 function placeOf(text: string, offset: number): Place {
   const before = text.slice(0, offset).split("\n");
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
-/** Further problems on a line usually have the same cause. */
-function oneForALine(problems: readonly ConfigProblem[]): ConfigProblem[] {
+/** The first problem of each line. Further problems of a line usually have the same cause. */
+function firstOfEachLine(problems: readonly ConfigProblem[]): ConfigProblem[] {
   const first = new Map<number | null, ConfigProblem>();
   for (const problem of problems) if (!first.has(problem.line)) first.set(problem.line, problem);
   return [...first.values()];

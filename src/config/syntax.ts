@@ -8,9 +8,11 @@ import {
   visit,
   type YAMLError,
 } from "yaml";
-import { cut } from "./problems";
+import { shortQuote } from "./problems";
 
-/** Problems of YAML syntax, and of YAML that configs must not use, with the correction. */
+/**
+ * Finds errors of YAML syntax, and YAML constructs that configs must not use. Suggests corrections.
+ */
 
 type SyntaxProblem = { offset: number; detail: string };
 
@@ -19,32 +21,33 @@ const FORBIDDEN = /(?![\t\n\r\u0085])[\p{Cc}\p{Cs}]/u;
 
 /** The first forbidden character; `null` if there is none. */
 export function forbiddenCharacter(text: string): SyntaxProblem | null {
-  const found = FORBIDDEN.exec(text);
-  if (!found) return null;
-  const code = found[0].charCodeAt(0);
-  const way = code === 0 ? ". If the file is UTF-16, save it as UTF-8." : ": remove it.";
+  const match = FORBIDDEN.exec(text);
+  if (!match) return null;
+  const code = match[0].charCodeAt(0);
+  const advice = code === 0 ? ". If the file is UTF-16, save it as UTF-8." : ": remove it.";
   const name = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
-  return { offset: found.index, detail: `${name} is not allowed in a config${way}` };
+  return { offset: match.index, detail: `${name} is not allowed in a config${advice}` };
 }
 
-/** The parser's problems. Only if there are none: constructs that a config must not use. */
+/** The parser's problems. If there are none, the constructs that a config must not use. */
 export function syntaxProblems(
   doc: Document.Parsed | null,
   { problems, text }: { problems: readonly YAMLError[]; text: string },
 ): SyntaxProblem[] {
-  // Warnings are unknown tags (`!!binary`, `!!js/function`).
-  const found = problems.map((error) => ({
+  // `problems` includes the parser's warnings: unknown tags such as `!!binary`.
+  const described = problems.map((error) => ({
     offset: error.pos[0],
     detail: detailOf(error, text.slice(error.pos[0])),
   }));
-  return found.length > 0 || !doc ? found : unwantedIn(doc);
+  return described.length > 0 || !doc ? described : unwantedIn(doc);
 }
 
-const NO_PAIR = "Expected a key, a colon, a space and a value. Is the colon or the space missing?";
+const NO_KEY_VALUE_PAIR =
+  "Expected a key, a colon, a space and a value. Is the colon or the space missing?";
 const TWO_KEYS =
   "Put text that contains a colon and a space in quotes. If it is a key, put it on its own line, with the indentation of its neighbours.";
 
-/** `rest` is the text from the error on. */
+/** The error in our words, with a correction. `rest` is the text after the error's position. */
 function detailOf({ code, message }: YAMLError, rest: string): string {
   if (rest.startsWith("```")) return "This is a Markdown fence, not YAML: remove the line.";
   switch (code) {
@@ -53,9 +56,9 @@ function detailOf({ code, message }: YAMLError, rest: string): string {
     case "MULTIPLE_DOCS":
       return "A second document begins here. A config is one document: put each into its own file.";
     case "TAG_RESOLVE_FAILED":
-      return `\`${cut(/^\S*/.exec(rest)?.[0] ?? "")}\` is a YAML tag, and configs do not support tags: write the value without it.`;
+      return `\`${shortQuote(/^\S*/.exec(rest)?.[0] ?? "")}\` is a YAML tag, and configs do not support tags: write the value without it.`;
     case "MULTILINE_IMPLICIT_KEY":
-      return NO_PAIR;
+      return NO_KEY_VALUE_PAIR;
     case "BLOCK_AS_IMPLICIT_KEY":
       return TWO_KEYS;
     case "BAD_SCALAR_START":
@@ -67,23 +70,23 @@ function detailOf({ code, message }: YAMLError, rest: string): string {
     case "UNEXPECTED_TOKEN":
       return `${message}: a text with any of { } [ ] , in it must be in quotes.`;
     case "BAD_DQ_ESCAPE":
-      return `${cut(message)}: use single quotes, in which a backslash is a plain character.`;
+      return `${shortQuote(message)}: use single quotes, in which a backslash is a plain character.`;
     case "MISSING_CHAR":
-      return missing(message);
+      return missingCharacter(message);
     default:
       return `${message}.`;
   }
 }
 
-function missing(message: string): string {
+function missingCharacter(message: string): string {
   const quote = /^Missing closing (.)quote$/.exec(message)?.[1];
   if (quote !== undefined) return `The quoted text that ends here has no closing ${quote}.`;
-  return message.startsWith("Implicit map keys") ? NO_PAIR : `${message}.`;
+  return message.startsWith("Implicit map keys") ? NO_KEY_VALUE_PAIR : `${message}.`;
 }
 
-const MERGE =
+const NO_MERGE_KEYS =
   "Merge keys (`<<`) are not supported: repeat the shared keys, or share a whole mapping, as in `backend: *name`.";
-const HALF =
+const LONE_SURROGATE =
   "Half of a surrogate pair is not a character: write both halves, or the character itself.";
 
 function unwantedIn(doc: Document.Parsed): SyntaxProblem[] {
@@ -92,41 +95,44 @@ function unwantedIn(doc: Document.Parsed): SyntaxProblem[] {
   visit(doc, {
     Node: (position, node) => {
       if ("anchor" in node && node.anchor) anchors.add(node.anchor);
-      if (isMap(node)) problems.push(...keysTwice(node.items.map(({ key }) => key)));
+      if (isMap(node)) problems.push(...repeatedKeys(node.items.map(({ key }) => key)));
       const detail = isAlias(node)
-        ? unanchored(node.source, anchors)
+        ? missingAnchor(node.source, anchors)
         : isScalar(node)
-          ? unwanted(node, position === "key")
+          ? unwantedScalar(node, position === "key")
           : null;
-      if (detail !== null) problems.push(at(node, detail));
+      if (detail !== null) problems.push(problemAt(node, detail));
     },
   });
   return problems;
 }
 
-const at = (node: Node, detail: string): SyntaxProblem => ({
+const problemAt = (node: Node, detail: string): SyntaxProblem => ({
   offset: node.range?.[0] ?? 0,
   detail,
 });
 
-function keysTwice(keys: readonly unknown[]): SyntaxProblem[] {
+function repeatedKeys(keys: readonly unknown[]): SyntaxProblem[] {
   const scalars = keys.filter((key) => isScalar(key));
   const seen = new Set<unknown>();
-  const twice = scalars.filter(({ value }) => seen.has(value) || !seen.add(value));
-  return twice.map((key) =>
-    at(key, `\`${cut(String(key.value))}\` is repeated in the same mapping: keep one of the two.`),
+  const repeated = scalars.filter(({ value }) => seen.has(value) || !seen.add(value));
+  return repeated.map((key) =>
+    problemAt(
+      key,
+      `\`${shortQuote(String(key.value))}\` is repeated in the same mapping: keep one of the two.`,
+    ),
   );
 }
 
-function unanchored(name: string, anchors: ReadonlySet<string>): string | null {
+function missingAnchor(name: string, anchors: ReadonlySet<string>): string | null {
   return anchors.has(name)
     ? null
-    : `No anchor \`&${cut(name)}\` is defined before the alias \`*${cut(name)}\`.`;
+    : `No anchor \`&${shortQuote(name)}\` is defined before the alias \`*${shortQuote(name)}\`.`;
 }
 
-function unwanted({ value, type }: Scalar, isKey: boolean): string | null {
+function unwantedScalar({ value, type }: Scalar, isKey: boolean): string | null {
   if (typeof value !== "string") return null;
-  // Merges can reference mappings that merge others, without a bound on the result.
-  if (isKey && value === "<<" && type === "PLAIN") return MERGE;
-  return value.isWellFormed() ? null : HALF;
+  // A merged mapping can itself merge others, so the result could have any size.
+  if (isKey && value === "<<" && type === "PLAIN") return NO_MERGE_KEYS;
+  return value.isWellFormed() ? null : LONE_SURROGATE;
 }

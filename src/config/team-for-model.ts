@@ -1,36 +1,37 @@
 import { typeOfModel } from "../providers/models";
 import { SERVED_TYPES } from "../providers/registry";
 
-/** Model names that select a team without a config. */
+/** Selects a team by a model name, for requests without a config. */
 
 /**
- * `config` is input for `parseTeam`; `team` names an included team; `unknown` explains what to
- * write.
+ * `config`: a team of one agent, as input for `parseTeam`. `team`: the name of an included team.
+ * `unknown`: no team is found; `detail` explains which name to write.
  */
 type ModelTeam =
   | { found: "config"; config: { agent: { id: string; backend: { type: string; model: string } } } }
   | { found: "team"; name: string }
   | { found: "unknown"; detail: string };
 
-const OURS = "massgen/";
-const MODEL = "model:";
+const TEAM_PREFIX = "massgen/";
+const MODEL_PREFIX = "model:";
 
 /**
- * The team for a model name. `massgen/<team>` is the team of that name; `massgen/model:<id>` and a
- * bare model id are a team of one agent. `backendType` selects the backend; otherwise the model's
- * name must identify it. Pure; does not check keys.
+ * Returns the team for a model name. `massgen/<team>` selects an included team.
+ * `massgen/model:<id>` and a bare model id select a team of one agent. `backendType`: the type of
+ * that agent's backend; if omitted, the model's name must identify the type. Pure; does not check
+ * keys.
  */
 export function teamForModel(name: string, backendType?: string): ModelTeam {
-  const written = name.trim();
-  if (!written.startsWith(OURS)) return ofModel(written, backendType);
-  const rest = written.slice(OURS.length);
-  if (rest.startsWith(MODEL)) return ofModel(rest.slice(MODEL.length), backendType);
+  const trimmed = name.trim();
+  if (!trimmed.startsWith(TEAM_PREFIX)) return teamOfOne(trimmed, backendType);
+  const rest = trimmed.slice(TEAM_PREFIX.length);
+  if (rest.startsWith(MODEL_PREFIX)) return teamOfOne(rest.slice(MODEL_PREFIX.length), backendType);
   return rest === ""
     ? unknown("Write the name of a team after `massgen/`, such as `massgen/demo`.")
     : { found: "team", name: rest };
 }
 
-function ofModel(model: string, backendType: string | undefined): ModelTeam {
+function teamOfOne(model: string, backendType: string | undefined): ModelTeam {
   if (model === "") return unknown("The name of the model is missing.");
   const type = backendType ?? typeOfModel(model);
   if (type === null) {

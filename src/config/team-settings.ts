@@ -4,26 +4,26 @@ import { setting } from "./setting";
 
 export const SENSITIVITIES = oneOf(["lenient", "balanced", "strict"]);
 
-/** MassGen's other sensitivities: checklists of criteria for an answer. */
+/** MassGen's other voting sensitivities: they use checklists of criteria for an answer. */
 const CHECKLISTS = /^(checklist|roi|sequential|adversarial|consistency|diversity|reflective)(_|$)/;
 
-/** The voting sensitivity. An unsupported one is refused by name. */
+/** Reads the voting sensitivity. Refuses an unsupported sensitivity of MassGen. */
 export function readSensitivity<F>(section: Section, fallback: F): Sensitivity | F {
   const { key } = ORCHESTRATOR.sensitivity;
-  const written = section.values.get(key);
-  if (typeof written !== "string" || !CHECKLISTS.test(written))
+  const value = section.values.get(key);
+  if (typeof value !== "string" || !CHECKLISTS.test(value))
     return read(section, key, SENSITIVITIES, fallback);
   const place = {
     path: [...section.path, key],
     target: "value",
-    subject: `\`${key}: ${written}\``,
+    subject: `\`${key}: ${value}\``,
   } as const;
   section.findings.refuse({ need: "checklists", ...place });
   return fallback;
 }
 type Sensitivity = "lenient" | "balanced" | "strict";
 
-/** More than any team needs; the coordination's own limits apply earlier. */
+/** The highest value of a count. No team needs more; other limits of the coordination are lower. */
 const MAX_COUNT = 1000;
 const COUNT = integer(1, MAX_COUNT);
 const SECONDS = integer(1, MAX_TIMEOUT_SECONDS);

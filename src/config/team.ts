@@ -7,8 +7,8 @@ import type { McpTools } from "../tools/mcp/server";
 import type { CommandPatterns } from "../tools/shell";
 
 /**
- * A validated team as plain data, the result of `parseTeam`. `rules` are part of the public log;
- * the rest is stored in the session's private table.
+ * A validated team as plain data, the result of `parseTeam`. `rules` become part of the public log.
+ * The other fields are stored in a private table of the session.
  */
 export type Team = {
   rules: TeamRules;
@@ -32,18 +32,20 @@ export type TeamAgent = {
   /** Names of tools in the registry; omitted if there are none. */
   registryTools?: string[];
   /**
-   * Limits in tokens: results above `maxTokens` are stored in a file, with a preview. Omitted:
-   * defaults.
+   * Limits for tool results, in tokens. A result above `maxTokens` is stored in a file; the
+   * conversation gets a preview. An omitted limit has its default.
    */
   toolResults?: { maxTokens?: number; previewTokens?: number };
 };
 
 export type WorkspaceSettings = {
+  /** Whether the agent has file tools. */
   fileTools: boolean;
+  /** Whether the agent may run commands. */
   shell: boolean;
   /** Patterns of allowed and blocked commands; omitted if all are allowed. */
   commands?: CommandPatterns;
-  /** Maximum number of tasks in its to-do list; omitted if it has none. */
+  /** Maximum number of tasks in the agent's to-do list; omitted if the agent has no list. */
   tasks?: number;
   /** Whether a file that the agent did not write must be read before it can be deleted. */
   readBeforeDelete: boolean;
@@ -51,17 +53,22 @@ export type WorkspaceSettings = {
   contexts: ContextGrant[];
 };
 
-/** `write`: the presenter may change it; before the presentation it is read-only. */
+/**
+ * A context that an agent sees. `write`: the agent may change the context if it presents; until
+ * then, the context is read-only.
+ */
 export type ContextGrant = {
+  /** Name of the upload. */
   name: string;
   permission: "read" | "write";
   /**
-   * Files, folders and .gitignore patterns that no agent may change, from the entry that grants it.
+   * Files, folders and .gitignore patterns that no agent may change, from the same config entry as
+   * the grant.
    */
   protectedPaths: string[];
   /**
-   * The team's protected paths of a context that the agent lists itself. Omitted: none, or all are
-   * in `protectedPaths`, as in older sessions.
+   * Protected paths from the team's entry for the same context, if the agent has its own entry.
+   * Omitted if there are none. Older sessions have all paths in `protectedPaths`.
    */
   teamProtectedPaths?: string[];
 };
@@ -72,34 +79,34 @@ export type Backend = {
   /** Wire format. */
   format: Format;
   /**
-   * Id of the row in `providers/hosts.ts`. For a local endpoint it cannot be derived from the
-   * address.
+   * Id of the host in `providers/hosts.ts`. It is stored because the address of a local endpoint
+   * does not identify the host.
    */
   host: string;
   model: string;
-  /** Without a trailing slash. */
+  /** Address of the endpoint, without a trailing slash. */
   baseUrl: string;
   /**
-   * `literal`: the caller's own key, sent to this agent's `baseUrl` only. `sealed`: the same as
-   * stored; never in a config. `stored`: the operator's key of this name, sent only to the origin
-   * that it is bound to. `none`: the endpoint needs no key.
+   * `literal`: the caller's own key, which is sent only to this agent's `baseUrl`. `sealed`: the
+   * caller's own key, encrypted for storage; never in a config. `stored`: the operator's key of
+   * this name, which is sent only to the origin to which the key is bound. `none`: no key is sent.
    */
   key:
     | { from: "literal" | "sealed"; value: string }
     | { from: "stored"; name: string }
     | { from: "none" };
   /**
-   * Whether the config caps the output of a call. If not, a cap is sent only to keep within a
-   * budget.
+   * Whether the config limits the output tokens of a call. If not, the service sends a limit only
+   * to keep a call within a budget.
    */
   capsOutput: boolean;
   /** Provider parameters by their config names; the format's adapter converts them. */
   params: Record<string, unknown>;
   /** Dated version of the endpoint's API; `null` for the current one. */
   apiVersion: string | null;
-  /** Hosted tools with the maximum uses per call. */
+  /** Hosted tools with their maximum number of uses per call. */
   hostedTools: HostedTool[];
-  /** Rate limits of the endpoint for all sessions of a tenant together; omitted if not limited. */
+  /** Rate limits that all sessions of a tenant share; omitted if there are none. */
   rates?: RateLimits;
 };
 

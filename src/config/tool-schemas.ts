@@ -16,7 +16,7 @@ import { MCP_NAME, MCP_SERVER } from "./mcp-servers";
 import { RATES } from "./rates";
 import { PERMISSION, PROTECTED_PATH } from "./workspace";
 
-/** The parts of the config's JSON Schema for tools, uploads and quotas. */
+/** The parts of the config's JSON Schema for tools, uploads and rate limits. */
 export const toolSchemas = (): Record<string, JsonSchema> => ({
   contexts: contexts(),
   "custom-tools": customTools(),
@@ -25,12 +25,13 @@ export const toolSchemas = (): Record<string, JsonSchema> => ({
 });
 
 const NAME: JsonSchema = { type: "string", pattern: TOOL_NAME.source };
-const TEXTS: JsonSchema = {
+const HEADER_VALUES: JsonSchema = {
   type: "object",
   patternProperties: { "^.+$": { type: "string", maxLength: MAX_KEY_CHARS } },
 };
 
-function closed(properties: Record<string, JsonSchema>, ...required: string[]): JsonSchema {
+/** An object that allows no other properties. */
+function closedObject(properties: Record<string, JsonSchema>, ...required: string[]): JsonSchema {
   return { type: "object", properties, required, additionalProperties: false };
 }
 
@@ -41,7 +42,7 @@ const contexts = (): JsonSchema => ({
   items: {
     anyOf: [
       { type: "string", pattern: CONTEXT_NAME.source },
-      closed(
+      closedObject(
         {
           path: {
             description: "Name of the upload.",
@@ -78,7 +79,7 @@ const customTools = (): JsonSchema => ({
 const customTool = (): JsonSchema => ({
   anyOf: [
     { enum: REGISTRY.map(({ spec }) => spec.name) },
-    closed(
+    closedObject(
       {
         name: {
           description: "The name of a tool of this deployment.",
@@ -87,7 +88,7 @@ const customTool = (): JsonSchema => ({
       },
       "name",
     ),
-    closed(
+    closedObject(
       {
         name: { description: "Name of the tool for the model.", ...NAME },
         description: {
@@ -110,7 +111,7 @@ const customTool = (): JsonSchema => ({
         },
         headers: {
           description: `At most ${MAX_HEADERS}. \`\${NAME}\` is a secret, yours or the operator's, that is bound to the address.`,
-          ...TEXTS,
+          ...HEADER_VALUES,
         },
         preset_args: {
           description: "Arguments that the model neither sees nor sets.",
@@ -134,7 +135,7 @@ const mcpServers = (): JsonSchema => ({
     "MCP servers over HTTP, as a list or by name. For local programs, run `npm run bridge -- team.yaml`.",
   anyOf: [
     { type: "array", maxItems: MAX_MCP_SERVERS, items: mcpServer("name") },
-    // One server, or several by name.
+    // A single server, or a mapping of names to servers.
     mcpServer("name"),
     {
       type: "object",
@@ -153,7 +154,7 @@ const secretBoundTo = (origin: string): JsonSchema => ({
 });
 
 const authorization = (): JsonSchema =>
-  closed(
+  closedObject(
     {
       type: { description: "The kind of OAuth grant.", ...MCP_AUTH.type.schema },
       issuer: {
@@ -178,7 +179,7 @@ const authorization = (): JsonSchema =>
   );
 
 const mcpServer = (...required: string[]): JsonSchema => ({
-  ...closed(
+  ...closedObject(
     {
       name: {
         description: "Part of the names of its tools: mcp__{name}__{tool}.",
@@ -195,7 +196,7 @@ const mcpServer = (...required: string[]): JsonSchema => ({
       },
       headers: {
         description: `At most ${MAX_HEADERS}. \`\${NAME}\` is a secret, yours or the operator's, that is bound to the address.`,
-        ...TEXTS,
+        ...HEADER_VALUES,
       },
       auth: {
         description: "OAuth credentials for the server. Omitted: no OAuth.",
@@ -239,9 +240,9 @@ const rateLimits = (): JsonSchema => ({
     "Rate limits of all sessions of a tenant together. Calls wait until the limits permit them.",
   type: ["object", "null"],
   properties: Object.fromEntries(
-    Object.entries(RATES).map(([key, { about, kind }]) => [
+    Object.entries(RATES).map(([key, { description, kind }]) => [
       key,
-      { description: about, ...kind.schema },
+      { description, ...kind.schema },
     ]),
   ),
   additionalProperties: false,

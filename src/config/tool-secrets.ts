@@ -5,31 +5,36 @@ import { describeBindings, maySend, maySendBelow } from "../tools/secret-binding
 import type { ConfigContext, ToolSecret } from "./context";
 import { mapping, read, type Section } from "./fields";
 import { MAX_HEADERS, MAX_KEY_CHARS } from "./config-limits";
-import { cut, type Path } from "./problems";
+import { shortQuote, type Path } from "./problems";
 import { isCredential, refuseStrayKeys } from "./stray-keys";
 
 /**
- * Headers of requests to tool servers, and the secrets in them: the tenant's and the operator's.
+ * Reads the headers of requests to tools and tool servers. Headers may contain secrets of the
+ * tenant and of the operator.
  */
 
-/** A secret of the operator. `tenant` is the only tenant that may use it; `null` for all. */
+/**
+ * A secret of the operator. `tenant`: the only tenant that may use it; `null` if all tenants may.
+ */
 type OperatorSecret = ToolSecret & { tenant: string | null };
 
+/** An entry of TOOL_SECRETS: `NAME[@tenant]=[METHOD+METHOD] address`. */
 const ENTRY =
   /^\s*([A-Za-z_]\w*)(?:@([a-z0-9_]{3,40}))?\s*=\s*(?:([A-Z]+(?:\+[A-Z]+)*)\s+)?(\S+)\s*$/;
 
 /**
- * Parses TOOL_SECRETS, entries separated by commas: `NAME=https://api.example.com`, or, restricted
- * to a tenant, methods and a path, `NAME@tenant=GET+POST https://api.example.com/v1`. A repeated
- * name gets several bindings. Invalid entries are ignored and grant nothing.
+ * Parses TOOL_SECRETS: entries, separated by commas, such as `NAME=https://api.example.com`. An
+ * entry may be restricted to a tenant, to methods and to a path: `NAME@tenant=GET+POST
+ * https://api.example.com/v1`. A name in several entries has several bindings. Invalid entries are
+ * ignored.
  */
 export function parseToolSecrets(variable: string | undefined): OperatorSecret[] {
-  const found = new Map<string, OperatorSecret>();
+  const secrets = new Map<string, OperatorSecret>();
   for (const entry of (variable ?? "").split(",")) {
-    const [, name, tenant = null, written, address] = ENTRY.exec(entry) ?? [];
-    const methods = written
+    const [, name, tenant = null, methodList, address] = ENTRY.exec(entry) ?? [];
+    const methods = methodList
       ?.split("+")
-      .map((method) => SECRET_METHODS.find((one) => one === method));
+      .map((method) => SECRET_METHODS.find((known) => known === method));
     if (name === undefined || address === undefined || !URL.canParse(address)) continue;
     if (methods?.includes(undefined)) continue;
     const { origin, pathname } = new URL(address);
@@ -39,21 +44,25 @@ export function parseToolSecrets(variable: string | undefined): OperatorSecret[]
       ...(methods && { methods: methods.filter((method) => method !== undefined) }),
     };
     const key = `${name}@${tenant}`;
-    found.set(key, { name, tenant, bindings: [...(found.get(key)?.bindings ?? []), binding] });
+    secrets.set(key, { name, tenant, bindings: [...(secrets.get(key)?.bindings ?? []), binding] });
   }
-  return [...found.values()];
+  return [...secrets.values()];
 }
 
-/** The operator's secrets for a tenant, each name once with all its bindings. */
+/** The operator's secrets that a tenant may use. Bindings of the same name are combined. */
 export function secretsFor(tenant: string, all: readonly OperatorSecret[]): ToolSecret[] {
-  const serving = all.filter((secret) => secret.tenant === null || secret.tenant === tenant);
-  return [...new Set(serving.map(({ name }) => name))].map((name) => ({
+  const available = all.filter((secret) => secret.tenant === null || secret.tenant === tenant);
+  return [...new Set(available.map(({ name }) => name))].map((name) => ({
     name,
-    bindings: serving.filter((secret) => secret.name === name).flatMap(({ bindings }) => bindings),
+    bindings: available
+      .filter((secret) => secret.name === name)
+      .flatMap(({ bindings }) => bindings),
   }));
 }
 
-/** A tenant's own secrets and the operator's. For a name in both, the tenant's is used. */
+/**
+ * The secrets of a tenant and of the operator. If both have a name, the tenant's secret is used.
+ */
 export const withOwnSecrets = (
   own: readonly ToolSecret[],
   operators: readonly ToolSecret[],
@@ -74,13 +83,13 @@ export function bindingProblem(
   if (problem !== null) return `This origin ${problem}.`;
   if (origin !== url.origin)
     return `An origin has no path and no query: write ${url.origin}, and write paths in \`paths\`.`;
-  const bad = paths.find((path) => new URL(path, origin).pathname !== path);
-  if (bad === undefined) return null;
-  return `Invalid path ${cut(bad)}: write it as a request sends it, percent-encoded and without query, fragment, \`.\` and \`..\`.`;
+  const invalidPath = paths.find((path) => new URL(path, origin).pathname !== path);
+  if (invalidPath === undefined) return null;
+  return `Invalid path ${shortQuote(invalidPath)}: write it as a request sends it, percent-encoded and without query, fragment, \`.\` and \`..\`.`;
 }
 
-/** Headers that the HTTP client sets, which configs must not. */
-const RESERVED = new Set([
+/** Headers that configs must not set, because the HTTP client or the service sets them. */
+const RESERVED_HEADERS = new Set([
   ...[
     "host",
     "connection",
@@ -97,28 +106,28 @@ const RESERVED = new Set([
 const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
 const VALUE = /^[\x20-\x7e]*$/;
 
-/** The requests that carry the headers. `isOpen`: `url` is only the prefix of their addresses. */
+/** The requests with the headers. `isOpen`: `url` is only a prefix of their addresses. */
 type HeaderUse = { url: string; method: string; isOpen: boolean };
 
 /**
- * The section's `headers` with names in lower case and `${NAME}` unchanged. Only secrets bound to
- * these requests are allowed. A literal credential is an error, because it would be stored in
- * clear.
+ * Reads `headers` of a section. Converts names to lower case and keeps `${NAME}` unchanged. A
+ * secret is allowed only if its bindings allow these requests. A credential in the config itself is
+ * an error, because it would be stored unencrypted.
  */
 export function readToolHeaders(
   section: Section,
   use: HeaderUse,
   context: ConfigContext,
 ): Record<string, string> {
-  const written = read(section, "headers", mapping, null) ?? new Map<unknown, unknown>();
+  const configured = read(section, "headers", mapping, null) ?? new Map<unknown, unknown>();
   const path = [...section.path, "headers"];
-  if (written.size > MAX_HEADERS)
+  if (configured.size > MAX_HEADERS)
     section.findings.error(
       "out_of_range",
       path,
-      `A tool has at most ${MAX_HEADERS} headers; this tool has ${written.size}.`,
+      `A tool has at most ${MAX_HEADERS} headers; this tool has ${configured.size}.`,
     );
-  const headers = [...written].slice(0, MAX_HEADERS).flatMap(([name, value]) => {
+  const headers = [...configured].slice(0, MAX_HEADERS).flatMap(([name, value]) => {
     const header = readHeader(section, {
       name: String(name),
       value,
@@ -137,27 +146,27 @@ function readHeader(
   { name, value, path }: { name: string; value: unknown; path: Path },
 ): Header | null {
   const lower = name.toLowerCase();
-  if (!NAME.test(name) || RESERVED.has(lower)) {
+  if (!NAME.test(name) || RESERVED_HEADERS.has(lower)) {
     const detail = NAME.test(name)
-      ? `The service sets \`${cut(name)}\` itself: remove it.`
-      : `\`${cut(name)}\` is not a valid header name.`;
+      ? `The service sets \`${shortQuote(name)}\` itself: remove it.`
+      : `\`${shortQuote(name)}\` is not a valid header name.`;
     findings.error("not_allowed", path, detail, "key");
     return null;
   }
   if (typeof value !== "string" || value.length > MAX_KEY_CHARS || !VALUE.test(value)) {
-    const detail = `${cut(name)} must be text of at most ${MAX_KEY_CHARS} printable ASCII characters; put numbers in quotes.`;
+    const detail = `${shortQuote(name)} must be text of at most ${MAX_KEY_CHARS} printable ASCII characters; put numbers in quotes.`;
     findings.error("wrong_type", path, detail);
     return null;
   }
   return { name: lower, value, path };
 }
 
-type Place = { use: HeaderUse; context: ConfigContext };
+type HeaderCheck = { use: HeaderUse; context: ConfigContext };
 
 function checkSecrets(
   { findings }: Section,
   { name, value, path }: Header,
-  { use, context }: Place,
+  { use, context }: HeaderCheck,
 ): void {
   const secrets = secretsIn(value);
   const { origin } = new URL(use.url);
@@ -168,17 +177,17 @@ function checkSecrets(
   }
   if (secrets.length === 0) refuseStrayKeys(findings, path, value);
   for (const secret of secrets) {
-    const known = context.toolSecrets?.find((one) => one.name === secret);
-    if (!known) findings.error("key_unknown", path, unknownSecret(secret, origin));
-    else if (!(use.isOpen ? maySendBelow : maySend)(known.bindings, use)) {
-      const isOrigin = known.bindings.some((binding) => binding.origin === origin);
+    const knownSecret = context.toolSecrets?.find((entry) => entry.name === secret);
+    if (!knownSecret) findings.error("key_unknown", path, unknownSecret(secret, origin));
+    else if (!(use.isOpen ? maySendBelow : maySend)(knownSecret.bindings, use)) {
+      const isOrigin = knownSecret.bindings.some((binding) => binding.origin === origin);
       const target = isOrigin ? `${use.method} ${use.url}` : origin;
-      const detail = `\${${secret}} may be sent only to ${describeBindings(known.bindings)}, not to ${target}.`;
+      const detail = `\${${secret}} may be sent only to ${describeBindings(knownSecret.bindings)}, not to ${target}.`;
       findings.error("key_bound_elsewhere", path, detail);
     }
   }
 }
 
-/** The remedy for an unknown secret. */
+/** The error for an unknown secret, with advice. */
 export const unknownSecret = (name: string, origin: string): string =>
   `\${${name}} is not a secret for tools: set it with \`massgen-edge secrets set ${name} --origin ${origin}\`, or as the operator with \`npx wrangler secret put ${name}\` (locally in .dev.vars) and ${name}=${origin} in TOOL_SECRETS.`;

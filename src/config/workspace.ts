@@ -2,47 +2,55 @@ import { checkKeys } from "./check-keys";
 import type { ConfigContext } from "./context";
 import { protectedPathProblem, PROTECTION_LIMITS } from "../workspace/permissions";
 import { CONTEXT_NAME, contextNameFrom } from "../protocol/api/contexts";
-import { below, list, oneOf, read, type Section, text } from "./fields";
+import { subsection, list, oneOf, read, type Section, text } from "./fields";
 import { CONTEXT_PATH_KEYS } from "./known-keys";
 import { MAX_CONTEXTS, MAX_URL_CHARS } from "./config-limits";
-import { listed, refusalOf } from "./needs";
-import { cut } from "./problems";
+import { joinSubjects, refusalOf } from "./needs";
+import { shortQuote } from "./problems";
 import { readShell } from "./shell";
 import { BACKEND } from "./backend-settings";
 import { readSetting, type Setting } from "./setting";
 import { COORDINATION, ORCHESTRATOR } from "./team-settings";
 import type { ContextGrant, WorkspaceSettings } from "./team";
-import { type Entry, entriesOf, quoted } from "./value-needs";
+import { type Entry, entriesOf, toQuote } from "./value-needs";
 
 /**
- * Determines which agents have files and contexts. An agent has a workspace if its backend requests
- * one (`cwd`, the shell, contexts of its own). If only the team's `orchestrator` does, all agents
- * have one.
+ * Determines which agents have workspaces and contexts. An agent has a workspace if its `backend`
+ * section requests one: by `cwd`, the shell, or its own contexts. If no `backend` section requests
+ * a workspace, but the `orchestrator` section does, all agents have one.
  */
 
 /** File settings of the `orchestrator` section. */
-export type TeamFiles = { asks: boolean; contexts: ContextGrant[]; tasks: number | null };
+export type TeamFiles = {
+  /** Whether the section requests workspaces. */
+  asksForFiles: boolean;
+  /** Contexts of all agents. */
+  contexts: ContextGrant[];
+  /** Maximum number of tasks in agents' to-do lists; `null` if they have none. */
+  tasks: number | null;
+};
 
+/** Reads the file settings of the `orchestrator` section. */
 export function readTeamFiles(orchestrator: Section, context: ConfigContext): TeamFiles {
-  const named = [ORCHESTRATOR.snapshots, ORCHESTRATOR.temporary].filter((setting) =>
-    switchesOn(orchestrator, setting),
+  const requests = [ORCHESTRATOR.snapshots, ORCHESTRATOR.temporary].filter((setting) =>
+    requestsWorkspace(orchestrator, setting),
   );
   const contexts = readContexts(orchestrator, context);
   return {
-    asks: named.length > 0 || contexts.length > 0,
+    asksForFiles: requests.length > 0 || contexts.length > 0,
     contexts,
-    tasks: readTasks(below(orchestrator, "coordination")),
+    tasks: readTasks(subsection(orchestrator, "coordination")),
   };
 }
 
 /** Maximum number of tasks in agents' to-do lists; `null` if they have none. */
 function readTasks(coordination: Section): number | null {
   const { path, values, findings } = coordination;
-  const most = readSetting(coordination, COORDINATION.mostTasks);
+  const maxTasks = readSetting(coordination, COORDINATION.mostTasks);
   if (readSetting(coordination, COORDINATION.tasks)) {
     const { key } = COORDINATION.tasks;
     findings.refuse({ need: "task_planning_tools", path: [...path, key], subject: `\`${key}\`` });
-    return most;
+    return maxTasks;
   }
   for (const { key } of [COORDINATION.mostTasks, COORDINATION.tasksInFiles]) {
     if ((values.get(key) ?? null) === null) continue;
@@ -52,11 +60,12 @@ function readTasks(coordination: Section): number | null {
   return null;
 }
 
-/** Whether an agent's `backend` requests files, without validating it. */
+/** Whether an agent's `backend` section requests files. Does not check the section. */
 export const asksForFiles = (backend: unknown): boolean =>
   backend instanceof Map &&
   [BACKEND.cwd.key, BACKEND.shell.key, "context_paths"].some((key) => isOn(backend.get(key)));
 
+/** Whether a value requests something: it is not missing, empty or `false`. */
 const isOn = (value: unknown): boolean =>
   value !== undefined &&
   value !== null &&
@@ -64,21 +73,19 @@ const isOn = (value: unknown): boolean =>
   value !== "" &&
   !(Array.isArray(value) && value.length === 0);
 
-/**
- * `asks`: whether the team requests files for this agent. Returns `null` if the agent has no files.
- */
+/** Reads the file settings of an agent. Returns `null` if the agent has no workspace. */
 export function readWorkspace(
   backend: Section,
   team: TeamFiles,
   context: ConfigContext,
 ): WorkspaceSettings | null {
-  const named = switchesOn(backend, BACKEND.cwd);
+  const hasCwd = requestsWorkspace(backend, BACKEND.cwd);
   const { shell, commands } = readShell(backend, context);
   const contexts = readContexts(backend, context);
   const noFileTools = readSetting(backend, BACKEND.noFileTools);
   const readBeforeDelete = readSetting(backend, BACKEND.readFirst);
-  if (!named && !shell && contexts.length === 0 && !team.asks && team.tasks === null) {
-    warnOfIdle(backend);
+  if (!hasCwd && !shell && contexts.length === 0 && !team.asksForFiles && team.tasks === null) {
+    warnOfUseless(backend);
     return null;
   }
   if (noFileTools && !shell) {
@@ -96,28 +103,34 @@ export function readWorkspace(
       fileTools: !noFileTools,
       shell,
       readBeforeDelete,
-      contexts: together(team.contexts, contexts),
+      contexts: mergeGrants(team.contexts, contexts),
     },
     ...(commands && { commands }),
     ...(team.tasks !== null && { tasks: team.tasks }),
   };
 }
 
-/** An agent's grant of a context replaces the team's, but the team's protected paths remain. */
-function together(shared: readonly ContextGrant[], own: readonly ContextGrant[]): ContextGrant[] {
-  const ofTeam = new Map(shared.map((grant) => [grant.name, grant.protectedPaths]));
+/**
+ * Combines the contexts of the team with an agent's own. For a context in both lists, the agent's
+ * grant applies, and the team's protected paths remain protected.
+ */
+function mergeGrants(
+  shared: readonly ContextGrant[],
+  own: readonly ContextGrant[],
+): ContextGrant[] {
+  const teamPaths = new Map(shared.map((grant) => [grant.name, grant.protectedPaths]));
   const names = new Set(own.map(({ name }) => name));
   return [
     ...shared.filter(({ name }) => !names.has(name)),
     ...own.map((grant) => {
-      const teamProtectedPaths = ofTeam.get(grant.name) ?? [];
+      const teamProtectedPaths = teamPaths.get(grant.name) ?? [];
       return { ...grant, ...(teamProtectedPaths.length > 0 && { teamProtectedPaths }) };
     }),
   ];
 }
 
 /** Warns about settings of a workspace that the agent does not have. */
-function warnOfIdle({ path, values, findings }: Section): void {
+function warnOfUseless({ path, values, findings }: Section): void {
   for (const { key } of [BACKEND.noFileTools, BACKEND.readFirst]) {
     if ((values.get(key) ?? null) === null) continue;
     findings.warn(
@@ -129,8 +142,11 @@ function warnOfIdle({ path, values, findings }: Section): void {
   }
 }
 
-/** A path of the user's machine, which only requests a workspace. */
-function switchesOn(section: Section, setting: Setting<string, null>): boolean {
+/**
+ * Whether a setting with a path requests a workspace. The path itself has no effect, which is a
+ * warning.
+ */
+function requestsWorkspace(section: Section, setting: Setting<string, null>): boolean {
   const { findings } = section;
   const { key } = setting;
   const path = [...section.path, key];
@@ -145,10 +161,10 @@ export const PERMISSION = oneOf(["read", "write"]);
 export const PROTECTED_PATH = text(PROTECTION_LIMITS.length);
 
 function readContexts(section: Section, context: ConfigContext): ContextGrant[] {
-  const written = section.values.get("context_paths");
-  if (!isOn(written)) return [];
+  const configured = section.values.get("context_paths");
+  if (!isOn(configured)) return [];
   const path = [...section.path, "context_paths"];
-  const entries = entriesOf(section, "context_paths", written);
+  const entries = entriesOf(section, "context_paths", configured);
   if (entries.length > MAX_CONTEXTS)
     section.findings.error(
       "out_of_range",
@@ -168,7 +184,7 @@ function readContexts(section: Section, context: ConfigContext): ContextGrant[] 
 
 function readGrant(
   section: Section,
-  { name: found, section: entry }: Entry,
+  { name: entryName, section: entry }: Entry,
   { contexts }: ConfigContext,
 ): ContextGrant | null {
   const permission = read(entry, "permission", PERMISSION, "read");
@@ -178,7 +194,7 @@ function readGrant(
     section.findings.error("missing", entry.path, "path is missing: write the name of an upload.");
     return null;
   }
-  const name = isWord ? found : read(entry, "path", text(MAX_URL_CHARS), null);
+  const name = isWord ? entryName : read(entry, "path", text(MAX_URL_CHARS), null);
   if (name === null) return null;
   const isUploaded = CONTEXT_NAME.test(name) && (contexts?.has(name) ?? true);
   if (!isUploaded || !section.findings.serves("contexts")) {
@@ -189,42 +205,43 @@ function readGrant(
   return { name, permission, protectedPaths };
 }
 
-/** The commands that upload missing names or local paths. */
+/** The refusal of missing uploads, with the commands that upload them. */
 function uploadFirst(names: readonly string[]): string {
   const commands = names.map((name) => {
     const isPath = !CONTEXT_NAME.test(name);
     const uploaded = contextNameFrom(name) ?? "project";
-    return `\`massgen-edge push ${isPath ? `${asArgument(name)} ` : ""}--name ${uploaded}\`${isPath ? ` (then write \`${uploaded}\` in the config)` : ""}`;
+    return `\`massgen-edge push ${isPath ? `${toShellArgument(name)} ` : ""}--name ${uploaded}\`${isPath ? ` (then write \`${uploaded}\` in the config)` : ""}`;
   });
-  return `${refusalOf("host_context_path", names.map(quoted))} Run ${listed(commands)}.`;
+  return `${refusalOf("host_context_path", names.map(toQuote))} Run ${joinSubjects(commands)}.`;
 }
 
-/** The path quoted for a shell, so that pasting the line runs nothing else. */
-function asArgument(path: string): string {
+/** The path as one argument in a shell. It is quoted, so that it cannot run other commands. */
+function toShellArgument(path: string): string {
   const line = path.replaceAll(/\p{Cc}+/gu, " ");
-  const named = line.startsWith("-") ? `./${line}` : line;
-  return /^[\w./~-]+$/.test(named) ? named : `'${named.replaceAll("'", "'\\''")}'`;
+  const argument = line.startsWith("-") ? `./${line}` : line;
+  return /^[\w./~-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
 }
 
 function readProtected(entry: Section): string[] {
   const { findings } = entry;
   const { entries } = PROTECTION_LIMITS;
   const path = [...entry.path, "protected_paths"];
-  const written = read(entry, "protected_paths", list, []);
-  if (written.length > entries)
+  const paths = read(entry, "protected_paths", list, []);
+  if (paths.length > entries)
     findings.error(
       "out_of_range",
       path,
-      `At most ${entries} protected paths are possible; this list has ${written.length}.`,
+      `At most ${entries} protected paths are possible; this list has ${paths.length}.`,
     );
-  return written.slice(0, entries).flatMap((item, nth) => {
+  return paths.slice(0, entries).flatMap((item, index) => {
     const problem = typeof item === "string" ? protectedPathProblem(item) : null;
     if (typeof item === "string" && problem === null) return [item];
-    const shown = typeof item === "string" ? `; \`${cut(item)}\` is not valid: ${problem}` : "";
-    const detail = `A protected path is a path inside the context, or a pattern as in .gitignore${shown}.`;
+    const reason =
+      typeof item === "string" ? `; \`${shortQuote(item)}\` is not valid: ${problem}` : "";
+    const detail = `A protected path is a path inside the context, or a pattern as in .gitignore${reason}.`;
     findings.error(
       typeof item === "string" ? "out_of_range" : "wrong_type",
-      [...path, nth],
+      [...path, index],
       detail,
     );
     return [];

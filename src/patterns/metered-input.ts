@@ -1,7 +1,7 @@
 /**
- * Input text for the engine of `re2js`. Counts the work of a match and ends the match when its
- * allowance is used up. Has the interface of the engine's own `MachineUTF16Input`, which determines
- * the names of its members.
+ * Input text for the engine of `re2js`. Counts the work of a match, and ends the match when the
+ * allowed work is used up. The engine's own class `MachineUTF16Input` determines the names of the
+ * members.
  *
  * The engine calls `step` once per character, and its backtracker once per instruction at a
  * character. So the count is exact, also if a match ends before the end of the text.
@@ -65,8 +65,8 @@ export class MeteredInput {
    * none.
    */
   index({ prefix }: { prefix: string }, pos: number): number {
-    const at = this.#indexOf(prefix, pos);
-    return at < 0 ? -1 : at - pos;
+    const index = this.#indexOf(prefix, pos);
+    return index < 0 ? -1 : index - pos;
   }
 
   /** The engine's flags for a position. It evaluates `^`, `$` and `\b` with them. */
@@ -80,11 +80,12 @@ export class MeteredInput {
     return prefix.length;
   }
 
-  #indexOf(wanted: string, pos: number): number {
-    const found = this.charSequence.indexOf(wanted, pos);
-    const at = found > this.end - wanted.length ? -1 : found;
-    this.#charge(((at < 0 ? this.end : at) - pos) / CHARS_PER_WORK + 1);
-    return at;
+  #indexOf(searchText: string, pos: number): number {
+    const position = this.charSequence.indexOf(searchText, pos);
+    const index = position > this.end - searchText.length ? -1 : position;
+    const searchEnd = index < 0 ? this.end : index;
+    this.#charge((searchEnd - pos) / CHARS_PER_WORK + 1);
+    return index;
   }
 
   #charge(work: number): void {

@@ -39,9 +39,9 @@ const AUTOMATON_PROGRAM = 500;
 
 /**
  * A compiled pattern in RE2's grammar (no look-around, no back-references). Patterns of users and
- * models may be matched only with this class. Each match is charged to a budget; it throws
- * `PatternError` `pattern_too_costly` if the budget does not cover it. A match never pauses, so a
- * loop over many texts must:
+ * models may be matched only with this class. Each match is charged to a budget. A match throws
+ * `PatternError` `pattern_too_costly` if it exceeds the budget. A match never pauses, so a loop
+ * over many texts must pause between the matches:
  *
  *     const budget = new WorkBudget(); // one for all patterns of a call
  *     const pattern = compilePattern(expression, budget);
@@ -71,7 +71,7 @@ export class Pattern {
     return this.#compiled.groupCount();
   }
 
-  /** Named groups: name → number of the group. */
+  /** The numbers of named groups, by name. */
   get namedGroups(): Readonly<Record<string, number>> {
     return this.#compiled.namedGroups();
   }
@@ -118,10 +118,10 @@ export class Pattern {
     });
     if (where.slots === 0) this.#limitAutomaton();
     try {
-      const found: number[] | null = this.#compiled
+      const positions: number[] | null = this.#compiled
         .re2()
         .executeEngine(input, where.at, where.anchor, where.slots);
-      return found;
+      return positions;
     } catch (error) {
       if (error !== OUT_OF_WORK) throw error;
       return null;
@@ -137,7 +137,7 @@ export class Pattern {
     return (isBacktracked ? BACKTRACKED_WORK : program) * (1 + slots / SLOTS_PER_WORK);
   }
 
-  /** By default, the engine allows each automaton 8 MiB, and takes the time to fill them. */
+  /** The engine's default limit is 8 MiB for each automaton, which takes too long to build. */
   #limitAutomaton(): void {
     if (this.#isAutomatonLimited) return;
     this.#isAutomatonLimited = true;

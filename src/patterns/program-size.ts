@@ -12,17 +12,17 @@ export function largestProgram(pattern: string): number {
     if (token.startsWith("(")) open.push({ before: 0, last: 0 });
     else if (token === ")" && open.length > 1) {
       open.pop();
-      add(open.at(-1) ?? group, sizeOf(group) + GROUP);
-    } else if (repeat) group.last = repeated(group.last, repeat);
+      add(open.at(-1) ?? group, sizeOf(group) + GROUP_SIZE);
+    } else if (repeat) group.last = repeatedSize(group.last, repeat);
     else add(group, 1);
-    if (sizeOf(group) > LARGEST) return LARGEST;
+    if (sizeOf(group) > MAX_SIZE) return MAX_SIZE;
   }
-  return open.reduce((sum, group) => sum + sizeOf(group), ENDS);
+  return open.reduce((sum, group) => sum + sizeOf(group), START_AND_END_SIZE);
 }
 
 /**
- * Number of instructions of a group. `last`: of its last part, which a repeat multiplies; `before`:
- * of all parts before it.
+ * Numbers of instructions of a group. `last`: instructions of the last part, which a following
+ * repeat multiplies. `before`: instructions of all earlier parts.
  */
 type Group = { before: number; last: number };
 
@@ -33,26 +33,26 @@ type Group = { before: number; last: number };
 const TOKENS =
   /\\[pP]\{[^}]*\}|\\x\{[^}]*\}|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|\[:[^\]]*:\]|[^\]\\])*\]|\((?:\?P?<[^>]*>|\?[a-zA-Z-]*:)?|\{\d+(?:,\d*)?\}|[\s\S]/gu;
 /** Instructions for the start and the end of a capture. */
-const GROUP = 2;
+const GROUP_SIZE = 2;
 /** Instructions for the start and the end of every program. */
-const ENDS = 4;
-/** Larger sizes are not computed exactly. */
-const LARGEST = 10_000_000;
+const START_AND_END_SIZE = 4;
+/** The highest size that is computed. Larger programs get this size. */
+const MAX_SIZE = 10_000_000;
 
-type Repeat = { least: number; most: number };
+type Repeat = { min: number; max: number };
 
 function repeatOf(token: string): Repeat | null {
-  if (token === "*" || token === "+" || token === "?") return { least: 1, most: 1 };
+  if (token === "*" || token === "+" || token === "?") return { min: 1, max: 1 };
   const counts = /^\{(\d+)(,(\d*))?\}$/.exec(token);
   if (!counts) return null;
-  const least = Number(counts[1]);
-  const most = counts[2] === undefined ? least : counts[3] === "" ? least + 1 : Number(counts[3]);
-  return { least, most: Math.max(least, most) };
+  const min = Number(counts[1]);
+  const max = counts[2] === undefined ? min : counts[3] === "" ? min + 1 : Number(counts[3]);
+  return { min, max: Math.max(min, max) };
 }
 
-/** Each optional copy of the repeated part needs a branch instruction. */
-const repeated = (size: number, { least, most }: Repeat): number =>
-  Math.min(LARGEST, Math.max(1, most) * size + Math.max(1, most - least));
+/** The size of a repeated part. Each optional copy of the part needs one more instruction. */
+const repeatedSize = (size: number, { min, max }: Repeat): number =>
+  Math.min(MAX_SIZE, Math.max(1, max) * size + Math.max(1, max - min));
 
 function add(group: Group, size: number): void {
   group.before += group.last;
@@ -64,9 +64,10 @@ const sizeOf = ({ before, last }: Group): number => before + last;
 /** Character classes that take long to compile: Unicode properties, and ranges beyond ASCII. */
 const UNICODE_CLASS = /\\[pP]|-(?:[^\0-\x7f]|\\x\{)/gu;
 const BRANCHES = /[(|]/g;
-const FOLDED = /\(\?[a-zA-Z]*i/;
-const NEGATED = /\[\^/g;
-const WORK = { perChar: 30, perBranch: 500, perUnicodeClass: 50_000, perFoldedClass: 250_000 };
+const IGNORES_CASE = /\(\?[a-zA-Z]*i/;
+const NEGATED_CLASS = /\[\^/g;
+/** Units of work, by part of a pattern. */
+const WORK = { perChar: 30, perBranch: 500, perUnicodeClass: 50_000, perClassWithoutCase: 250_000 };
 
 /** The work of compiling a pattern, in units of `WorkBudget`. Measured, and rounded up. */
 export function compileWork(
@@ -74,10 +75,10 @@ export function compileWork(
   { program, ignoreCase }: { program: number; ignoreCase: boolean },
 ): number {
   const count = (kind: RegExp): number => pattern.match(kind)?.length ?? 0;
-  const isFolded = ignoreCase || FOLDED.test(pattern);
+  const ignoresCase = ignoreCase || IGNORES_CASE.test(pattern);
   const classes = count(UNICODE_CLASS);
-  const perClass = isFolded
-    ? (classes + count(NEGATED)) * WORK.perFoldedClass
+  const perClass = ignoresCase
+    ? (classes + count(NEGATED_CLASS)) * WORK.perClassWithoutCase
     : classes * WORK.perUnicodeClass;
   return WORK.perChar * (pattern.length + program) + WORK.perBranch * count(BRANCHES) + perClass;
 }

@@ -2,8 +2,8 @@ import { formatPlace, parentOf, parsePath, visiblePath } from "./paths";
 import { type FileAccess, FileError, type FileOperation, type Place } from "./types";
 
 /**
- * Records every operation on files, including refused ones. Identical entries are recorded once, so
- * that a loop in a script does not fill the log.
+ * Records every operation on files, including refused operations. Identical entries are recorded
+ * once, so that a loop in a script does not fill the log.
  */
 export class AuditTrail {
   readonly #lines = new Map<string, FileAccess>();
@@ -12,82 +12,83 @@ export class AuditTrail {
     return [...this.#lines.values()];
   }
 
-  /** Runs `act` with the parsed place and records the outcome. */
-  attempt<T>(operation: FileOperation, typed: string, act: (place: Place) => T): T {
-    const place = this.#locate(operation, typed);
+  /** Parses the path, runs `act` with the place, and records the outcome. */
+  attempt<T>(operation: FileOperation, path: string, act: (place: Place) => T): T {
+    const place = this.#parse(operation, path);
     try {
       const result = act(place);
-      this.#note(operation, formatPlace(place), null);
+      this.#record(operation, formatPlace(place), null);
       return result;
     } catch (error) {
-      throw this.#failed(operation, place, error);
+      throw this.#recordFailure(operation, place, error);
     }
   }
 
-  /** The same for asynchronous operations. */
-  async attemptLater<T>(
+  /** Like `attempt`, for an asynchronous operation. */
+  async attemptAsync<T>(
     operation: FileOperation,
-    typed: string,
+    path: string,
     act: (place: Place) => Promise<T>,
   ): Promise<T> {
-    const place = this.#locate(operation, typed);
+    const place = this.#parse(operation, path);
     try {
       const result = await act(place);
-      this.#note(operation, formatPlace(place), null);
+      this.#record(operation, formatPlace(place), null);
       return result;
     } catch (error) {
-      throw this.#failed(operation, place, error);
+      throw this.#recordFailure(operation, place, error);
     }
   }
 
-  /** Checks whether an operation would be allowed; records it only if not. */
-  ask(operation: FileOperation, typed: string, act: (place: Place) => void): void {
-    const place = this.#locate(operation, typed);
+  /** Checks whether an operation is allowed. Records the operation only if it is refused. */
+  check(operation: FileOperation, path: string, act: (place: Place) => void): void {
+    const place = this.#parse(operation, path);
     try {
       act(place);
     } catch (error) {
-      throw this.#failed(operation, place, error);
+      throw this.#recordFailure(operation, place, error);
     }
   }
 
   /**
-   * Records an operation that reveals no more than a listing as a listing of the parent directory.
+   * Records an operation as a listing of the parent directory. Use it for operations that reveal no
+   * more than a listing does.
    */
-  glance<T>(typed: string, act: (place: Place) => T): T {
-    const place = this.#locate("list", typed);
+  attemptAsListing<T>(path: string, act: (place: Place) => T): T {
+    const place = this.#parse("list", path);
     try {
       const result = act(place);
-      this.#note("list", formatPlace({ ...place, path: parentOf(place.path) }), null);
+      this.#record("list", formatPlace({ ...place, path: parentOf(place.path) }), null);
       return result;
     } catch (error) {
-      throw this.#failed("list", place, error);
+      throw this.#recordFailure("list", place, error);
     }
   }
 
-  #locate(operation: FileOperation, typed: string): Place {
+  #parse(operation: FileOperation, path: string): Place {
     try {
-      return parsePath(typed);
+      return parsePath(path);
     } catch (error) {
-      if (error instanceof FileError) this.#note(operation, visiblePath(typed), error.code);
+      if (error instanceof FileError) this.#record(operation, visiblePath(path), error.code);
       throw error;
     }
   }
 
-  #failed(operation: FileOperation, place: Place, error: unknown): unknown {
-    if (error instanceof FileError) this.#note(operation, formatPlace(place), error.code);
+  #recordFailure(operation: FileOperation, place: Place, error: unknown): unknown {
+    if (error instanceof FileError) this.#record(operation, formatPlace(place), error.code);
     return error;
   }
 
-  #note(operation: FileOperation, path: string, refused: string | null): void {
+  #record(operation: FileOperation, path: string, refused: string | null): void {
     const key = `${operation} ${refused ?? ""} ${path}`;
     if (!this.#lines.has(key)) this.#lines.set(key, { operation, path, refused });
   }
 }
 
-/** The entries of a call whose changes are dropped: its changes are marked as not kept. */
+/** The entries of a call whose changes are dropped. Successful changes are marked as `not_kept`. */
 export const withoutChanges = (lines: readonly FileAccess[]): FileAccess[] =>
   lines.map((line) =>
-    line.refused === null && CHANGING.has(line.operation) ? { ...line, refused: "not_kept" } : line,
+    line.refused === null && CHANGES.has(line.operation) ? { ...line, refused: "not_kept" } : line,
   );
 
-const CHANGING: ReadonlySet<FileOperation> = new Set(["write", "delete"]);
+const CHANGES: ReadonlySet<FileOperation> = new Set(["write", "delete"]);

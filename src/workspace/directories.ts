@@ -1,64 +1,67 @@
 import { ancestorsOf, joinPath, parentOf } from "./paths";
 import type { Tree } from "./types";
 
-/** The entries of each directory of an immutable tree. Cached per tree. */
+/** The directories of an immutable tree, by path. Cached for each tree. */
 type DirectoryIndex = ReadonlyMap<string, Directory>;
-/** `files` counts files at any depth. */
+/** `files` counts the files at any depth. `names` are the direct children. */
 type Directory = { files: number; names: Set<string> };
 
-const made = new WeakMap<Tree, DirectoryIndex>();
+const cache = new WeakMap<Tree, DirectoryIndex>();
 
 function directoriesOf(tree: Tree): DirectoryIndex {
-  const known = made.get(tree);
-  if (known) return known;
+  const cached = cache.get(tree);
+  if (cached) return cached;
   const index = new Map<string, Directory>([["", { files: 0, names: new Set() }]]);
   for (const path of tree.keys()) {
     let child = path;
     for (const directory of [...ancestorsOf(path), ""]) {
-      const found = index.get(directory) ?? { files: 0, names: new Set() };
-      found.files += 1;
-      found.names.add(child.slice(directory === "" ? 0 : directory.length + 1));
-      index.set(directory, found);
+      const contents = index.get(directory) ?? { files: 0, names: new Set() };
+      contents.files += 1;
+      contents.names.add(child.slice(directory === "" ? 0 : directory.length + 1));
+      index.set(directory, contents);
       child = directory;
     }
   }
-  made.set(tree, index);
+  cache.set(tree, index);
   return index;
 }
 
 /**
- * The directories of a mutable tree: the index of its base plus changes of file counts and new
- * names. A name may be left over after removal; the tree knows whether it exists.
+ * The directories of a mutable tree: the index of its base tree, plus changed file counts and new
+ * names. A removed file's name remains in its directory, so callers must check whether the path
+ * still exists.
  */
 export class Directories {
   readonly #base: Tree;
-  readonly #more = new Map<string, Directory>();
+  readonly #changes = new Map<string, Directory>();
 
   constructor(base: Tree) {
     this.#base = base;
   }
 
-  /** Call when a file is added. */
-  added(path: string): void {
+  /** Call this method when a file is added. */
+  addFile(path: string): void {
     this.#count(path, 1);
-    this.note(path);
+    this.addName(path);
   }
 
-  /** Call when a file is removed. */
-  removed(path: string): void {
+  /** Call this method when a file is removed. */
+  removeFile(path: string): void {
     this.#count(path, -1);
   }
 
-  /** Adds a path and its parents to their directories' listings. */
-  note(path: string): void {
+  /** Adds a path, and each of its parents, to the names in their directories. */
+  addName(path: string): void {
     for (let child = path; child !== ""; child = parentOf(child)) {
       const directory = parentOf(child);
-      this.#change(directory).names.add(child.slice(directory === "" ? 0 : directory.length + 1));
+      this.#changesOf(directory).names.add(
+        child.slice(directory === "" ? 0 : directory.length + 1),
+      );
     }
   }
 
   /** Number of directories in the base, without its root. */
-  get ofBase(): number {
+  get baseCount(): number {
     return directoriesOf(this.#base).size - 1;
   }
 
@@ -66,24 +69,24 @@ export class Directories {
   filesBelow(directory: string): number {
     return (
       (directoriesOf(this.#base).get(directory)?.files ?? 0) +
-      (this.#more.get(directory)?.files ?? 0)
+      (this.#changes.get(directory)?.files ?? 0)
     );
   }
 
-  /** Paths that may be in a directory, unsorted. */
+  /** Paths that may be in a directory, unsorted. Some may have been removed. */
   childrenOf(directory: string): string[] {
     const names = new Set(directoriesOf(this.#base).get(directory)?.names);
-    for (const name of this.#more.get(directory)?.names ?? []) names.add(name);
+    for (const name of this.#changes.get(directory)?.names ?? []) names.add(name);
     return [...names].map((name) => joinPath(directory, name));
   }
 
   #count(path: string, by: number): void {
-    for (const directory of [...ancestorsOf(path), ""]) this.#change(directory).files += by;
+    for (const directory of [...ancestorsOf(path), ""]) this.#changesOf(directory).files += by;
   }
 
-  #change(directory: string): Directory {
-    const found = this.#more.get(directory) ?? { files: 0, names: new Set() };
-    this.#more.set(directory, found);
-    return found;
+  #changesOf(directory: string): Directory {
+    const changes = this.#changes.get(directory) ?? { files: 0, names: new Set() };
+    this.#changes.set(directory, changes);
+    return changes;
   }
 }

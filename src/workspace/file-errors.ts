@@ -2,7 +2,7 @@ import { parentOf } from "./paths";
 import type { FileLimits } from "./agent-files";
 import { FileError } from "./types";
 
-/** Errors for an agent about the state of a path. Paths are absolute. */
+/** Errors for an agent about a path. Paths are absolute. */
 
 export const notFound = (path: string): FileError =>
   new FileError(
@@ -32,12 +32,13 @@ export const reservedName = (name: string): FileError =>
 export const isRoot = (path: string): FileError =>
   new FileError("is_root", `${path} itself stays. Name what is in it.`);
 
+/** The size of a tree before and after an operation. */
 type Growth = { limits: FileLimits; before: Stats; after: Stats };
 type Stats = { files: number; bytes: number };
 
 /**
- * Why a tree must not grow to this size; `null` if it may. A tree already above a limit may keep
- * its size.
+ * The error if a tree would grow above its limits; `null` if the operation is allowed. A tree that
+ * is already above a limit must not grow further.
  */
 export function limitProblem(root: string, { limits, before, after }: Growth): FileError | null {
   if (after.files > limits.files && after.files > before.files) {
@@ -52,16 +53,16 @@ export function limitProblem(root: string, { limits, before, after }: Growth): F
 }
 
 /**
- * A directory costs as much memory as a file, and one file can create as many as its path has
- * levels.
+ * The error for too many directories. They are limited because a directory needs as much memory as
+ * a file, and a file creates one directory for each level of its path.
  */
-export const tooManyDirectories = (root: string, most: number): FileError =>
+export const tooManyDirectories = (root: string, maxDirectories: number): FileError =>
   new FileError(
     "too_many_files",
-    `${root} may hold ${most} directories, empty ones among them. Remove some, or nest files less deeply.`,
+    `${root} may hold ${maxDirectories} directories, empty ones among them. Remove some, or nest files less deeply.`,
   );
 
-/** Why a file must not have this size; `null` if it may. */
+/** The error if a file is too large; `null` if its size is allowed. */
 export function sizeProblem(
   path: string,
   size: number,
@@ -74,11 +75,11 @@ export function sizeProblem(
   );
 }
 
-/** New contents of a call are in memory until it settles. */
-export const tooMuchAtOnce = (most: number): FileError =>
+/** The error for too many new bytes in one call. They are in memory until the call settles. */
+export const tooMuchAtOnce = (maxBytes: number): FileError =>
   new FileError(
     "too_much_at_once",
-    `One call may write ${bytes(most)} in all. Write less at once, or in several calls.`,
+    `One call may write ${bytes(maxBytes)} in all. Write less at once, or in several calls.`,
   );
 
 const bytes = (count: number): string => `${count.toLocaleString("en-US")} bytes`;

@@ -4,8 +4,8 @@ import { byPath, fileAsDirectory } from "./tree";
 import { type FileEntry, FileError, type TreeChanges } from "./types";
 
 /**
- * Serialized form of a tree: a base and changes. Equal trees give equal texts: paths are sorted,
- * and author and time are not included.
+ * A tree in the form that is stored: the name of a base tree, and changes. Equal contents give
+ * equal texts: paths are sorted, and author and time are not included.
  */
 export type Manifest = {
   /** The name of the base tree; `null` if the changes are the whole tree. */
@@ -15,19 +15,19 @@ export type Manifest = {
 
 const VERSION = 1;
 
-const WrittenSchema = z.object({
+const FileSchema = z.object({
   path: z.string(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   size: z.int().nonnegative(),
   executable: z.literal(true).optional(),
 });
-const GoneSchema = z.object({ path: z.string(), deleted: z.literal(true) });
+const DeletedSchema = z.object({ path: z.string(), deleted: z.literal(true) });
 const ManifestSchema = z.object({
   version: z.literal(VERSION),
   base: z.string().nullable(),
-  changes: z.array(z.union([GoneSchema, WrittenSchema])),
+  changes: z.array(z.union([DeletedSchema, FileSchema])),
 });
-type Change = z.infer<typeof GoneSchema> | z.infer<typeof WrittenSchema>;
+type Change = z.infer<typeof DeletedSchema> | z.infer<typeof FileSchema>;
 
 export function encodeManifest({ base, changes }: Manifest): string {
   const listed: Change[] = [...byPath(changes)].map(([path, entry]) => {
@@ -46,15 +46,14 @@ export function decodeManifest(text: string): Manifest {
     throw invalid(`${issue?.path.join(".") || "it"}: ${issue?.message ?? "not understood"}`);
   }
   const { base, changes } = parsed.data;
-  const improper = changes.findIndex(({ path }) => !isProper(path));
-  if (improper >= 0) throw invalid(`changes.${improper}.path: not a proper path`);
+  const invalidIndex = changes.findIndex(({ path }) => !isNormalized(path));
+  if (invalidIndex >= 0) throw invalid(`changes.${invalidIndex}.path: not a proper path`);
   const decoded = new Map(changes.map((change) => [change.path, entryOf(change)]));
   if (decoded.size < changes.length) throw invalid("a path is in it twice");
-  const written = new Map([...decoded].filter(([, entry]) => entry !== null));
-  const both = fileAsDirectory(written);
-  if (both !== null) throw invalid(`${both} is a file and a directory`);
-  if (base === null && written.size < decoded.size)
-    throw invalid("something is deleted of nothing");
+  const files = new Map([...decoded].filter(([, entry]) => entry !== null));
+  const conflict = fileAsDirectory(files);
+  if (conflict !== null) throw invalid(`${conflict} is a file and a directory`);
+  if (base === null && files.size < decoded.size) throw invalid("something is deleted of nothing");
   return { base, changes: byPath(decoded) };
 }
 
@@ -72,18 +71,20 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Characters that new names must not contain, but that older stored trees may. */
-const KEPT_MARKS = /(?!\p{Bidi_Control})\p{Default_Ignorable_Code_Point}/gu;
+/**
+ * Invisible characters that new names must not contain. Trees from older versions may have them.
+ */
+const INVISIBLE_IN_OLD_TREES = /(?!\p{Bidi_Control})\p{Default_Ignorable_Code_Point}/gu;
 
-/** Has one form only, and no marks. */
-const PLAIN = /^[\w./-]+$/;
+/** A path of ASCII characters, which needs no Unicode normalization. */
+const ASCII_PATH = /^[\w./-]+$/;
 
-/** Whether it is a normalized path. */
-function isProper(path: string): boolean {
+/** Whether a path is relative and normalized. */
+function isNormalized(path: string): boolean {
   try {
-    if (PLAIN.test(path)) return relativePath(path) === path;
-    const seen = path.replaceAll(KEPT_MARKS, "");
-    return path.normalize("NFC") === path && relativePath(seen) === seen.normalize("NFC");
+    if (ASCII_PATH.test(path)) return relativePath(path) === path;
+    const visible = path.replaceAll(INVISIBLE_IN_OLD_TREES, "");
+    return path.normalize("NFC") === path && relativePath(visible) === visible.normalize("NFC");
   } catch (error) {
     if (error instanceof FileError) return false;
     throw error;

@@ -1,12 +1,12 @@
 /**
- * Determines the media type of bytes by their signature, else by the declared type if the bytes do
- * not contradict it.
+ * Determines the media type of bytes from their signature. Without a signature, uses the declared
+ * type if the bytes do not contradict it.
  */
 
-/** A signature and its offset, one byte per character. */
-type Mark = readonly [at: number, says: string];
+/** A part of a signature and its offset. Each character stands for one byte. */
+type SignaturePart = readonly [offset: number, text: string];
 
-const MARKS: readonly (readonly [mediaType: string, marks: readonly Mark[]])[] = [
+const SIGNATURES: readonly (readonly [mediaType: string, parts: readonly SignaturePart[]])[] = [
   ["image/png", [[0, "\x89PNG\r\n\x1a\n"]]],
   ["image/jpeg", [[0, "\xff\xd8\xff"]]],
   ["image/gif", [[0, "GIF87a"]]],
@@ -28,11 +28,14 @@ const MARKS: readonly (readonly [mediaType: string, marks: readonly Mark[]])[] =
   ["audio/flac", [[0, "fLaC"]]],
   ["application/pdf", [[0, "%PDF-"]]],
 ];
-const MARKED_BYTES = 16;
-const MARKED: ReadonlySet<string> = new Set(MARKS.map(([mediaType]) => mediaType));
+/** The first bytes of a file, which contain every signature. */
+const SIGNATURE_BYTES = 16;
+const TYPES_WITH_SIGNATURE: ReadonlySet<string> = new Set(
+  SIGNATURES.map(([mediaType]) => mediaType),
+);
 
-/** Aliases of types with a signature. */
-const SAME = new Map([
+/** Other names of media types. */
+const ALIASES = new Map([
   ["image/jpg", "image/jpeg"],
   ["image/pjpeg", "image/jpeg"],
   ["image/x-png", "image/png"],
@@ -46,16 +49,18 @@ const SAME = new Map([
   ["application/ogg", "audio/ogg"],
 ]);
 
-const FORM =
+const VALID_TYPE =
   /^(?:application|audio|font|image|message|model|text|video)\/[a-z0-9][a-z0-9.+-]{0,60}$/;
 const TEXT_TYPE =
   /^text\/|^(?:application\/(?:json|xml|yaml|x-yaml|toml|javascript|sql)|.*\+(?:json|xml|yaml))$/;
 
-/** The type by signature; `null` if none matches. */
-export function markedType(bytes: Uint8Array): string | null {
-  const start = String.fromCharCode(...bytes.subarray(0, MARKED_BYTES));
+/** The media type by signature; `null` if no signature matches. */
+export function typeBySignature(bytes: Uint8Array): string | null {
+  const start = String.fromCharCode(...bytes.subarray(0, SIGNATURE_BYTES));
   return (
-    MARKS.find(([, marks]) => marks.every(([at, says]) => start.startsWith(says, at)))?.[0] ?? null
+    SIGNATURES.find(([, parts]) =>
+      parts.every(([offset, text]) => start.startsWith(text, offset)),
+    )?.[0] ?? null
   );
 }
 
@@ -75,26 +80,27 @@ export function isText(bytes: Uint8Array): boolean {
   }
 }
 
-/** A declared type in its usual spelling, without parameters. */
-export function usualType(said: string): string {
-  const named = said.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  return SAME.get(named) ?? named;
+/** A declared type in its normal spelling, without parameters. */
+export function normalizedType(declared: string): string {
+  const type = declared.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  return ALIASES.get(type) ?? type;
 }
 
-/** Whether the type has a signature. */
-export const isMarked = (mediaType: string): boolean => MARKED.has(mediaType);
+/** Whether files of this media type have a signature. */
+export const hasSignature = (mediaType: string): boolean => TYPES_WITH_SIGNATURE.has(mediaType);
 
 /**
- * `said` is the type that the sender declares. It is used only if it is well-formed and the bytes
- * do not contradict it.
+ * The media type of bytes. `declared` is the type that the sender declares. This type is used only
+ * if it is well-formed and the bytes do not contradict it.
  */
-export function mediaTypeOf(bytes: Uint8Array, said: string | undefined): string {
-  const marked = markedType(bytes);
-  if (marked !== null) return marked;
-  const type = usualType(said ?? "");
-  const text = isText(bytes);
-  if (FORM.test(type) && !isMarked(type) && (text || !TEXT_TYPE.test(type))) return type;
-  return text ? "text/plain" : "application/octet-stream";
+export function mediaTypeOf(bytes: Uint8Array, declared: string | undefined): string {
+  const signatureType = typeBySignature(bytes);
+  if (signatureType !== null) return signatureType;
+  const type = normalizedType(declared ?? "");
+  const bytesAreText = isText(bytes);
+  if (VALID_TYPE.test(type) && !hasSignature(type) && (bytesAreText || !TEXT_TYPE.test(type)))
+    return type;
+  return bytesAreText ? "text/plain" : "application/octet-stream";
 }
 
 const EXTENSIONS = new Map([
@@ -121,6 +127,6 @@ const EXTENSIONS = new Map([
   ["text/xml", "xml"],
 ]);
 
-/** File extension of a type, without a dot, from a fixed list. */
+/** The file extension for a media type, without a dot: from a fixed list, else `txt` or `bin`. */
 export const extensionOf = (mediaType: string): string =>
   EXTENSIONS.get(mediaType) ?? (TEXT_TYPE.test(mediaType) ? "txt" : "bin");

@@ -1,12 +1,12 @@
 import type { Answer, AttemptState, TurnState } from "../coordination/state";
 
-/** The files of others that an agent sees, and paths in texts of others. */
+/** Determines the files of others that an agent sees, and rewrites paths in texts of others. */
 
 /**
- * The snapshots in an agent's `/peers/`: alias → name. They belong to the answers that the agent
- * was last shown, including its own. So they change only when answers are shown: at the start of a
+ * The snapshots in an agent's `/peers/`: alias → name of the snapshot. They belong to the answers
+ * that the agent was last shown, including its own answer. So they change only at the start of a
  * round and at an injection. The presenter sees the snapshots of all newest answers. An answer
- * without files has none.
+ * without files has no snapshot.
  */
 export function peersOf(
   { aliases, attempt }: Pick<TurnState, "aliases" | "attempt">,
@@ -20,13 +20,13 @@ export function peersOf(
 }
 
 /**
- * The newest answer of each author that the agent was shown. Later answers of an author are later
- * in the list.
+ * The newest answer that the agent was shown, for each author. `answers` is sorted by revision, so
+ * a later answer replaces an earlier answer of the same author.
  */
 function answersSeen({ agents, answers }: AttemptState, agent: number): Answer[] {
   const viewer = agents[agent];
-  const presents = viewer?.round != null && viewer.round.purpose !== "coordination";
-  const shown = presents
+  const isPresenting = viewer?.round != null && viewer.round.purpose !== "coordination";
+  const shown = isPresenting
     ? answers
     : answers.filter(({ revision }) => viewer?.shown.includes(revision));
   return [...new Map(shown.map((answer) => [answer.agent, answer])).values()];
@@ -55,23 +55,28 @@ export const CHANGED_CONTEXTS = "contexts";
 /** A context in an agent's `/contexts/`. */
 export type ContextMount = {
   name: string;
+  /** Id of the version. */
   version: string;
+  /** The permission in the config. */
   permission: "read" | "write";
+  /** Whether the agent may write now. */
   writable: boolean;
 };
 
-/** The contexts that an agent sees. Only the presenter may write, until its text is complete. */
+/**
+ * The contexts that an agent sees. Only the presenter may write, until its final text is complete.
+ */
 export function contextsOf(
   { rules, contexts = [], attempt }: ContextsOf,
   agent: number,
 ): ContextMount[] {
   const id = rules.agents[agent]?.id ?? "";
-  const presents = attempt.presenter === agent && attempt.final === null;
+  const isPresenting = attempt.presenter === agent && attempt.final === null;
   return contexts.flatMap(({ name, version, permissions }) => {
     const permission = permissions[id];
     return permission === undefined
       ? []
-      : [{ name, version, permission, writable: presents && permission === "write" }];
+      : [{ name, version, permission, writable: isPresenting && permission === "write" }];
   });
 }
 
@@ -83,8 +88,9 @@ type ContextsOf = Pick<TurnState, "rules" | "contexts"> & {
 const OWN_WORKSPACE = /(?<![\p{L}\p{N}_./~-])\/workspace(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])/gu;
 
 /**
- * Replaces `/workspace` by `{place}` for all readers. For an answer, the place is `/peers/{alias}`,
- * also for its author, who must not recognise its own answer.
+ * Replaces `/workspace` in an answer by the path at which other agents see its files. `place` is
+ * that path, `/peers/{alias}`. The author sees the same text, because it must not recognise its own
+ * answer.
  */
 export const pathsAsShown = (content: string, place: string): string =>
   content.replaceAll(OWN_WORKSPACE, place);

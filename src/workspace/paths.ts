@@ -2,28 +2,31 @@ import { INVISIBLE, spelled } from "../protocol/invisible";
 import { type AboveMounts, FileError, type Mount, type Place } from "./types";
 
 /**
- * Parses paths from agents, archives and uploads. Paths are literal: nothing is decoded, `%2e` is
- * three characters. They are converted to Unicode NFC once, here; afterwards two paths are equal if
- * their texts are. Case matters. Names that some file system treats as another name or a device are
- * refused, so that files mean the same wherever they are unpacked.
+ * Parses paths from agents, archives and uploads. Paths are literal: nothing is decoded, so `%2e`
+ * is three characters. Paths are converted to Unicode NFC once, here. Afterwards, two paths are
+ * equal if their texts are equal. Case matters.
+ *
+ * Some file systems treat some names as a device or as another name. Such names are refused, so
+ * that files have the same names on every system.
  */
 export const PATH_LIMITS = {
-  /** UTF-8 bytes of one name. */
+  /** Maximum UTF-8 bytes of one name. */
   nameBytes: 255,
-  /** UTF-8 bytes of a path relative to its mount. */
+  /** Maximum UTF-8 bytes of a path, relative to its mount. */
   pathBytes: 1_024,
-  /** Names in a path relative to its mount. */
+  /** Maximum number of names in a path, relative to its mount. */
   levels: 40,
-  /** UTF-16 code units of a path as the model writes it, before `..` is resolved. */
+  /** Maximum UTF-16 code units of a path as the model writes it, before `..` is resolved. */
   typed: 8_192,
 } as const;
 
-/** Names in `/workspace` that lead to the mounts of the same name. */
-const RESERVED = new Set(["peers", "contexts"]);
+/** Paths such as `/workspace/peers` lead to the mount of the same name, here `/peers`. */
+const MOUNTS_IN_WORKSPACE = new Set(["peers", "contexts"]);
 
 const EVERY_INVISIBLE = new RegExp(INVISIBLE, "gu");
 /** Device names on Windows, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:\.|$)/i;
+/** The directory of Git, also under its short names on Windows. */
 const GIT = /^(?:\.git|git~\d+)$/i;
 
 const encoder = new TextEncoder();
@@ -37,48 +40,50 @@ const outside = (message: string): FileError => new FileError("path_outside", me
  * Parses an agent's path: absolute, or relative to `/workspace`. Resolves `.` and `..` textually.
  * Does not check whether the peer, context or file exists.
  *
- * Throws `FileError`: `path_invalid`, `path_too_long`, or `path_outside` if it is in no mount.
+ * Throws `FileError`: `path_invalid`, `path_too_long`, or `path_outside` if the path is in no
+ * mount.
  */
 export function parsePath(typed: string): Place {
   const text = checkedText(typed);
   const parts = resolveDots(text.startsWith("/") ? text : `/workspace/${text}`, text);
   const [top, second] = parts;
-  if (top === undefined) return above("/");
+  if (top === undefined) return placeAbove("/");
   if (top === "workspace") {
-    return second !== undefined && RESERVED.has(second)
+    return second !== undefined && MOUNTS_IN_WORKSPACE.has(second)
       ? placeBelow(parts.slice(1), text)
-      : place({ kind: "workspace" }, parts.slice(1));
+      : placeIn({ kind: "workspace" }, parts.slice(1));
   }
   return placeBelow(parts, text);
 }
 
 function placeBelow([top, name, ...rest]: string[], text: string): Place {
-  const toMount = top === undefined ? undefined : MOUNTS.get(top);
-  if (!toMount) {
+  const mountType = top === undefined ? undefined : MOUNTS.get(top);
+  if (!mountType) {
     throw outside(
       `${visiblePath(text)} is outside of your files. There are /workspace, /peers and /contexts.`,
     );
   }
-  if (name === undefined) return above(toMount.at);
+  if (name === undefined) return placeAbove(mountType.at);
   checkName(name);
-  return place(toMount.named(name), rest);
+  return placeIn(mountType.mount(name), rest);
 }
 
-const MOUNTS: ReadonlyMap<string, { at: AboveMounts; named: (name: string) => Mount }> = new Map([
-  ["peers", { at: "/peers", named: (alias) => ({ kind: "peer", alias }) }],
-  ["contexts", { at: "/contexts", named: (name) => ({ kind: "context", name }) }],
-  ["attempts", { at: "/attempts", named: (number) => ({ kind: "attempt", number }) }],
+const MOUNTS: ReadonlyMap<string, { at: AboveMounts; mount: (name: string) => Mount }> = new Map([
+  ["peers", { at: "/peers", mount: (alias) => ({ kind: "peer", alias }) }],
+  ["contexts", { at: "/contexts", mount: (name) => ({ kind: "context", name }) }],
+  ["attempts", { at: "/attempts", mount: (number) => ({ kind: "attempt", number }) }],
 ]);
 
-const above = (at: AboveMounts): Place => ({ mount: { kind: "above", at }, path: "" });
+/** A parent directory of mounts. */
+const placeAbove = (at: AboveMounts): Place => ({ mount: { kind: "above", at }, path: "" });
 
-function place(mount: Mount, parts: readonly string[]): Place {
+function placeIn(mount: Mount, parts: readonly string[]): Place {
   return { mount, path: checkedPath(parts) };
 }
 
 /**
- * Parses a path inside a tree, from uploads, archives and manifests: relative, without `..`.
- * Removes `./` and doubled or final slashes and converts to NFC; a normalized path is unchanged.
+ * Parses a path inside a tree, from uploads, archives and manifests. The path must be relative,
+ * without `..`. Removes `./` and doubled or final slashes, and converts to NFC.
  *
  * Throws `FileError` as `parsePath` does.
  */
@@ -93,10 +98,11 @@ export function relativePath(typed: string): string {
 }
 
 /**
- * Whether no path leads to this place, because its name in the workspace leads to another mount.
+ * Whether a place in the workspace is unreachable, because its path leads to another mount.
+ * Example: a file `peers/a` of the workspace.
  */
 export function isShadowed({ mount, path }: Place): boolean {
-  return mount.kind === "workspace" && RESERVED.has(path.split("/", 1)[0] ?? "");
+  return mount.kind === "workspace" && MOUNTS_IN_WORKSPACE.has(path.split("/", 1)[0] ?? "");
 }
 
 /** The absolute path of a place. `parsePath` returns the same place, unless it is shadowed. */
@@ -121,10 +127,10 @@ function formatMount(mount: Mount): string {
   }
 }
 
-/** A text for messages: invisible characters are escaped, long texts are cut. */
+/** A path for messages. Invisible characters are escaped, and a long path is cut. */
 export function visiblePath(text: string): string {
-  const most = 200;
-  const cut = text.length > most ? `${text.slice(0, most)}…` : text;
+  const maxLength = 200;
+  const cut = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
   return cut.toWellFormed().replaceAll(EVERY_INVISIBLE, spelled);
 }
 
@@ -133,7 +139,7 @@ export function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
-/** All parent directories, the nearest first, without the root. */
+/** All parent directories without the root. The nearest parent is first. */
 export function ancestorsOf(path: string): string[] {
   const ancestors: string[] = [];
   for (let parent = parentOf(path); parent !== ""; parent = parentOf(parent))
@@ -141,10 +147,11 @@ export function ancestorsOf(path: string): string[] {
   return ancestors;
 }
 
-/** Joins two parts of a path; either may be the root, "". */
+/** Joins two parts of a path. Each part may be "", the root. */
 export const joinPath = (directory: string, name: string): string =>
   directory === "" || name === "" ? directory + name : `${directory}/${name}`;
 
+/** The text of a path in NFC. Throws `FileError` for texts that cannot be a path. */
 function checkedText(typed: string): string {
   if (typed.length > PATH_LIMITS.typed)
     throw tooLong(`${visiblePath(typed)} is longer than a path may be.`);
@@ -164,6 +171,7 @@ function checkedText(typed: string): string {
   return text;
 }
 
+/** The parts of an absolute path after `.` and `..` are resolved. `text` is for the error. */
 function resolveDots(absolute: string, text: string): string[] {
   const parts: string[] = [];
   for (const part of absolute.split("/")) {
@@ -174,6 +182,7 @@ function resolveDots(absolute: string, text: string): string[] {
   return parts;
 }
 
+/** Joins the parts of a path. Throws `FileError` if the path or a name is not allowed. */
 function checkedPath(parts: readonly string[]): string {
   const path = parts.join("/");
   if (parts.length > PATH_LIMITS.levels)

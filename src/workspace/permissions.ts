@@ -3,17 +3,17 @@ import { formatPlace } from "./paths";
 import type { FileOperation, Place } from "./types";
 
 /**
- * Permissions of agents. An agent can read all mounts it sees. It can change its own workspace and
- * contexts granted to it.
+ * Permissions of agents. An agent can read all mounts that it sees. It can change its own
+ * workspace, and contexts that it may write.
  */
 
 /** The mounts that an agent sees, and the files it knows. */
 export type Access = {
   peers: { has(alias: string): boolean; keys(): Iterable<string> };
   contexts: { get(name: string): ContextAccess | undefined; keys(): Iterable<string> };
-  /** Attempts whose rejected results it sees, by number. Omitted: none. */
+  /** Numbers of earlier attempts whose rejected results the agent sees. Omitted: none. */
   attempts?: { has(number: string): boolean; keys(): Iterable<string> };
-  /** Whether the agent has read or written the file; path as the agent sees it. */
+  /** Whether the agent has read or written the file at an absolute path. */
   knows(path: string): boolean;
 };
 
@@ -26,12 +26,14 @@ export type Refusal = {
   message: string;
 };
 
-/** Why the operation is not permitted; `null` if it is. Does not check whether the file exists. */
+/** The refusal of an operation; `null` if it is allowed. Does not check whether the file exists. */
 export function refusalOf(operation: FileOperation, place: Place, access: Access): Refusal | null {
   const unknown = unknownPlace(place, access);
   if (unknown) return unknown;
   if (operation === "read" || operation === "list") return null;
-  return unwritable(place, access) ?? (operation === "delete" ? unread(place, access) : null);
+  return (
+    writeRefusal(place, access) ?? (operation === "delete" ? unreadRefusal(place, access) : null)
+  );
 }
 
 function unknownPlace(
@@ -40,25 +42,25 @@ function unknownPlace(
 ): Refusal | null {
   const { mount } = place;
   if (mount.kind === "peer" && !peers.has(mount.alias))
-    return nothingAt(place, "peers", peers.keys());
+    return unknownName(place, "peers", peers.keys());
   if (mount.kind === "context" && !contexts.get(mount.name))
-    return nothingAt(place, "contexts", contexts.keys());
+    return unknownName(place, "contexts", contexts.keys());
   if (mount.kind === "attempt" && !attempts.has(mount.number))
-    return nothingAt(place, "attempts", attempts.keys());
+    return unknownName(place, "attempts", attempts.keys());
   return null;
 }
 
-function nothingAt(place: Place, kind: string, names: Iterable<string>): Refusal {
-  const known = [...names].sort().map((name) => `/${kind}/${name}`);
-  const there =
-    known.length > 0 ? `There are ${known.join(", ")}.` : `There is nothing in /${kind} now.`;
+function unknownName(place: Place, kind: string, names: Iterable<string>): Refusal {
+  const paths = [...names].sort().map((name) => `/${kind}/${name}`);
+  const hint =
+    paths.length > 0 ? `There are ${paths.join(", ")}.` : `There is nothing in /${kind} now.`;
   return {
     code: "unknown_place",
-    message: `${formatPlace(place)} is not one of the places you see. ${there}`,
+    message: `${formatPlace(place)} is not one of the places you see. ${hint}`,
   };
 }
 
-function unwritable(place: Place, { contexts }: Access): Refusal | null {
+function writeRefusal(place: Place, { contexts }: Access): Refusal | null {
   const { mount, path } = place;
   const readOnly = (message: string): Refusal => ({
     code: "read_only",
@@ -90,20 +92,23 @@ function unwritable(place: Place, { contexts }: Access): Refusal | null {
   }
 }
 
-function unread(place: Place, { knows }: Access): Refusal | null {
+function unreadRefusal(place: Place, { knows }: Access): Refusal | null {
   const path = formatPlace(place);
   return knows(path)
     ? null
     : { code: "not_read", message: `You have not read ${path}. Read it before you delete it.` };
 }
 
-/** Limits of `protected_paths`. Each wildcard makes matching slower. */
+/**
+ * Limits of `protected_paths`. `length`: characters of an entry. `wildcards`: wildcards of an
+ * entry; each makes matching slower.
+ */
 export const PROTECTION_LIMITS = { entries: 200, length: 255, wildcards: 4 } as const;
 
 /** The problem of an entry in `protected_paths`, for the config's author; `null` if it is valid. */
 export function protectedPathProblem(entry: string): string | null {
   const { length, wildcards } = PROTECTION_LIMITS;
-  if (bare(entry).trim() === "") return "it names nothing";
+  if (plainPath(entry).trim() === "") return "it names nothing";
   if (entry.length > length) return `it is longer than ${length} characters`;
   if (/[\p{Cc}]/u.test(entry)) return "it contains a control character";
   if (entry.replace(/^!/, "").split(/[/\\]/).includes(".."))
@@ -116,51 +121,58 @@ export function protectedPathProblem(entry: string): string | null {
 }
 
 /**
- * Whether a path, relative to its context, is protected. An entry names a file or folder with its
- * contents, or is a .gitignore pattern: `*.pem` protects in every folder, `!sample.pem` excludes.
- * Case is ignored, because the user's file system may ignore it. Invalid entries protect
- * everything.
+ * Returns a function that tests whether a path of the context is protected. An entry is a file, a
+ * folder with its contents, or a .gitignore pattern. For example, `*.pem` protects such files in
+ * every folder, and `!sample.pem` excludes a file. Case is ignored, because the user's file system
+ * may ignore case. If an entry is invalid, everything is protected.
  */
 export function protection(entries: readonly string[]): (path: string) => boolean {
   if (entries.length > PROTECTION_LIMITS.entries || entries.some(protectedPathProblem))
     return () => true;
-  const names = new Set(entries.map((entry) => bare(entry).toLowerCase()));
+  const names = new Set(entries.map((entry) => plainPath(entry).toLowerCase()));
   const patterns = ignore({ ignorecase: true }).add(
     entries.map((entry) => entry.normalize("NFC").replace(/^\.\//, "")),
   );
-  const named = (path: string) =>
+  const isNamed = (path: string) =>
     prefixesOf(path.toLowerCase()).some((prefix) => names.has(prefix));
-  // As a folder too: a file must not replace a protected folder.
+  // Also tests the path as a folder, because a file must not replace a protected folder.
   return (path) =>
-    path !== "" && (named(path) || patterns.ignores(path) || patterns.ignores(`${path}/`));
+    path !== "" && (isNamed(path) || patterns.ignores(path) || patterns.ignores(`${path}/`));
 }
 
 /**
- * Protected paths of a context from the agent's config and the team's; omitted if the team has
- * none.
+ * Protected paths of a context: those of the agent's own entry in the config, and those of the
+ * team's entry. `teamProtectedPaths` is omitted if there are none.
  */
 export type ProtectedPaths = {
   protectedPaths: readonly string[];
   teamProtectedPaths?: readonly string[];
 };
 
-/** The union of both lists, evaluated separately: an exclusion affects only its own list. */
+/**
+ * A path is protected if one of the two lists protects it. The lists are evaluated separately, so
+ * an exclusion (`!`) affects only its own list.
+ */
 export function protectionOf({
   protectedPaths,
   teamProtectedPaths = [],
 }: ProtectedPaths): (path: string) => boolean {
-  const [own, team] = [protection(protectedPaths), protection(teamProtectedPaths)];
-  return (path) => team(path) || own(path);
+  const isProtectedByAgent = protection(protectedPaths);
+  const isProtectedByTeam = protection(teamProtectedPaths);
+  return (path) => isProtectedByTeam(path) || isProtectedByAgent(path);
 }
 
-/** All entries of both lists without duplicates, the team's first, because a display may be cut. */
+/**
+ * All entries of both lists without duplicates. The team's entries are first, so that they remain
+ * if a display shows only some entries.
+ */
 export const entriesOf = ({
   protectedPaths,
   teamProtectedPaths = [],
 }: ProtectedPaths): string[] => [...new Set([...teamProtectedPaths, ...protectedPaths])];
 
-/** The path of an entry that is not a pattern. */
-const bare = (entry: string): string =>
+/** An entry as a path: in NFC, without slashes at its ends. */
+const plainPath = (entry: string): string =>
   entry
     .normalize("NFC")
     .replace(/^(?:\.?\/+)+/, "")

@@ -1,14 +1,13 @@
 import type { FileEntry, TreeChanges } from "./types";
 
 /**
- * Plans the storage of a snapshot: its manifest (base and changes), and contents not yet stored.
- * Small contents are packed, so that a snapshot of small files takes two writes, the pack and the
- * manifest.
+ * Plans how the contents of a snapshot are stored. Small contents are packed into one object, so
+ * that a snapshot of small files needs only two writes: the pack and the manifest.
  */
 const PACK_LIMITS = {
-  /** Smaller blobs are packed; others are separate objects. */
+  /** Blobs below this size are packed; larger blobs are separate objects. */
   smallBytes: 262_144,
-  /** Maximum size of a pack: it is in memory while it is written. */
+  /** Maximum size of a pack. A pack is in memory while it is written. */
   packBytes: 16_777_216,
 } as const;
 type Limits = { [Name in keyof typeof PACK_LIMITS]: number };
@@ -16,27 +15,27 @@ type Limits = { [Name in keyof typeof PACK_LIMITS]: number };
 export type BlobSize = { hash: string; size: number };
 /** Position of a blob in its pack, in bytes. */
 type PackedBlob = BlobSize & { offset: number };
-/** An object with several blobs, concatenated. */
+/** An object that consists of several blobs. */
 export type Pack = { members: PackedBlob[]; size: number };
 /** The objects to write before the manifest. */
 type BlobPlan = { packs: Pack[]; single: BlobSize[] };
 
 /**
- * Contents of a tree or changes that are not stored yet, without duplicates. Empty files have no
- * contents to store.
+ * The contents of a tree or of changes that are not stored yet, without duplicates. Empty files are
+ * not stored.
  */
 export function newBlobs(files: TreeChanges, isStored: (hash: string) => boolean): BlobSize[] {
-  const written = [...files.values()].filter(
+  const entries = [...files.values()].filter(
     (entry): entry is FileEntry => entry !== null && entry.size > 0,
   );
-  const sizes = new Map(written.map(({ hash, size }) => [hash, size]));
+  const sizes = new Map(entries.map(({ hash, size }) => [hash, size]));
   return [...sizes]
     .filter(([hash]) => !isStored(hash))
     .map(([hash, size]) => ({ hash, size }))
     .sort(byHash);
 }
 
-/** Deterministic, so that an interrupted upload can be repeated. */
+/** Distributes blobs to packs. Deterministic, so that an interrupted upload can be repeated. */
 export function planBlobs(blobs: readonly BlobSize[], limits: Limits = PACK_LIMITS): BlobPlan {
   const isSmall = ({ size }: BlobSize) => size < limits.smallBytes;
   const packs: Pack[] = [];
@@ -49,7 +48,7 @@ export function planBlobs(blobs: readonly BlobSize[], limits: Limits = PACK_LIMI
     pack.members.push({ hash, size, offset: pack.size });
     pack.size += size;
   }
-  // A pack of one is stored as a separate blob, so that others find it by hash.
+  // A pack with one blob is stored as a separate blob, so that other snapshots find it by its hash.
   const alone = packs.flatMap(({ members: [first, ...others] }) =>
     first && others.length === 0 ? [{ hash: first.hash, size: first.size }] : [],
   );

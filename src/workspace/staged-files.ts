@@ -15,10 +15,10 @@ import { type Access, protectionOf, refusalOf } from "./permissions";
 import {
   checkDirectory,
   checkFile,
-  checkRoom,
+  checkLimits,
   planTransfer,
   type TreePlace,
-  takesAway,
+  countsAsDeletion,
   type Transfer,
   type TransferKind,
 } from "./transfer";
@@ -45,7 +45,7 @@ export class StagedFiles implements AgentFiles {
   readonly #audit = new AuditTrail();
   readonly #blobs: BlobStage;
   readonly #marks: Marks;
-  /** By mount root, created on demand. */
+  /** Trees by the absolute path of their mount. Created when they are first needed. */
   readonly #trees = new Map<string, WorkingTree>();
 
   constructor(basis: Basis) {
@@ -73,21 +73,21 @@ export class StagedFiles implements AgentFiles {
   }
 
   async read(path: string): Promise<Uint8Array> {
-    return this.#audit.attemptLater("read", path, async (place) => {
-      const { entry } = this.#file(this.#treePlace("read", place));
+    return this.#audit.attemptAsync("read", path, async (place) => {
+      const entry = this.#file(this.#treePlace("read", place));
       const bytes = await this.#blobs.read(entry);
-      this.#marks.read(formatPlace(place));
+      this.#marks.markRead(formatPlace(place));
       return bytes;
     });
   }
 
   stat(path: string): Stat {
-    return this.#audit.glance(path, (place) => this.#stat(place));
+    return this.#audit.attemptAsListing(path, (place) => this.#stat(place));
   }
 
   exists(path: string): boolean {
     try {
-      return this.#audit.glance(path, (place) => this.#statOrNull(place) !== null);
+      return this.#audit.attemptAsListing(path, (place) => this.#statOrNull(place) !== null);
     } catch (error) {
       if (error instanceof FileError) return false;
       throw error;
@@ -116,11 +116,11 @@ export class StagedFiles implements AgentFiles {
   }
 
   async write(path: string, bytes: Uint8Array, executable?: boolean): Promise<void> {
-    await this.#audit.attemptLater("write", path, async (place) => {
-      this.#room(place, bytes.byteLength);
+    await this.#audit.attemptAsync("write", path, async (place) => {
+      this.#checkFileSize(place, bytes.byteLength);
       const blob = await this.#blobs.prepare(bytes);
       // Synchronous from here on, so that no other operation runs in between.
-      const { tree } = this.#room(place, blob.bytes.byteLength);
+      const { tree } = this.#checkFileSize(place, blob.bytes.byteLength);
       const isRunnable = executable ?? tree.file(place.path)?.executable ?? false;
       const entry: FileEntry = {
         hash: blob.hash,
@@ -129,12 +129,12 @@ export class StagedFiles implements AgentFiles {
       };
       this.#blobs.keep(blob);
       this.#put(tree, place.path, entry);
-      this.#marks.wrote(formatPlace(place));
+      this.#marks.markWritten(formatPlace(place));
     });
   }
 
   checkWrite(path: string, size: number): void {
-    this.#audit.ask("write", path, (place) => void this.#room(place, size));
+    this.#audit.check("write", path, (place) => void this.#checkFileSize(place, size));
   }
 
   makeDirectory(path: string): void {
@@ -142,7 +142,7 @@ export class StagedFiles implements AgentFiles {
       const { tree } = this.#treePlace("write", place);
       checkDirectory({ place, tree });
       if (tree.isDirectory(place.path)) return;
-      checkRoom(
+      checkLimits(
         { target: { place, tree }, files: [], directories: [place.path], leaving: [] },
         this.#limitsOf(place),
       );
@@ -157,9 +157,9 @@ export class StagedFiles implements AgentFiles {
       const isFile = tree.file(place.path) !== null;
       if (!isFile && !tree.isDirectory(place.path)) throw notFound(formatPlace(place));
       const files = isFile ? [place.path] : [...tree.filesBelow(place.path)];
-      this.#checkAll("delete", place, files);
-      if (!isFile) this.#checkAll("write", place, tree.directoriesBelow(place.path));
-      this.#takeAway({ place, tree }, files);
+      this.#checkEach("delete", place, files);
+      if (!isFile) this.#checkEach("write", place, tree.directoriesBelow(place.path));
+      this.#removeFiles({ place, tree }, files);
     });
   }
 
@@ -180,12 +180,12 @@ export class StagedFiles implements AgentFiles {
       workspace: this.#trees.get("/workspace")?.touched() ?? EMPTY_TREE,
       contexts: new Map(contexts.filter(([, changes]) => changes.size > 0)),
       blobs: this.#blobs.all(),
-      ...this.#marks.changed(),
+      ...this.#marks.changes(),
       directories: this.#emptyDirectories(),
     };
   }
 
-  /** Two recorded operations: the source's succeeds only if the target's does. */
+  /** Records two operations. The source's operation fails if the target's operation fails. */
   #transfer(kind: TransferKind, from: string, to: string): void {
     this.#audit.attempt(kind === "copy" ? "read" : "delete", from, (sourcePlace) => {
       const source = this.#treePlace(kind === "copy" ? "read" : "write", sourcePlace);
@@ -194,84 +194,82 @@ export class StagedFiles implements AgentFiles {
       this.#audit.attempt("write", to, (targetPlace) => {
         const target = this.#treePlace("write", targetPlace);
         if (formatPlace(sourcePlace) === formatPlace(targetPlace)) return;
-        this.#carry(kind, { source, target }, planTransfer(kind, source, target));
+        this.#execute(kind, { source, target }, planTransfer(kind, source, target));
       });
     });
   }
 
-  #carry(
+  /** Checks a planned copy or move, then changes the trees. */
+  #execute(
     kind: TransferKind,
     { source, target }: { source: TreePlace; target: TreePlace },
     { files, directories }: Transfer,
   ): void {
     const leaving = kind === "move" ? files : [];
-    this.#checkAll("write", target.place, [...files.map(({ to }) => to), ...directories]);
+    this.#checkEach("write", target.place, [...files.map(({ to }) => to), ...directories]);
     for (const file of leaving)
-      this.#check(takesAway(file, { source, target }) ? "delete" : "write", {
+      this.#checkPermission(countsAsDeletion(file, { source, target }) ? "delete" : "write", {
         ...source.place,
         path: file.from,
       });
     if (kind === "move")
-      this.#checkAll("write", source.place, source.tree.directoriesBelow(source.place.path));
+      this.#checkEach("write", source.place, source.tree.directoriesBelow(source.place.path));
     const leavingTarget = source.tree === target.tree ? leaving.map(({ entry }) => entry) : [];
-    const isWithinTree =
+    const movesDirectoryInTree =
       kind === "move" && source.tree === target.tree && !source.tree.file(source.place.path);
-    const leavingDirectories = isWithinTree
+    const leavingDirectories = movesDirectoryInTree
       ? [...source.tree.directoriesBelow(source.place.path)].length
       : 0;
-    checkRoom(
+    checkLimits(
       { target, files, directories, leaving: leavingTarget, leavingDirectories },
       this.#limitsOf(target.place),
     );
     for (const { from, to, entry } of files) {
       this.#put(target.tree, to, entry);
-      const [here, there] = [pathAt(source.place, from), pathAt(target.place, to)];
-      if (kind === "move") this.#marks.moved(here, there);
-      else this.#marks.wrote(there);
+      const [sourcePath, targetPath] = [pathAt(source.place, from), pathAt(target.place, to)];
+      if (kind === "move") this.#marks.moveMark(sourcePath, targetPath);
+      else this.#marks.markWritten(targetPath);
     }
     for (const directory of directories) target.tree.makeDirectory(directory);
-    if (kind === "move")
-      this.#takeAway(
-        source,
-        leaving.map(({ from }) => from),
-      );
+    const sourcePaths = files.map(({ from }) => from);
+    if (kind === "move") this.#removeFiles(source, sourcePaths);
   }
 
   #put(tree: WorkingTree, path: string, entry: FileEntry): void {
     const before = tree.file(path);
-    this.#blobs.hold(entry.hash);
+    this.#blobs.addFile(entry.hash);
     tree.put(path, entry);
-    if (before) this.#blobs.release(before.hash);
+    if (before) this.#blobs.removeFile(before.hash);
   }
 
   /** Removes a file, or a directory with these files. */
-  #takeAway({ place, tree }: TreePlace, files: readonly string[]): void {
+  #removeFiles({ place, tree }: TreePlace, files: readonly string[]): void {
     for (const path of files) {
       const entry = tree.file(path);
       tree.remove(path);
-      this.#marks.gone(pathAt(place, path));
-      if (entry) this.#blobs.release(entry.hash);
+      this.#marks.dropMarks(pathAt(place, path));
+      if (entry) this.#blobs.removeFile(entry.hash);
     }
     if (tree.isDirectory(place.path)) tree.removeDirectory(place.path);
   }
 
-  #checkAll(operation: FileOperation, place: Place, paths: Iterable<string>): void {
-    for (const path of paths) this.#check(operation, { ...place, path });
+  #checkEach(operation: FileOperation, place: Place, paths: Iterable<string>): void {
+    for (const path of paths) this.#checkPermission(operation, { ...place, path });
   }
 
-  #check(operation: FileOperation, place: Place): void {
+  #checkPermission(operation: FileOperation, place: Place): void {
     const refusal = refusalOf(operation, place, this.#access);
     if (refusal) throw new FileError(refusal.code, refusal.message);
   }
 
-  /** Checks whether a file of this size may be written. Throws `FileError` if not. */
-  #room(place: Place, size: number): TreePlace {
+  /** Throws `FileError` if a file of this size must not be written. */
+  #checkFileSize(place: Place, size: number): TreePlace {
     const treePlace = this.#treePlace("write", place);
     const limits = this.#limitsOf(place);
     const tooLarge = sizeProblem(formatPlace(place), size, limits);
     if (tooLarge) throw tooLarge;
     checkFile(treePlace);
-    checkRoom(
+    checkLimits(
       { target: treePlace, files: [{ to: place.path, entry: { hash: "", size } }], leaving: [] },
       limits,
     );
@@ -279,27 +277,27 @@ export class StagedFiles implements AgentFiles {
   }
 
   /**
-   * The place in its tree, if the operation is permitted. Directories above the mounts are in no
-   * tree.
+   * Returns the place with its tree. Throws `FileError` if the operation is not permitted, or if
+   * the place is a directory above the mounts, which is in no tree.
    */
   #treePlace(operation: FileOperation, place: Place): TreePlace {
-    this.#check(operation, place);
+    this.#checkPermission(operation, place);
     const root = pathAt(place, "");
     if (place.mount.kind === "above") throw isDirectory(root);
-    const known = this.#trees.get(root);
-    if (known) return { place, tree: known };
-    const made = [...this.#basis.directories]
+    const existing = this.#trees.get(root);
+    if (existing) return { place, tree: existing };
+    const emptyDirectories = [...this.#basis.directories]
       .filter((path) => path.startsWith(`${root}/`))
       .map((path) => path.slice(root.length + 1))
       .filter((path) => !isShadowed({ ...place, path }));
-    const tree = new WorkingTree(this.#baseOf(place), made);
+    const tree = new WorkingTree(this.#baseOf(place), emptyDirectories);
     this.#trees.set(root, tree);
     return { place, tree };
   }
 
   #limitsOf({ mount }: Place): FileLimits {
-    const own = mount.kind === "context" ? this.#basis.contexts.get(mount.name)?.limits : undefined;
-    return own ?? this.#basis.limits;
+    const { contexts, limits } = this.#basis;
+    return (mount.kind === "context" ? contexts.get(mount.name)?.limits : undefined) ?? limits;
   }
 
   #baseOf({ mount }: Place): Tree {
@@ -318,9 +316,9 @@ export class StagedFiles implements AgentFiles {
     }
   }
 
-  #file({ place, tree }: TreePlace): { entry: FileEntry } {
+  #file({ place, tree }: TreePlace): FileEntry {
     const entry = tree.file(place.path);
-    if (entry) return { entry };
+    if (entry) return entry;
     throw tree.isDirectory(place.path)
       ? isDirectory(formatPlace(place))
       : notFound(formatPlace(place));
@@ -333,7 +331,7 @@ export class StagedFiles implements AgentFiles {
   }
 
   #statOrNull(place: Place): Stat | null {
-    this.#check("list", place);
+    this.#checkPermission("list", place);
     const directory: Stat = { kind: "directory", size: 0, executable: false, hash: null };
     if (place.mount.kind === "above") return directory;
     const { tree } = this.#treePlace("list", place);
@@ -348,7 +346,7 @@ export class StagedFiles implements AgentFiles {
     return tree.isDirectory(place.path) ? directory : null;
   }
 
-  /** Children of a directory, sorted by name. Skips unreachable paths of old trees. */
+  /** The children of a directory, sorted by name. Skips paths of old trees that are unreachable. */
   #childrenOf(place: Place): Place[] {
     if (this.#stat(place).kind === "file") throw notADirectory(formatPlace(place));
     if (place.mount.kind === "above") return this.#mountsIn(place.mount.at);
@@ -369,7 +367,7 @@ export class StagedFiles implements AgentFiles {
     return names.sort().map((name) => parsePath(`${at}/${name}`));
   }
 
-  /** Files by absolute path, sorted; lazy, because callers may need only some. */
+  /** The sorted absolute paths of files; a generator, because callers may need only some. */
   *#filesBelow(place: Place): Generator<string> {
     if (this.#stat(place).kind === "file") return yield formatPlace(place);
     if (place.mount.kind !== "above") {
@@ -377,20 +375,20 @@ export class StagedFiles implements AgentFiles {
         if (!isShadowed({ ...place, path })) yield pathAt(place, path);
       return;
     }
-    const order = (child: Place) => `${formatPlace(child)}/`;
-    const children = this.#mountsIn(place.mount.at).sort((a, b) => (order(a) < order(b) ? -1 : 1));
+    const key = (child: Place) => `${formatPlace(child)}/`;
+    const children = this.#mountsIn(place.mount.at).sort((a, b) => (key(a) < key(b) ? -1 : 1));
     for (const child of children) yield* this.#filesBelow(child);
   }
 
-  /** Unused mounts keep theirs. */
+  /** All directories that exist while empty. Unused mounts keep their directories. */
   #emptyDirectories(): string[] {
-    const untouched = [...this.#basis.directories].filter(
+    const inUnusedMounts = [...this.#basis.directories].filter(
       (path) => !this.#trees.has(pathAt(parsePath(path), "")),
     );
-    const kept = [...this.#trees].flatMap(([root, tree]) =>
+    const inUsedMounts = [...this.#trees].flatMap(([root, tree]) =>
       tree.emptyDirectories().map((path) => `${root}/${path}`),
     );
-    return [...untouched, ...kept].sort();
+    return [...inUnusedMounts, ...inUsedMounts].sort();
   }
 }
 

@@ -1,8 +1,8 @@
 import { byPath } from "./tree";
 import type { TreeChanges } from "./types";
 
-/** Position of packed contents; `null` for a separate object. */
-type InPack = { pack: string; at: number } | null;
+/** Position of contents in a pack; `null` if the contents are a separate object. */
+type PackPosition = { pack: string; at: number } | null;
 
 /** A snapshot as stored in R2, readable without the session. */
 export type StoredManifest = {
@@ -10,19 +10,22 @@ export type StoredManifest = {
   parent: string | null;
   /** Time of the answer, Unix ms. */
   takenAt: number;
-  /** Totals of the whole tree. */
+  /** Number of files and of bytes in the whole tree. */
   files: number;
   bytes: number;
   changes: TreeChanges;
-  /** The position of contents by hash; `null` if stored under their own hash. */
-  placeOf: (hash: string) => InPack;
+  /** Returns the position of contents, by their hash. */
+  placeOf: (hash: string) => PackPosition;
   /** Hashes of contents that are lost. */
   lost: ReadonlySet<string>;
 };
 
 const VERSION = 1;
 
-/** Sorted paths with hash, size, and the pack and offset of the contents, or that they are lost. */
+/**
+ * Serializes a manifest. Paths are sorted. Each file has its hash and its size, and the position of
+ * packed contents, or `lost`.
+ */
 export function encodeStoredManifest({
   parent,
   takenAt,
@@ -35,9 +38,11 @@ export function encodeStoredManifest({
   const listed = [...byPath(changes)].map(([path, entry]) => {
     if (entry === null) return { path, deleted: true };
     const { hash, size, executable } = entry;
-    const place = size === 0 ? null : placeOf(hash);
-    const where = lost.has(hash) ? { lost: true } : place && { pack: place.pack, at: place.at };
-    return { path, sha256: hash, size, ...(executable && { executable }), ...where };
+    const position = size === 0 ? null : placeOf(hash);
+    const storage = lost.has(hash)
+      ? { lost: true }
+      : position && { pack: position.pack, at: position.at };
+    return { path, sha256: hash, size, ...(executable && { executable }), ...storage };
   });
   return JSON.stringify({
     version: VERSION,

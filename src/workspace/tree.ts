@@ -1,7 +1,7 @@
 import { ancestorsOf } from "./paths";
 import type { FileEntry, Tree, TreeChanges } from "./types";
 
-/** Operations on immutable trees. Contents are not read. */
+/** Operations on immutable trees. They do not read contents. */
 
 export const EMPTY_TREE: Tree = new Map();
 
@@ -14,19 +14,19 @@ export function sameEntry(
   return a.hash === b.hash && a.size === b.size && a.executable === b.executable;
 }
 
-/** Sorted by path in UTF-16 order, the only order for serialized trees. */
+/** Sorts by path in UTF-16 order. All serialized trees have this order. */
 export function byPath<T>(entries: Iterable<readonly [string, T]>): Map<string, T> {
   return new Map([...entries].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 }
 
 /** The tree after the changes, sorted. */
 export function applyChanges(tree: Tree, changes: TreeChanges): Tree {
-  const made = new Map(tree);
+  const result = new Map(tree);
   for (const [path, entry] of changes) {
-    if (entry === null) made.delete(path);
-    else made.set(path, entry);
+    if (entry === null) result.delete(path);
+    else result.set(path, entry);
   }
-  return byPath(made);
+  return byPath(result);
 }
 
 /** The minimal changes from `from` to `to`, sorted. */
@@ -37,7 +37,7 @@ export function diffTrees(from: Tree, to: Tree): TreeChanges {
   return byPath(changes);
 }
 
-/** Both changes combined, the later on top; paths equal to the base are omitted. */
+/** Combines two changes; `later` replaces `earlier`. Omits paths that are equal to the base. */
 export function mergeChanges(base: Tree, earlier: TreeChanges, later: TreeChanges): TreeChanges {
   const merged = new Map([...earlier, ...later]);
   return byPath([...merged].filter(([path, entry]) => !sameEntry(base.get(path), entry)));
@@ -50,7 +50,7 @@ export function treeStats(tree: Tree): { files: number; bytes: number } {
   return { files: tree.size, bytes };
 }
 
-/** The first path that is a file and also a parent of others; `null` for a valid tree. */
+/** A path that is a file and also the parent of another path; `null` for a valid tree. */
 export function fileAsDirectory(tree: {
   has(path: string): boolean;
   keys(): Iterable<string>;

@@ -1,23 +1,25 @@
 /**
- * Files for the rules: names and hashes, never contents. Contents are blobs, identified by SHA-256.
+ * Types of files. They contain paths and hashes, never contents. Contents are blobs, which their
+ * SHA-256 identifies.
  */
 
-/** An entry of a tree. */
+/** A file in a tree. */
 export type FileEntry = {
   /** SHA-256 of the contents, lower-case hex. */
   hash: string;
   /** Bytes. */
   size: number;
-  /** Whether it is executable; the only mode bit that is stored. */
+  /** Omitted if the file is not executable. No other mode bits are stored. */
   executable?: true;
 };
 
 /** Files by NFC path relative to the tree's root. Contains no empty directories. */
 export type Tree = ReadonlyMap<string, FileEntry>;
 
-/** New entries by path; `null` for a removed one. */
+/** New entries by path; `null` for a removed file. */
 export type TreeChanges = ReadonlyMap<string, FileEntry | null>;
 
+/** Directories that contain mounts. */
 export type AboveMounts = "/" | "/peers" | "/contexts" | "/attempts";
 
 /** A directory that an agent sees. Permissions are in `permissions.ts`. */
@@ -26,9 +28,9 @@ export type Mount =
   /** The snapshot of a peer's answer, under the alias that this agent sees. */
   | { kind: "peer"; alias: string }
   | { kind: "context"; name: string }
-  /** The rejected result of an earlier attempt of the turn; `number` as in its path. */
+  /** The rejected result of an earlier attempt of the turn; `number` is the text in the path. */
   | { kind: "attempt"; number: string }
-  /** The fixed parent directories of mounts. */
+  /** A directory that contains mounts. */
   | { kind: "above"; at: AboveMounts };
 
 /**
@@ -40,8 +42,8 @@ export type Place = { mount: Mount; path: string };
 export type FileOperation = "read" | "list" | "write" | "delete";
 
 /**
- * A recorded access. `path` is resolved, as the agent sees it; if it leads nowhere, as typed with
- * invisible characters escaped.
+ * A recorded access. `path` is the resolved absolute path. If the agent's path is invalid, `path`
+ * is its text with escaped invisible characters.
  */
 export type FileAccess = {
   operation: FileOperation;
@@ -50,7 +52,10 @@ export type FileAccess = {
   refused: string | null;
 };
 
-/** An error for the model: what failed, on which path, and the remedy. `code` is stable. */
+/**
+ * An error for the model. `message` says what failed, at which path, and what to do. `code` is
+ * stable.
+ */
 export class FileError extends Error {
   override readonly name = "FileError";
   readonly code: string;

@@ -3,48 +3,53 @@ import { ancestorsOf, parentOf } from "./paths";
 import { byPath, sameEntry, treeStats } from "./tree";
 import type { FileEntry, Tree, TreeChanges } from "./types";
 
-/** Limit of remembered files that were created and removed: a script may do that without end. */
-const MOST_VANISHED = 1_000;
+/**
+ * Maximum number of paths in `touched` whose files were created and removed again. A script may
+ * create such files in an endless loop.
+ */
+const MAX_VANISHED = 1_000;
 
 /**
- * A tree with unsaved changes as a file system: its directories exist because of files in them or
- * because they were created. Does not check permissions or limits; callers do.
+ * A tree with unsaved changes. A directory exists if it contains a file, or if it was created
+ * explicitly. Callers must check permissions and limits.
  */
 export class WorkingTree {
   readonly #base: Tree;
   readonly #changes = new Map<string, FileEntry | null>();
   /** Paths that were written or removed. */
   readonly #touched = new Set<string>();
-  /** How many of them were created and removed again. */
+  /** Number of touched paths whose files were created and removed again. */
   #vanished = 0;
   readonly #directories: Directories;
-  /** Directories that exist while empty. */
-  readonly #made = new Set<string>();
+  /** Directories that were created explicitly. They exist while empty. */
+  readonly #explicit = new Set<string>();
   #stats: { files: number; bytes: number } | null = null;
   #directoryCount: number | null = null;
 
-  constructor(base: Tree, made: Iterable<string> = []) {
+  constructor(base: Tree, emptyDirectories: Iterable<string> = []) {
     this.#base = base;
     this.#directories = new Directories(base);
-    for (const path of made)
+    for (const path of emptyDirectories)
       if (!this.file(path) && this.fileAbove(path) === null) this.makeDirectory(path);
   }
 
   file(path: string): FileEntry | null {
-    const changed = this.#changes.get(path);
-    return changed === undefined ? (this.#base.get(path) ?? null) : changed;
+    const change = this.#changes.get(path);
+    return change === undefined ? (this.#base.get(path) ?? null) : change;
   }
 
-  /** True for the root. */
+  /** Whether a directory exists. The root always exists. */
   isDirectory(path: string): boolean {
     return (
       path === "" ||
-      this.#made.has(path) ||
+      this.#explicit.has(path) ||
       (!this.file(path) && this.#directories.filesBelow(path) > 0)
     );
   }
 
-  /** The parent that is a file and so prevents this path; `null` if there is none. */
+  /**
+   * A parent of the path that is a file, so that the path cannot exist; `null` if there is none.
+   */
   fileAbove(path: string): string | null {
     return ancestorsOf(path).find((ancestor) => this.file(ancestor) !== null) ?? null;
   }
@@ -58,8 +63,8 @@ export class WorkingTree {
     };
     this.#set(path, entry);
     if (before) return;
-    this.#directoryCount = this.directoryCount() + this.#missing(ancestorsOf(path));
-    this.#directories.added(path);
+    this.#directoryCount = this.directoryCount() + this.#countMissing(ancestorsOf(path));
+    this.#directories.addFile(path);
   }
 
   /** Removes an existing file. Its directory remains. */
@@ -68,49 +73,49 @@ export class WorkingTree {
     if (!before) return;
     const { files, bytes } = this.stats();
     this.#stats = { files: files - 1, bytes: bytes - before.size };
-    this.makeDirectory(parentOf(path)); // if it is one
+    this.makeDirectory(parentOf(path));
     this.#set(path, null);
-    this.#directories.removed(path);
+    this.#directories.removeFile(path);
   }
 
   /** Creates the directory and all its parents. */
   makeDirectory(path: string): void {
     const directories = path === "" ? [] : [path, ...ancestorsOf(path)];
-    this.#directoryCount = this.directoryCount() + this.#missing(directories);
-    for (const directory of directories) this.#made.add(directory);
-    this.#directories.note(path);
+    this.#directoryCount = this.directoryCount() + this.#countMissing(directories);
+    for (const directory of directories) this.#explicit.add(directory);
+    this.#directories.addName(path);
   }
 
   /** Removes a directory with its contents. Its parent remains. */
   removeDirectory(path: string): void {
-    const gone = [...this.directoriesBelow(path)].length;
+    const removedCount = [...this.directoriesBelow(path)].length;
     for (const file of [...this.filesBelow(path)]) this.remove(file);
-    for (const directory of [...this.#made])
-      if (directory === path || directory.startsWith(`${path}/`)) this.#made.delete(directory);
-    this.#directoryCount = this.directoryCount() - gone;
+    for (const directory of [...this.#explicit])
+      if (directory === path || directory.startsWith(`${path}/`)) this.#explicit.delete(directory);
+    this.#directoryCount = this.directoryCount() - removedCount;
     this.makeDirectory(parentOf(path));
   }
 
   /** Sorted paths of the direct children of a directory. */
   childrenOf(directory: string): string[] {
-    const there = this.#directories
+    const existing = this.#directories
       .childrenOf(directory)
       .filter((path) => this.file(path) || this.isDirectory(path));
-    return there.sort();
+    return existing.sort();
   }
 
-  /** Sorted paths of all files in a directory, at any depth; lazy. */
+  /** Sorted paths of all files in a directory, at any depth. */
   *filesBelow(directory: string): Generator<string> {
-    // Sorted like full paths, in which a slash follows a directory's name.
-    const order = (path: string) => (this.file(path) ? path : `${path}/`);
-    const children = this.childrenOf(directory).sort((a, b) => (order(a) < order(b) ? -1 : 1));
+    // A slash follows a directory's name in full paths, so directories are sorted with the slash.
+    const sortKey = (path: string) => (this.file(path) ? path : `${path}/`);
+    const children = this.childrenOf(directory).sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
     for (const child of children) {
       if (this.file(child)) yield child;
       else yield* this.filesBelow(child);
     }
   }
 
-  /** The directory and all directories below it, itself first. */
+  /** The directory itself, then all directories below it. */
   *directoriesBelow(directory: string): Generator<string> {
     yield directory;
     for (const child of this.childrenOf(directory))
@@ -124,7 +129,7 @@ export class WorkingTree {
 
   /** Number of directories without the root, including parents of files. */
   directoryCount(): number {
-    this.#directoryCount ??= this.#directories.ofBase;
+    this.#directoryCount ??= this.#directories.baseCount;
     return this.#directoryCount;
   }
 
@@ -134,8 +139,9 @@ export class WorkingTree {
   }
 
   /**
-   * The state of every path that was written or removed, sorted: `changes`, plus files written with
-   * equal contents or created and removed. Of the latter, at most `MOST_VANISHED`.
+   * The state of every path that was written or removed, sorted. Unlike `changes`, includes files
+   * that were written with equal contents, and at most `MAX_VANISHED` files that were created and
+   * removed.
    */
   touched(): TreeChanges {
     return byPath([...this.#touched].map((path) => [path, this.file(path)]));
@@ -143,10 +149,10 @@ export class WorkingTree {
 
   /** Sorted directories that exist only because they were created explicitly. */
   emptyDirectories(): string[] {
-    return [...this.#made].filter((path) => this.#directories.filesBelow(path) === 0).sort();
+    return [...this.#explicit].filter((path) => this.#directories.filesBelow(path) === 0).sort();
   }
 
-  #missing(directories: readonly string[]): number {
+  #countMissing(directories: readonly string[]): number {
     return directories.filter((path) => !this.isDirectory(path)).length;
   }
 
@@ -162,7 +168,7 @@ export class WorkingTree {
     this.#touched.add(path);
     if (entry !== null || this.#base.has(path)) return;
     this.#vanished += 1;
-    if (this.#vanished > MOST_VANISHED) {
+    if (this.#vanished > MAX_VANISHED) {
       this.#touched.delete(path);
       this.#vanished -= 1;
     }

@@ -3,6 +3,7 @@ import { freeTextFile, TEXT_FILE } from "../coordination/attempt/long-final";
 import { applyChanges } from "./tree";
 import type { FileEntry, Tree, TreeChanges } from "./types";
 
+/** The files of one round of an agent. */
 type RoundFiles = {
   /** The tree at the start of the round. */
   base: Tree;
@@ -14,35 +15,36 @@ type RoundFiles = {
   contexts: ReadonlyMap<string, TreeChanges>;
 };
 
-/** Number of omitted paths that are listed: an event must fit into a row. */
-const MOST_NAMED = 20;
+/** Maximum number of omitted paths in an event, because an event must fit into a row. */
+const MAX_LISTED = 20;
 
 /**
- * Facts of a workspace for the coordination rules. Pure: derived from stored rows, so a restart
- * changes nothing.
+ * Computes the facts of a workspace that the coordination rules need. Pure: the result depends only
+ * on stored rows, so it is the same after a restart.
  */
 export function workspaceFacts({ base, touched, previous, contexts }: RoundFiles): WorkspaceFacts {
   const tree = handedOver(applyChanges(base, touched));
-  const free = freeTextFile(tree.keys());
-  const own = [...touched].filter(([path]) => isHandedOver(path));
+  const textFile = freeTextFile(tree.keys());
+  const changes = [...touched].filter(([path]) => isHandedOver(path));
   const facts = {
     files: tree.size,
-    changed: own.length > 0,
-    ...(free !== TEXT_FILE && { textFile: free }),
-    ...(own.length === 0 && { kept: (previous ?? tree).size }),
-    ...editsOf([...own, ...inContexts(contexts)]),
+    changed: changes.length > 0,
+    ...(textFile !== TEXT_FILE && { textFile }),
+    ...(changes.length === 0 && { kept: (previous ?? tree).size }),
+    ...editsOf([...changes, ...editsInContexts(contexts)]),
   };
-  if (previous === null || own.length === 0) return facts;
+  if (previous === null || changes.length === 0) return facts;
   const leftOut = [...previous.keys()].filter(
     (path) => !tree.has(path) && touched.get(path) !== null,
   );
   if (leftOut.length === 0) return facts;
-  return { ...facts, leftOut: { count: leftOut.length, paths: leftOut.slice(0, MOST_NAMED) } };
+  return { ...facts, leftOut: { count: leftOut.length, paths: leftOut.slice(0, MAX_LISTED) } };
 }
 
+/** A path that was written, or removed (`null`). */
 type Edit = readonly [path: string, entry: FileEntry | null];
 
-const inContexts = (contexts: ReadonlyMap<string, TreeChanges>): Edit[] =>
+const editsInContexts = (contexts: ReadonlyMap<string, TreeChanges>): Edit[] =>
   [...contexts].flatMap(([name, changes]) =>
     [...changes].map(([path, entry]): Edit => [`/contexts/${name}/${path}`, entry]),
   );
@@ -60,14 +62,14 @@ export const RESULTS_DIRECTORY = ".tool_results";
 /** Directory of an agent's to-do list. Hidden, because many projects have a directory `tasks`. */
 export const TASKS_DIRECTORY = ".tasks";
 
-const PRIVATE = [RESULTS_DIRECTORY, TASKS_DIRECTORY];
+const PRIVATE_DIRECTORIES = [RESULTS_DIRECTORY, TASKS_DIRECTORY];
 
 /**
- * Whether a file is part of an answer, by its path in the workspace. Other files belong to the
- * agent's round: no other agent sees them, and they do not count as changes.
+ * Whether a file of the workspace is part of an answer. The other files belong only to the agent's
+ * round: no other agent sees them, and they do not count as changes.
  */
 export const isHandedOver = (path: string): boolean =>
-  !PRIVATE.some((directory) => path.startsWith(`${directory}/`));
+  !PRIVATE_DIRECTORIES.some((directory) => path.startsWith(`${directory}/`));
 
 /** The files of a workspace that are part of an answer. */
 export const handedOver = (tree: Tree): Tree =>

@@ -90,7 +90,7 @@ describe("a backend with only a type", () => {
         key: stored("CLOUDFLARE_API_TOKEN"),
       },
     },
-  ])("$type has its address, its key and a model", ({ type, backend }) => {
+  ])("$type has a default address, the operator's key and a default model", ({ type, backend }) => {
     expect(agentOf(`type: ${type}`).backend).toMatchObject({ type, ...backend });
   });
 
@@ -113,7 +113,7 @@ describe("a backend with only a type", () => {
   });
 
   it.each(Object.keys(BACKEND_TYPES).filter((type) => !SERVED_TYPES.includes(type)))(
-    "%s is refused with a remedy",
+    "%s is not supported, and the error names an alternative",
     (type) => {
       const source = teamWith(`type: ${type}`);
       expect(errorsOf(source, FULL_CONTEXT)).toEqual(["4:13 not_served /agents/0/backend/type"]);
@@ -126,22 +126,22 @@ describe("a backend with only a type", () => {
 
 describe("a base URL", () => {
   it.each(SERVED_TYPES.filter((type) => type !== "chatcompletion" && type !== "azure_openai"))(
-    "is used for %s, keeps the host of the type, and gets no key of the operator",
+    "replaces the address of %s, keeps the host of the type, and gets no key of the operator",
     (type) => {
-      const own = agentOf(`type: ${type}\nmodel: m`).backend;
-      const moved = agentOf(
+      const byDefault = agentOf(`type: ${type}\nmodel: m`).backend;
+      const withBaseUrl = agentOf(
         `type: ${type}\nmodel: m\nbase_url: https://proxy.example.org/v1`,
       ).backend;
-      expect(moved).toMatchObject({
-        host: own?.host,
-        format: own?.format,
+      expect(withBaseUrl).toMatchObject({
+        host: byDefault?.host,
+        format: byDefault?.format,
         baseUrl: "https://proxy.example.org/v1",
         key: NO_KEY,
       });
     },
   );
 
-  it("sets the host of Chat Completions", () => {
+  it("determines the host for the type chatcompletion", () => {
     expect(
       agentOf("type: chatcompletion\nmodel: m\nbase_url: https://api.mistral.ai/v1").backend,
     ).toMatchObject({
@@ -158,7 +158,7 @@ describe("a self-hosted server", () => {
     { type: "lmstudio", baseUrl: "http://localhost:1234/v1", key: NO_KEY },
     { type: "inference", baseUrl: "http://localhost:8000/v1", key: NO_KEY },
     { type: "ollama", baseUrl: "http://localhost:11434/v1", key: NO_KEY },
-  ])("is known by its type: $type", ({ type, baseUrl, key }) => {
+  ])("has the type's default address: $type", ({ type, baseUrl, key }) => {
     const source = teamWith(`type: ${type}\nmodel: m`);
     expect(agentOf(`type: ${type}\nmodel: m`).backend).toMatchObject({ host: type, baseUrl, key });
     expect(parseTeam(source, FULL_CONTEXT).warnings.map(({ code }) => code)).toEqual([
@@ -192,7 +192,7 @@ describe("a self-hosted server", () => {
     ]);
   });
 
-  it("in the cloud needs its key", () => {
+  it("needs a key if its address is the provider's cloud", () => {
     const source = teamWith("type: ollama\nmodel: m\nbase_url: https://ollama.com/v1");
     expect(teamOf(source, FULL_CONTEXT).agents[0]?.backend.key).toEqual(stored("OLLAMA_API_KEY"));
     expect(errorsOf(source, { ...FULL_CONTEXT, storedKeys: [] })).toEqual([
@@ -201,7 +201,7 @@ describe("a self-hosted server", () => {
   });
 });
 
-describe("the data of a backend for the rules", () => {
+describe("the coordination rules of a backend", () => {
   it.each([
     { name: "tools can be forced", backend: "type: openai", forces_tools: true },
     {
@@ -214,12 +214,16 @@ describe("the data of a backend for the rules", () => {
       backend: "type: claude\nmodel: claude-sonnet-4-5",
       forces_tools: true,
     },
-    { name: "tools are not forced if that is unknown", backend: "type: qwen", forces_tools: false },
-  ])("say that $name", ({ backend, forces_tools }) => {
+    {
+      name: "tools are not forced if it is unknown whether they can be",
+      backend: "type: qwen",
+      forces_tools: false,
+    },
+  ])("state that $name", ({ backend, forces_tools }) => {
     expect(agentOf(backend).rules).toMatchObject({ forces_tools });
   });
 
-  it("have the price with all its rates", () => {
+  it("contain the price of the model with all its rates", () => {
     expect(agentOf("type: claude\nmodel: claude-haiku-5-5").rules?.price).toMatchObject({
       cache_write: 0.125,
       long_prompt: { above: 100_000, output: 2.5 },

@@ -4,7 +4,7 @@ import { CONTEXT, detailsOf, errorsOf, FULL_CONTEXT, teamOf, teamWith, yamlWith 
 
 const backendOf = (lines: string, context = CONTEXT) =>
   teamOf(yamlWith({ backend: lines }), context).agents[0]?.backend;
-const at = (key: string) => `/agents/0/backend${key}`;
+const pointerTo = (key: string) => `/agents/0/backend${key}`;
 
 describe("an agent's key", () => {
   it.each([
@@ -14,78 +14,90 @@ describe("an agent's key", () => {
       "api_key: ${OPENAI_API_KEY}",
       { from: "stored", name: "OPENAI_API_KEY" },
     ],
-    ["is the caller's own", "api_key: sk-mine", { from: "literal", value: "sk-mine" }],
+    ["is the caller's own key", "api_key: sk-mine", { from: "literal", value: "sk-mine" }],
     [
-      "is the caller's own for their host",
+      "is the caller's own key for another host",
       "base_url: https://api.example.org/v1\napi_key: mine",
       { from: "literal", value: "mine" },
     ],
-    ["is omitted on loopback", "base_url: http://127.0.0.1:9000/v1", { from: "none" }],
+    ["is not needed on loopback", "base_url: http://127.0.0.1:9000/v1", { from: "none" }],
   ])("%s", (_, lines, key) => {
     expect(backendOf(lines)?.key).toEqual(key);
   });
 
   it.each([
     [
-      "the host's is not set",
+      "the operator's key for the host is not set",
       "base_url: https://api.groq.com/openai/v1",
-      `4:7 key_not_set ${at("")}`,
+      `4:7 key_not_set ${pointerTo("")}`,
     ],
     [
-      "the one named is not set",
+      "the named key is not set",
       "base_url: https://api.groq.com/openai/v1\napi_key: ${GROQ_API_KEY}",
-      `7:16 key_not_set ${at("/api_key")}`,
+      `7:16 key_not_set ${pointerTo("/api_key")}`,
     ],
     [
       "it is bound to another provider",
       "base_url: https://api.groq.com/openai/v1\napi_key: ${OPENAI_API_KEY}",
-      `7:16 key_bound_elsewhere ${at("/api_key")}`,
+      `7:16 key_bound_elsewhere ${pointerTo("/api_key")}`,
     ],
     [
-      "it is bound to another host than the caller's server",
+      "it is not bound to the caller's server",
       "base_url: https://api.example.org/v1\napi_key: ${OPENAI_API_KEY}",
-      `7:16 key_bound_elsewhere ${at("/api_key")}`,
+      `7:16 key_bound_elsewhere ${pointerTo("/api_key")}`,
     ],
     [
       "it would be sent to a similar host",
       "base_url: https://api.openai.com.example.org/v1\napi_key: ${OPENAI_API_KEY}",
-      `7:16 key_bound_elsewhere ${at("/api_key")}`,
+      `7:16 key_bound_elsewhere ${pointerTo("/api_key")}`,
     ],
     [
       "it would be sent to loopback",
       "base_url: http://127.0.0.1:9000/v1\napi_key: ${OPENAI_API_KEY}",
-      `7:16 key_bound_elsewhere ${at("/api_key")}`,
+      `7:16 key_bound_elsewhere ${pointerTo("/api_key")}`,
     ],
-    ["the name is of another variable", "api_key: ${PATH}", `6:16 key_unknown ${at("/api_key")}`],
+    [
+      "the name is not the name of a key",
+      "api_key: ${PATH}",
+      `6:16 key_unknown ${pointerTo("/api_key")}`,
+    ],
     [
       "the name is a property of every object",
       "api_key: ${constructor}",
-      `6:16 key_unknown ${at("/api_key")}`,
+      `6:16 key_unknown ${pointerTo("/api_key")}`,
     ],
     [
       "a name is mixed with text",
       "api_key: sk-${OPENAI_API_KEY}",
-      `6:16 wrong_type ${at("/api_key")}`,
+      `6:16 wrong_type ${pointerTo("/api_key")}`,
     ],
-    ["it would end the header", 'api_key: "a\\r\\nb"', `6:16 wrong_type ${at("/api_key")}`],
-    ["its braces are missing", "api_key: $OPENAI_API_KEY", `6:16 wrong_type ${at("/api_key")}`],
+    ["it contains a line break", 'api_key: "a\\r\\nb"', `6:16 wrong_type ${pointerTo("/api_key")}`],
+    [
+      "its braces are missing",
+      "api_key: $OPENAI_API_KEY",
+      `6:16 wrong_type ${pointerTo("/api_key")}`,
+    ],
     [
       "it is a name without dollar sign and braces",
       "api_key: OPENAI_API_KEY",
-      `6:16 wrong_type ${at("/api_key")}`,
+      `6:16 wrong_type ${pointerTo("/api_key")}`,
     ],
     [
-      "it is such a name in lower case",
+      "it is the name of a key in lower case",
       "api_key: openai_api_key",
-      `6:16 wrong_type ${at("/api_key")}`,
+      `6:16 wrong_type ${pointerTo("/api_key")}`,
     ],
-    ["it is an unknown name", "api_key: MY_OWN_KEY", `6:16 wrong_type ${at("/api_key")}`],
-    ["it is empty", 'api_key: ""', `6:16 wrong_type ${at("/api_key")}`],
+    [
+      "it looks like a variable's name",
+      "api_key: MY_OWN_KEY",
+      `6:16 wrong_type ${pointerTo("/api_key")}`,
+    ],
+    ["it is empty", 'api_key: ""', `6:16 wrong_type ${pointerTo("/api_key")}`],
   ])("is refused because %s", (_, lines, error) => {
     expect(errorsOf(yamlWith({ backend: lines }))).toContain(error);
   });
 
-  it("is named with the way to set it if it is missing", () => {
+  it("is named in the error if it is missing, with the command that sets it", () => {
     const result = parseTeam(yamlWith(), { storedKeys: [], allowedOrigins: [], variables: {} });
     expect(detailsOf(result)[0]).toContain("npx wrangler secret put OPENAI_API_KEY");
     expect(detailsOf(result)[0]).toContain(".dev.vars");
@@ -105,17 +117,23 @@ describe("an agent's key", () => {
       lines: "base_url: https://api.example.org/v1\napi_key: MY_OWN_KEY",
       hint: "Write the key itself.",
     },
-  ])("is not a bare name: $lines", ({ lines, hint }) => {
-    const [detail] = detailsOf(parseTeam(yamlWith({ backend: lines }), CONTEXT));
-    expect(detail).toContain(hint);
-    expect(detail).not.toContain("MY_OWN_KEY");
-  });
+  ])(
+    "is not the name of a variable, and the error suggests a correction: $lines",
+    ({ lines, hint }) => {
+      const [detail] = detailsOf(parseTeam(yamlWith({ backend: lines }), CONTEXT));
+      expect(detail).toContain(hint);
+      expect(detail).not.toContain("MY_OWN_KEY");
+    },
+  );
 
-  it.each(["AKIAIOSFODNN7EXAMPLE", "Z9X8C7V6", "MY-OWN-KEY"])("may be in capitals: %s", (key) => {
-    expect(backendOf(`api_key: ${key}`)?.key).toEqual({ from: "literal", value: key });
-  });
+  it.each(["AKIAIOSFODNN7EXAMPLE", "Z9X8C7V6", "MY-OWN-KEY"])(
+    "may consist of upper-case letters: %s",
+    (key) => {
+      expect(backendOf(`api_key: ${key}`)?.key).toEqual({ from: "literal", value: key });
+    },
+  );
 
-  it("may have the second name of a host with two names", () => {
+  it("may be stored under the second of two names for a host", () => {
     const lines = "base_url: https://api.moonshot.ai/v1";
     expect(
       backendOf(lines, { ...CONTEXT, storedKeys: ["KIMI_API_KEY", "OPENAI_API_KEY"] })?.key,
@@ -134,7 +152,7 @@ describe("an agent's key", () => {
     expect(JSON.stringify(result)).not.toContain("CANARY");
   });
 
-  it("never comes from another field", () => {
+  it("is not inserted into other fields", () => {
     const team = teamOf(
       yamlWith({
         agent: "system_message: use ${OPENAI_API_KEY}",
@@ -145,13 +163,13 @@ describe("an agent's key", () => {
     expect(team.agents[0]?.backend.params).toEqual({ user: "${OPENAI_API_KEY}" });
   });
 
-  it("causes a warning if an unknown endpoint has none", () => {
+  it("is mentioned in a warning if requests to an unknown endpoint have no key", () => {
     expect(
       parseTeam(yamlWith({ backend: "base_url: https://api.example.org/v1" }), CONTEXT).warnings,
-    ).toMatchObject([{ code: "no_key", pointer: at("/base_url"), line: 6 }]);
+    ).toMatchObject([{ code: "no_key", pointer: pointerTo("/base_url"), line: 6 }]);
   });
 
-  it("is named if the operator has one for the address, and it is not the key of the type", () => {
+  it("is named in this warning if the operator has a key for the address, but not of the type's host", () => {
     const lines = "type: claude\nmodel: glm-5.3\nbase_url: https://api.z.ai/api/anthropic";
     expect(parseTeam(teamWith(lines), FULL_CONTEXT).warnings).toMatchObject([
       {
@@ -163,7 +181,7 @@ describe("an agent's key", () => {
 });
 
 describe("a model's name", () => {
-  const named = (name: string) => teamWith(`type: gemini\nmodel: ${JSON.stringify(name)}`);
+  const teamWithModel = (name: string) => teamWith(`type: gemini\nmodel: ${JSON.stringify(name)}`);
 
   it.each([
     "openai/gpt-oss-120b",
@@ -172,7 +190,7 @@ describe("a model's name", () => {
     "/models/a.gguf",
     "v1..2",
   ])("may be %s", (name) => {
-    expect(teamOf(named(name), FULL_CONTEXT).agents[0]?.backend.model).toBe(name);
+    expect(teamOf(teamWithModel(name), FULL_CONTEXT).agents[0]?.backend.model).toBe(name);
   });
 
   it.each([
@@ -183,15 +201,15 @@ describe("a model's name", () => {
     "..",
     "a\\b",
     "a\nb",
-  ])("must not change the path at its host: %j", (name) => {
-    expect(errorsOf(named(name), FULL_CONTEXT)).toEqual([
+  ])("must not change the path of a request: %j", (name) => {
+    expect(errorsOf(teamWithModel(name), FULL_CONTEXT)).toEqual([
       "5:14 out_of_range /agents/0/backend/model",
     ]);
   });
 });
 
 describe("parameters", () => {
-  it("are passed on unchanged, nested ones as plain objects", () => {
+  it("are kept unchanged, and nested mappings become plain objects", () => {
     const lines =
       "temperature: 0.2\ntop_p: 0.9\nseed: 7\nstop: [END]\nchat_template_kwargs: {enable_thinking: True}\nextra_body: {deep: {er: [1, {x: y}]}}";
     expect(backendOf(lines)?.params).toEqual({
@@ -209,7 +227,7 @@ describe("parameters", () => {
     ["max_completion_tokens: 600", 600],
     ["max_tokens: 9999999", 128_000],
     ["", 128_000],
-  ])("do not include the output cap, which is at most that of the model: %s", (line, cap) => {
+  ])("do not include the output cap, which is at most the model's limit: %s", (line, cap) => {
     const team = teamOf(yamlWith({ backend: line }));
     expect(team.rules.agents[0]?.max_output_tokens).toBe(cap);
     expect(team.agents[0]?.backend.params).toEqual({});
@@ -228,7 +246,7 @@ describe("parameters", () => {
     ["extra_body: {__proto__: {x: 1}}", "6:20 not_allowed /agents/0/backend/extra_body/__proto__"],
     ["reasoning: {effort: low}", "6:7 unknown_key /agents/0/backend/reasoning"],
     ["betas: [x]", "6:7 unknown_key /agents/0/backend/betas"],
-  ])("are refused if they are invalid: %s", (line, error) => {
+  ])("are refused if a value is invalid: %s", (line, error) => {
     expect(errorsOf(yamlWith({ backend: line }))).toEqual([error]);
   });
 });

@@ -5,7 +5,7 @@ import { BAD_INPUTS, BOMB, PATHS } from "./bad-inputs";
 import { ALL_SERVED, teamOf } from "./teams";
 import { cpuMs } from "../fakes/cpu-time";
 
-/** An operator of a deployment: every key, no private address. */
+/** A deployment whose operator has set every key and allows no private address. */
 const CONTEXT: ConfigContext = { storedKeys: KEY_NAMES, allowedOrigins: [], variables: {} };
 
 describe("a config is refused for", () => {
@@ -39,8 +39,8 @@ describe("C5 text that looks like the name of a secret is not replaced", () => {
     "%OPENAI_API_KEY%",
   ];
 
-  it.each(NAMES)("in every text field: %s", (name) => {
-    // model names contain none, because URLs may be made from a name
+  it.each(NAMES)("in any text field: %s", (name) => {
+    // A model's name must not contain `%`, because it may become part of a URL.
     const model = name.replaceAll("%", "");
     const agent = {
       id: "a",
@@ -72,7 +72,7 @@ describe("C5 text that looks like the name of a secret is not replaced", () => {
 });
 
 describe("C8 a path of a user's machine", () => {
-  it.each(PATHS)("only enables the workspace, with a warning: cwd: %s", (path) => {
+  it.each(PATHS)("only enables the workspace, and has a warning: cwd: %s", (path) => {
     const source = `agent: {id: a, backend: {type: claude, cwd: "${path}"}}`;
     const { runnable, warnings } = checkTeam(source, { ...CONTEXT, served: ALL_SERVED });
     expect(runnable).toBe(true);
@@ -82,12 +82,12 @@ describe("C8 a path of a user's machine", () => {
 
 it("the number of reported errors is limited", () => {
   const source = Object.fromEntries(
-    Array.from({ length: 10_000 }, (_, nth) => [`strange_${nth}`, nth]),
+    Array.from({ length: 10_000 }, (_, index) => [`strange_${index}`, index]),
   );
   expect(checkTeam(source, CONTEXT).errors.length).toBeLessThanOrEqual(100);
 });
 
-it("text of a client is shortened in errors", () => {
+it("errors quote long text of the config only in part", () => {
   const long = "x".repeat(100_000);
   const sources = [
     { [long]: 1 },

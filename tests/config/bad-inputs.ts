@@ -1,8 +1,8 @@
 import type { ProblemCode } from "../../src/config/parse-team";
 
 /**
- * Configs that must be refused, with their row of the acceptance list (or a similar row) and the
- * code.
+ * Configs that must be refused. `row`: the row of `docs/proof/acceptance.md` that the config
+ * belongs to. `code` and `pointer`: the expected error.
  */
 export type BadInput = {
   row: string;
@@ -12,16 +12,16 @@ export type BadInput = {
   pointer?: string;
 };
 
-const one = (backend: string, more = ""): string =>
+const withBackend = (backend: string, more = ""): string =>
   `agent: {id: a, backend: {type: chatcompletion, model: m, ${backend}}}\n${more}`;
-const claude = (more: string): string => `agent: {id: a, backend: {type: claude}${more}`;
+const withClaude = (more: string): string => `agent: {id: a, backend: {type: claude}${more}`;
 const nested = (depth: number): unknown => (depth === 0 ? 1 : { a: nested(depth - 1) });
 
-/** 308 bytes that would become 9^9 entries. */
+/** A config of 308 bytes whose aliases would expand to 9^9 entries. */
 export const BOMB = [..."abcdefghi"]
   .map(
-    (name, at, all) =>
-      `${name}: &${name} [${Array.from({ length: 9 }, () => (at === 0 ? "lol" : `*${all[at - 1]}`)).join(",")}]`,
+    (name, index, all) =>
+      `${name}: &${name} [${Array.from({ length: 9 }, () => (index === 0 ? "lol" : `*${all[index - 1]}`)).join(",")}]`,
   )
   .join("\n");
 
@@ -33,33 +33,38 @@ const SHAPES: readonly BadInput[] = [
     source: BOMB.replaceAll("[", "{x: [").replaceAll("]", "]}"),
     code: "syntax",
   },
-  { row: "C1", name: "an anchor that holds itself", source: "agents: &a [*a]", code: "too_deep" },
+  {
+    row: "C1",
+    name: "an anchor that contains its own alias",
+    source: "agents: &a [*a]",
+    code: "too_deep",
+  },
   { row: "C2", name: "4 kB of [", source: "[".repeat(4096), code: "too_deep" },
   { row: "C2", name: "4 kB of {", source: "{a: ".repeat(1024), code: "too_deep" },
   { row: "C2", name: "200 kB of dashes", source: "- ".repeat(100_000), code: "too_deep" },
   { row: "C2", name: "an object of 10,000 levels", source: nested(5_000), code: "too_deep" },
   {
     row: "C3",
-    name: "a merge of __proto__",
-    source: `x: &x {__proto__: {admin: true}}\n<<: *x\n${claude("}")}`,
+    name: "a merge key with __proto__",
+    source: `x: &x {__proto__: {admin: true}}\n<<: *x\n${withClaude("}")}`,
     code: "syntax",
   },
   {
     row: "C3",
-    name: "a tag that makes code",
+    name: "a tag for JavaScript code",
     source: "agents: !!js/function 'function () {}'",
     code: "syntax",
   },
   {
     row: "C3",
-    name: "a tag of Python",
+    name: "a tag for Python code",
     source: "agents: !!python/object/apply:os.system ['id']",
     code: "syntax",
   },
   { row: "C3", name: "an ordered map", source: "agents: !!omap []", code: "syntax" },
   {
     row: "C3",
-    name: "10 MB of bytes",
+    name: "10 MB of binary data",
     source: `agents: !!binary ${"A".repeat(10_000_000)}`,
     code: "too_large",
   },
@@ -78,7 +83,7 @@ const SHAPES: readonly BadInput[] = [
   {
     row: "B5",
     name: "a prototype in extra_body",
-    source: one("extra_body: {__proto__: {x: 1}}"),
+    source: withBackend("extra_body: {__proto__: {x: 1}}"),
     code: "not_allowed",
   },
   {
@@ -89,13 +94,13 @@ const SHAPES: readonly BadInput[] = [
   },
   {
     row: "B5",
-    name: "a property of every object as an id",
+    name: "an inherited property name as an id",
     source: "agent: {id: toString, backend: {type: claude}}",
     code: "out_of_range",
   },
   {
     row: "B5",
-    name: "a property of every object as a type",
+    name: "an inherited property name as a type",
     source: "agent: {id: a, backend: {type: constructor}}",
     code: "out_of_range",
   },
@@ -108,7 +113,7 @@ const SHAPES: readonly BadInput[] = [
   },
   {
     row: "B6",
-    name: "two agents of one id",
+    name: "two agents with the same id",
     source: "agents: [{id: a, backend: {type: claude}}, {id: a, backend: {type: claude}}]",
     code: "duplicate",
   },
@@ -120,39 +125,44 @@ const SHAPES: readonly BadInput[] = [
   },
   {
     row: "B6",
-    name: "a number as a text",
-    source: claude("}\norchestrator: {max_new_answers_per_agent: '3'}"),
+    name: "a number in quotes",
+    source: withClaude("}\norchestrator: {max_new_answers_per_agent: '3'}"),
     code: "wrong_type",
   },
-  { row: "B6", name: "a key that is no text", source: `${claude("}")}\n7: x`, code: "wrong_type" },
+  {
+    row: "B6",
+    name: "a key that is a number",
+    source: `${withClaude("}")}\n7: x`,
+    code: "wrong_type",
+  },
   {
     row: "B8",
-    name: "a time of 0",
-    source: claude("}\ntimeout_settings: {orchestrator_timeout_seconds: 0}"),
+    name: "a time limit of 0",
+    source: withClaude("}\ntimeout_settings: {orchestrator_timeout_seconds: 0}"),
     code: "out_of_range",
   },
   {
     row: "B8",
-    name: "a negative time",
-    source: claude("}\ntimeout_settings: {orchestrator_timeout_seconds: -5}"),
+    name: "a negative time limit",
+    source: withClaude("}\ntimeout_settings: {orchestrator_timeout_seconds: -5}"),
     code: "out_of_range",
   },
   {
     row: "B8",
-    name: "too much time",
-    source: claude("}\ntimeout_settings: {orchestrator_timeout_seconds: 1000000000}"),
+    name: "a time limit that is too high",
+    source: withClaude("}\ntimeout_settings: {orchestrator_timeout_seconds: 1000000000}"),
     code: "out_of_range",
   },
   {
     row: "B8",
-    name: "endless time",
-    source: claude("}\ntimeout_settings: {orchestrator_timeout_seconds: .inf}"),
+    name: "an infinite time limit",
+    source: withClaude("}\ntimeout_settings: {orchestrator_timeout_seconds: .inf}"),
     code: "out_of_range",
   },
   {
     row: "B4",
     name: "NaN as a number",
-    source: one("temperature: .nan"),
+    source: withBackend("temperature: .nan"),
     code: "out_of_range",
   },
   {
@@ -175,48 +185,48 @@ const SHAPES: readonly BadInput[] = [
   },
 ];
 
-const secret = "api_key: '${OPENAI_API_KEY}'";
+const operatorKey = "api_key: '${OPENAI_API_KEY}'";
 const SECRETS: readonly BadInput[] = [
   {
     row: "C5",
-    name: "part of a key from a name",
-    source: one("api_key: 'x-${OPENAI_API_KEY}'"),
+    name: "the name of a key inside a longer key",
+    source: withBackend("api_key: 'x-${OPENAI_API_KEY}'"),
     code: "wrong_type",
   },
   {
     row: "C5",
     name: "a key in the syntax of other programs",
-    source: one("api_key: '${env:OPENAI_API_KEY}'"),
+    source: withBackend("api_key: '${env:OPENAI_API_KEY}'"),
     code: "wrong_type",
   },
   {
     row: "C5",
-    name: "a name the operator did not list",
-    source: one("api_key: '${MASTER_KEY}'"),
+    name: "the name of a secret that is no provider's key",
+    source: withBackend("api_key: '${MASTER_KEY}'"),
     code: "key_unknown",
   },
   {
     row: "C5",
-    name: "a name in an address",
-    source: one("base_url: 'https://${OPENAI_API_KEY}.example.com'"),
+    name: "the name of a key in an address",
+    source: withBackend("base_url: 'https://${OPENAI_API_KEY}.example.com'"),
     code: "base_url_refused",
   },
   {
     row: "C6",
     name: "a stored key for another origin",
-    source: one(`base_url: 'https://evil.example.com/v1', ${secret}`),
+    source: withBackend(`base_url: 'https://evil.example.com/v1', ${operatorKey}`),
     code: "key_bound_elsewhere",
   },
   {
     row: "D11",
-    name: "a stored key for a subdomain alike",
-    source: one(`base_url: 'https://api.openai.com.evil.com/v1', ${secret}`),
+    name: "a stored key for a host that begins like its own",
+    source: withBackend(`base_url: 'https://api.openai.com.evil.com/v1', ${operatorKey}`),
     code: "key_bound_elsewhere",
   },
   {
     row: "D11",
-    name: "a stored key for another port's neighbour",
-    source: one(`base_url: 'https://openai.com/v1', ${secret}`),
+    name: "a stored key for the parent domain of its own",
+    source: withBackend(`base_url: 'https://openai.com/v1', ${operatorKey}`),
     code: "key_bound_elsewhere",
   },
 ];
@@ -230,42 +240,42 @@ export const PATHS = [
   "\\\\\\\\host\\\\share",
   "file:///etc/passwd",
 ];
-const HOST: readonly BadInput[] = [
+const MACHINE: readonly BadInput[] = [
   {
     row: "C7",
     name: "hooks",
-    source: claude("}\nhooks: {PreToolUse: [{handler: 'os:system', type: python}]}"),
+    source: withClaude("}\nhooks: {PreToolUse: [{handler: 'os:system', type: python}]}"),
     code: "not_served",
     pointer: "/hooks",
   },
   {
     row: "C7",
     name: "an agent's hooks",
-    source: one("hooks: {PostToolUse: [{handler: x}]}"),
+    source: withBackend("hooks: {PostToolUse: [{handler: x}]}"),
     code: "not_served",
   },
   {
     row: "C7",
     name: "an MCP server that is a program",
-    source: one("mcp_servers: [{name: x, command: sh, args: [-c, id]}]"),
+    source: withBackend("mcp_servers: [{name: x, command: sh, args: [-c, id]}]"),
     code: "not_served",
   },
   {
     row: "C7",
-    name: "a program beside an address",
-    source: one("mcp_servers: {x: {url: 'https://m.example.com', command: [sh]}}"),
+    name: "an MCP server with a program and an address",
+    source: withBackend("mcp_servers: {x: {url: 'https://m.example.com', command: [sh]}}"),
     code: "not_served",
   },
   {
     row: "C7",
-    name: "code for tools",
-    source: one("custom_tools: [{name: x, path: /tmp/x.py, function: x}]"),
+    name: "a tool in Python",
+    source: withBackend("custom_tools: [{name: x, path: /tmp/x.py, function: x}]"),
     code: "not_served",
   },
   {
     row: "C7",
     name: "a shell in Docker",
-    source: one(
+    source: withBackend(
       "enable_mcp_command_line: true, command_line_execution_mode: docker, command_line_docker_enable_sudo: true",
     ),
     code: "not_served",
@@ -279,14 +289,14 @@ const HOST: readonly BadInput[] = [
   {
     row: "C12",
     name: "structured output",
-    source: one("output_schema: {$ref: 'http://169.254.169.254/'}"),
+    source: withBackend("output_schema: {$ref: 'http://169.254.169.254/'}"),
     code: "not_served",
   },
   ...PATHS.flatMap((path): BadInput[] => [
     {
       row: "C8",
       name: `context_paths: ${path}`,
-      source: claude(`}\norchestrator: {context_paths: [{path: "${path}"}]}`),
+      source: withClaude(`}\norchestrator: {context_paths: [{path: "${path}"}]}`),
       code: "not_served",
     },
   ]),
@@ -351,10 +361,10 @@ const ADDRESSES = URLS.flatMap(([row, ...urls]) =>
     (url): BadInput => ({
       row,
       name: `base_url: ${url}`,
-      source: one(`base_url: "${url}"`),
+      source: withBackend(`base_url: "${url}"`),
       code: "base_url_refused",
     }),
   ),
 );
 
-export const BAD_INPUTS: readonly BadInput[] = [...SHAPES, ...SECRETS, ...HOST, ...ADDRESSES];
+export const BAD_INPUTS: readonly BadInput[] = [...SHAPES, ...SECRETS, ...MACHINE, ...ADDRESSES];

@@ -91,11 +91,11 @@ describe("an allowed origin", () => {
     ["https://proxy.example.org.evil.org:8443/v1", ["https://proxy.example.org:8443"], false],
     ["http://user:x@127.0.0.1:9000/v1", ["http://127.0.0.1:9000"], false],
     ["file:///etc/passwd", ["null"], false],
-  ])("%s with %j: %s", (url, allowed, ok) => {
-    expect(checkBaseUrl(url, { allowedOrigins: allowed }).ok).toBe(ok);
+  ])("%s is allowed by %j: %s", (url, allowedOrigins, isAllowed) => {
+    expect(checkBaseUrl(url, { allowedOrigins }).ok).toBe(isAllowed);
   });
 
-  it("is read from a list with commas", () => {
+  it("is an entry of a list with commas", () => {
     expect(parseAllowedOrigins(" http://127.0.0.1:*, https://a.example.org/ ,,")).toEqual([
       "http://127.0.0.1:*",
       "https://a.example.org",
@@ -113,26 +113,26 @@ describe("an origin that no operator can allow (H6, L17)", () => {
     "http://localhost:9229",
   ];
   it.each([
-    { url: "http://127.0.0.1:8787/v1", why: "own address" },
-    { url: "http://localhost:8787/v1", why: "own address" },
-    { url: "http://[::1]:8787", why: "own address" },
-    { url: "https://ours.example.org/api", why: "own address" },
-    { url: "http://127.0.0.1:9000/cdn-cgi/local/explorer", why: "/cdn-cgi" },
-    { url: "http://127.0.0.1:9000//CDN-CGI/local", why: "/cdn-cgi" },
-    { url: "http://127.0.0.1:9229/json", why: "port 9229" },
-    { url: "http://localhost:9229/json", why: "port 9229" },
-    { url: "http://localhost:9222", why: "port 9222" },
-  ])("$url: $why", ({ url, why }) => {
+    { url: "http://127.0.0.1:8787/v1", reason: "own address" },
+    { url: "http://localhost:8787/v1", reason: "own address" },
+    { url: "http://[::1]:8787", reason: "own address" },
+    { url: "https://ours.example.org/api", reason: "own address" },
+    { url: "http://127.0.0.1:9000/cdn-cgi/local/explorer", reason: "/cdn-cgi" },
+    { url: "http://127.0.0.1:9000//CDN-CGI/local", reason: "/cdn-cgi" },
+    { url: "http://127.0.0.1:9229/json", reason: "port 9229" },
+    { url: "http://localhost:9229/json", reason: "port 9229" },
+    { url: "http://localhost:9222", reason: "port 9222" },
+  ])("is refused with the reason '$reason': $url", ({ url, reason }) => {
     for (const allowed of [allowedOrigins, []]) {
       expect(checkBaseUrl(url, { allowedOrigins: allowed, ownOrigins })).toEqual({
         ok: false,
-        detail: expect.stringContaining(why),
+        detail: expect.stringContaining(reason),
         privateOrigin: null,
       });
     }
   });
 
-  it("does not exclude similar origins", () => {
+  it("may be similar to an allowed origin", () => {
     for (const url of [
       "http://127.0.0.1:8788/v1",
       "http://localhost:9221/v1",

@@ -10,11 +10,11 @@ const CONTEXT = {
   toolSecrets: parseToolSecrets("WEATHER_KEY=https://api.weather.net, OTHER=https://other.net/v1"),
   repeatableTools: ["https://api.weather.net/search"],
 };
-const agent = (tools: string, more = "") =>
+const withTools = (tools: string, more = "") =>
   `agent: {id: a, backend: {type: claude${more}, custom_tools: [${tools}]}}`;
-const toolOf = (tools: string, more = "") => teamOf(agent(tools, more), CONTEXT);
+const toolOf = (tools: string, more = "") => teamOf(withTools(tools, more), CONTEXT);
 const problemText = (tools: string) => {
-  const { errors, refusals } = checkTeam(agent(tools), CONTEXT);
+  const { errors, refusals } = checkTeam(withTools(tools), CONTEXT);
   return [...errors, ...refusals]
     .map(({ code, pointer, detail }) => `${code} ${pointer}: ${detail}`)
     .join("\n");
@@ -24,13 +24,13 @@ const WEATHER = `{
   name: weather, description: Tells the weather., url: 'https://api.weather.net/v1/{city}/now',
   parameters: {type: object, properties: {city: {type: string}, units: {enum: [c, f]}}, required: [city]},
   headers: {Authorization: 'Bearer \${WEATHER_KEY}', Accept: application/json}, preset_args: {units: c}, timeout_seconds: 5}`;
-const with_ = (lines: string) => `{name: t, description: d, ${lines}}`;
+const withLines = (lines: string) => `{name: t, description: d, ${lines}}`;
 
-/** Agents without files read large results of such tools in pages. */
+/** The tool with which an agent without files reads large results of other tools. */
 const READS_RESULTS = { name: "read_tool_result", acts_outside: false, idempotent: true };
 
 describe("a tool over HTTP", () => {
-  it("has the data of its entry, with names of secrets instead of values", () => {
+  it("has the data of its config entry, with the names of secrets, not their values", () => {
     const { agents, rules } = toolOf(WEATHER);
     expect(agents[0]?.httpTools).toEqual([
       {
@@ -81,14 +81,14 @@ describe("a tool over HTTP", () => {
       lines: "url: 'https://api.weather.net.evil.net/search', method: POST",
       rule: { acts_outside: true, idempotent: false },
     },
-  ])("is classified for the rules by its method and its settings: $lines", ({ lines, rule }) => {
-    expect(toolOf(with_(lines)).rules.agents[0]?.tools).toEqual([
+  ])("has rules that follow from its method and its address: $lines", ({ lines, rule }) => {
+    expect(toolOf(withLines(lines)).rules.agents[0]?.tools).toEqual([
       READS_RESULTS,
       { name: "t", ...rule },
     ]);
   });
 
-  it("may be listed by its name, and is omitted if it is excluded", () => {
+  it("may be an entry of a mapping by name, and is omitted if it is excluded", () => {
     const source = (more: string) =>
       `agent: {id: a, backend: {type: claude, custom_tools: {look: {url: 'https://x.net', description: d}}${more}}}`;
     expect(teamOf(source(""), CONTEXT).agents[0]?.httpTools?.map(({ name }) => name)).toEqual([
@@ -99,135 +99,142 @@ describe("a tool over HTTP", () => {
     ).toBeUndefined();
   });
 
-  it.each<{ name: string; lines: string; says: string }>([
+  it.each<{ name: string; lines: string; message: string }>([
     {
       name: "no description",
       lines: "name: x, url: 'https://x.net'",
-      says: "description is missing",
+      message: "description is missing",
     },
     {
       name: "a secret in its address",
       lines: "url: 'https://x.net/?k=${WEATHER_KEY}'",
-      says: "secrets belong in `headers`",
+      message: "secrets belong in `headers`",
     },
     {
       name: "a host from an argument",
       lines: "url: 'https://{host}/x'",
-      says: "with a fixed host",
+      message: "with a fixed host",
     },
     {
       name: "a user from an argument",
       lines: "url: 'https://{u}@x.net/x'",
-      says: "with a fixed host",
+      message: "with a fixed host",
     },
     {
       name: "a port from an argument",
       lines: "url: 'https://x.net:{p}/x'",
-      says: "with a fixed host",
+      message: "with a fixed host",
     },
     {
       name: "a backslash before its path",
       lines: "url: 'https://x.net\\{h}/x'",
-      says: "with a fixed host",
+      message: "with a fixed host",
     },
     {
       name: "a private address",
       lines: "url: 'https://169.254.169.254/x'",
-      says: "cannot or must not reach",
+      message: "cannot or must not reach",
     },
-    { name: "plain http", lines: "url: 'http://x.net/'", says: "must begin with https://" },
+    { name: "plain http", lines: "url: 'http://x.net/'", message: "must begin with https://" },
     {
       name: "a credential in its query",
       lines: "url: 'https://x.net/?api_key=abcdef'",
-      says: "must not contain `api_key`",
+      message: "must not contain `api_key`",
     },
     {
-      name: "an argument without a description",
+      name: "a placeholder that is no argument",
       lines: "url: 'https://x.net/{id}'",
-      says: "The tool has no argument `id`",
+      message: "The tool has no argument `id`",
     },
     {
-      name: "half a placeholder",
+      name: "a placeholder without its closing brace",
       lines: "url: 'https://x.net/{id'",
-      says: "a brace outside of an",
+      message: "a brace outside of an",
     },
     {
       name: "an unknown method",
       lines: "url: 'https://x.net', method: TRACE",
-      says: "method must be GET, POST, PUT, PATCH, DELETE",
+      message: "method must be GET, POST, PUT, PATCH, DELETE",
     },
     {
-      name: "arguments without names",
+      name: "parameters that are no object",
       lines: "url: 'https://x.net', parameters: {type: string}",
-      says: "parameters must be a JSON Schema with `type: object`",
+      message: "parameters must be a JSON Schema with `type: object`",
     },
     {
-      name: "a reference",
+      name: "a reference in the schema",
       lines:
         "url: 'https://x.net', parameters: {type: object, properties: {a: {$ref: 'http://169.254.169.254/'}}}",
-      says: "/custom_tools/0/parameters/properties/a/$ref: parameters.properties.a.$ref is not taken here",
+      message:
+        "/custom_tools/0/parameters/properties/a/$ref: parameters.properties.a.$ref is not taken here",
     },
     {
       name: "a header that the service sets",
       lines: "url: 'https://x.net', headers: {Host: y}",
-      says: "The service sets `Host` itself",
+      message: "The service sets `Host` itself",
     },
     {
       name: "a header with a line break",
       lines: 'url: "https://x.net", headers: {X: "a\\nb"}',
-      says: "printable ASCII characters",
+      message: "printable ASCII characters",
     },
     {
-      name: "a credential in clear",
+      name: "a credential in the config itself",
       lines: "url: 'https://x.net', headers: {Authorization: Bearer abcdefgh}",
-      says: "write ${NAME} of a secret that is bound to https://x.net",
+      message: "write ${NAME} of a secret that is bound to https://x.net",
     },
     {
       name: "a key in another header",
       lines: `url: 'https://x.net', headers: {X: sk-${"a".repeat(20)}}`,
-      says: "looks like a key",
+      message: "looks like a key",
     },
     {
       name: "a secret bound to another origin",
       lines: "url: 'https://evil.net', headers: {X: '${WEATHER_KEY}'}",
-      says: "key_bound_elsewhere /agent/backend/custom_tools/0/headers/X: ${WEATHER_KEY} may be sent only to https://api.weather.net",
+      message:
+        "key_bound_elsewhere /agent/backend/custom_tools/0/headers/X: ${WEATHER_KEY} may be sent only to https://api.weather.net",
     },
     {
       name: "a provider's key",
       lines: "url: 'https://evil.net', headers: {X: '${OPENAI_API_KEY}'}",
-      says: "key_unknown /agent/backend/custom_tools/0/headers/X: ${OPENAI_API_KEY} is not a secret for tools",
+      message:
+        "key_unknown /agent/backend/custom_tools/0/headers/X: ${OPENAI_API_KEY} is not a secret for tools",
     },
     {
-      name: "a credential among its presets",
+      name: "a credential in preset_args",
       lines: "url: 'https://x.net', preset_args: {token: abc}",
-      says: "name of a credential",
+      message: "name of a credential",
     },
     {
       name: "a preset that an alternative of the schema requires",
       lines:
         "url: 'https://x.net', preset_args: {t: 1}, parameters: {type: object, properties: {q: {}, t: {}}, anyOf: [{required: [q, t]}]}",
-      says: "not_allowed /agent/backend/custom_tools/0/parameters/anyOf/0/required: parameters.anyOf.0.required names `t`",
+      message:
+        "not_allowed /agent/backend/custom_tools/0/parameters/anyOf/0/required: parameters.anyOf.0.required names `t`",
     },
     {
-      name: "a number of arguments together with presets",
+      name: "a minimum number of arguments together with presets",
       lines:
         "url: 'https://x.net', preset_args: {t: 1}, parameters: {type: object, properties: {q: {}}, minProperties: 1}",
-      says: "not_allowed /agent/backend/custom_tools/0/parameters/minProperties: parameters.minProperties counts arguments",
+      message:
+        "not_allowed /agent/backend/custom_tools/0/parameters/minProperties: parameters.minProperties counts arguments",
     },
     ...["dependentRequired: {q: [t]}", "if: {required: [t]}", "then: {required: [t]}"].map(
       (keyword) => ({
         name: `an unchecked keyword: ${keyword}`,
         lines: `url: 'https://x.net', preset_args: {t: 1}, parameters: {type: object, ${keyword}}`,
-        says: "is no keyword of JSON Schema that is taken here",
+        message: "is no keyword of JSON Schema that is taken here",
       }),
     ),
     {
-      name: "a misspelt key",
+      name: "a misspelled key",
       lines: "url: 'https://x.net', methd: GET",
-      says: "Did you mean `method`?",
+      message: "Did you mean `method`?",
     },
-  ])("is refused for $name", ({ lines, says }) => {
-    expect(problemText(lines.startsWith("name:") ? `{${lines}}` : with_(lines))).toContain(says);
+  ])("is refused for $name", ({ lines, message }) => {
+    expect(problemText(lines.startsWith("name:") ? `{${lines}}` : withLines(lines))).toContain(
+      message,
+    );
   });
 });
 
@@ -235,38 +242,38 @@ describe("a tool whose schema a wire format cannot express", () => {
   const FIRST =
     "parameters: {type: object, properties: {a: {anyOf: [{type: string}, {not: {type: 'null'}}]}}}";
   const source = (type: string, tool: string, more = "") =>
-    `agent:\n  id: a\n  backend:\n    type: ${type}\n    custom_tools:\n      - ${with_(tool)}${more}`;
+    `agent:\n  id: a\n  backend:\n    type: ${type}\n    custom_tools:\n      - ${withLines(tool)}${more}`;
   const problems = (text: string) => checkTeam(text, CONTEXT).errors;
 
   it.each([
     {
       name: "a nested keyword",
       lines: `url: 'https://x.net', ${FIRST}`,
-      at: "/properties/a/anyOf/1/not",
-      says: "`not`",
+      pointer: "/properties/a/anyOf/1/not",
+      message: "`not`",
     },
     {
-      name: "one of several alternatives, which have another form there",
+      name: "one of several alternatives, which the format writes in another form",
       lines:
         "url: 'https://x.net', parameters: {type: object, properties: {a: {oneOf: [{type: string}, {not: {}}]}}}",
-      at: "/properties/a",
-      says: "`not`",
+      pointer: "/properties/a",
+      message: "`not`",
     },
     {
-      name: "parts that contradict each other",
+      name: "parts of a schema that contradict each other",
       lines:
         "url: 'https://x.net', parameters: {type: object, properties: {a: {allOf: [{minLength: 1}, {minLength: 2}]}}}",
-      at: "/properties/a/allOf",
-      says: "two of its parts say `minLength` differently",
+      pointer: "/properties/a/allOf",
+      message: "two of its parts say `minLength` differently",
     },
-  ])("is refused at its place for $name", ({ lines, at, says }) => {
+  ])("is refused, with the position of the keyword, for $name", ({ lines, pointer, message }) => {
     expect(problems(source("gemini", lines))).toEqual([
       {
         code: "not_allowed",
-        pointer: `/agent/backend/custom_tools/0/parameters${at}`,
+        pointer: `/agent/backend/custom_tools/0/parameters${pointer}`,
         line: 6,
         column: expect.any(Number),
-        detail: expect.stringContaining(says),
+        detail: expect.stringContaining(message),
       },
     ]);
     expect(problems(source("gemini", lines))[0]?.detail).toContain(
@@ -281,7 +288,7 @@ describe("a tool whose schema a wire format cannot express", () => {
     expect(problem?.column).toBe(line.indexOf("{type: 'null'}") + 1);
   });
 
-  it("may be in the config if it is excluded", () => {
+  it("may be in the config if the agent does not get the tool", () => {
     expect(
       problems(
         source("gemini", `url: 'https://x.net', ${FIRST}`, "\n    exclude_custom_tools: [t]"),
@@ -289,7 +296,7 @@ describe("a tool whose schema a wire format cannot express", () => {
     ).toEqual([]);
   });
 
-  it("is accepted if the argument has a preset", () => {
+  it("is accepted if only a preset argument is affected", () => {
     const schema =
       "parameters: {type: object, properties: {a: {not: {}}, b: {type: string}}}, preset_args: {a: 1}";
     expect(problems(source("gemini", `url: 'https://x.net', ${schema}`))).toEqual([]);
@@ -304,19 +311,19 @@ describe("a tool's name", () => {
     ["mcp__x__y", "rename the tool"],
     ["'a b'", "1 to 64 letters"],
     ["'<script>'", "1 to 64 letters"],
-  ])("cannot be %s", (name, says) => {
-    expect(problemText(`{name: ${name}, description: d, url: 'https://x.net'}`)).toContain(says);
+  ])("cannot be %s", (name, message) => {
+    expect(problemText(`{name: ${name}, description: d, url: 'https://x.net'}`)).toContain(message);
   });
 
-  it("is given once", () => {
+  it("is unique", () => {
     expect(
       problemText(`current_time, {name: current_time, description: d, url: 'https://x.net'}`),
     ).toContain("duplicate");
   });
 });
 
-describe("a tool of the deployment", () => {
-  it.each(["current_time", "{name: current_time}"])("is named: %s", (tool) => {
+describe("a registered tool", () => {
+  it.each(["current_time", "{name: current_time}"])("is selected by its name: %s", (tool) => {
     const { agents, rules } = toolOf(tool);
     expect(agents[0]?.registryTools).toEqual(["current_time"]);
     expect(rules.agents[0]?.tools).toEqual([
@@ -324,7 +331,7 @@ describe("a tool of the deployment", () => {
     ]);
   });
 
-  it("that is unknown has an error with the nearest name", () => {
+  it("with an unknown name has an error with the nearest name, or with all names", () => {
     expect(problemText("curent_time")).toContain(
       "Unknown tool `curent_time`. Did you mean `current_time`?",
     );
@@ -334,7 +341,7 @@ describe("a tool of the deployment", () => {
   });
 });
 
-it("a tool in Python is refused with a remedy", () => {
+it("a Python tool is refused, and the error names the alternative", () => {
   expect(problemText("{name: [add], path: add.py, function: [add]}")).toContain(
     "write its `url` in place of `path`",
   );
@@ -357,25 +364,29 @@ it.each([
     [],
   ],
 ])(
-  "TOOL_SECRETS=%s binds names to tenants, methods and addresses, and what cannot be read to nothing (M11)",
-  (variable, said) => {
+  "TOOL_SECRETS=%s binds names to tenants, methods and addresses, without its invalid entries (M11)",
+  (variable, expected) => {
     const parsed = parseToolSecrets(variable).map(
       ({ name, tenant, bindings }) =>
         `${name}${tenant === null ? "" : `@${tenant}`}: ${describeBindings(bindings)}`,
     );
-    expect(parsed).toEqual(said);
+    expect(parsed).toEqual(expected);
   },
 );
 
-it("a tenant uses the operator's secrets for it or for all tenants, and its own secrets first (M11)", () => {
+it("a tenant can use its own secrets, and the operator's secrets for this tenant or for all tenants (M11)", () => {
   const operators = parseToolSecrets(
     "A@acme=https://a.net,A=https://b.net,B@other=https://b.net,C=https://c.net",
   );
   const own = [{ name: "C", bindings: [{ origin: "https://own.net" }] }];
-  const servedTo = (tenant: string) =>
+  const secretsOf = (tenant: string) =>
     withOwnSecrets(own, secretsFor(tenant, operators)).map(
       ({ name, bindings }) => `${name}: ${describeBindings(bindings)}`,
     );
-  expect(servedTo("acme")).toEqual(["C: https://own.net", "A: https://a.net, https://b.net"]);
-  expect(servedTo("other")).toEqual(["C: https://own.net", "A: https://b.net", "B: https://b.net"]);
+  expect(secretsOf("acme")).toEqual(["C: https://own.net", "A: https://a.net, https://b.net"]);
+  expect(secretsOf("other")).toEqual([
+    "C: https://own.net",
+    "A: https://b.net",
+    "B: https://b.net",
+  ]);
 });

@@ -3,12 +3,16 @@ import { describe, expect, it } from "vitest";
 import type { Env } from "../../src/env";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "../../src/providers/registry";
 
-type Text = {
+/** The names of the text variables in `Env`. */
+type TextVariable = {
   [Name in keyof Env]-?: NonNullable<Env[Name]> extends string ? Name : never;
 }[keyof Env];
 
-/** All text variables that the service reads. Does not compile if one is missing. */
-const SERVICE: Record<Text, "set" | "offered"> = {
+/**
+ * All text variables that the service reads. `set`: the example sets the variable; `offered`: the
+ * example has it in a comment. This object does not compile if a variable is missing.
+ */
+const SERVICE_VARIABLES: Record<TextVariable, "set" | "offered"> = {
   OPEN_ACCESS: "set",
   ALLOWED_ORIGINS: "set",
   ALLOWED_TOOL_ORIGINS: "offered",
@@ -31,27 +35,30 @@ const SERVICE: Record<Text, "set" | "offered"> = {
 };
 
 const lines = readFileSync(".dev.vars.example", "utf8").split("\n");
-const named = (pattern: RegExp) => lines.flatMap((line) => pattern.exec(line)?.[1] ?? []).sort();
+const namesMatching = (pattern: RegExp) =>
+  lines.flatMap((line) => pattern.exec(line)?.[1] ?? []).sort();
 const serviceNames = (state: "set" | "offered") =>
-  Object.entries(SERVICE).flatMap(([name, wanted]) => (wanted === state ? [name] : []));
+  Object.entries(SERVICE_VARIABLES).flatMap(([name, itsState]) =>
+    itsState === state ? [name] : [],
+  );
 
-describe("the example of .dev.vars", () => {
-  it("sets only the variables that open the service to this machine", () => {
-    expect(named(/^([A-Z_]+)="/)).toEqual(serviceNames("set").sort());
+describe("the file .dev.vars.example", () => {
+  it("sets only the variables that allow requests from this machine", () => {
+    expect(namesMatching(/^([A-Z_]+)="/)).toEqual(serviceNames("set").sort());
   });
 
-  it("names every other variable of the service, every key of a provider and every variable of the operator once", () => {
-    expect(named(/^# ([A-Z_]+)="/)).toEqual(
+  it("lists every other variable of the service, every provider key and every operator variable once", () => {
+    expect(namesMatching(/^# ([A-Z_]+)="/)).toEqual(
       [...serviceNames("offered"), ...KEY_NAMES, ...OPERATOR_VARIABLES].sort(),
     );
   });
 });
 
-it("wrangler.toml sets every variable of the service except secrets and those only for development", () => {
+it("wrangler.toml sets every variable of the service, except secrets and the variable for development", () => {
   const [, vars = ""] = /^\[vars\]\n(.*?)^\[/ms.exec(readFileSync("wrangler.toml", "utf8")) ?? [];
-  const set = vars.split("\n").flatMap((line) => /^([A-Z_]+) = /.exec(line)?.[1] ?? []);
-  const wanted = Object.keys(SERVICE).filter(
+  const actual = vars.split("\n").flatMap((line) => /^([A-Z_]+) = /.exec(line)?.[1] ?? []);
+  const expected = Object.keys(SERVICE_VARIABLES).filter(
     (name) => !["MASTER_KEY", "SEALING_KEYS", "OPEN_ACCESS"].includes(name),
   );
-  expect(set.sort()).toEqual(wanted.sort());
+  expect(actual.sort()).toEqual(expected.sort());
 });

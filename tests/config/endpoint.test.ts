@@ -14,13 +14,13 @@ const withVersion = (version: string) => ({
 describe("a versioned endpoint", () => {
   it.each([
     {
-      name: "is that of the operator with the current API",
+      name: "is the operator's endpoint with the current API by default",
       lines: "",
       baseUrl: `${ENDPOINT}/openai/v1`,
       apiVersion: null,
     },
     {
-      name: "has the current API by name",
+      name: "has the current API if the version is v1",
       lines: "api_version: v1",
       baseUrl: `${ENDPOINT}/openai/v1`,
       apiVersion: null,
@@ -32,25 +32,25 @@ describe("a versioned endpoint", () => {
       apiVersion: "2024-12-01-preview",
     },
     {
-      name: "has a dated version without quotes",
+      name: "has a dated version in quotes",
       lines: 'api_version: "2024-10-21"',
       baseUrl: `${ENDPOINT}/openai`,
       apiVersion: "2024-10-21",
     },
     {
-      name: "is that of the config, in the form of other tools",
+      name: "is the config's endpoint in the form for an SDK",
       lines: "azure_endpoint: https://ours.openai.azure.com/openai/v1/",
       baseUrl: `${ENDPOINT}/openai/v1`,
       apiVersion: null,
     },
     {
-      name: "is that of the config, in the form of a console",
+      name: "is the config's endpoint in the form that a console shows",
       lines: "azure_endpoint: https://ours.openai.azure.com/openai/deployments/gpt-4.1",
       baseUrl: `${ENDPOINT}/openai/v1`,
       apiVersion: null,
     },
     {
-      name: "is the base_url of the config",
+      name: "may be set by base_url",
       lines: "base_url: https://ours.openai.azure.com/openai\napi_version: 2025-04-01-preview",
       baseUrl: `${ENDPOINT}/openai`,
       apiVersion: "2025-04-01-preview",
@@ -64,7 +64,7 @@ describe("a versioned endpoint", () => {
     });
   });
 
-  it("has the version of the operator if the config names none", () => {
+  it("has the operator's version if the config has no version", () => {
     expect(backendOf(azure(""), withVersion("2025-04-01-preview"))).toMatchObject({
       apiVersion: "2025-04-01-preview",
     });
@@ -86,7 +86,7 @@ describe("a versioned endpoint", () => {
     expect(backendOf(teamWith(`type: azure_openai\n${key}: our-gpt`))?.model).toBe("our-gpt");
   });
 
-  it("has the context window of a model by the name of the deployment, and no price", () => {
+  it("has the context window of the model that the deployment is named after, and no price", () => {
     expect(teamOf(azure(""), FULL_CONTEXT).rules.agents[0]).toMatchObject({
       context_window: 1_047_576,
       price: null,
@@ -107,7 +107,7 @@ describe("an endpoint is refused", () => {
       error: "6:12 out_of_range /agents/0/backend/api",
     },
     {
-      name: "another resource than that of the operator's key",
+      name: "an endpoint to which the operator's key is not bound",
       source: azure("azure_endpoint: https://theirs.openai.azure.com"),
       error: "4:7 key_not_set /agents/0/backend",
     },
@@ -133,14 +133,14 @@ describe("an endpoint is refused", () => {
   it.each([
     { type: "azure_openai", variable: "AZURE_OPENAI_ENDPOINT" },
     { type: "workers_ai", variable: "CLOUDFLARE_ACCOUNT_ID" },
-  ])("if it is missing, with the way to set it: $type", ({ type, variable }) => {
+  ])("if it is missing, and the error names the variable to set: $type", ({ type, variable }) => {
     const source = teamWith(`type: ${type}\nmodel: m`);
     const context = { ...FULL_CONTEXT, variables: {} };
     expect(errorsOf(source, context)).toEqual(["4:7 missing /agents/0/backend"]);
     expect(detailsOf(parseTeam(source, context))[0]).toContain(`set ${variable}`);
   });
 
-  it("if that of the operator is not an address, with the name of the variable", () => {
+  it("if the operator's value is not a URL, and the error names the variable", () => {
     const context = { ...FULL_CONTEXT, variables: { AZURE_OPENAI_ENDPOINT: "ours" } };
     expect(detailsOf(parseTeam(azure(""), context))[0]).toContain(
       "The operator's AZURE_OPENAI_ENDPOINT is not a complete URL",
@@ -149,14 +149,14 @@ describe("an endpoint is refused", () => {
 });
 
 describe("an operator's variable", () => {
-  it("allows its address even if it is private, and no other", () => {
+  it("allows its own address even if it is private, but no other private address", () => {
     expect(backendOf(teamWith("type: vllm\nmodel: m"))?.baseUrl).toBe("http://10.0.0.5:8000/v1");
     expect(
       errorsOf(teamWith("type: vllm\nmodel: m\nbase_url: http://10.0.0.6:8000/v1"), FULL_CONTEXT),
     ).toEqual(["6:17 base_url_refused /agents/0/backend/base_url"]);
   });
 
-  it("cannot move an address, and its key, to another path of the host", () => {
+  it("cannot change the path of an address", () => {
     const context = { ...FULL_CONTEXT, variables: { CLOUDFLARE_ACCOUNT_ID: "../../zones" } };
     expect(backendOf(teamWith("type: workers_ai"), context)).toMatchObject({
       baseUrl: "https://api.cloudflare.com/client/v4/accounts/..%2F..%2Fzones/ai/v1",

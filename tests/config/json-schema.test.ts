@@ -12,7 +12,7 @@ const SCHEMA = "configs/team.schema.json";
 const schema: Record<string, unknown> = JSON.parse(readFileSync(SCHEMA, "utf8"));
 const problems = (yaml: string) => problemsOf(schema, parse(yaml));
 
-it("the JSON Schema in configs/ matches the tables; to update: npm run docs", () => {
+it("the JSON Schema in configs/ matches the code; to update: npm run docs", () => {
   expect(`${JSON.stringify(teamSchema(), null, 2)}\n`).toBe(readFileSync(SCHEMA, "utf8"));
 });
 
@@ -66,7 +66,7 @@ describe("the JSON Schema accepts", () => {
   const rows = sections.flatMap(({ rows: keys, config }) =>
     keys.map(({ key, value, expected, type = "openai" }) => ({
       source: config(`${key}: ${value}`, type),
-      taken: expected === "obeyed" || expected === "warned",
+      isAccepted: expected === "obeyed" || expected === "warned",
     })),
   );
   it.each([
@@ -86,13 +86,13 @@ describe("the JSON Schema accepts", () => {
     const source = `agent: {id: a, backend: ${backend}}`;
     expect([problems(source), checkTeam(source, FULL_CONTEXT).errors]).toEqual([[], []]);
   });
-  it.each(rows.filter(({ taken }) => taken))(
+  it.each(rows.filter(({ isAccepted }) => isAccepted))(
     "a config that the config check accepts: $source",
     ({ source }) => {
       expect(problems(source)).toEqual([]);
     },
   );
-  it.each(rows.filter(({ taken }) => !taken))(
+  it.each(rows.filter(({ isAccepted }) => !isAccepted))(
     "no config that the config check refuses: $source",
     ({ source }) => {
       expect(problems(source)).not.toEqual([]);
@@ -104,7 +104,7 @@ describe("the JSON Schema refuses", () => {
   it.each([
     ["no agents", "orchestrator: {}"],
     ["agents and agent", "agent: {id: a, backend: {type: claude}}\nagents: []"],
-    ["a misspelt key", "agent: {id: a, backend: {type: claude}}\norchestrater: {}"],
+    ["a misspelled key", "agent: {id: a, backend: {type: claude}}\norchestrater: {}"],
     ["a key of the first version", "agent: {id: a, backend: {type: claude}}\nnum_agents: 3"],
     ["a type that is not supported", "agent: {id: a, backend: {type: claude_code}}"],
     ["another format's parameter", "agent: {id: a, backend: {type: claude, seed: 7}}"],
@@ -113,29 +113,32 @@ describe("the JSON Schema refuses", () => {
       "agent: {id: a, backend: {type: grok, min_p: 0.1}}",
     ],
     [
-      "a parameter of the API that is chosen otherwise",
+      "a parameter that the other API would support",
       "agent: {id: a, backend: {type: azure_openai, model: m, api: chat_completions, text: {verbosity: low}}}",
     ],
     ["another type's key", "agent: {id: a, backend: {type: openai, azure_endpoint: x}}"],
     [
-      "a hosted tool the type has not",
+      "a hosted tool that the type does not support",
       "agent: {id: a, backend: {type: groq, enable_web_search: true}}",
     ],
     ["a number out of its bounds", "agent: {id: a, backend: {type: claude, temperature: 9}}"],
-    ["a model that many sell, without a type", "agent: {id: a, backend: {model: llama-3.3-70b}}"],
     [
-      "another format's parameter for a model that tells its type",
+      "a model of many providers, without a type",
+      "agent: {id: a, backend: {model: llama-3.3-70b}}",
+    ],
+    [
+      "another format's parameter for a model whose name implies its type",
       "agent: {id: a, backend: {model: claude-sonnet-5-5, seed: 7}}",
     ],
-    ["an id that cannot be one", 'agent: {id: "../x", backend: {type: claude}}'],
-    ["an id that every object has already", "agent: {id: toString, backend: {type: claude}}"],
-    ["a stop that is no text", "agent: {id: a, backend: {type: claude, stop: [1]}}"],
+    ["an id that is a path", 'agent: {id: "../x", backend: {type: claude}}'],
+    ["an id that is an inherited property name", "agent: {id: toString, backend: {type: claude}}"],
+    ["a stop sequence that is no text", "agent: {id: a, backend: {type: claude, stop: [1]}}"],
     [
-      "a stop that is no text, for a server that takes many",
+      "a stop sequence that is no text, for a format that accepts a list",
       "agent: {id: a, backend: {type: groq, model: m, stop: [x, 1]}}",
     ],
     [
-      "a model's name that leads elsewhere",
+      "a model's name that changes the path of a request",
       "agent: {id: a, backend: {type: gemini, model: a/../b}}",
     ],
     ["a model's name with a query", "agent: {id: a, backend: {type: gemini, model: 'a?key=b'}}"],

@@ -3,7 +3,7 @@ import { checkTeam, parseTeam } from "../../src/config/parse-team";
 import { CONTEXT } from "./teams";
 
 /** An operator without a sealing key for callers' keys. */
-const UNKEPT = { ...CONTEXT, literalKeyProblem: "SEALING_KEYS is not set. Set it." };
+const WITHOUT_SEALING = { ...CONTEXT, literalKeyProblem: "SEALING_KEYS is not set. Set it." };
 const SECRET = "caller-key-0123456789";
 const SOURCE = `agents:
   - {id: a, backend: {type: openai, model: gpt-6.1-terra, api_key: ${SECRET}}}
@@ -11,8 +11,8 @@ const SOURCE = `agents:
 `;
 
 describe("a caller's key that cannot be stored", () => {
-  it("is refused once at its line, with a remedy and without the key", () => {
-    const refused = parseTeam(SOURCE, UNKEPT);
+  it("is refused once at its line, and the error has advice, but not the key", () => {
+    const refused = parseTeam(SOURCE, WITHOUT_SEALING);
     expect(refused).toEqual({
       ok: false,
       errors: [
@@ -28,11 +28,11 @@ describe("a caller's key that cannot be stored", () => {
       ],
       warnings: [],
     });
-    expect(JSON.stringify([refused, checkTeam(SOURCE, UNKEPT)])).not.toContain(SECRET);
+    expect(JSON.stringify([refused, checkTeam(SOURCE, WITHOUT_SEALING)])).not.toContain(SECRET);
   });
 
   it("is reported as a refusal by a check", () => {
-    expect(checkTeam(SOURCE, UNKEPT)).toMatchObject({
+    expect(checkTeam(SOURCE, WITHOUT_SEALING)).toMatchObject({
       runnable: false,
       errors: [],
       refusals: [{ code: "key_not_kept" }],
@@ -42,11 +42,13 @@ describe("a caller's key that cannot be stored", () => {
   it.each([
     { name: "the operator's key by name", key: "${OPENAI_API_KEY}" },
     { name: "no key", key: null },
-  ])("does not prevent $name from running", ({ key }) => {
+  ])("is not needed if the config has $name", ({ key }) => {
     const line = key === null ? "" : `, api_key: "${key}"`;
     expect(
-      parseTeam(`agents: [{id: a, backend: {type: openai, model: gpt-6.1-terra${line}}}]`, UNKEPT)
-        .ok,
+      parseTeam(
+        `agents: [{id: a, backend: {type: openai, model: gpt-6.1-terra${line}}}]`,
+        WITHOUT_SEALING,
+      ).ok,
     ).toBe(true);
   });
 });

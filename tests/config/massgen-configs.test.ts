@@ -16,22 +16,23 @@ import {
 } from "./samples";
 import { ALL_SERVED } from "./teams";
 
-/** Allowed warnings: about a terminal, and about a path that only enables workspaces. */
-const QUIET = /^\/ui\/|\/(cwd|snapshot_storage|agent_temporary_workspace|command_line_\w+)$/;
+/** Pointers of allowed warnings: the display, and paths that only enable workspaces. */
+const ALLOWED_WARNINGS =
+  /^\/ui\/|\/(cwd|snapshot_storage|agent_temporary_workspace|command_line_\w+)$/;
 const check = (name: string, context = SAMPLES_CONTEXT) => checkTeam(readSample(name), context);
-/** Needs without the features that sessions have. */
-const isUnserved = (need: string, served: Features) =>
+/** Whether sessions do not support a needed feature. */
+const isUnsupported = (need: string, served: Features) =>
   !Object.entries(served).some(([name, isServed]) => name === need && isServed);
 const NEEDS: Record<string, string[]> =
   SAMPLE_NAMES.length > 0 ? JSON.parse(readSample("needs.json")) : {};
 /**
- * Files of a sample that the command line sends with the question: a path, or an address with
- * https.
+ * The unsupported needs of a sample. The command line sends its files with the question, so
+ * `upload_files` is not among the needs.
  */
 const expectedNeeds = (name: string): string[] | undefined =>
-  NEEDS[name]?.filter((need) => need !== "upload_files" && isUnserved(need, SERVED));
+  NEEDS[name]?.filter((need) => need !== "upload_files" && isUnsupported(need, SERVED));
 
-/** A config whose tool servers run on the user's machine, with their addresses. */
+/** A config that connects local programs through the bridge, and the addresses of the bridge. */
 function bridged(source: string): { yaml: string; origins: string[] } {
   const options = {
     host: "127.0.0.1",
@@ -47,7 +48,7 @@ function bridged(source: string): { yaml: string; origins: string[] } {
 describe.skipIf(SAMPLE_NAMES.length === 0)(
   "MassGen's examples [needs ../shared/massgen-configs]",
   () => {
-    it("have known needs", () =>
+    it("are all listed in needs.json", () =>
       expect(SAMPLE_NAMES.toSorted()).toEqual(Object.keys(NEEDS).toSorted()));
 
     it(`are listed correctly in docs/reference/massgen-configs.md; to update: ${SAMPLES_COMMAND}`, async () => {
@@ -58,7 +59,7 @@ describe.skipIf(SAMPLE_NAMES.length === 0)(
     });
 
     for (const name of SAMPLE_NAMES) {
-      it(`${name} runs with the files it sends, or is refused once for each thing it needs`, async ({
+      it(`${name} runs with its attached files, or is refused once for each missing feature`, async ({
         task,
       }) => {
         const { yaml, names: sent, attachments } = await questionTo(readSample(name), EXAMPLES);
@@ -86,7 +87,7 @@ describe.skipIf(SAMPLE_NAMES.length === 0)(
       "basic/multi/two_agents_opensource_lmstudio.yaml",
       "basic/multi/two_qwen_vllm_sglang.yaml",
       "providers/local/lmstudio.yaml",
-    ])("run if the operator allows servers of this machine: %s", (name) => {
+    ])("run if the operator allows servers on this machine: %s", (name) => {
       expect(
         check(name, { ...SAMPLES_CONTEXT, allowedOrigins: ["http://localhost:*"] }),
       ).toMatchObject({ runnable: true });
@@ -101,7 +102,7 @@ describe.skipIf(SAMPLE_NAMES.length === 0)(
     );
 
     it.each(SAMPLE_NAMES.filter((name) => expectedNeeds(name)?.every(isMet)))(
-      "run as the table says: %s",
+      "run after the step in their row of the table: %s",
       async (name) => {
         const sent = await questionTo(readSample(name), EXAMPLES);
         const { yaml, origins } = bridged(withContextsNamed(sent.yaml));
@@ -122,7 +123,7 @@ describe.skipIf(SAMPLE_NAMES.length === 0)(
     );
 
     it("are not refused for other reasons if they need only files, commands, uploads and tool servers", () => {
-      const had = new Set([
+      const supported = new Set([
         "workspace",
         "shell",
         "host_context_path",
@@ -131,17 +132,19 @@ describe.skipIf(SAMPLE_NAMES.length === 0)(
         "stdio_mcp",
         "localhost_mcp",
       ]);
-      const ready = SAMPLE_NAMES.filter((name) => NEEDS[name]?.every((need) => had.has(need)));
+      const ready = SAMPLE_NAMES.filter((name) =>
+        NEEDS[name]?.every((need) => supported.has(need)),
+      );
       expect(ready.length).toBeGreaterThan(20);
       expect(ready.filter((name) => !expectedNeeds(name)?.every(isMet))).toEqual([]);
     });
 
-    it("run completely: warnings are only about display, paths, research calls, prices and keys", () => {
-      const codes = SAMPLE_NAMES.filter((name) => check(name).runnable).flatMap(
+    it("have only expected warnings: about display, paths, research calls, prices and keys", () => {
+      const warnings = SAMPLE_NAMES.filter((name) => check(name).runnable).flatMap(
         (name) => check(name).warnings,
       );
-      const others = codes.filter(
-        ({ code, pointer }) => code === "no_effect" && !QUIET.test(pointer),
+      const others = warnings.filter(
+        ({ code, pointer }) => code === "no_effect" && !ALLOWED_WARNINGS.test(pointer),
       );
       expect(others).toEqual([]);
     });

@@ -19,8 +19,8 @@ const CONTEXT = {
   ...FULL_CONTEXT,
   variables: { ...FULL_CONTEXT.variables, SGLANG_BASE_URL: "http://10.0.0.6:30000/v1" },
 };
-/** A context in which sessions have no optional feature. */
-const BEFORE = { ...CONTEXT, served: NONE_SERVED };
+/** A context in which sessions support no optional feature. */
+const WITHOUT_FEATURES = { ...CONTEXT, served: NONE_SERVED };
 const MODEL = "model: m, ";
 
 /** A minimal config with this key added. */
@@ -38,8 +38,8 @@ const CONFIGS = {
   ui: ({ key, value }: KeyRow) => `agent: {id: a, backend: {type: claude}}\nui: {${key}: ${value}}`,
 };
 
-/** The group of a key, by the error or warning at its place. */
-function groupOf(source: string, key: string): Outcome | string {
+/** The treatment of a key, according to the error or warning at its position. */
+function outcomeOf(source: string, key: string): Outcome | string {
   const { errors, refusals, warnings } = checkTeam(source, CONTEXT);
   const isHere = ({ pointer }: { pointer: string }) => pointer.split("/").includes(key);
   const [error, refusal, warning] = [
@@ -60,9 +60,9 @@ describe.each([
   { section: "coordination" as const, rows: COORDINATION },
   { section: "timeout_settings" as const, rows: TIMEOUTS },
   { section: "ui" as const, rows: UI },
-])("of the keys of MassGen's $section", ({ section, rows }) => {
+])("in MassGen's section $section", ({ section, rows }) => {
   it.each(rows)("$key: $value is $expected", (row) => {
-    expect(groupOf(CONFIGS[section](row), row.key)).toBe(row.expected);
+    expect(outcomeOf(CONFIGS[section](row), row.key)).toBe(row.expected);
   });
 
   it.each(rows.filter(({ expected }) => expected === "obeyed"))(
@@ -74,7 +74,7 @@ describe.each([
   );
 
   it.each(rows.filter(({ value, expected }) => value === "true" && expected === "refused"))(
-    "$key: false needs nothing",
+    "$key: false needs no unsupported feature",
     (row) => {
       const { refusals } = checkTeam(CONFIGS[section]({ ...row, value: "false" }), CONTEXT);
       expect(refusals).toEqual([]);
@@ -90,7 +90,7 @@ describe("an entry of mcp_servers", () => {
     expect(checkTeam(withServer(entry), CONTEXT).errors).toEqual([]);
   });
 
-  it("accepts no misspelt key", () => {
+  it("must not contain a misspelled key", () => {
     expect(checkTeam(withServer("comand: npx"), CONTEXT).errors).toMatchObject([
       {
         code: "unknown_key",
@@ -102,11 +102,11 @@ describe("an entry of mcp_servers", () => {
   });
 
   it.each(["auth: {type: oauth}", "transport_options: {a: 1}"])(
-    "with a newer key is refused only as a tool server if none is supported: %s",
+    "may have unlisted keys if tool servers are not supported: %s",
     (entry) => {
       const { errors, refusals } = checkTeam(
         withServer(`name: w, url: 'https://w.example.com/mcp', ${entry}`),
-        BEFORE,
+        WITHOUT_FEATURES,
       );
       expect([errors, refusals.map(({ need }) => need)]).toEqual([[], ["http_mcp"]]);
     },
@@ -122,8 +122,8 @@ describe("an entry of mcp_servers", () => {
       entry: "name: weather, type: streamable-http, url: 'https://weather.example.com/mcp'",
       need: "http_mcp",
     },
-  ])("is refused as $need, by its name: $entry", ({ entry, need }) => {
-    expect(checkTeam(withServer(entry), BEFORE).refusals).toMatchObject([
+  ])("is refused with the need $need and its name: $entry", ({ entry, need }) => {
+    expect(checkTeam(withServer(entry), WITHOUT_FEATURES).refusals).toMatchObject([
       {
         need,
         detail: expect.stringContaining("(`weather`)"),
@@ -132,7 +132,7 @@ describe("an entry of mcp_servers", () => {
     ]);
   });
 
-  it("may be listed by its name, and several cause one refusal", () => {
+  it("may be an entry of a mapping by name, and several entries cause one refusal", () => {
     const servers = "mcp_servers: {one: {command: a}, two: {command: b}}";
     const { refusals } = checkTeam(`agent: {id: a, backend: {type: claude, ${servers}}}`, CONTEXT);
     expect(refusals.map(({ detail }) => detail)).toEqual([
@@ -145,10 +145,10 @@ describe("a refusal", () => {
   const team = (...backends: string[]) =>
     checkTeam(
       `agents:\n${backends.map((backend, nth) => `  - {id: a${nth}, backend: ${backend}}`).join("\n")}`,
-      BEFORE,
+      WITHOUT_FEATURES,
     ).refusals;
 
-  it("covers all keys and agents with the same need, at the first of them", () => {
+  it("covers all keys and agents with the same need, at the position of the first", () => {
     const refusals = team(
       "{type: claude, cwd: w1, context_paths: [{path: src}]}",
       "{type: claude, cwd: w2, enable_mcp_command_line: true, shared_tools_directory: t, enable_code_based_tools: true}",
@@ -165,7 +165,7 @@ describe("a refusal", () => {
   it("is at the first of its keys in the text, and names them in that order", () => {
     const source =
       "agents:\n  - id: a\n    backend:\n      type: claude\n      cwd: w1\norchestrator: {snapshot_storage: s, agent_temporary_workspace: t}";
-    expect(checkTeam(source, BEFORE).refusals).toMatchObject([
+    expect(checkTeam(source, WITHOUT_FEATURES).refusals).toMatchObject([
       {
         need: "workspace",
         pointer: "/agents/0/backend/cwd",
@@ -174,12 +174,12 @@ describe("a refusal", () => {
         detail: expect.stringContaining("(`cwd`, `snapshot_storage`, `agent_temporary_workspace`)"),
       },
     ]);
-    const upside =
+    const otherOrder =
       "orchestrator:\n  agent_temporary_workspace: t\n  snapshot_storage: s\nagent:\n  backend: {type: claude, cwd: w1}\n  id: a";
-    expect(checkTeam(upside, BEFORE).refusals).toMatchObject([
+    expect(checkTeam(otherOrder, WITHOUT_FEATURES).refusals).toMatchObject([
       { pointer: "/orchestrator/agent_temporary_workspace", line: 2, column: 3 },
     ]);
-    expect(checkTeam(parse(source), BEFORE).refusals).toMatchObject([
+    expect(checkTeam(parse(source), WITHOUT_FEATURES).refusals).toMatchObject([
       { need: "workspace", line: null },
     ]);
   });
@@ -204,7 +204,7 @@ describe("a refusal", () => {
     );
   });
 
-  it("shows text of a client shortened and on one line", () => {
+  it("quotes the config in short form and on one line", () => {
     const detail =
       team(`{type: claude, mcp_servers: {"x\\ny${"z".repeat(500)}": {command: x}}}`)[0]?.detail ??
       "";
@@ -212,7 +212,7 @@ describe("a refusal", () => {
     expect(detail.length).toBeLessThan(500);
   });
 
-  it("for missing keys is separate for each key", () => {
+  it("is separate for each missing key", () => {
     const bare = { ...CONTEXT, storedKeys: [] };
     const source =
       "agents: [{id: a, backend: {type: openai}}, {id: b, backend: {type: openai}}, {id: c, backend: {type: claude}}]";
@@ -223,7 +223,7 @@ describe("a refusal", () => {
   });
 });
 
-it("no warning promises a missing page, and each mentions event streams (A9)", () => {
+it("warnings about MassGen's terminal mention event streams and no page (A9)", () => {
   const terminal =
     "ui: {display_type: rich_terminal, logging_enabled: true}\norchestrator: {interactive_mode: true}\n";
   const { warnings } = checkTeam(

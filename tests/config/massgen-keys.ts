@@ -1,5 +1,5 @@
 /**
- * Every key of MassGen's configuration, by section, with its treatment here.
+ * Every key of MassGen's configuration, by section, with its treatment by this service.
  *
  * - `obeyed`: accepted without a warning
  * - `warned`: accepted with a warning that it has no effect
@@ -7,7 +7,7 @@
  * - `old`: a key of MassGen's first version
  * - `wrong`: an error in MassGen too
  *
- * Values are valid. A key of another wire format has its backend type.
+ * Values are valid. `type` is the backend type of a key that the type `openai` does not support.
  */
 export type Outcome = "obeyed" | "warned" | "refused" | "old" | "wrong";
 export type KeyRow = { key: string; value: string; expected: Outcome; type?: string };
@@ -21,12 +21,17 @@ const rows = (
     return { key, value, expected, ...(type === undefined ? {} : { type }) };
   });
 
-const ON = "{enabled: true}";
+const ENABLED = "{enabled: true}";
 
 export const TOP: readonly KeyRow[] = [
   ...rows("obeyed", ["orchestrator", "{}"], ["ui", "{}"], ["timeout_settings", "{}"]),
   ...rows("warned", ["session_id", "s1"], ["display", "{type: rich}"]),
-  ...rows("refused", ["memory", ON], ["filesystem_memory", ON], ["permissions", "{rules: [x]}"]),
+  ...rows(
+    "refused",
+    ["memory", ENABLED],
+    ["filesystem_memory", ENABLED],
+    ["permissions", "{rules: [x]}"],
+  ),
   ...rows("refused", [
     "hooks",
     "{PreToolUse: [{matcher: x, handler: y, type: python, fail_closed: true, timeout: 3}]}",
@@ -46,7 +51,7 @@ export const TOP: readonly KeyRow[] = [
 export const AGENT: readonly KeyRow[] = [
   ...rows("obeyed", ["system_message", "Be brief."], ["voting_sensitivity", "strict"]),
   ...rows("warned", ["append_system_prompt", "x"]),
-  ...rows("refused", ["memory", ON], ["subagent_agents", "[{model: m}]"], "main_agent"),
+  ...rows("refused", ["memory", ENABLED], ["subagent_agents", "[{model: m}]"], "main_agent"),
 ];
 
 export const BACKEND: readonly KeyRow[] = [
@@ -244,7 +249,7 @@ export const ORCHESTRATOR: readonly KeyRow[] = [
   ...rows("warned", "interactive_mode", ["max_turns", "4"]),
   ...rows("warned", ["snapshot_storage", "x"], ["agent_temporary_workspace", "x"]),
   ...rows("obeyed", ["context_paths", "[{path: x, permission: write}]"]),
-  ...rows("refused", ["context_paths", "[{path: ../x}]"], ["dspy", ON]),
+  ...rows("refused", ["context_paths", "[{path: ../x}]"], ["dspy", ENABLED]),
   ...rows("refused", ["voting_threshold", "7"], "defer_peer_updates_until_restart", [
     "presenter_agent",
     "a",
@@ -312,8 +317,8 @@ export const COORDINATION: readonly KeyRow[] = [
   ...rows(
     "refused",
     "load_previous_session_skills",
-    ["evaluation_criteria_generator", ON],
-    ["prompt_improver", ON],
+    ["evaluation_criteria_generator", ENABLED],
+    ["prompt_improver", ENABLED],
   ),
   ...rows("refused", ["pre_collab_voting_threshold", "3"], "enable_subagents", [
     "subagent_default_timeout",
@@ -321,7 +326,7 @@ export const COORDINATION: readonly KeyRow[] = [
   ]),
   ...rows(
     "refused",
-    ["task_decomposer", ON],
+    ["task_decomposer", ENABLED],
     "enable_changedoc",
     ["drift_conflict_policy", "x"],
     ["round_evaluator_before_checklist", "true"],

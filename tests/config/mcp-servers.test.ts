@@ -39,7 +39,7 @@ describe("a tool server over HTTP", () => {
     });
   });
 
-  it("may be listed by its name", () => {
+  it("may be an entry of a mapping by name", () => {
     const mcp = mcpOf(
       withServers(
         "{box: {url: 'https://box.example.com/mcp'}, other: {url: 'https://other.example.com/mcp'}}",
@@ -48,7 +48,7 @@ describe("a tool server over HTTP", () => {
     expect(mcp?.servers.map(({ name }) => name)).toEqual(["box", "other"]);
   });
 
-  it("has time limits, filters at both levels, and headers with the operator's secrets", () => {
+  it("has time limits, its own and the backend's filters, and headers with secrets", () => {
     const server = `${BOX}, timeout: 20, http_read_timeout: 60, allowed_tools: [look], exclude_tools: [mcp__box__pay], headers: {X-Key: 'Key \${BOX_KEY}'}`;
     expect(
       mcpOf(withServers(`[{${server}}]`, ", allowed_tools: [look, see], exclude_tools: [touch]")),
@@ -68,13 +68,13 @@ describe("a tool server over HTTP", () => {
     });
   });
 
-  it("may name tools that only read, for planning mode (D8)", () => {
+  it("may list tools that only read and run in planning mode (D8)", () => {
     expect(
       mcpOf(withServers(`[{${BOX}, read_only: [search_*, mcp__box__look]}]`))?.servers,
     ).toMatchObject([{ readOnlyTools: ["search_*", "mcp__box__look"] }]);
   });
 
-  it("uses a given timeout for calls too", () => {
+  it("uses its timeout for calls too", () => {
     expect(mcpOf(withServers(`[{${BOX}, timeout: 20}]`))?.servers).toMatchObject([
       { connectMs: 20_000, callMs: 20_000 },
     ]);
@@ -91,7 +91,7 @@ describe("a tool server over HTTP", () => {
       ]);
   });
 
-  it("is never this service itself, without advice to allow it (H6)", () => {
+  it("must not be this service itself, and the error does not advise to allow it (H6)", () => {
     const own = { ...CONTEXT, ownOrigins: ["http://127.0.0.1:8000"] };
     expect(problemsOf(withServers("[{name: box, url: 'http://localhost:8000/mcp'}]"), own)).toEqual(
       [expect.stringContaining("this service's own address")],
@@ -99,37 +99,38 @@ describe("a tool server over HTTP", () => {
   });
 
   it.each([
-    { entry: "type: sse", said: /wrong_type: The older SSE transport/ },
+    { entry: "type: sse", error: /wrong_type: The older SSE transport/ },
     {
       entry: "headers: {Authorization: Bearer abc}",
-      said: /not_allowed: The service stores no credential in clear/,
+      error: /not_allowed: The service stores no credential in clear/,
     },
-    { entry: "headers: {X-Key: '${OTHER}'}", said: /key_unknown: \$\{OTHER\} is not a secret/ },
+    { entry: "headers: {X-Key: '${OTHER}'}", error: /key_unknown: \$\{OTHER\} is not a secret/ },
     {
       entry: "headers: {X-Key: '${OAUTH_SECRET}'}",
-      said: /key_bound_elsewhere: \$\{OAUTH_SECRET\} may be sent only to https:\/\/auth.example.com/,
+      error:
+        /key_bound_elsewhere: \$\{OAUTH_SECRET\} may be sent only to https:\/\/auth.example.com/,
     },
-    { entry: "timeout: 0", said: /out_of_range: timeout must be a whole number from 1 to 300/ },
-    { entry: "allowed_tools: look", said: /wrong_type: allowed_tools must be a list of texts/ },
+    { entry: "timeout: 0", error: /out_of_range: timeout must be a whole number from 1 to 300/ },
+    { entry: "allowed_tools: look", error: /wrong_type: allowed_tools must be a list of texts/ },
     {
       entry: "header: {}",
-      said: /unknown_key: Unknown key `header`. Did you mean `headers`\?/,
+      error: /unknown_key: Unknown key `header`. Did you mean `headers`\?/,
     },
-    { entry: "defer_loading: true", said: /not_served: This team needs tool search/ },
-  ])("has an error for `$entry`", ({ entry, said }) => {
-    expect(problemsOf(withServers(`[{${BOX}, ${entry}}]`))).toEqual([expect.stringMatching(said)]);
+    { entry: "defer_loading: true", error: /not_served: This team needs tool search/ },
+  ])("has an error for `$entry`", ({ entry, error }) => {
+    expect(problemsOf(withServers(`[{${BOX}, ${entry}}]`))).toEqual([expect.stringMatching(error)]);
   });
 
   it.each([
-    { url: "http://box.example.com/mcp", said: /must begin with https/ },
-    { url: "https://u:p@box.example.com/mcp", said: /user name or password/ },
-    { url: "https://box.example.com/mcp?api_key=1", said: /must not contain `api_key`/ },
-    { url: "https://box.example.com/${BOX_KEY}", said: /secrets belong in `headers`/ },
-    { url: "ftp://box.example.com/mcp", said: /must begin with https/ },
-    { url: "box", said: /not a complete URL/ },
-  ])("cannot have the address $url", ({ url, said }) => {
+    { url: "http://box.example.com/mcp", error: /must begin with https/ },
+    { url: "https://u:p@box.example.com/mcp", error: /user name or password/ },
+    { url: "https://box.example.com/mcp?api_key=1", error: /must not contain `api_key`/ },
+    { url: "https://box.example.com/${BOX_KEY}", error: /secrets belong in `headers`/ },
+    { url: "ftp://box.example.com/mcp", error: /must begin with https/ },
+    { url: "box", error: /not a complete URL/ },
+  ])("cannot have the address $url", ({ url, error }) => {
     expect(problemsOf(withServers(`[{name: box, url: '${url}'}]`))).toEqual([
-      expect.stringMatching(said),
+      expect.stringMatching(error),
     ]);
   });
 
@@ -155,7 +156,7 @@ describe("a tool server over HTTP", () => {
 });
 
 describe("a server that is a program", () => {
-  it("is refused with the way to connect it", () => {
+  it("is refused, and the error names the command that connects it", () => {
     const { refusals } = checkTeam(
       withServers("[{name: weather, command: npx, args: [-y, weather]}]"),
       CONTEXT,
@@ -168,11 +169,11 @@ describe("a server that is a program", () => {
 
 describe("auth of a tool server", () => {
   const withAuth = (auth: string) => withServers(`[{${BOX}, auth: {${auth}}}]`);
-  const OURS = "issuer: 'https://auth.example.com', client_id: us";
+  const CLIENT = "issuer: 'https://auth.example.com', client_id: us";
 
   it("may be client credentials", () => {
     const source = withAuth(
-      `type: client_credentials, ${OURS}, client_secret: '\${OAUTH_SECRET}', scope: read`,
+      `type: client_credentials, ${CLIENT}, client_secret: '\${OAUTH_SECRET}', scope: read`,
     );
     expect(mcpOf(source)?.servers[0]?.auth).toEqual({
       ...{ type: "client_credentials", issuer: "https://auth.example.com", clientId: "us" },
@@ -180,9 +181,9 @@ describe("auth of a tool server", () => {
     });
   });
 
-  it("may be tokens from the consent of a person", () => {
+  it("may be tokens that a person's consent gave", () => {
     const source = withAuth(
-      `type: authorization_code, ${OURS}, access_token: '\${BOX_KEY}', refresh_token: '\${OAUTH_SECRET}'`,
+      `type: authorization_code, ${CLIENT}, access_token: '\${BOX_KEY}', refresh_token: '\${OAUTH_SECRET}'`,
     );
     expect(mcpOf(source)?.servers[0]?.auth).toMatchObject({
       ...{ clientSecret: null, accessToken: "BOX_KEY", refreshToken: "OAUTH_SECRET" },
@@ -192,27 +193,27 @@ describe("auth of a tool server", () => {
   it.each([
     {
       auth: "type: client_credentials, client_id: us, client_secret: '${OAUTH_SECRET}'",
-      said: /missing: issuer is missing/,
+      error: /missing: issuer is missing/,
     },
-    { auth: `type: client_credentials, ${OURS}`, said: /missing: client_secret is missing/ },
+    { auth: `type: client_credentials, ${CLIENT}`, error: /missing: client_secret is missing/ },
     {
-      auth: `type: client_credentials, ${OURS}, client_secret: hunter2`,
-      said: /not_allowed: client_secret must be/,
-    },
-    {
-      auth: `type: client_credentials, ${OURS}, client_secret: '\${BOX_KEY}'`,
-      said: /key_bound_elsewhere: .*not to https:\/\/auth.example.com/,
+      auth: `type: client_credentials, ${CLIENT}, client_secret: hunter2`,
+      error: /not_allowed: client_secret must be/,
     },
     {
-      auth: `type: authorization_code, ${OURS}`,
-      said: /missing: access_token or refresh_token is missing/,
+      auth: `type: client_credentials, ${CLIENT}, client_secret: '\${BOX_KEY}'`,
+      error: /key_bound_elsewhere: .*not to https:\/\/auth.example.com/,
     },
-    { auth: `type: password, ${OURS}`, said: /wrong_type|out_of_range/ },
+    {
+      auth: `type: authorization_code, ${CLIENT}`,
+      error: /missing: access_token or refresh_token is missing/,
+    },
+    { auth: `type: password, ${CLIENT}`, error: /wrong_type|out_of_range/ },
     {
       auth: "type: client_credentials, client_id: us, client_secret: '${OAUTH_SECRET}', issuer: 'http://169.254.169.254'",
-      said: /base_url_refused/,
+      error: /base_url_refused/,
     },
-  ])("has an error for {$auth}", ({ auth, said }) => {
-    expect(problemsOf(withAuth(auth))[0]).toMatch(said);
+  ])("has an error for {$auth}", ({ auth, error }) => {
+    expect(problemsOf(withAuth(auth))[0]).toMatch(error);
   });
 });

@@ -3,42 +3,48 @@ import { MODEL_GROUPS } from "../../src/providers/model-rows";
 import { SERVED_TYPES } from "../../src/providers/registry";
 import { teamWith, warningsOf } from "./teams";
 
-const about = (backend: string) =>
+const warningsAboutModel = (backend: string) =>
   warningsOf(teamWith(backend)).filter((line) => line.startsWith("model_unknown"));
 
 describe("the name of a model (A1)", () => {
   it.each([
     {
       backend: "model: gpt-6-lunna",
-      says: "gpt-6-lunna is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
+      message: "gpt-6-lunna is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
     },
     {
       backend: "type: openai\nmodel: GPT-6-Luna",
-      says: "GPT-6-Luna is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
+      message: "GPT-6-Luna is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
     },
     {
       backend: "type: claude\nmodel: claude-sonet-5-5",
-      says: "claude-sonet-5-5 is not a known model of Anthropic. Did you mean `claude-sonnet-5-5`?",
+      message:
+        "claude-sonet-5-5 is not a known model of Anthropic. Did you mean `claude-sonnet-5-5`?",
     },
     {
       backend: "type: openai\nmodel: openai/gpt-6-luna",
-      says: "openai/gpt-6-luna is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
+      message: "openai/gpt-6-luna is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
     },
     {
       backend: "type: openai\nmodel: openai/gpt-6-lunna",
-      says: "openai/gpt-6-lunna is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
+      message: "openai/gpt-6-lunna is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
     },
     {
       backend: "type: claude\nmodel: opus-5-5",
-      says: "opus-5-5 is not a known model of Anthropic. Did you mean `claude-opus-5-5`?",
+      message: "opus-5-5 is not a known model of Anthropic. Did you mean `claude-opus-5-5`?",
     },
     {
       backend: "type: openai\nmodel: gpt-6-lunna-2026-01-01",
-      says: "gpt-6-lunna-2026-01-01 is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
+      message: "gpt-6-lunna-2026-01-01 is not a known model of OpenAI. Did you mean `gpt-6-luna`?",
     },
-  ])("$backend has a warning if the models of its provider are known", ({ backend, says }) => {
-    expect(about(backend)).toEqual([`model_unknown /agents/0/backend/model: ${says}`]);
-  });
+  ])(
+    "has a warning if it resembles a known model of its provider: $backend",
+    ({ backend, message }) => {
+      expect(warningsAboutModel(backend)).toEqual([
+        `model_unknown /agents/0/backend/model: ${message}`,
+      ]);
+    },
+  );
 
   it.each([
     { name: "that is known", backend: "model: gpt-6-luna" },
@@ -57,7 +63,7 @@ describe("the name of a model (A1)", () => {
         "type: azure_openai\nmodel: gpt-6-lunna\nbase_url: https://acme.openai.azure.com/openai/v1\napi_key: ${AZURE_OPENAI_API_KEY}",
     },
   ])("a model $name has no warning", ({ backend }) => {
-    expect(about(backend)).toEqual([]);
+    expect(warningsAboutModel(backend)).toEqual([]);
   });
 
   it("no known model has a warning at its own host", () => {
@@ -66,6 +72,8 @@ describe("the name of a model (A1)", () => {
       Object.keys(rows),
     );
     expect(known.length).toBeGreaterThan(20);
-    expect(known.flatMap((model) => about(`type: openai\nmodel: ${model}`))).toEqual([]);
+    expect(known.flatMap((model) => warningsAboutModel(`type: openai\nmodel: ${model}`))).toEqual(
+      [],
+    );
   });
 });

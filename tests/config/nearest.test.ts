@@ -14,6 +14,6 @@ it.each([
   ["x", null],
   ["", null],
   ["t".repeat(10_000), null],
-])("suggests for %s: %s", (written, meant) => {
-  expect(nearest(written, WORDS)).toBe(meant);
+])("the nearest word to '%s' is %s", (misspelled, expected) => {
+  expect(nearest(misspelled, WORDS)).toBe(expected);
 });

@@ -6,7 +6,7 @@ import {
   toolFacts,
 } from "../../src/config/operator-settings";
 
-it("the operator's secrets are listed for the configs of their tenants if they are set", () => {
+it("a tenant's configs may use the operator's secrets that are set and allowed for the tenant", () => {
   const variable = "WEATHER=https://api.weather.net,UNSET=https://x.net,OWN@acme=https://x.net";
   const namesFor = (tenant: string) =>
     operatorSecretsFor(variable, tenant, (name) => name !== "UNSET").map(({ name }) => name);
@@ -14,19 +14,19 @@ it("the operator's secrets are listed for the configs of their tenants if they a
 });
 
 const ENV = { REPEATABLE_TOOLS: "https://api.weather.net/search, ,https://x.net" };
-const NOTHING_SAID = { memoryMb: null, cpus: null };
+const NOT_DECLARED = { memoryMb: null, cpus: null };
 
-it("configs know the addresses of set secrets, and where commands run", () => {
+it("a config's context has the repeatable tools, where commands run, and the limits of containers", () => {
   expect(toolFacts(ENV)).toEqual({
     repeatableTools: ["https://api.weather.net/search", "https://x.net"],
     commands: "service",
-    containers: NOTHING_SAID,
+    containers: NOT_DECLARED,
     javascript: false,
   });
   expect(toolFacts({})).toEqual({
     repeatableTools: [],
     commands: "service",
-    containers: NOTHING_SAID,
+    containers: NOT_DECLARED,
     javascript: false,
   });
   const bound = { SANDBOX: {} as never };
@@ -48,14 +48,18 @@ describe("JavaScript of models", () => {
     { name: "does not run with a loader alone", env: { LOADER }, runs: false },
     { name: "does not run with the setting alone", env: { JAVASCRIPT: "on" }, runs: false },
     { name: "does not run with another value", env: { LOADER, JAVASCRIPT: "yes" }, runs: false },
-    { name: "runs with both", env: { LOADER, JAVASCRIPT: " on " }, runs: true },
+    {
+      name: "runs with the loader and the setting",
+      env: { LOADER, JAVASCRIPT: " on " },
+      runs: true,
+    },
   ])("$name", ({ env, runs }) => {
     expect(toolFacts(env).javascript).toBe(runs);
     expect(loaderOf(env)).toBe(runs ? LOADER : null);
   });
 });
 
-describe("the remedy of missing sealing keys", () => {
+describe("the advice for missing sealing keys", () => {
   const problem = "SEALING_KEYS is not set";
 
   it("is a command of the operator on a deployed service", () => {
@@ -67,7 +71,7 @@ describe("the remedy of missing sealing keys", () => {
   });
 
   it.each([{ OPEN_ACCESS: "loopback" }, { SERVICE_ORIGINS: "http://localhost:*" }])(
-    "is `npm run setup` first on this machine: %o",
+    "is first `npm run setup` on this machine: %o",
     (service) => {
       expect(literalKeyProblem(problem, service)).toMatch(
         /^SEALING_KEYS is not set\. To set it, `npm run setup`/,

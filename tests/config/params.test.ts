@@ -4,7 +4,8 @@ import { detailsOf, errorsOf, FULL_CONTEXT, teamOf, teamWith } from "./teams";
 
 const paramsOf = (backend: string) =>
   teamOf(teamWith(backend), FULL_CONTEXT).agents[0]?.backend.params;
-const says = (backend: string) => detailsOf(parseTeam(teamWith(backend), FULL_CONTEXT)).join("\n");
+const messagesFor = (backend: string) =>
+  detailsOf(parseTeam(teamWith(backend), FULL_CONTEXT)).join("\n");
 
 describe("parameters of a wire format are", () => {
   it.each([
@@ -27,43 +28,43 @@ describe("parameters of a wire format are", () => {
   ])("accepted: $backend", ({ backend, params }) => expect(paramsOf(backend)).toEqual(params));
 
   it.each([
-    { backend: "type: claude\nmax_tokens: 900", most: 900 },
-    { backend: "type: openai\nmax_tokens: 900\nmax_output_tokens: 800", most: 800 },
-    { backend: "type: gemini\nmax_tokens: 900", most: 900 },
-  ])("read with an output cap of any name: $backend", ({ backend, most }) => {
+    { backend: "type: claude\nmax_tokens: 900", cap: 900 },
+    { backend: "type: openai\nmax_tokens: 900\nmax_output_tokens: 800", cap: 800 },
+    { backend: "type: gemini\nmax_tokens: 900", cap: 900 },
+  ])("read with an output cap under any of its names: $backend", ({ backend, cap }) => {
     const team = teamOf(teamWith(backend), FULL_CONTEXT);
-    expect(team.rules.agents[0]?.max_output_tokens).toBe(most);
+    expect(team.rules.agents[0]?.max_output_tokens).toBe(cap);
     expect(team.agents[0]?.backend.capsOutput).toBe(true);
   });
 
   it.each([
     {
       backend: "type: groq\nreasoning: {effort: low}",
-      names: /`reasoning`.*Groq.*`reasoning_effort`/,
+      message: /`reasoning`.*Groq.*`reasoning_effort`/,
     },
-    { backend: "type: openai\nstop: [x]", names: /`stop`.*OpenAI Responses/ },
+    { backend: "type: openai\nstop: [x]", message: /`stop`.*OpenAI Responses/ },
     {
       backend: "type: openai\nthinking_level: low",
-      names: /`thinking_level`.*OpenAI Responses.*\bextra_body\b/,
+      message: /`thinking_level`.*OpenAI Responses.*\bextra_body\b/,
     },
     {
       backend: "type: claude\nsafety_settings: []",
-      names: /`safety_settings`.*Anthropic Messages/,
+      message: /`safety_settings`.*Anthropic Messages/,
     },
     {
       backend: "type: gemini\nstop_sequences: [x]",
-      names: /`stop_sequences`.*Google Gemini.*\bstop\b/,
+      message: /`stop_sequences`.*Google Gemini.*\bstop\b/,
     },
-    { backend: "type: grok\nenable_x_search: true\nstop: [x]", names: /`stop`.*Grok/ },
+    { backend: "type: grok\nenable_x_search: true\nstop: [x]", message: /`stop`.*Grok/ },
     {
       backend: "type: qwen\nenable_thinking: true",
-      names: /`enable_thinking`.*\bextra_body\b/,
+      message: /`enable_thinking`.*\bextra_body\b/,
     },
-    { backend: "type: openai\nagent_config: {}", names: /`agent_config`.*OpenAI Responses/ },
+    { backend: "type: openai\nagent_config: {}", message: /`agent_config`.*OpenAI Responses/ },
   ])(
-    "refused if they are of another format, with the correct name: $backend",
-    ({ backend, names }) => {
-      expect(says(backend)).toMatch(names);
+    "refused if they are of another format, and the error names the equivalent: $backend",
+    ({ backend, message }) => {
+      expect(messagesFor(backend)).toMatch(message);
       expect(errorsOf(teamWith(backend), FULL_CONTEXT)[0]).toContain(
         " unknown_key /agents/0/backend/",
       );
@@ -73,30 +74,30 @@ describe("parameters of a wire format are", () => {
   it.each([
     {
       backend: "type: claude\nextra_body: {system: x}",
-      at: "5:20 not_allowed /agents/0/backend/extra_body/system",
+      error: "5:20 not_allowed /agents/0/backend/extra_body/system",
     },
     {
       backend: "type: claude\nextra_body: {mcp_servers: []}",
-      at: "5:20 not_allowed /agents/0/backend/extra_body/mcp_servers",
+      error: "5:20 not_allowed /agents/0/backend/extra_body/mcp_servers",
     },
     {
       backend: "type: gemini\nextra_body: {contents: []}",
-      at: "5:20 not_allowed /agents/0/backend/extra_body/contents",
+      error: "5:20 not_allowed /agents/0/backend/extra_body/contents",
     },
     {
       backend: "type: openai\nextra_body: {store: true}",
-      at: "5:20 not_allowed /agents/0/backend/extra_body/store",
+      error: "5:20 not_allowed /agents/0/backend/extra_body/store",
     },
     {
       backend: "type: openai\nextra_body: {max_output_tokens: 1}",
-      at: "5:20 not_allowed /agents/0/backend/extra_body/max_output_tokens",
+      error: "5:20 not_allowed /agents/0/backend/extra_body/max_output_tokens",
     },
     {
       backend: "type: ollama\nmodel: m\nextra_body: {Max_Tokens: 1}",
-      at: "6:20 not_allowed /agents/0/backend/extra_body/Max_Tokens",
+      error: "6:20 not_allowed /agents/0/backend/extra_body/Max_Tokens",
     },
-  ])("refused in extra_body if the service sets them itself: $backend", ({ backend, at }) => {
-    expect(errorsOf(teamWith(backend), FULL_CONTEXT)).toEqual([at]);
+  ])("refused in extra_body if the service sets them itself: $backend", ({ backend, error }) => {
+    expect(errorsOf(teamWith(backend), FULL_CONTEXT)).toEqual([error]);
   });
 
   const TOKEN = "aB3".repeat(12);
@@ -127,9 +128,9 @@ describe("parameters of a wire format are", () => {
       `{note: "Bearer ${TOKEN}"}`,
       "5:26 not_allowed /agents/0/backend/extra_body/note",
     ],
-  ])("refused in extra_body with %s, which would be stored unsealed", (_, extra, at) => {
+  ])("refused in extra_body with %s, which would be stored unencrypted", (_, extra, error) => {
     const source = teamWith(`type: openai\nextra_body: ${extra}`);
-    expect(errorsOf(source, FULL_CONTEXT)).toEqual([at]);
+    expect(errorsOf(source, FULL_CONTEXT)).toEqual([error]);
     const [detail = ""] = detailsOf(parseTeam(source, FULL_CONTEXT));
     expect(detail).toContain("`api_key`");
     expect(detail).not.toMatch(/mine|aB3/);
@@ -138,21 +139,21 @@ describe("parameters of a wire format are", () => {
   it.each([
     "{max_completion_tokens_details: {token_count: 3}, top_logprobs: 2}",
     "{user: sk-learn, note: a token of thanks}",
-  ])("accepted if they are only similar: %s", (extra) =>
+  ])("accepted if they only resemble credentials: %s", (extra) =>
     expect(errorsOf(teamWith(`type: openai\nextra_body: ${extra}`), FULL_CONTEXT)).toEqual([]),
   );
 
   it.each([
     {
       backend: "type: claude\ntemperature: 0.2",
-      at: "5:7 not_allowed /agents/0/backend/temperature",
+      error: "5:7 not_allowed /agents/0/backend/temperature",
     },
     {
       backend: "type: openai\nmodel: gpt-5\ntemperature: 0.2",
-      at: "6:7 not_allowed /agents/0/backend/temperature",
+      error: "6:7 not_allowed /agents/0/backend/temperature",
     },
-  ])("refused if the model does not support them: $backend", ({ backend, at }) => {
-    expect(errorsOf(teamWith(backend), FULL_CONTEXT)).toEqual([at]);
-    expect(says(backend)).toContain("temperature");
+  ])("refused if the model does not support them: $backend", ({ backend, error }) => {
+    expect(errorsOf(teamWith(backend), FULL_CONTEXT)).toEqual([error]);
+    expect(messagesFor(backend)).toContain("temperature");
   });
 });

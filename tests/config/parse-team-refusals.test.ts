@@ -10,30 +10,30 @@ import {
   yamlWith,
 } from "./teams";
 
-describe("a config is refused, with the place, for", () => {
+describe("a config is refused, with line and column, for", () => {
   it.each([
     [
-      "a misspelt top-level key",
+      "a misspelled top-level key",
       yamlWith({ top: "orchestrater: {}" }),
       "8:1 unknown_key /orchestrater",
     ],
     [
-      "a misspelt agent key",
+      "a misspelled agent key",
       yamlWith({ agent: "system_mesage: x" }),
       "3:5 unknown_key /agents/0/system_mesage",
     ],
     [
-      "a misspelt parameter",
+      "a misspelled parameter",
       yamlWith({ backend: "temprature: 1" }),
       "6:7 unknown_key /agents/0/backend/temprature",
     ],
     [
-      "a misspelt rule",
+      "a misspelled setting of the orchestrator",
       orchestrator("max_new_answer_per_agent: 1"),
       "9:3 unknown_key /orchestrator/max_new_answer_per_agent",
     ],
     [
-      "a misspelt coordination key",
+      "a misspelled coordination key",
       coordination("enable_planing_mode: true"),
       "10:5 unknown_key /orchestrator/coordination/enable_planing_mode",
     ],
@@ -48,7 +48,7 @@ describe("a config is refused, with the place, for", () => {
       "6:7 not_served /agents/0/backend/mcp_servers",
     ],
     [
-      "a feature by prefix",
+      "an unsupported key that a prefix matches",
       coordination("subagent_timeout: 3"),
       "10:5 not_served /orchestrator/coordination/subagent_timeout",
     ],
@@ -63,17 +63,17 @@ describe("a config is refused, with the place, for", () => {
       "9:30 out_of_range /orchestrator/max_new_answers_per_agent",
     ],
     [
-      "half a count",
+      "a count that is not a whole number",
       orchestrator("max_new_answers_per_agent: 1.5"),
       "9:30 out_of_range /orchestrator/max_new_answers_per_agent",
     ],
     [
-      "an infinite time",
+      "an infinite time limit",
       yamlWith({ top: "timeout_settings: {orchestrator_timeout_seconds: .inf}" }),
       "8:50 out_of_range /timeout_settings/orchestrator_timeout_seconds",
     ],
     [
-      "no time",
+      "a time limit of 0",
       yamlWith({ top: "timeout_settings: {orchestrator_timeout_seconds: 0}" }),
       "8:50 out_of_range /timeout_settings/orchestrator_timeout_seconds",
     ],
@@ -111,7 +111,7 @@ describe("a config is refused, with the place, for", () => {
       "1:15 out_of_range /agents/0/id",
     ],
     [
-      "an id that is a property of every object",
+      "an id that is an inherited property name",
       "agents: [{id: constructor, backend: {type: chatcompletion, model: m}}]",
       "1:15 out_of_range /agents/0/id",
     ],
@@ -152,7 +152,7 @@ describe("a config is refused, with the place, for", () => {
       "1:34 out_of_range /agents/0/backend/type",
     ],
     [
-      "a type that is a property of every object",
+      "a type that is an inherited property name",
       "agents: [{id: a, backend: {type: constructor, model: m}}]",
       "1:34 out_of_range /agents/0/backend/type",
     ],
@@ -167,15 +167,15 @@ describe("a config is refused, with the place, for", () => {
       "3:6 syntax ",
     ],
     ["a key that is a number", "1: x\nagents: []", "1:1 wrong_type /1"],
-  ])("%s", (_, source, first) => {
-    expect(errorsOf(source)).toContain(first);
+  ])("%s", (_, source, error) => {
+    expect(errorsOf(source)).toContain(error);
   });
 
-  it("two agents with one id, naming the second", () => {
+  it("two agents with the same id, at the position of the second", () => {
     expect(errorsOf(yamlWith().replace("id: b", "id: a"))).toEqual(["6:9 duplicate /agents/1/id"]);
   });
 
-  it("65 agents, but not for 64", () => {
+  it("65 agents, but not 64 agents", () => {
     const team = (count: number) => ({
       agents: Array.from({ length: count }, (_, i) => ({
         id: `a${i}`,
@@ -198,7 +198,7 @@ describe("a config is refused, with the place, for", () => {
     ]);
   });
 
-  it("an error in an object, with only a pointer", () => {
+  it("a JSON object, with a pointer but no line", () => {
     expect(
       errorsOf({
         agents: [{ id: "a", backend: { type: "chatcompletion", model: "m", "a/b~c": 1 } }],
@@ -220,7 +220,7 @@ describe("an error", () => {
       "one entry in `agents` for each agent",
     ],
     [
-      "names the feature that is missing",
+      "names the unsupported feature",
       yamlWith({ backend: "enable_image_generation: true" }),
       "This team needs generated images, audio, video or files (`enable_image_generation`)",
     ],
@@ -241,7 +241,7 @@ describe("an error", () => {
       "Supported types: openai, claude, gemini",
     ],
     [
-      "names the remedy for an unsupported type",
+      "names the alternative to an unsupported type",
       "agents: [{id: a, backend: {type: claude_code}}]",
       "Use the API of its models",
     ],

@@ -18,7 +18,7 @@ describe("a team", () => {
     expect(rules).toEqual(teamRules(rules.agents));
   });
 
-  it("keeps the order of its agents, with the data that the rules need of each model", () => {
+  it("keeps the order of its agents, and its rules have the facts of each model", () => {
     const team = teamOf(yamlWith());
     expect(TeamRulesSchema.parse(team.rules)).toEqual(team.rules);
     expect(team.rules.agents).toMatchObject([
@@ -52,12 +52,17 @@ describe("a team", () => {
   });
 
   it.each([
-    { name: "no cap", line: "", caps: false, most: 16_384 },
-    { name: "a cap above our default", line: "max_tokens: 30000", caps: true, most: 30_000 },
-    { name: "a small cap", line: "max_tokens: 500", caps: true, most: 500 },
+    { name: "no cap", line: "", capsOutput: false, maxTokens: 16_384 },
+    {
+      name: "a cap above the default",
+      line: "max_tokens: 30000",
+      capsOutput: true,
+      maxTokens: 30_000,
+    },
+    { name: "a small cap", line: "max_tokens: 500", capsOutput: true, maxTokens: 500 },
   ])(
-    "has the output cap of an unknown model only from the config: $name",
-    ({ line, caps, most }) => {
+    "has the output limit of the config or the default limit for an unknown model: $name",
+    ({ line, capsOutput, maxTokens }) => {
       const backend = `{type: chatcompletion, model: strange-1, base_url: "https://models.example.com/v1", api_key: k${line && `, ${line}`}}`;
       const result = parseTeam(`agents: [{id: a, backend: ${backend}}]`, {
         storedKeys: [],
@@ -65,8 +70,8 @@ describe("a team", () => {
         variables: {},
       });
       if (!result.ok) throw new Error(JSON.stringify(result.errors));
-      expect(result.team.agents[0]?.backend.capsOutput).toBe(caps);
-      expect(result.team.rules.agents[0]?.max_output_tokens).toBe(most);
+      expect(result.team.agents[0]?.backend.capsOutput).toBe(capsOutput);
+      expect(result.team.rules.agents[0]?.max_output_tokens).toBe(maxTokens);
     },
   );
 
@@ -93,7 +98,7 @@ describe("a team", () => {
     expect(teamOf(coordination(line)).rules).toMatchObject(rules);
   });
 
-  it("obeys the time limits; no round has one unless it is set (D3)", () => {
+  it("obeys the time limits, and rounds have no time limit by default (D3)", () => {
     const timeouts = (lines: string) =>
       teamOf(yamlWith({ top: `timeout_settings: {${lines}}` })).rules;
     expect(
@@ -137,7 +142,7 @@ describe("a team", () => {
     ).toBeNull();
   });
 
-  it("may have an agent with another voting sensitivity", () => {
+  it("may have agents with different voting sensitivities", () => {
     const team = teamOf(
       yamlWith({
         top: "orchestrator: {voting_sensitivity: strict}",
@@ -148,14 +153,14 @@ describe("a team", () => {
   });
 
   it.each([
-    ["goes straight to the answer", "", true],
+    ["skips coordination by default", "", true],
     [
-      "goes straight to the answer if the protocol is refused",
+      "skips coordination if the config disables it",
       "ui: {use_orchestrator_for_single_agent: false}",
       true,
     ],
     [
-      "uses the full protocol if the config says so",
+      "coordinates if the config enables it",
       "ui: {use_orchestrator_for_single_agent: true}",
       false,
     ],
@@ -166,7 +171,7 @@ describe("a team", () => {
     ).toBe(skips);
   });
 
-  it("is the same from a JSON object as from text", () => {
+  it("is the same if it is a JSON object instead of YAML text", () => {
     const object = {
       agents: ["a", "b"].map((id, i) => ({
         id,
@@ -176,7 +181,7 @@ describe("a team", () => {
     expect(teamOf(object)).toEqual(teamOf(yamlWith()));
   });
 
-  it("shares settings through anchors", () => {
+  it("may share settings through YAML anchors", () => {
     const team = teamOf(
       "agents:\n  - id: a\n    backend: &b {type: chatcompletion, model: m}\n  - id: b\n    backend: *b",
     );
@@ -212,7 +217,7 @@ describe("a warning", () => {
   });
 
   it.each(["enable_web_search: false", "mcp_servers: []", "cwd:", "custom_tools: null"])(
-    "is omitted if an unsupported feature is off: %s",
+    "does not appear for a feature that is off: %s",
     (line) => {
       expect(parseTeam(yamlWith({ backend: line }), CONTEXT)).toMatchObject({
         ok: true,
@@ -223,7 +228,7 @@ describe("a warning", () => {
 });
 
 describe("a team of 32 agents that share one text by an alias", () => {
-  const sharing = (text: string) => {
+  const teamSharing = (text: string) => {
     const agent = (nth: number) =>
       `  - {id: a${nth}, backend: {type: chatcompletion, model: gpt-5-mini}, system_message: *text}\n`;
     const first = agent(0).replace("*text", `&text "${text}"`);
@@ -235,11 +240,11 @@ describe("a team of 32 agents that share one text by an alias", () => {
     { name: "is refused if it does not fit", text: "x".repeat(60_000), errors: ["1:1 too_large "] },
     { name: "is measured in bytes", text: "é".repeat(30_000), errors: ["1:1 too_large "] },
   ])("$name", ({ text, errors }) => {
-    expect(errorsOf(sharing(text))).toEqual(errors);
+    expect(errorsOf(teamSharing(text))).toEqual(errors);
   });
 
   it("has an error with its size and the limit", () => {
-    expect(detailsOf(parseTeam(sharing("x".repeat(60_000)), CONTEXT))[0]).toMatch(
+    expect(detailsOf(parseTeam(teamSharing("x".repeat(60_000)), CONTEXT))[0]).toMatch(
       /has 19\d{5} bytes.*limit is 1500000/,
     );
   });

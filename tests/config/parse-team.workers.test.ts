@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { CONTEXT, errorsOf, teamOf, yamlWith } from "./teams";
 
-/** The same parser in the deployed runtime, whose stack is smaller. */
+/** Runs the parser in workerd, the deployed runtime, because its stack is smaller. */
 it("reads a team in workerd", () => {
   expect(teamOf(yamlWith(), CONTEXT).agents.map((agent) => agent.id)).toEqual(["a", "b"]);
 });
@@ -15,7 +15,7 @@ it.each([
     "indentation at the limit",
     Array.from({ length: 200 }, (_, i) => `${" ".repeat(i)}a:`).join("\n"),
   ],
-])("survives %s without end", (_, source) => {
+])("refuses deep nesting without a crash: %s", (_, source) => {
   expect(errorsOf(source)).not.toEqual([]);
 });
 
@@ -24,7 +24,7 @@ it.each([
   "https://[::ffff:7f00:1]/",
   "https://localhost./v1",
   "http://user:x@127.0.0.1:9000",
-])("refuses %s after the runtime's own URL parsing", (url) => {
+])("refuses %s also with workerd's URL parser", (url) => {
   expect(errorsOf(yamlWith({ backend: `base_url: ${url}` }))).toContain(
     "6:17 base_url_refused /agents/0/backend/base_url",
   );

@@ -9,40 +9,40 @@ describe("an unknown price", () => {
     {
       name: "of a model",
       backend: "type: openrouter\nmodel: some/model",
-      says: `price_unknown /agents/0/backend/model: The price of some/model at OpenRouter is unknown: ${ONLY}`,
+      message: `price_unknown /agents/0/backend/model: The price of some/model at OpenRouter is unknown: ${ONLY}`,
     },
     {
-      name: "of a model at a known host that is not its maker",
+      name: "of a model at a known host that does not list it",
       backend:
         "type: openai\nmodel: gpt-5\nbase_url: https://openrouter.ai/api/v1\napi_key: ${OPENROUTER_API_KEY}",
-      says: `price_unknown /agents/0/backend/model: The price of gpt-5 at OpenRouter is unknown: ${ONLY}`,
+      message: `price_unknown /agents/0/backend/model: The price of gpt-5 at OpenRouter is unknown: ${ONLY}`,
     },
     {
-      name: "of another tier",
+      name: "of a service tier without a list price",
       backend: "type: openai\nservice_tier: priority",
-      says: `price_unknown /agents/0/backend/service_tier: The price of gpt-6.2-sol at OpenAI in this tier is unknown: ${ONLY}`,
+      message: `price_unknown /agents/0/backend/service_tier: The price of gpt-6.2-sol at OpenAI in this tier is unknown: ${ONLY}`,
     },
     {
-      name: "of another tier, set in extra_body",
+      name: "of such a tier in extra_body",
       backend: "type: openai\nextra_body: {service_tier: fast}",
-      says: `price_unknown /agents/0/backend/extra_body: The price of gpt-6.2-sol at OpenAI with \`service_tier\` is unknown: ${ONLY}`,
+      message: `price_unknown /agents/0/backend/extra_body: The price of gpt-6.2-sol at OpenAI with \`service_tier\` is unknown: ${ONLY}`,
     },
     {
       name: "of a faster reply",
       backend: "type: claude\nextra_body: {speed: fast}",
-      says: `price_unknown /agents/0/backend/extra_body: The price of claude-sonnet-5-5 at Anthropic with \`speed\` is unknown: ${ONLY}`,
+      message: `price_unknown /agents/0/backend/extra_body: The price of claude-sonnet-5-5 at Anthropic with \`speed\` is unknown: ${ONLY}`,
     },
     {
-      name: "of a search, set in extra_body",
+      name: "of a search in extra_body",
       backend: "type: qwen\nextra_body: {enable_search: true}",
-      says: `price_unknown /agents/0/backend/extra_body: The price of qwen3.8-max at Qwen with \`enable_search\` is unknown: ${ONLY}`,
+      message: `price_unknown /agents/0/backend/extra_body: The price of qwen3.8-max at Qwen with \`enable_search\` is unknown: ${ONLY}`,
     },
-  ])("$name has a warning, and no price is assumed", ({ backend, says }) => {
-    expect(warningsOf(teamWith(backend))).toEqual([says]);
+  ])("$name has a warning, and no price is assumed", ({ backend, message }) => {
+    expect(warningsOf(teamWith(backend))).toEqual([message]);
     expect(priceOf(backend)).toBeNull();
   });
 
-  it("of a hosted tool has a warning besides that of the model", () => {
+  it("of a hosted tool has its own warning beside the model's warning", () => {
     expect(
       warningsOf(
         teamWith("type: azure_openai\nmodel: m\napi: responses\nenable_code_execution: true"),
@@ -65,7 +65,7 @@ describe("an unknown price", () => {
     expect(priceOf(backend)).not.toBeNull();
   });
 
-  it("has a warning for each such agent", () => {
+  it("has a warning for each agent with an unknown price", () => {
     const agent = (id: string) => `{id: ${id}, backend: {type: openrouter, model: m-${id}}}`;
     expect(
       warningsOf(`agents: [${agent("a")}, ${agent("b")}]`).map((warning) => warning.split(":")[0]),

@@ -7,22 +7,22 @@ const ratesOf = (backend: string) =>
 describe("a backend uses", () => {
   it.each([
     {
-      name: "MassGen's limits of a model if it only enables limits",
+      name: "MassGen's default limits of its model if it only enables rate limits",
       backend: "type: gemini\nmodel: gemini-2.5-flash\nenable_rate_limit: true",
       rates: { requestsPerMinute: 9, tokensPerMinute: 240_000, requestsPerDay: 245 },
     },
     {
-      name: "those of another model",
+      name: "MassGen's default limits of another model",
       backend: "type: gemini\nmodel: gemini-2.5-pro\nenable_rate_limit: true",
       rates: { requestsPerMinute: 2, tokensPerMinute: 120_000, requestsPerDay: 48 },
     },
     {
-      name: "those of all others",
+      name: "MassGen's default limits for all other models",
       backend: "type: gemini\nmodel: gemini-3.8-flash\nenable_rate_limit: true",
       rates: { requestsPerMinute: 7, tokensPerMinute: 100_000, requestsPerDay: 100 },
     },
     {
-      name: "its own before the default ones",
+      name: "its own limits in place of the defaults",
       backend:
         "type: gemini\nmodel: gemini-2.5-pro\nenable_rate_limit: true\nrate_limits: {rpm: 150, tpd: 5000000}",
       rates: {
@@ -33,12 +33,12 @@ describe("a backend uses", () => {
       },
     },
     {
-      name: "only its own if it does not enable the default ones",
+      name: "only its own limits if it does not enable the defaults",
       backend: "type: gemini\nrate_limits: {rpm: 150}",
       rates: { requestsPerMinute: 150 },
     },
     {
-      name: "its own at any provider",
+      name: "its own limits at any provider",
       backend: "type: openai\nrate_limits: {rpd: 7}",
       rates: { requestsPerDay: 7 },
     },
@@ -47,12 +47,12 @@ describe("a backend uses", () => {
       backend: "type: gemini\nenable_rate_limit: false\nrate_limits: {rpm: 1}",
       rates: undefined,
     },
-    { name: "none by default", backend: "type: gemini", rates: undefined },
+    { name: "no limits by default", backend: "type: gemini", rates: undefined },
   ])("$name", ({ backend, rates }) => expect(ratesOf(backend)).toEqual(rates));
 });
 
 describe("a warning or error reports", () => {
-  it("that no default limits are known", () => {
+  it("that the default limits are unknown", () => {
     expect(warningsOf(teamWith("type: openai\nenable_rate_limit: true"))).toEqual([
       expect.stringContaining(
         "`enable_rate_limit` has no effect: the default limits of OpenAI are unknown. Write `rate_limits:",
@@ -60,7 +60,7 @@ describe("a warning or error reports", () => {
     ]);
   });
 
-  it("that limits are ignored if requests are not counted", () => {
+  it("that limits are ignored if sessions do not support them", () => {
     const context = { ...FULL_CONTEXT, served: NONE_SERVED };
     expect(warningsOf(teamWith("type: gemini\nenable_rate_limit: true"), context)).toEqual([
       expect.stringContaining("`enable_rate_limit` is ignored"),

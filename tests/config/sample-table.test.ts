@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { documentSamples, drawSamples } from "./sample-table";
 
-it("the table lists files that run, then those that run after a step of the user, then refused files with their needs", () => {
+it("the table lists files that run, then files that run after a step of the user, then refused files", () => {
   const table = drawSamples([
     { file: "tools/shell.yaml", needs: ["shell_docker", "skills"], sent: [] },
     { file: "tools/program.yaml", needs: ["claude_code", "local_inference"], sent: [] },
@@ -31,7 +31,7 @@ it("the table lists files that run, then those that run after a step of the user
   ]);
 });
 
-it("the table has the same words as a document", () => {
+it("the document has the same texts as the table", () => {
   const page = documentSamples([
     { file: "weather.yaml", needs: ["stdio_mcp"], sent: [] },
     { file: "one.yaml", needs: [], sent: [] },

@@ -2,8 +2,8 @@ import type { Reporter } from "vitest/node";
 import { NEEDS } from "../../src/config/needs.ts";
 
 /**
- * The sample configs that run, and the reasons of the others: printed after a run with them, and as
- * a document.
+ * Shows which sample configs run, and why the others do not. The table is printed after tests with
+ * samples, and is written as a document.
  */
 
 declare module "vitest" {
@@ -14,8 +14,8 @@ declare module "vitest" {
 }
 
 /**
- * Unsupported needs of a sample file; empty if it runs. `sent`: its files that are attached to the
- * question.
+ * The result of a sample file. `needs`: the unsupported features that it needs; empty if it runs.
+ * `sent`: its files that are attached to the question.
  */
 export type Sample = { file: string; needs: readonly string[]; sent: readonly string[] };
 
@@ -27,11 +27,11 @@ export const sampleTable: Reporter = {
   },
 };
 
-/** The table for a terminal. */
+/** The table as text for a terminal. */
 export function drawSamples(samples: readonly Sample[]): string {
-  const sorted = inOrder(samples);
+  const sorted = sortSamples(samples);
   const width = Math.max(...sorted.map(({ file }) => file.length)) + 2;
-  const rows = sorted.map((sample) => `  ${sample.file.padEnd(width)}${standingOf(sample)}`);
+  const rows = sorted.map((sample) => `  ${sample.file.padEnd(width)}${resultOf(sample)}`);
   return [`Sample configs: ${countOf(sorted)}`, ...rows].join("\n");
 }
 
@@ -41,8 +41,8 @@ export const SAMPLES_COMMAND =
 
 /** The contents of `docs/reference/massgen-configs.md`. */
 export function documentSamples(samples: readonly Sample[]): string {
-  const sorted = inOrder(samples);
-  const rows = sorted.map((sample) => `| \`${sample.file}\` | ${standingOf(sample)} |`);
+  const sorted = sortSamples(samples);
+  const rows = sorted.map((sample) => `| \`${sample.file}\` | ${resultOf(sample)} |`);
   return `# MassGen's sample configs
 
 Which configs of MassGen run here, which unsupported features the others need, and what some need before a run.
@@ -62,10 +62,10 @@ ${rows.join("\n")}
 }
 
 /**
- * Sorted by name: first those that run, then those that run after a step of the user, last the
- * others.
+ * Sorts samples: first samples that run, then samples that run after a step of the user, then the
+ * others; each group by name.
  */
-const inOrder = (samples: readonly Sample[]): Sample[] =>
+const sortSamples = (samples: readonly Sample[]): Sample[] =>
   samples.toSorted(
     (a, b) => rankOf(a.needs) - rankOf(b.needs) || a.file.localeCompare(b.file, "en"),
   );
@@ -76,7 +76,7 @@ function countOf(samples: readonly Sample[]): string {
   return `${running} of ${samples.length} run, ${more} more as their rows say`;
 }
 
-/** Needs that the user of a team can meet. Completes "runs …". */
+/** Needs that a user can meet, and how. The texts complete "runs …". */
 const MET_BY: Readonly<Record<string, string>> = {
   host_context_path: "once its files are pushed",
   stdio_mcp: "with `npm run bridge`",
@@ -84,14 +84,14 @@ const MET_BY: Readonly<Record<string, string>> = {
   localhost_mcp: "with `npm run bridge`",
 };
 
-/** The same for a team that names files for the question. */
+/** The text for a sample that names files for the question. Completes "runs …". */
 const SENDS = "with its files, which `massgen-edge` sends along";
 
-/** Needs that are not in the list are kinds of backends. */
+/** The reason for needs that `NEEDS` does not contain: they are types of backends. */
 const NO_BACKEND = "no backend that runs in a service";
 const REASONS = new Map([
   ...Object.entries(NEEDS).map(([need, { why }]) => [need, why] as const),
-  // Files that can be sent have been sent by then.
+  // Only files that cannot be sent remain.
   [
     "upload_files",
     "video is not supported; download files at addresses without https first",
@@ -104,7 +104,7 @@ export const isMet = (need: string): boolean => MET_BY[need] !== undefined;
 const rankOf = (needs: readonly string[]): number =>
   needs.length === 0 ? 0 : needs.every(isMet) ? 1 : 2;
 
-function standingOf({ needs, sent }: Sample): string {
+function resultOf({ needs, sent }: Sample): string {
   const ways = [
     ...(sent.length > 0 ? [SENDS] : []),
     ...needs.flatMap((need) => MET_BY[need] ?? []),

@@ -5,7 +5,7 @@ import { KEY_NAMES } from "../../src/providers/hosts";
 import { questionTo } from "./sample-question";
 import { isMet, type Sample } from "./sample-table";
 
-/** MassGen's example files, if they are next to the repository, and the state of each. */
+/** Reads MassGen's example files, if they are next to the repository. */
 
 export const EXAMPLES = path.resolve("../shared/massgen-configs");
 
@@ -26,22 +26,22 @@ export const SAMPLES_CONTEXT: ConfigContext = {
   variables: { AZURE_OPENAI_ENDPOINT: "https://ours.openai.azure.com" },
 };
 
-/** The state of a sample that is run with the files it names. */
+/** The result of a sample whose files are attached to the question. */
 export async function sampleOf(name: string): Promise<Sample> {
   const { yaml, names: sent } = await questionTo(readSample(name), EXAMPLES);
   const { refusals } = checkTeam(yaml, { ...SAMPLES_CONTEXT, attached: sent });
   return { file: name, needs: refusals.flatMap(({ need }) => need ?? []), sent };
 }
 
-/** Samples that run, at once or after the step that their row in the table names. */
+/** Samples that run, possibly after a step of the user. */
 export async function runnableSamples(): Promise<Sample[]> {
   const samples = await Promise.all(SAMPLE_NAMES.map(sampleOf));
   return samples.filter(({ needs }) => needs.every(isMet));
 }
 
-/** The name of the upload of a sample's local files. */
+/** The name of the upload that contains a sample's local files. */
 export const PUSHED_AS = "project";
 
-/** A config whose local files were uploaded. */
+/** The config with the upload's name in place of local paths. */
 export const withContextsNamed = (yaml: string): string =>
   yaml.replaceAll(/^(\s+- path:) .*$/gm, `$1 ${PUSHED_AS}`);

@@ -1,10 +1,11 @@
 /**
- * The part of JSON Schema (draft 2020-12) that our own schema uses, for tests. An unknown keyword
- * is an error, so a new keyword in the schema is noticed.
+ * Validates values against a JSON Schema (draft 2020-12). Supports only the keywords that the
+ * config's schema uses. Throws for other keywords, so that a new keyword in the schema is noticed.
  */
 type Schema = Record<string, unknown>;
 /** `evaluated`: the keys that a keyword has checked. */
 type Evaluation = { problems: string[]; evaluated: string[] };
+/** `part`: the value that is checked. `at`: its JSON Pointer in the whole value. */
 type Place = { root: Schema; part: unknown; at: string };
 
 /** The errors of a value, with their places. Empty if the value is valid. */
@@ -13,14 +14,14 @@ export const problemsOf = (root: Schema, value: unknown): string[] =>
 
 function evaluate(schema: Schema, place: Place): Evaluation {
   const result: Evaluation = { problems: [], evaluated: [] };
-  for (const [keyword, said] of Object.entries(schema)) {
-    if (ANNOTATIONS.has(keyword) || LEFT_OVER.has(keyword)) continue;
-    const { problems, evaluated } = apply(schema, { keyword, said, place });
+  for (const [keyword, argument] of Object.entries(schema)) {
+    if (ANNOTATIONS.has(keyword) || REMAINING_KEYS.has(keyword)) continue;
+    const { problems, evaluated } = apply(schema, { keyword, argument, place });
     result.problems.push(...problems);
     result.evaluated.push(...evaluated);
   }
   // Remaining keys are checked after all other keywords.
-  if (LEFT_OVER.values().some((keyword) => schema[keyword] === false)) {
+  if (REMAINING_KEYS.values().some((keyword) => schema[keyword] === false)) {
     const others = keysOf(place.part).filter((key) => !result.evaluated.includes(key));
     result.problems.push(...others.map((key) => `${place.at}: ${key} is no key`));
   }
@@ -37,89 +38,96 @@ const ANNOTATIONS = new Set([
   "then",
   "else",
 ]);
-const LEFT_OVER = new Set(["additionalProperties", "unevaluatedProperties"]);
+/** Keywords for the keys that no other keyword has checked. */
+const REMAINING_KEYS = new Set(["additionalProperties", "unevaluatedProperties"]);
 
-type KeywordUse = { keyword: string; said: unknown; place: Place };
+type KeywordUse = { keyword: string; argument: unknown; place: Place };
 
-function apply(schema: Schema, { keyword, said, place }: KeywordUse): Evaluation {
-  const simple = SIMPLE[keyword];
+function apply(schema: Schema, { keyword, argument, place }: KeywordUse): Evaluation {
+  const simple = SIMPLE_KEYWORDS[keyword];
   if (simple)
-    return judged(simple(said, place.part), `${place.at}: ${keyword} ${JSON.stringify(said)}`);
+    return toEvaluation(
+      simple(argument, place.part),
+      `${place.at}: ${keyword} ${JSON.stringify(argument)}`,
+    );
   const holds = (inner: unknown) => evaluate(mapping(inner), place).problems.length === 0;
   switch (keyword) {
     case "$ref":
-      return evaluate(definition(place.root, String(said)), place);
+      return evaluate(definition(place.root, String(argument)), place);
     case "items":
-      return inside(
+      return checkParts(
         place,
-        indexesOf(place.part).map((nth) => [nth, mapping(said)]),
+        indexesOf(place.part).map((index) => [index, mapping(argument)]),
       );
     case "properties":
-      return inside(
+      return checkParts(
         place,
         keysOf(place.part).flatMap((key) =>
-          key in mapping(said) ? [[key, mapping(mapping(said)[key])]] : [],
+          key in mapping(argument) ? [[key, mapping(mapping(argument)[key])]] : [],
         ),
       );
     case "patternProperties":
-      return inside(place, patterned(said, place.part));
+      return checkParts(place, partsByPattern(argument, place.part));
     case "allOf":
-      return together(listOf(said).map((inner) => evaluate(mapping(inner), place)));
+      return merge(listOf(argument).map((inner) => evaluate(mapping(inner), place)));
     case "not":
-      return judged(!holds(said), `${place.at}: not ${JSON.stringify(said)}`);
+      return toEvaluation(!holds(argument), `${place.at}: not ${JSON.stringify(argument)}`);
     case "anyOf":
     case "oneOf": {
-      const right = listOf(said).filter(holds);
-      const fits = keyword === "anyOf" ? right.length > 0 : right.length === 1;
-      return together([
-        judged(fits, `${place.at}: ${keyword}`),
-        ...right.map((inner) => evaluate(mapping(inner), place)),
+      const matching = listOf(argument).filter(holds);
+      const isValid = keyword === "anyOf" ? matching.length > 0 : matching.length === 1;
+      return merge([
+        toEvaluation(isValid, `${place.at}: ${keyword}`),
+        ...matching.map((inner) => evaluate(mapping(inner), place)),
       ]);
     }
     case "if":
-      return evaluate(mapping(schema[holds(said) ? "then" : "else"] ?? {}), place);
+      return evaluate(mapping(schema[holds(argument) ? "then" : "else"] ?? {}), place);
     default:
       throw new Error(`the keyword ${keyword} is not known`);
   }
 }
 
-const SIMPLE: Readonly<Record<string, (said: unknown, part: unknown) => boolean>> = {
-  type: (said, part) => listOf(said).some((type) => isOfType(part, String(type))),
-  enum: (said, part) => listOf(said).includes(part),
-  const: (said, part) => said === part,
-  minimum: (said, part) => typeof part !== "number" || part >= Number(said),
-  maximum: (said, part) => typeof part !== "number" || part <= Number(said),
-  maxLength: (said, part) => typeof part !== "string" || part.length <= Number(said),
-  pattern: (said, part) => typeof part !== "string" || new RegExp(String(said)).test(part),
-  minItems: (said, part) => !Array.isArray(part) || part.length >= Number(said),
-  maxItems: (said, part) => !Array.isArray(part) || part.length <= Number(said),
-  maxProperties: (said, part) => keysOf(part).length <= Number(said),
-  required: (said, part) => !isMapping(part) || listOf(said).every((key) => String(key) in part),
+const SIMPLE_KEYWORDS: Readonly<Record<string, (argument: unknown, part: unknown) => boolean>> = {
+  type: (argument, part) => listOf(argument).some((type) => isOfType(part, String(type))),
+  enum: (argument, part) => listOf(argument).includes(part),
+  const: (argument, part) => argument === part,
+  minimum: (argument, part) => typeof part !== "number" || part >= Number(argument),
+  maximum: (argument, part) => typeof part !== "number" || part <= Number(argument),
+  maxLength: (argument, part) => typeof part !== "string" || part.length <= Number(argument),
+  pattern: (argument, part) => typeof part !== "string" || new RegExp(String(argument)).test(part),
+  minItems: (argument, part) => !Array.isArray(part) || part.length >= Number(argument),
+  maxItems: (argument, part) => !Array.isArray(part) || part.length <= Number(argument),
+  maxProperties: (argument, part) => keysOf(part).length <= Number(argument),
+  required: (argument, part) =>
+    !isMapping(part) || listOf(argument).every((key) => String(key) in part),
 };
 
-const judged = (right: boolean, problem: string): Evaluation => ({
-  problems: right ? [] : [problem],
+const toEvaluation = (isValid: boolean, problem: string): Evaluation => ({
+  problems: isValid ? [] : [problem],
   evaluated: [],
 });
 
-const together = (all: readonly Evaluation[]): Evaluation => ({
+const merge = (all: readonly Evaluation[]): Evaluation => ({
   problems: all.flatMap(({ problems }) => problems),
   evaluated: all.flatMap(({ evaluated }) => evaluated),
 });
 
-/** Checks parts by their own schemas. Their keys then count as evaluated, for any result. */
-function inside(
+/**
+ * Checks parts with their own schemas. Their keys count as evaluated, also if a part is invalid.
+ */
+function checkParts(
   { root, part, at }: Place,
   parts: readonly (readonly [string, Schema])[],
 ): Evaluation {
   const checks = parts.map(([key, schema]) =>
     evaluate(schema, { root, part: partAt(part, key), at: `${at}/${key}` }),
   );
-  return { problems: together(checks).problems, evaluated: parts.map(([key]) => key) };
+  return { problems: merge(checks).problems, evaluated: parts.map(([key]) => key) };
 }
 
-const patterned = (said: unknown, part: unknown): [string, Schema][] =>
-  Object.entries(mapping(said)).flatMap(([pattern, schema]) =>
+const partsByPattern = (argument: unknown, part: unknown): [string, Schema][] =>
+  Object.entries(mapping(argument)).flatMap(([pattern, schema]) =>
     keysOf(part).flatMap((key): [string, Schema][] =>
       new RegExp(pattern).test(key) ? [[key, mapping(schema)]] : [],
     ),

@@ -13,39 +13,39 @@ describe("memory (section C)", () => {
   it.each([
     {
       memory: "{conversation_memory: {enabled: true}, persistent_memory: {enabled: false}}",
-      refused: false,
+      isRefused: false,
     },
-    { memory: "{enabled: true, conversation_memory: {enabled: true}}", refused: false },
+    { memory: "{enabled: true, conversation_memory: {enabled: true}}", isRefused: false },
     {
       memory:
         "{enabled: true, persistent_memory: {enabled: false}, compression: {trigger_threshold: 0.75}}",
-      refused: false,
+      isRefused: false,
     },
     {
       memory: "{conversation_memory: {enabled: true}, persistent_memory: {enabled: true}}",
-      refused: true,
+      isRefused: true,
     },
-    { memory: "{persistent_memory: {on_disk: true}}", refused: true },
-    { memory: "{enabled: true}", refused: true },
-    { memory: "{enabled: false, persistent_memory: {enabled: true}}", refused: false },
-  ])("of a session is supported, memory beyond it is not: $memory", ({ memory, refused }) => {
+    { memory: "{persistent_memory: {on_disk: true}}", isRefused: true },
+    { memory: "{enabled: true}", isRefused: true },
+    { memory: "{enabled: false, persistent_memory: {enabled: true}}", isRefused: false },
+  ])("within a session is supported, other memory is refused: $memory", ({ memory, isRefused }) => {
     expect(needs(team("", 1, `memory: ${memory}`))).toEqual(
-      refused ? ["persistent_memory /memory"] : [],
+      isRefused ? ["persistent_memory /memory"] : [],
     );
     expect(needs(`agent: {id: a, backend: {type: claude}, memory: ${memory}}`)).toEqual(
-      refused ? ["persistent_memory /agent/memory"] : [],
+      isRefused ? ["persistent_memory /agent/memory"] : [],
     );
   });
 });
 
 it.each(["", "enabled: true, "])(
-  "says that a session's turns are always remembered (section C): %s",
+  "a warning states that a session's turns are always remembered (section C): %s",
   (before) => {
     const memory = `memory: {${before}conversation_memory: {enabled: false}}`;
-    const said =
+    const message =
       "`conversation_memory` cannot be switched off: agents always remember the turns of their session.";
     expect(warningsOf(team("", 1, memory))).toEqual([
-      `no_effect /memory/conversation_memory: ${said}`,
+      `no_effect /memory/conversation_memory: ${message}`,
     ]);
     expect(warningsOf(team("", 1, "memory: {conversation_memory: {enabled: true}}"))).toEqual([]);
   },
@@ -77,21 +77,21 @@ describe("rules of MassGen's quick mode (section C)", () => {
   it.each([
     {
       key: "coordination: {enable_planning_mode: true}",
-      says: "planned calls would never be made",
+      message: "planned calls would never be made",
     },
     {
       key: "context_paths: [{path: site, permission: write}]",
-      says: "no agent would write into the contexts",
+      message: "no agent would write into the contexts",
     },
-  ])("are errors if only a presenter would follow them: $key", ({ key, says }) => {
+  ])("are errors if only a presenter would follow them: $key", ({ key, message }) => {
     const found = checkTeam(team(`skip_final_presentation: true, ${key}`), FULL_CONTEXT).errors;
     expect(found).toMatchObject([
       { code: "not_allowed", pointer: "/orchestrator/skip_final_presentation" },
     ]);
-    expect(found[0]?.detail).toContain(says);
+    expect(found[0]?.detail).toContain(message);
   });
 
-  it("that are not served are refused by name", () => {
+  it("are refused if they are not supported", () => {
     expect(needs(team("final_answer_strategy: synthesize"))).toEqual([
       "other_coordination /orchestrator/final_answer_strategy",
     ]);
@@ -149,7 +149,7 @@ describe("to-do lists (enable_agent_task_planning)", () => {
 });
 
 describe("further settings (section C)", () => {
-  it("computer use needs a screen (F5)", () => {
+  it("a tool for computer use is refused, because the service has no screen (F5)", () => {
     const tool =
       "{name: [b], category: automation, path: massgen/tool/_browser_automation/browser_automation_tool.py, function: [b]}";
     expect(needs(`agent: {id: a, backend: {type: claude, custom_tools: [${tool}]}}`)).toEqual([

@@ -18,7 +18,7 @@ const needs = (backend: string, context: ConfigContext) =>
   );
 
 describe("restrictions of commands (section C)", () => {
-  it("are part of the workspace of the agent", () => {
+  it("are part of the agent's workspace settings", () => {
     const team = teamOf(
       yaml(
         `${SHELL}, command_line_allowed_commands: [ls, "cat .*"], command_line_blocked_commands: [rm]`,
@@ -38,23 +38,25 @@ describe("restrictions of commands (section C)", () => {
   it.each([
     {
       pattern: "'('",
-      says: "/agent/backend/command_line_blocked_commands/1 The pattern `(` is no pattern of RE2",
+      message:
+        "/agent/backend/command_line_blocked_commands/1 The pattern `(` is no pattern of RE2",
     },
-    { pattern: "'(?=x)'", says: "is no pattern of RE2" },
-    { pattern: "''", says: "is empty" },
+    { pattern: "'(?=x)'", message: "is no pattern of RE2" },
+    { pattern: "''", message: "is empty" },
     {
       pattern: "3",
-      says: "/agent/backend/command_line_blocked_commands command_line_blocked_commands must be a list of texts",
+      message:
+        "/agent/backend/command_line_blocked_commands command_line_blocked_commands must be a list of texts",
     },
-  ])("are refused if they are invalid: $pattern", ({ pattern, says }) => {
+  ])("are refused if they are invalid: $pattern", ({ pattern, message }) => {
     const { errors } = checkTeam(
       yaml(`${SHELL}, command_line_blocked_commands: [ls, ${pattern}]`),
       FULL_CONTEXT,
     );
-    expect(errors.map(({ pointer, detail }) => `${pointer} ${detail}`).join()).toContain(says);
+    expect(errors.map(({ pointer, detail }) => `${pointer} ${detail}`).join()).toContain(message);
   });
 
-  it("have a warning if no commands run", () => {
+  it("have a warning if the agent has no shell", () => {
     expect(
       warningsOf(yaml("cwd: w, command_line_blocked_commands: [rm]"), FULL_CONTEXT).join(),
     ).toContain("has no effect without `enable_mcp_command_line`");
@@ -74,51 +76,51 @@ describe("a shell in Docker", () => {
 
   it.each([
     {
-      asks: "command_line_docker_network_mode: none",
+      setting: "command_line_docker_network_mode: none",
       context: OPEN,
       need: "container_isolation command_line_docker_network_mode",
     },
     {
-      asks: "command_line_docker_network_mode: bridge",
+      setting: "command_line_docker_network_mode: bridge",
       context: CLOSED,
       need: "container_network command_line_docker_network_mode",
     },
     {
-      asks: "command_line_docker_memory_limit: 4095m",
+      setting: "command_line_docker_memory_limit: 4095m",
       context: CLOSED,
       need: "container_isolation command_line_docker_memory_limit",
     },
     {
-      asks: "command_line_docker_memory_limit: 64g",
+      setting: "command_line_docker_memory_limit: 64g",
       context: OPEN,
       need: "container_isolation command_line_docker_memory_limit",
     },
     {
-      asks: "command_line_docker_cpu_limit: 0.25",
+      setting: "command_line_docker_cpu_limit: 0.25",
       context: CLOSED,
       need: "container_isolation command_line_docker_cpu_limit",
     },
     {
-      asks: "command_line_docker_image: mine",
+      setting: "command_line_docker_image: mine",
       context: CLOSED,
       need: "container_settings command_line_docker_image",
     },
     {
-      asks: "command_line_docker_enable_sudo: true",
+      setting: "command_line_docker_enable_sudo: true",
       context: OPEN,
       need: "container_settings command_line_docker_enable_sudo",
     },
     {
-      asks: "command_line_srt_network: x",
+      setting: "command_line_srt_network: x",
       context: OPEN,
       need: "container_settings command_line_srt_network",
     },
   ])(
-    "is refused by name if it needs a feature that the operator does not have: $asks",
-    ({ asks, context, need }) => expect(needs(`${DOCKER}, ${asks}`, context)).toEqual([need]),
+    "is refused if the operator's containers do not meet its requirements: $setting",
+    ({ setting, context, need }) => expect(needs(`${DOCKER}, ${setting}`, context)).toEqual([need]),
   );
 
-  it("has one message if there are no containers, and none that contradicts it (F6)", () => {
+  it("has only one message if there are no containers (F6)", () => {
     const source = yaml(
       `${DOCKER}, command_line_docker_network_mode: none, command_line_docker_enable_sudo: true`,
     );
@@ -129,7 +131,7 @@ describe("a shell in Docker", () => {
     });
   });
 
-  it("has settings without effect in other modes", () => {
+  it("has settings that have no effect in other modes", () => {
     const source = yaml(
       `${SHELL}, command_line_docker_network_mode: none, command_line_docker_image: x`,
     );

@@ -8,12 +8,12 @@ import { FULL_CONTEXT } from "./teams";
 const FOLDER = "configs/teams";
 const read = (file: string) => readFileSync(`${FOLDER}/${file}`, "utf8");
 const files = readdirSync(FOLDER);
-/** The key of a provider may have two names. */
+/** All names of a provider's key; some keys have two names. */
 const namesOf = (key: string): readonly string[] =>
   HOSTS.find(({ keyNames }) => keyNames.includes(key))?.keyNames ?? [];
 
 it("there is a team for each common use", () => {
-  const wanted = [
+  const expected = [
     "coding",
     "demo",
     "fast-and-cheap",
@@ -22,16 +22,16 @@ it("there is a team for each common use", () => {
     "research",
     "three-providers",
   ];
-  expect(files.toSorted()).toEqual(wanted.map((name) => `${name}.yaml`).toSorted());
+  expect(files.toSorted()).toEqual(expected.map((name) => `${name}.yaml`).toSorted());
 });
 
-it.each(files)("%s is a team of three without a warning if every key is set", (file) => {
+it.each(files)("%s is a team of three agents, and has no warning if every key is set", (file) => {
   const result = parseTeam(read(file), FULL_CONTEXT);
   expect(result).toMatchObject({ ok: true, warnings: [] });
   expect(result.ok && result.team.agents).toHaveLength(3);
 });
 
-it.each(files)("%s starts with its schema, its command, and its keys", (file) => {
+it.each(files)("%s starts with comments that name its schema, its command and its keys", (file) => {
   const text = read(file);
   const comment = text.slice(0, text.indexOf("\nagents:"));
   expect(comment.split("\n")[0]).toBe("# yaml-language-server: $schema=../team.schema.json");

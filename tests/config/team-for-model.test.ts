@@ -16,7 +16,7 @@ describe("a name of a team or a model", () => {
     [" glm-5.3 ", "zai"],
     ["@cf/openai/gpt-oss-120b", "workers_ai"],
     ["massgen/model:claude-sonnet-5-5", "claude"],
-  ])("%s is one agent of type %s, and runs", (name, type) => {
+  ])("%s selects one agent of type %s, and the team is valid", (name, type) => {
     const team = teamForModel(name);
     const model = name.trim().replace("massgen/model:", "");
     expect(team).toEqual({
@@ -30,10 +30,10 @@ describe("a name of a team or a model", () => {
   });
 
   it.each([
-    { name: "massgen/demo", want: { found: "team", name: "demo" } },
-    { name: "massgen/one-provider", want: { found: "team", name: "one-provider" } },
-  ])("$name is the team of that name", ({ name, want }) =>
-    expect(teamForModel(name)).toEqual(want),
+    { name: "massgen/demo", expected: { found: "team", name: "demo" } },
+    { name: "massgen/one-provider", expected: { found: "team", name: "one-provider" } },
+  ])("$name selects the included team of this name", ({ name, expected }) =>
+    expect(teamForModel(name)).toEqual(expected),
   );
 
   it("uses the given backend type, for any model name", () => {
@@ -46,16 +46,19 @@ describe("a name of a team or a model", () => {
   });
 
   it.each([
-    { name: "gpt-oss-120b", says: "Also give a backend type: openai, claude" },
-    { name: "llama-3.3-70b", says: "Also give a backend type" },
-    { name: "massgen/", says: "such as `massgen/demo`" },
-    { name: "massgen/model:", says: "missing" },
-    { name: "  ", says: "missing" },
-  ])("is refused with a remedy: $name", ({ name, says }) => {
-    expect(teamForModel(name)).toEqual({ found: "unknown", detail: expect.stringContaining(says) });
+    { name: "gpt-oss-120b", message: "Also give a backend type: openai, claude" },
+    { name: "llama-3.3-70b", message: "Also give a backend type" },
+    { name: "massgen/", message: "such as `massgen/demo`" },
+    { name: "massgen/model:", message: "missing" },
+    { name: "  ", message: "missing" },
+  ])("is refused with advice: '$name'", ({ name, message }) => {
+    expect(teamForModel(name)).toEqual({
+      found: "unknown",
+      detail: expect.stringContaining(message),
+    });
   });
 
-  it("does not refuse an unsupported type: the config check does", () => {
+  it("may have an unsupported type, which only the config check refuses", () => {
     const team = teamForModel("m", "claude_code");
     const result = parseTeam(team.found === "config" ? team.config : null, FULL_CONTEXT);
     expect(result.ok ? [] : result.errors).toMatchObject([
@@ -64,7 +67,7 @@ describe("a name of a team or a model", () => {
   });
 });
 
-it("the name of a model that only its maker serves implies the backend of its maker", () => {
+it("the name of a model that only one provider serves implies the backend of this provider", () => {
   const closed = MODEL_GROUPS.filter((group) => group.closed);
   for (const { host, rows } of closed) {
     for (const model of Object.keys(rows)) {

@@ -3,7 +3,7 @@ import { KEY_NAMES } from "../../src/providers/hosts";
 import type { Features } from "../../src/config/needs";
 import type { Team } from "../../src/config/team";
 
-/** Sessions with every feature. */
+/** Sessions support every feature. */
 export const ALL_SERVED: Features = {
   workspace: true,
   shell: true,
@@ -14,7 +14,7 @@ export const ALL_SERVED: Features = {
   task_planning_tools: true,
   rates: true,
 };
-/** Sessions without optional features. */
+/** Sessions support no optional feature. */
 export const NONE_SERVED: Features = {
   workspace: false,
   shell: false,
@@ -26,7 +26,7 @@ export const NONE_SERVED: Features = {
   rates: false,
 };
 
-/** An operator with one key and one allowed origin. */
+/** The operator has set one key, and allows the origins of this machine. */
 export const CONTEXT: ConfigContext = {
   served: ALL_SERVED,
   storedKeys: ["OPENAI_API_KEY"],
@@ -34,7 +34,7 @@ export const CONTEXT: ConfigContext = {
   variables: {},
 };
 
-/** An operator with every key, and with their own endpoints where needed. */
+/** The operator has set every key, and the addresses of the endpoints that need one. */
 export const FULL_CONTEXT: ConfigContext = {
   served: ALL_SERVED,
   storedKeys: KEY_NAMES,
@@ -46,7 +46,7 @@ export const FULL_CONTEXT: ConfigContext = {
   },
 };
 
-/** The smallest team, with further lines of a test. `backend` lines are indented to fit. */
+/** A minimal team with further lines. The lines are indented to fit their section. */
 export function yamlWith({
   top = "",
   agent = "",
@@ -66,13 +66,14 @@ ${indent(backend, 6)}  - id: b
 ${indent(top, 0)}`;
 }
 
-/** The smallest team with one line in `orchestrator`. */
+/** A minimal team with one line in `orchestrator`. */
 export const orchestrator = (line: string) => yamlWith({ top: `orchestrator:\n  ${line}` });
 
-/** The smallest team with one line in `orchestrator.coordination`. */
+/** A minimal team with one line in `orchestrator.coordination`. */
 export const coordination = (line: string) =>
   yamlWith({ top: `orchestrator:\n  coordination:\n    ${line}` });
 
+/** The parsed team. Throws if the config is refused. */
 export function teamOf(source: unknown, context = CONTEXT): Team {
   const result = parseTeam(source, context);
   if (!result.ok) throw new Error(`refused: ${JSON.stringify(result.errors)}`);
@@ -98,7 +99,7 @@ function indent(lines: string, by: number): string {
   return lines === "" ? "" : `${lines.replaceAll(/^/gm, " ".repeat(by))}\n`;
 }
 
-/** A team of one agent that takes part in the full protocol, with these lines for its backend. */
+/** A team of one agent that coordinates, with these lines in its backend. */
 export function teamWith(backend: string): string {
   return `agents:\n  - id: a\n    backend:\n${indent(backend, 6)}ui: {use_orchestrator_for_single_agent: true}\n`;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { checkTeam } from "../../src/config/parse-team";
 import { FULL_CONTEXT } from "./teams";
 
-/** `upload_files`: a file of a config is available if it is attached to the question. */
+/** Checks a config with `upload_files`, for a question with these attachments. */
 const check = (files: string, attached: readonly string[] = []) => {
   const source = `agent:\n  id: a\n  backend:\n    type: openai\n    upload_files: ${files}\n`;
   const { runnable, errors, refusals } = checkTeam(source, { ...FULL_CONTEXT, attached });
@@ -15,18 +15,18 @@ const check = (files: string, attached: readonly string[] = []) => {
   };
 };
 
-describe("files that a config names", () => {
+describe("files in upload_files", () => {
   it.each([
     { name: "an image", files: "[{image_path: img/a.png}]", attached: ["img/a.png"] },
     { name: "a file", files: "[{file_path: a.pdf}]", attached: ["a.pdf"] },
     { name: "a sound", files: "[{audio_path: a.wav}]", attached: ["a.wav"] },
-    { name: "a bare word", files: "[a.pdf]", attached: ["a.pdf"] },
+    { name: "an entry that is only a name", files: "[a.pdf]", attached: ["a.pdf"] },
     {
-      name: "several, with others",
+      name: "several files, beside another attachment",
       files: "[{image_path: a.png}, {file_path: b.pdf}]",
       attached: ["x", "b.pdf", "a.png"],
     },
-    { name: "none", files: "[]", attached: [] },
+    { name: "an empty list", files: "[]", attached: [] },
   ])("are accepted if they are attached to the question: $name", ({ files, attached }) => {
     expect(check(files, attached)).toEqual({ runnable: true, errors: [], messages: [] });
   });
@@ -63,7 +63,7 @@ describe("files that a config names", () => {
       attached: ["a.mp4"],
       messages: "`a.mp4`",
     },
-  ])("are refused by name otherwise: $name", ({ files, attached, messages }) => {
+  ])("are refused if they are not attached: $name", ({ files, attached, messages }) => {
     expect(check(files, attached)).toEqual({
       runnable: false,
       errors: [],

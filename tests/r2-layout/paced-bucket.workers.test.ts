@@ -7,8 +7,8 @@ import { nextMacrotask } from "../../src/async/sleep";
 const IF_NEW = { onlyIf: { etagDoesNotMatch: "*" } };
 const MB = 1024 * 1024;
 const bytesOf = (length: number): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from({ length }, (_, at) => (at * 31 + (at >> 8)) % 256);
-const stored = async (key: string): Promise<Uint8Array> => {
+  Uint8Array.from({ length }, (_, index) => (index * 31 + (index >> 8)) % 256);
+const storedBytes = async (key: string): Promise<Uint8Array> => {
   const object = await env.BUCKET.get(key);
   if (!object) throw new Error(`${key} is not stored`);
   return new Uint8Array(await object.arrayBuffer());
@@ -22,16 +22,16 @@ describe("a paced write", () => {
       sha256: sha256(bytes),
     });
     expect(put?.size).toBe(length);
-    expect(sha256(await stored(`paced/${length}`))).toBe(sha256(bytes));
+    expect(sha256(await storedBytes(`paced/${length}`))).toBe(sha256(bytes));
   });
 
   it("stores a text as UTF-8", async () => {
     const text = "é😀".repeat(100_000);
     await pacedPut(env.BUCKET, "paced/text", text, IF_NEW);
-    expect(new TextDecoder().decode(await stored("paced/text"))).toBe(text);
+    expect(new TextDecoder().decode(await storedBytes("paced/text"))).toBe(text);
   });
 
-  it("lets other work run meanwhile", async () => {
+  it("lets other work run between its pieces", async () => {
     let turns = 0;
     let isDone = false;
     const others = (async () => {
@@ -43,20 +43,20 @@ describe("a paced write", () => {
     expect(turns).toBeGreaterThan(16);
   });
 
-  it("is null for an existing object, which stays unchanged", async () => {
+  it("returns null for an existing object, and does not change the object", async () => {
     const before = bytesOf(2 * MB);
     await pacedPut(env.BUCKET, "paced/twice", before, IF_NEW);
     expect(await pacedPut(env.BUCKET, "paced/twice", new Uint8Array(2 * MB), IF_NEW)).toBeNull();
-    expect(sha256(await stored("paced/twice"))).toBe(sha256(before));
+    expect(sha256(await storedBytes("paced/twice"))).toBe(sha256(before));
   });
 
-  it("rejects contents that do not have the given hash, and stores nothing", async () => {
+  it("rejects contents with another hash, and stores nothing", async () => {
     const wrong = { ...IF_NEW, sha256: sha256(bytesOf(1)) };
     await expect(pacedPut(env.BUCKET, "paced/wrong", bytesOf(2 * MB), wrong)).rejects.toThrow();
     expect(await env.BUCKET.head("paced/wrong")).toBeNull();
   });
 
-  it("fails if the bucket fails before it has read everything", async () => {
+  it("fails if the bucket fails before it has read all bytes", async () => {
     const failing = { put: () => Promise.reject(new Error("R2 is away")) };
     await expect(
       pacedPut(failing as never, "paced/failed", bytesOf(2 * MB), IF_NEW),

@@ -22,7 +22,7 @@ const compare = (left: string | Uint8Array, right: string | Uint8Array, limits =
   );
 
 const numbers = (count: number, from = 0): string =>
-  Array.from({ length: count }, (_, at) => `${at + from}\n`).join("");
+  Array.from({ length: count }, (_, index) => `${index + from}\n`).join("");
 
 describe("two files", () => {
   it.each<{
@@ -30,85 +30,85 @@ describe("two files", () => {
     left: string | Uint8Array;
     right: string | Uint8Array;
     limits?: object;
-    says: string;
+    text: string;
   }>([
-    { name: "that are the same", left: "x\n", right: "x\n", says: "a and b are the same." },
+    { name: "that are the same", left: "x\n", right: "x\n", text: "a and b are the same." },
     {
-      name: "that are the same and no text",
+      name: "that are the same, but not text",
       left: Uint8Array.of(0, 255),
       right: Uint8Array.of(0, 255),
-      says: "a and b are the same.",
+      text: "a and b are the same.",
     },
     {
       name: "that differ in a line",
       left: "x\ny\n",
       right: "x\nz\n",
-      says: "--- a\n+++ b\n@@ -1,2 +1,2 @@\n x\n-y\n+z\n",
+      text: "--- a\n+++ b\n@@ -1,2 +1,2 @@\n x\n-y\n+z\n",
     },
     {
-      name: "that differ in the last line's end",
+      name: "that differ in the end of the last line",
       left: "x\n",
       right: "x",
-      says: "--- a\n+++ b\n@@ -1,1 +1,1 @@\n-x\n+x\n\\ No newline at end of file\n",
+      text: "--- a\n+++ b\n@@ -1,1 +1,1 @@\n-x\n+x\n\\ No newline at end of file\n",
     },
     {
-      name: "of which one is empty",
+      name: "one of which is empty",
       left: "",
       right: "x\n",
-      says: "--- a\n+++ b\n@@ -0,0 +1,1 @@\n+x\n",
+      text: "--- a\n+++ b\n@@ -0,0 +1,1 @@\n+x\n",
     },
     {
-      name: "of which one holds a NUL",
+      name: "one of which contains a NUL",
       left: "x\0",
       right: "x",
-      says: "a (2 bytes) and b (1 bytes) differ, and are not both text.",
+      text: "a (2 bytes) and b (1 bytes) differ, and are not both text.",
     },
     {
-      name: "of which one is no UTF-8",
+      name: "one of which is not UTF-8",
       left: Uint8Array.of(0xff),
       right: "x",
-      says: "a (1 bytes) and b (1 bytes) differ, and are not both text.",
+      text: "a (1 bytes) and b (1 bytes) differ, and are not both text.",
     },
     {
-      name: "that are large",
+      name: "that are too large to compare",
       left: "abc",
       right: "abd",
       limits: { fileBytes: 2 },
-      says: "a (3 bytes) and b (3 bytes) differ; they are too large to compare by line.",
+      text: "a (3 bytes) and b (3 bytes) differ; they are too large to compare by line.",
     },
     {
-      name: "of many lines",
+      name: "with too many lines to compare",
       left: "a\nb\n",
       right: "a\nc\n",
       limits: { lines: 5 },
-      says: "a (4 bytes) and b (4 bytes) differ; they are too large to compare by line.",
+      text: "a (4 bytes) and b (4 bytes) differ; they are too large to compare by line.",
     },
     {
-      name: "that have little in common",
+      name: "that differ in too many lines",
       left: numbers(30),
       right: numbers(30, 100),
       limits: { edits: 20 },
-      says: "a (80 bytes) and b (120 bytes) differ in too many lines to tell them all.",
+      text: "a (80 bytes) and b (120 bytes) differ in too many lines to tell them all.",
     },
     {
-      name: "with a long difference",
+      name: "whose diff is too long",
       left: "",
       right: "abcdefghij\n".repeat(3),
       limits: { text: 40 },
-      says: "--- a\n+++ b\n@@ -0,0 +1,3 @@\n+abcdefghij\n… 25 more characters are left out.\n",
+      text: "--- a\n+++ b\n@@ -0,0 +1,3 @@\n+abcdefghij\n… 25 more characters are left out.\n",
     },
     {
-      name: "with a difference of one long line",
+      name: "whose diff has one line that is too long",
       left: "",
       right: "abcdefghij".repeat(9),
       limits: { text: 60 },
-      says: `--- a\n+++ b\n@@ -0,0 +1,1 @@\n+${"abcdefghij".repeat(3)}a\n… 88 more characters are left out.\n`,
+      text: `--- a\n+++ b\n@@ -0,0 +1,1 @@\n+${"abcdefghij".repeat(3)}a\n… 88 more characters are left out.\n`,
     },
-  ])("$name", ({ left, right, limits, says }) => {
-    expect(compare(left, right, limits).text).toBe(says);
+  ])("$name", ({ left, right, limits, text }) => {
+    expect(compare(left, right, limits).text).toBe(text);
   });
 
-  it("differ by a patch that makes one of the other", () => {
+  it("are described by a patch that converts the left file to the right file", () => {
     const text = fc
       .array(fc.constantFrom("a", "b", "c", "", "\r"), { maxLength: 30 })
       .map((lines) => lines.join("\n"));
@@ -123,22 +123,22 @@ describe("two files", () => {
 
   it.each([
     {
-      name: "of the most lines there may be, all of them alike",
+      name: "with almost the maximum number of lines, nearly all equal",
       left: "a\n".repeat(99_990),
       right: `${"a\n".repeat(50_000)}b\n${"a\n".repeat(49_000)}`,
     },
     {
-      name: "of alternating lines",
+      name: "with alternating lines",
       left: "a\nb\n".repeat(45_000),
       right: "b\na\na\n".repeat(30_000),
     },
     {
-      name: "of lines that are all different",
+      name: "without a common line",
       left: numbers(90_000),
       right: numbers(90_000, 1_000_000),
     },
-    { name: "of one line each", left: "x".repeat(1_000_000), right: "y".repeat(1_000_000) },
-  ])("$name take bounded time", ({ left, right }) => {
+    { name: "with one long line each", left: "x".repeat(1_000_000), right: "y".repeat(1_000_000) },
+  ])("$name are compared in bounded time", ({ left, right }) => {
     const before = performance.now();
     const { text } = compare(left, right);
     expect(performance.now() - before).toBeLessThan(10_000);
@@ -161,7 +161,7 @@ describe("two directories", () => {
     });
   });
 
-  it("are reported without reading contents", async () => {
+  it("are compared without reading contents", async () => {
     const rig = await Rig.of({
       workspace: { "src/a": "A", "src/b": "B" },
       peers: { agent1: { a: "A", b: "other", "c/d": "D" } },
@@ -176,7 +176,7 @@ describe("two directories", () => {
       false,
       "Only in /peers/agent1 (1):\n  c/d\nDifferent (1):\n  b\nThe same: 1",
     ]);
-    expect(rig.asked).toEqual([]);
+    expect(rig.readHashes).toEqual([]);
   });
 
   it("are the same if nothing differs", async () => {
@@ -187,7 +187,7 @@ describe("two directories", () => {
     });
   });
 
-  it("are not compared in part", async () => {
+  it("are not compared if one has too many files", async () => {
     const rig = await Rig.of({ workspace: { "x/a": "A", "x/b": "B", "y/a": "A", "y/c": "C" } });
     const compare = () => compareDirectories(rig.open(), { left: "x", right: "y", most: 1 });
     expect(compare).toThrow(
@@ -195,7 +195,7 @@ describe("two directories", () => {
     );
   });
 
-  it("may be all that the agent sees", async () => {
+  it("may be the root and the workspace", async () => {
     const rig = await Rig.of({ workspace: { a: "A" }, peers: { agent1: { a: "A" } } });
     const { text } = compareDirectories(rig.open(), { left: "/", right: "/workspace", most: 9 });
     expect(text).toBe(
@@ -203,7 +203,7 @@ describe("two directories", () => {
     );
   });
 
-  it("are not two files", async () => {
+  it("must not be files", async () => {
     const rig = await Rig.of({ workspace: { a: "A", b: "B" } });
     expect(() => compareDirectories(rig.open(), { left: "a", right: "b", most: 9 })).toThrow(
       FileError,

@@ -13,24 +13,27 @@ import { Disk } from "../../simulated/disk";
 
 export type Contents = Readonly<Record<string, string>>;
 const [TURN, ATTEMPT] = [2, 1];
-/** Nothing here is large enough for R2: a read from R2 means that the contents were lost. */
+/** No contents are large enough for R2. So a read from R2 means that the contents were lost. */
 const NO_OBJECTS = { blob: async () => null } as Partial<SessionObjects> as SessionObjects;
 
 /**
- * State that survives a restart: the disk, and contexts, which are stored elsewhere. `peers`: the
- * label of each agent's latest snapshot.
+ * State that survives a restart: the disk, and contexts, which are stored elsewhere.
  */
 type PersistentState = {
   disk: Disk;
+  /** Writes pending changes to the disk. */
   toDisk: () => void;
+  /** The pinned version of each context, by name. */
   pinned: ReadonlyMap<string, Tree>;
-  inContexts: ReadonlyMap<string, string>;
+  /** The texts of files in contexts, by hash. */
+  contextTexts: ReadonlyMap<string, string>;
+  /** The label of each agent's latest snapshot, by alias. */
   peers: Map<string, string>;
 };
 
 /**
- * The files of a session's second turn as the session keeps them: changes and marks of rounds,
- * contents and snapshots in real SQLite.
+ * The files of a session's second turn in real SQLite: changes and marks of rounds, contents and
+ * snapshots.
  */
 export class KeptFiles {
   readonly #persistent: PersistentState;
@@ -41,7 +44,7 @@ export class KeptFiles {
     this.#stores = storesOn(persistent.disk);
   }
 
-  /** `base`: the result of the turn before. */
+  /** `base`: the files at the start of the turn. `contexts`: files by context and path. */
   static async begin(
     base: Contents,
     contexts: Readonly<Record<string, Contents>>,
@@ -57,15 +60,15 @@ export class KeptFiles {
       commit = run;
     };
     const disk = new Disk({ mishaps, schedule, toWorld: (at) => at });
-    const inContexts = new Map<string, string>();
+    const contextTexts = new Map<string, string>();
     const pinned = new Map<string, Tree>();
     for (const [name, files] of Object.entries(contexts))
-      pinned.set(name, await treeOf(files, inContexts));
+      pinned.set(name, await treeOf(files, contextTexts));
     const kept = new KeptFiles({
       disk,
       toDisk: () => commit(),
       pinned,
-      inContexts,
+      contextTexts,
       peers: new Map(),
     });
     const texts = new Map<string, string>();
@@ -85,7 +88,7 @@ export class KeptFiles {
     return applyChanges(snapshots.baseOf(TURN), changes.of(place));
   }
 
-  /** The pinned version with the changes of the round. */
+  /** The pinned version of a context with the changes of the round. */
   context(place: RoundPlace, name: string): Tree {
     return applyChanges(this.#pinned(name), this.#stores.changes.ofContext(place, name));
   }
@@ -100,13 +103,13 @@ export class KeptFiles {
     return this.#stores.snapshots.read({ turn: TURN, attempt: ATTEMPT, label })?.tree ?? EMPTY_TREE;
   }
 
-  /** Of the session's own contents, and those of contexts. */
+  /** Reads the session's own contents and the contents of contexts. */
   get source(): BlobSource {
     const { blobs } = this.#stores;
-    const { inContexts } = this.#persistent;
+    const { contextTexts } = this.#persistent;
     return {
       read: async ({ hash }) => {
-        const text = inContexts.get(hash);
+        const text = contextTexts.get(hash);
         return blobs.isKept(hash) || text === undefined
           ? blobs.read({ hash })
           : new TextEncoder().encode(text);
@@ -114,19 +117,19 @@ export class KeptFiles {
     };
   }
 
-  inWords(tree: Tree): Record<string, string> {
+  textsOf(tree: Tree): Record<string, string> {
     return Object.fromEntries([...tree].map(([path, { hash }]) => [path, this.#textOf(hash)]));
   }
 
   /**
-   * A call ends with its staged changes; `writable`: the contexts it may change. "crashed": the
-   * process ends before they are on disk.
+   * Ends a call and stores its staged changes. `writable`: the contexts that the call may change.
+   * `crashed`: the process ends before the changes are on disk.
    */
   settle(
     place: RoundPlace,
     staged: StagedChanges,
     writable: readonly string[],
-    ends: "settled" | "crashed",
+    ending: "settled" | "crashed",
   ): void {
     const { storage, blobs, changes } = this.#stores;
     const edits = changes.editsWith(
@@ -138,13 +141,13 @@ export class KeptFiles {
       blobs.add(staged.blobs);
       changes.write(place, staged, { edits, isKnown: () => true });
     });
-    if (ends === "settled") return this.#persistent.toDisk();
+    if (ending === "settled") return this.#persistent.toDisk();
     this.#persistent.disk.crash();
     this.#persistent.disk.revive();
     this.restart();
   }
 
-  /** The agent's files become its latest snapshot. */
+  /** Stores the agent's files as its latest snapshot. */
   freeze(place: RoundPlace, alias: string): void {
     const { storage, snapshots } = this.#stores;
     const { peers, toDisk } = this.#persistent;
@@ -176,7 +179,7 @@ export class KeptFiles {
   #textOf(hash: string): string {
     if (hash === EMPTY_HASH) return "";
     const bytes = this.#stores.blobs.working(hash);
-    const text = bytes ? new TextDecoder().decode(bytes) : this.#persistent.inContexts.get(hash);
+    const text = bytes ? new TextDecoder().decode(bytes) : this.#persistent.contextTexts.get(hash);
     if (text === undefined) throw new Error(`nobody kept the contents ${hash}`);
     return text;
   }
@@ -199,7 +202,7 @@ function storesOn(disk: Disk) {
   };
 }
 
-/** Notes the texts by their hash. */
+/** The tree of these files. Adds their texts to `texts`, by hash. */
 async function treeOf(files: Contents, texts: Map<string, string>): Promise<Tree> {
   const entries = Object.entries(files).map(async ([path, text]): Promise<[string, FileEntry]> => {
     const bytes = new TextEncoder().encode(text);

@@ -3,9 +3,9 @@ import type { AgentFiles } from "../../src/workspace/agent-files";
 import { StagedFiles } from "../../src/workspace/staged-files";
 import { KeptFiles } from "./kept-files";
 
-/** The files that an agent has read, at the start of its next call, from the stored session. */
 const PLACE = { turn: 2, attempt: 1, agent: 0, round: 1 };
 
+/** The agent's files at the start of its next call, from the stored session. */
 function openOn(kept: KeptFiles): StagedFiles {
   const site = { tree: kept.context(PLACE, "site"), writable: true, protectedPaths: [] };
   return new StagedFiles({
@@ -21,52 +21,55 @@ function openOn(kept: KeptFiles): StagedFiles {
 
 it.each([
   {
-    does: "moved unread",
+    history: "moved unread",
     act: async (files: AgentFiles) => files.move("b", "new"),
     path: "new",
-    may: false,
+    mayDelete: false,
   },
-  { does: "moved unread twice", act: moveTwice, path: "new", may: false },
+  { history: "moved unread twice", act: moveTwice, path: "new", mayDelete: false },
   {
-    does: "read and moved into a context",
+    history: "read and moved into a context",
     act: readAndHandIn,
     path: "/contexts/site/new",
-    may: true,
+    mayDelete: true,
   },
   {
-    does: "moved unread within a context",
+    history: "moved unread within a context",
     act: async (files: AgentFiles) => files.move("/contexts/site/a", "/contexts/site/new"),
     path: "/contexts/site/new",
-    may: false,
+    mayDelete: false,
   },
-  { does: "read and moved", act: readAndMove, path: "new", may: true },
-  { does: "moved unread and read there", act: moveAndRead, path: "new", may: true },
-  { does: "moved unread and written over", act: moveAndWrite, path: "new", may: true },
+  { history: "read and moved", act: readAndMove, path: "new", mayDelete: true },
+  { history: "moved unread and read afterwards", act: moveAndRead, path: "new", mayDelete: true },
+  { history: "moved unread and overwritten", act: moveAndWrite, path: "new", mayDelete: true },
   {
-    does: "written as it was",
+    history: "written with equal contents",
     act: async (files: AgentFiles) => files.write("b", new TextEncoder().encode("text")),
     path: "b",
-    may: true,
+    mayDelete: true,
   },
   {
-    does: "copied",
+    history: "copied",
     act: async (files: AgentFiles) => files.copy("b", "new"),
     path: "new",
-    may: true,
+    mayDelete: true,
   },
-])("the next call may delete a file that was $does: $may", async ({ act, path, may }) => {
-  for (const restarts of [false, true]) {
-    const kept = await KeptFiles.begin({ b: "text" }, { site: { a: "page" } });
-    const files = openOn(kept);
-    await act(files);
-    kept.settle(PLACE, files.staged(), ["site"], "settled");
-    if (restarts) kept.restart();
-    const remove = () => openOn(kept).remove(path);
-    if (may) expect(remove).not.toThrow();
-    else expect(remove).toThrow("You have not read");
-    kept.close();
-  }
-});
+])(
+  "whether the next call may delete a file that was $history: $mayDelete",
+  async ({ act, path, mayDelete }) => {
+    for (const restarts of [false, true]) {
+      const kept = await KeptFiles.begin({ b: "text" }, { site: { a: "page" } });
+      const files = openOn(kept);
+      await act(files);
+      kept.settle(PLACE, files.staged(), ["site"], "settled");
+      if (restarts) kept.restart();
+      const remove = () => openOn(kept).remove(path);
+      if (mayDelete) expect(remove).not.toThrow();
+      else expect(remove).toThrow("You have not read");
+      kept.close();
+    }
+  },
+);
 
 async function moveTwice(files: AgentFiles): Promise<void> {
   files.move("b", "between");

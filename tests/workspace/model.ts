@@ -1,6 +1,6 @@
 /**
- * A minimal model of an agent's files: texts by absolute path, a set of directories, a set of read
- * paths. It shares no code with the implementation that it is compared to, and ignores speed.
+ * A minimal model of an agent's files: texts by absolute path, a set of directories, and a set of
+ * paths that the agent knows. It shares no code with the implementation, with which it is compared.
  */
 export type Limits = { fileBytes: number; files: number; treeBytes: number };
 
@@ -10,7 +10,7 @@ export type Limits = { fileBytes: number; files: number; treeBytes: number };
  */
 export type Outcome = { code: string | null; lines: string[] };
 
-/** A refusal inside the model. */
+/** An error of the model. `code` is the expected error code of the implementation. */
 export class Refusal extends Error {
   readonly code: string;
   constructor(code: string) {
@@ -25,8 +25,8 @@ export type Rights = {
   limits: Limits;
 };
 
-/** Invalid paths and their error codes. */
-export const ODD: Readonly<Record<string, { code: string; shown: string }>> = {
+/** Invalid paths with their error codes. `shown`: the path in the audit trail. */
+export const INVALID_PATHS: Readonly<Record<string, { code: string; shown: string }>> = {
   "/etc/passwd": { code: "path_outside", shown: "/etc/passwd" },
   "../../x": { code: "path_outside", shown: "../../x" },
   "a\\b": { code: "path_invalid", shown: "a\\b" },
@@ -35,16 +35,16 @@ export const ODD: Readonly<Record<string, { code: string; shown: string }>> = {
   "b/.git/config": { code: "path_invalid", shown: "b/.git/config" },
 };
 
-const up = (path: string): string => path.slice(0, path.lastIndexOf("/"));
+const parentOf = (path: string): string => path.slice(0, path.lastIndexOf("/"));
 const isIn = (path: string, directory: string): boolean => path.startsWith(`${directory}/`);
 const isProtected = (path: string): boolean =>
   (isIn(path, "/contexts/site") && /\/secret(\/|$)|\.key(\/|$)/.test(path)) ||
   (isIn(path, "/contexts/vault") &&
     path.split("/").some((name) => /^readme$|^gen$|^(?!keep\.pem$).*\.pem$/i.test(name)));
 const bytes = (text: string): number => Buffer.byteLength(text);
-const sum = (numbers: number[]): number => numbers.reduce((total, one) => total + one, 0);
+const sum = (numbers: number[]): number => numbers.reduce((total, value) => total + value, 0);
 
-/** `/workspace`, `/peers/agent1`, `/contexts/site`; `null` for directories above them. */
+/** The mount of a path, such as `/peers/agent1`; `null` for the directories above mounts. */
 function rootOf(path: string): string | null {
   const [, top, name] = path.split("/");
   if (top === "workspace") return "/workspace";
@@ -69,14 +69,14 @@ export class Model {
     return copy;
   }
 
-  /** Replaces all contents of a root. */
+  /** Replaces all files and directories of a mount. */
   replace(root: string, files: Iterable<[string, string]>): void {
     for (const path of [...this.files.keys()]) if (isIn(path, root)) this.files.delete(path);
     for (const path of [...this.directories]) if (isIn(path, root)) this.directories.delete(path);
     for (const [path, text] of files) this.put(`${root}/${path}`, text);
   }
 
-  in(root: string): Record<string, string> {
+  filesIn(root: string): Record<string, string> {
     const inside = [...this.files]
       .filter(([path]) => isIn(path, root))
       .map(([path, text]) => [path.slice(root.length + 1), text]);
@@ -84,8 +84,8 @@ export class Model {
   }
 
   resolve(typed: string): string {
-    const odd = ODD[typed];
-    if (odd) throw new Refusal(odd.code);
+    const invalid = INVALID_PATHS[typed];
+    if (invalid) throw new Refusal(invalid.code);
     const stack: string[] = [];
     for (const part of (typed.startsWith("/") ? typed : `/workspace/${typed}`).split("/")) {
       if (part === "..") {
@@ -105,7 +105,7 @@ export class Model {
     return root === null || path === root || this.directories.has(path);
   }
 
-  mayRead(path: string): void {
+  checkRead(path: string): void {
     const [, top, name] = path.split("/");
     if (top === "peers" && name !== undefined && !this.rights.peers.has(name))
       throw new Refusal("unknown_place");
@@ -113,8 +113,8 @@ export class Model {
       throw new Refusal("unknown_place");
   }
 
-  mayWrite(path: string): void {
-    this.mayRead(path);
+  checkWrite(path: string): void {
+    this.checkRead(path);
     const [, top, name] = path.split("/");
     if (rootOf(path) === null || top === "peers") throw new Refusal("read_only");
     if (top === "contexts" && !this.rights.contexts.get(name ?? "")?.writable)
@@ -123,7 +123,7 @@ export class Model {
   }
 
   read(path: string): string {
-    this.mayRead(path);
+    this.checkRead(path);
     const text = this.files.get(path);
     if (text === undefined)
       throw new Refusal(this.isDirectory(path) ? "is_directory" : "not_found");
@@ -132,89 +132,91 @@ export class Model {
   }
 
   write(path: string, text: string): void {
-    this.mayWrite(path);
+    this.checkWrite(path);
     if (bytes(text) > this.rights.limits.fileBytes) throw new Refusal("file_too_large");
-    this.fileFits(path);
-    this.room(path, [[path, text]], { leaving: [] });
+    this.checkFile(path);
+    this.checkLimits(path, [[path, text]], { leaving: [] });
     this.put(path, text);
     this.known.add(path);
   }
 
   makeDirectory(path: string): void {
-    this.mayWrite(path);
-    this.directoryFits(path);
+    this.checkWrite(path);
+    this.checkDirectory(path);
     if (this.isDirectory(path)) return;
-    this.room(path, [], { leaving: [], directories: [path] });
+    this.checkLimits(path, [], { leaving: [], directories: [path] });
     this.putDirectory(path);
   }
 
   remove(path: string): void {
-    this.mayWrite(path);
+    this.checkWrite(path);
     if (path === rootOf(path)) throw new Refusal("is_root");
     if (!this.files.has(path) && !this.isDirectory(path)) throw new Refusal("not_found");
     for (const file of this.filesAt(path)) {
-      this.mayWrite(file);
+      this.checkWrite(file);
       if (!this.known.has(file)) throw new Refusal("not_read");
     }
-    for (const directory of this.directoriesAt(path)) this.mayWrite(directory);
+    for (const directory of this.directoriesAt(path)) this.checkWrite(directory);
     this.drop(path);
   }
 
-  /** The checks of a copy or move on its source. */
-  mayLeave(way: "copy" | "move", from: string): void {
-    if (way === "copy") this.mayRead(from);
-    else this.mayWrite(from);
+  /** Checks the source of a copy or move. */
+  checkSource(kind: "copy" | "move", from: string): void {
+    if (kind === "copy") this.checkRead(from);
+    else this.checkWrite(from);
     if (rootOf(from) === null) throw new Refusal("is_directory");
     if (!this.files.has(from) && !this.isDirectory(from)) throw new Refusal("not_found");
   }
 
-  transfer(way: "copy" | "move", from: string, to: string): void {
-    this.mayWrite(to);
+  transfer(kind: "copy" | "move", from: string, to: string): void {
+    this.checkWrite(to);
     if (from === to) return;
-    if (way === "move" && from === rootOf(from)) throw new Refusal("is_root");
+    if (kind === "move" && from === rootOf(from)) throw new Refusal("is_root");
     const isFile = this.files.has(from);
     if (!isFile && isIn(to, from)) throw new Refusal("into_itself");
-    if (!isFile && way === "move" && this.isFull(to)) throw new Refusal("exists");
+    if (!isFile && kind === "move" && this.isFull(to)) throw new Refusal("exists");
     const texts = this.filesAt(from).map((path): [string, string] => [
       to + path.slice(from.length),
       this.files.get(path) ?? "",
     ]);
     const directories = this.directoriesAt(from).map((path) => to + path.slice(from.length));
-    for (const [path] of texts) this.fileFits(path);
-    for (const path of directories) this.directoryFits(path);
-    for (const path of [...texts.map(([path]) => path), ...directories]) this.mayWrite(path);
-    if (way === "move") this.mayTakeAway(from, to);
+    for (const [path] of texts) this.checkFile(path);
+    for (const path of directories) this.checkDirectory(path);
+    for (const path of [...texts.map(([path]) => path), ...directories]) this.checkWrite(path);
+    if (kind === "move") this.checkLeaving(from, to);
     const leaving =
-      way === "move" && rootOf(from) === rootOf(to) ? texts.map(([, text]) => text) : [];
-    const gone = way === "move" && !isFile && rootOf(from) === rootOf(to) ? directories.length : 0;
-    this.room(to, texts, {
+      kind === "move" && rootOf(from) === rootOf(to) ? texts.map(([, text]) => text) : [];
+    const leavingDirectories =
+      kind === "move" && !isFile && rootOf(from) === rootOf(to) ? directories.length : 0;
+    this.checkLimits(to, texts, {
       leaving,
       directories: directories.filter((path) => path !== rootOf(path)),
-      gone,
+      leavingDirectories,
     });
     for (const [path, text] of texts) {
-      const knew = way === "copy" || this.known.has(from + path.slice(to.length));
+      const isKnown = kind === "copy" || this.known.has(from + path.slice(to.length));
       this.put(path, text);
-      if (knew) this.known.add(path);
+      if (isKnown) this.known.add(path);
       else this.known.delete(path);
     }
     for (const path of directories) this.putDirectory(path);
-    if (way === "move") this.drop(from);
+    if (kind === "move") this.drop(from);
   }
 
-  /** A file that leaves its root, or its extracted part, counts as deleted there. */
-  private mayTakeAway(from: string, to: string): void {
-    const isKept = (path: string): boolean => !isIn(path, "/workspace/.tool_results");
+  /** A file that leaves its mount, or the part that belongs to answers, must be known. */
+  private checkLeaving(from: string, to: string): void {
+    const isPartOfAnswers = (path: string): boolean => !isIn(path, "/workspace/.tool_results");
     for (const path of this.filesAt(from)) {
-      this.mayWrite(path);
+      this.checkWrite(path);
       const stays =
-        rootOf(from) === rootOf(to) && (isKept(to + path.slice(from.length)) || !isKept(path));
+        rootOf(from) === rootOf(to) &&
+        (isPartOfAnswers(to + path.slice(from.length)) || !isPartOfAnswers(path));
       if (!stays && !this.known.has(path)) throw new Refusal("not_read");
     }
-    for (const path of this.directoriesAt(from)) this.mayWrite(path);
+    for (const path of this.directoriesAt(from)) this.checkWrite(path);
   }
 
-  /** Files at or below a path, in the order of whole paths. */
+  /** Files at or below a path, sorted by their whole paths. */
   filesAt(path: string): string[] {
     return [...this.files.keys()]
       .filter((file) => file === path || isIn(file, path === "/" ? "" : path))
@@ -224,14 +226,16 @@ export class Model {
   directoriesAt(path: string): string[] {
     return this.files.has(path)
       ? []
-      : [path, ...[...this.directories].filter((one) => isIn(one, path))];
+      : [path, ...[...this.directories].filter((directory) => isIn(directory, path))];
   }
 
   children(path: string): string[] {
     const everything = [...this.files.keys(), ...this.directories];
     return [
       ...new Set(
-        everything.filter((one) => up(one) === path).map((one) => one.slice(path.length + 1)),
+        everything
+          .filter((child) => parentOf(child) === path)
+          .map((child) => child.slice(path.length + 1)),
       ),
     ].sort();
   }
@@ -240,19 +244,19 @@ export class Model {
     return this.children(path).length > 0;
   }
 
-  private fileFits(path: string): void {
+  private checkFile(path: string): void {
     if (this.isDirectory(path)) throw new Refusal("is_directory");
-    this.joinedFits(path);
+    this.checkPath(path);
     if (this.fileAbove(path)) throw new Refusal("not_a_directory");
   }
 
-  private directoryFits(path: string): void {
+  private checkDirectory(path: string): void {
     if (path === rootOf(path)) return;
-    this.joinedFits(path);
+    this.checkPath(path);
     if (this.files.has(path) || this.fileAbove(path)) throw new Refusal("not_a_directory");
   }
 
-  private joinedFits(path: string): void {
+  private checkPath(path: string): void {
     const inside = path.slice((rootOf(path) ?? "").length + 1);
     if (inside.split("/").length > 40) throw new Refusal("path_too_long");
     if (/^\/workspace\/(?:peers|contexts)(?:\/|$)/.test(path)) throw new Refusal("reserved_name");
@@ -262,33 +266,37 @@ export class Model {
     return [...this.files.keys()].some((file) => isIn(path, file));
   }
 
-  private room(
-    at: string,
+  /** Checks the limits of the mount of `path`. */
+  private checkLimits(
+    path: string,
     texts: [string, string][],
     {
       leaving,
       directories = [],
-      gone = 0,
-    }: { leaving: string[]; directories?: string[]; gone?: number },
+      leavingDirectories = 0,
+    }: { leaving: string[]; directories?: string[]; leavingDirectories?: number },
   ): void {
     const { limits } = this.rights;
-    const root = rootOf(at) ?? "";
+    const root = rootOf(path) ?? "";
     if (texts.some(([, text]) => bytes(text) > limits.fileBytes))
       throw new Refusal("file_too_large");
-    const now = this.filesAt(root);
-    const held = sum(now.map((path) => bytes(this.files.get(path) ?? "")));
-    const added = texts.filter(([path]) => !this.files.has(path)).length - leaving.length;
-    const more =
+    const existing = this.filesAt(root);
+    const existingBytes = sum(existing.map((file) => bytes(this.files.get(file) ?? "")));
+    const addedFiles = texts.filter(([path]) => !this.files.has(path)).length - leaving.length;
+    const addedBytes =
       sum(texts.map(([path, text]) => bytes(text) - bytes(this.files.get(path) ?? ""))) -
       sum(leaving.map(bytes));
-    if (added > 0 && now.length + added > limits.files) throw new Refusal("too_many_files");
-    if (more > 0 && held + more > limits.treeBytes) throw new Refusal("tree_too_large");
+    if (addedFiles > 0 && existing.length + addedFiles > limits.files)
+      throw new Refusal("too_many_files");
+    if (addedBytes > 0 && existingBytes + addedBytes > limits.treeBytes)
+      throw new Refusal("tree_too_large");
     const after = new Set([...this.directories].filter((path) => isIn(path, root)));
     const before = after.size;
-    for (const path of [...directories, ...texts.map(([file]) => up(file))])
-      for (let one = path; isIn(one, root); one = up(one)) after.add(one);
-    if (after.size - gone > before && after.size - gone > limits.files)
-      throw new Refusal("too_many_files");
+    for (const created of [...directories, ...texts.map(([file]) => parentOf(file))])
+      for (let directory = created; isIn(directory, root); directory = parentOf(directory))
+        after.add(directory);
+    const remaining = after.size - leavingDirectories;
+    if (remaining > before && remaining > limits.files) throw new Refusal("too_many_files");
   }
 
   emptyDirectories(root: string): string[] {
@@ -299,12 +307,16 @@ export class Model {
 
   private put(path: string, text: string): void {
     this.files.set(path, text);
-    this.putDirectory(up(path));
+    this.putDirectory(parentOf(path));
   }
 
   putDirectory(path: string): void {
-    for (let one = path; one !== (rootOf(path) ?? "") && one !== ""; one = up(one))
-      this.directories.add(one);
+    const root = rootOf(path) ?? "";
+    let directory = path;
+    while (directory !== root && directory !== "") {
+      this.directories.add(directory);
+      directory = parentOf(directory);
+    }
   }
 
   private drop(path: string): void {

@@ -1,11 +1,11 @@
 import { FileError } from "../../src/workspace/types";
-import { type Model, ODD, Refusal } from "./model";
+import { type Model, INVALID_PATHS, Refusal } from "./model";
 
-/** Changing operations and reads are more frequent. */
-const OFTEN = ["read", "write", "copy", "move", "remove"] as const;
+/** Operations that occur more often: reads and changes. */
+const FREQUENT = ["read", "write", "copy", "move", "remove"] as const;
 export const KINDS = [
-  ...OFTEN,
-  ...OFTEN,
+  ...FREQUENT,
+  ...FREQUENT,
   "write",
   "move",
   "makeDirectory",
@@ -17,7 +17,9 @@ export const KINDS = [
 ] as const;
 export type Operation = { kind: (typeof KINDS)[number]; path: string; to: string; text: string };
 
-/** The model with the interface of the implementation, and the lines that each operation adds. */
+/**
+ * The model with the interface of the implementation. Adds the lines of the audit trail to `lines`.
+ */
 export class ModelActions implements Actions {
   readonly #model: Model;
   readonly #lines: Set<string>;
@@ -50,12 +52,12 @@ export class ModelActions implements Actions {
       return { paths: paths.slice(0, limit), more: paths.length > limit };
     });
 
-  stat = (typed: string) => this.#glance(typed, (path) => ({ kind: this.#kind(path) }));
+  stat = (typed: string) => this.#asListing(typed, (path) => ({ kind: this.#kind(path) }));
 
   exists = (typed: string) => {
     try {
-      return this.#glance(typed, (path) => {
-        this.#model.mayRead(path);
+      return this.#asListing(typed, (path) => {
+        this.#model.checkRead(path);
         return this.#model.files.has(path) || this.#model.isDirectory(path);
       });
     } catch (error) {
@@ -64,15 +66,15 @@ export class ModelActions implements Actions {
     }
   };
 
-  #transfer(way: "copy" | "move", from: string, to: string): void {
-    this.#line(way === "copy" ? "read" : "delete", from, (source) => {
-      this.#model.mayLeave(way, source);
-      this.#line("write", to, (target) => this.#model.transfer(way, source, target));
+  #transfer(kind: "copy" | "move", from: string, to: string): void {
+    this.#line(kind === "copy" ? "read" : "delete", from, (source) => {
+      this.#model.checkSource(kind, source);
+      this.#line("write", to, (target) => this.#model.transfer(kind, source, target));
     });
   }
 
   #kind(path: string): "file" | "directory" {
-    this.#model.mayRead(path);
+    this.#model.checkRead(path);
     if (this.#model.files.has(path)) return "file";
     if (!this.#model.isDirectory(path)) throw new Refusal("not_found");
     return "directory";
@@ -87,28 +89,28 @@ export class ModelActions implements Actions {
   }
 
   #line<T>(operation: string, typed: string, act: (path: string) => T): T {
-    return this.#noted(operation, typed, act, (path) => path);
+    return this.#record(operation, typed, act, (path) => path);
   }
 
-  #glance<T>(typed: string, act: (path: string) => T): T {
-    const directory = (path: string) =>
+  #asListing<T>(typed: string, act: (path: string) => T): T {
+    const parent = (path: string) =>
       /^\/(workspace|(peers|contexts)\/[^/]+)\//.test(path)
         ? path.slice(0, path.lastIndexOf("/"))
         : path;
-    return this.#noted("list", typed, act, directory);
+    return this.#record("list", typed, act, parent);
   }
 
-  #noted<T>(
+  #record<T>(
     operation: string,
     typed: string,
     act: (path: string) => T,
-    where: (path: string) => string,
+    recordedPath: (path: string) => string,
   ): T {
-    let path = ODD[typed]?.shown ?? typed;
+    let path = INVALID_PATHS[typed]?.shown ?? typed;
     try {
       path = this.#model.resolve(typed);
       const result = act(path);
-      this.#lines.add(`${operation} ${where(path)} null`);
+      this.#lines.add(`${operation} ${recordedPath(path)} null`);
       return result;
     } catch (error) {
       if (error instanceof Refusal) this.#lines.add(`${operation} ${path} ${error.code}`);
@@ -130,7 +132,7 @@ export type Actions = {
   exists(path: string): boolean;
 };
 
-/** The result of an operation, or the code of its error. */
+/** Performs an operation. Returns its result, or the code of its error. */
 export async function perform(
   files: Actions,
   operation: Operation,

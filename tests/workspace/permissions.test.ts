@@ -13,8 +13,8 @@ import type { FileOperation } from "../../src/workspace/types";
 import { cpuMs } from "../fakes/cpu-time";
 
 /**
- * An agent that sees two peers, may read `docs`, may write `site` except its secrets, and has read
- * the files named `known`.
+ * An agent that sees two peers, may read the context `docs`, may write the context `site` except
+ * its protected files, and has read all files with the name `known`.
  */
 const ACCESS: Access = {
   peers: new Set(["agent1", "agent2"]),
@@ -25,109 +25,110 @@ const ACCESS: Access = {
   knows: (path) => path.endsWith("/known"),
 };
 
-const judged = (operation: FileOperation, path: string): string =>
+const decisionOn = (operation: FileOperation, path: string): string =>
   refusalOf(operation, parsePath(path), ACCESS)?.code ?? "allowed";
 
-type Row = { name: string; does: FileOperation[]; to: string[]; is: string };
+/** All operations at all paths have the same decision: `allowed`, or the code of the refusal. */
+type Row = { name: string; operations: FileOperation[]; paths: string[]; decision: string };
 
 describe("an agent", () => {
   it.each<Row>([
     {
       name: "may read and change its own workspace",
-      does: ["read", "list", "write"],
-      to: ["a", "/workspace"],
-      is: "allowed",
+      operations: ["read", "list", "write"],
+      paths: ["a", "/workspace"],
+      decision: "allowed",
     },
     {
       name: "may delete files that it has read",
-      does: ["delete"],
-      to: ["known", "/contexts/site/known"],
-      is: "allowed",
+      operations: ["delete"],
+      paths: ["known", "/contexts/site/known"],
+      decision: "allowed",
     },
     {
-      name: "may not delete what it has not read",
-      does: ["delete"],
-      to: ["a", "/contexts/site/a"],
-      is: "not_read",
+      name: "may not delete files that it has not read",
+      operations: ["delete"],
+      paths: ["a", "/contexts/site/a"],
+      decision: "not_read",
     },
     {
-      name: "may look at peers it was shown",
-      does: ["read", "list"],
-      to: ["/peers/agent1/a", "peers/agent2"],
-      is: "allowed",
+      name: "may read and list peers that it was shown",
+      operations: ["read", "list"],
+      paths: ["/peers/agent1/a", "peers/agent2"],
+      decision: "allowed",
     },
     {
       name: "may not change a peer's files",
-      does: ["write", "delete"],
-      to: ["/peers/agent1/known", "/peers/agent1"],
-      is: "read_only",
+      operations: ["write", "delete"],
+      paths: ["/peers/agent1/known", "/peers/agent1"],
+      decision: "read_only",
     },
     {
-      name: "may not touch a peer it was not shown",
-      does: ["read", "list", "write", "delete"],
-      to: ["/peers/agent3/a"],
-      is: "unknown_place",
+      name: "may not use a peer that it was not shown",
+      operations: ["read", "list", "write", "delete"],
+      paths: ["/peers/agent3/a"],
+      decision: "unknown_place",
     },
     {
-      name: "may not guess a peer's real name",
-      does: ["read", "list"],
-      to: ["/peers/researcher/a", "/peers/agent1.1"],
-      is: "unknown_place",
+      name: "may not use a peer's real name",
+      operations: ["read", "list"],
+      paths: ["/peers/researcher/a", "/peers/agent1.1"],
+      decision: "unknown_place",
     },
     {
-      name: "may look at every context",
-      does: ["read", "list"],
-      to: ["/contexts/docs/a", "/contexts/site/secrets/a"],
-      is: "allowed",
+      name: "may read and list every context",
+      operations: ["read", "list"],
+      paths: ["/contexts/docs/a", "/contexts/site/secrets/a"],
+      decision: "allowed",
     },
     {
       name: "may not change a read-only context",
-      does: ["write", "delete"],
-      to: ["/contexts/docs/known"],
-      is: "read_only",
+      operations: ["write", "delete"],
+      paths: ["/contexts/docs/known"],
+      decision: "read_only",
     },
     {
       name: "may change a writable context",
-      does: ["write"],
-      to: ["/contexts/site/a"],
-      is: "allowed",
+      operations: ["write"],
+      paths: ["/contexts/site/a"],
+      decision: "allowed",
     },
     {
-      name: "may not change its protected files",
-      does: ["write", "delete"],
-      to: [
+      name: "may not change the protected files of a writable context",
+      operations: ["write", "delete"],
+      paths: [
         "/contexts/site/secrets/known",
         "/contexts/site/secrets",
         "/contexts/site/sub/key.pem",
         "/contexts/site/Secrets/a",
       ],
-      is: "protected",
+      decision: "protected",
     },
     {
       name: "may not reach a context that the team does not name",
-      does: ["read", "write"],
-      to: ["/contexts/other/a"],
-      is: "unknown_place",
+      operations: ["read", "write"],
+      paths: ["/contexts/other/a"],
+      decision: "unknown_place",
     },
     {
-      name: "may look at the directories above",
-      does: ["list", "read"],
-      to: ["/", "/peers", "/contexts"],
-      is: "allowed",
+      name: "may list and read the directories above mounts",
+      operations: ["list", "read"],
+      paths: ["/", "/peers", "/contexts"],
+      decision: "allowed",
     },
     {
-      name: "may not change the directories above",
-      does: ["write", "delete"],
-      to: ["/", "/peers", "/contexts"],
-      is: "read_only",
+      name: "may not change the directories above mounts",
+      operations: ["write", "delete"],
+      paths: ["/", "/peers", "/contexts"],
+      decision: "read_only",
     },
-  ])("$name", ({ does, to, is }) => {
-    for (const operation of does)
-      for (const path of to)
-        expect([operation, path, judged(operation, path)]).toEqual([operation, path, is]);
+  ])("$name", ({ operations, paths, decision }) => {
+    for (const operation of operations)
+      for (const path of paths)
+        expect([operation, path, decisionOn(operation, path)]).toEqual([operation, path, decision]);
   });
 
-  it("gets the list of places when it asks for a missing one", () => {
+  it("gets a list of the peers if it names a missing peer", () => {
     expect(refusalOf("read", parsePath("/peers/agent9/a"), ACCESS)?.message).toBe(
       "/peers/agent9/a is not one of the places you see. There are /peers/agent1, /peers/agent2.",
     );
@@ -135,93 +136,98 @@ describe("an agent", () => {
 });
 
 describe("a protected path", () => {
-  it.each<{ name: string; entries: string[]; keeps: string[]; leaves: string[] }>([
+  it.each<{ name: string; entries: string[]; protectedPaths: string[]; others: string[] }>([
     {
       name: "may be a file",
       entries: ["config/prod.yaml"],
-      keeps: ["config/prod.yaml"],
-      leaves: ["config/dev.yaml", "a/config/prod.yaml"],
+      protectedPaths: ["config/prod.yaml"],
+      others: ["config/dev.yaml", "a/config/prod.yaml"],
     },
     {
       name: "may be a file in any folder",
       entries: [".env"],
-      keeps: [".env", "a/b/.env"],
-      leaves: [".env.sample"],
+      protectedPaths: [".env", "a/b/.env"],
+      others: [".env.sample"],
     },
     {
-      name: "may be a folder with all in it",
+      name: "may be a folder with its contents",
       entries: ["secrets/"],
-      keeps: ["secrets", "secrets/a/b", "x/secrets/a"],
-      leaves: ["secrets.txt"],
+      protectedPaths: ["secrets", "secrets/a/b", "x/secrets/a"],
+      others: ["secrets.txt"],
     },
     {
       name: "may start with ./",
       entries: ["./src/a.ts"],
-      keeps: ["src/a.ts"],
-      leaves: ["src/b.ts"],
+      protectedPaths: ["src/a.ts"],
+      others: ["src/b.ts"],
     },
     {
       name: "may start with a slash",
       entries: ["/src/a.ts", "/lib"],
-      keeps: ["src/a.ts", "lib/b"],
-      leaves: ["x/lib/b"],
+      protectedPaths: ["src/a.ts", "lib/b"],
+      others: ["x/lib/b"],
     },
     {
       name: "may be a pattern",
       entries: ["*.pem", "db/**/*.sql"],
-      keeps: ["a.pem", "x/a.pem", "db/1/2/a.sql"],
-      leaves: ["a.sql"],
+      protectedPaths: ["a.pem", "x/a.pem", "db/1/2/a.sql"],
+      others: ["a.sql"],
     },
     {
-      name: "may be taken back",
+      name: "may be excluded again",
       entries: ["*.env", "!sample.env"],
-      keeps: ["prod.env"],
-      leaves: ["sample.env"],
+      protectedPaths: ["prod.env"],
+      others: ["sample.env"],
     },
     {
-      name: "may look like a pattern",
+      name: "may be a file whose name looks like a pattern",
       entries: ["app/[slug]/page.tsx"],
-      keeps: ["app/[slug]/page.tsx"],
-      leaves: ["app/x/page.tsx"],
+      protectedPaths: ["app/[slug]/page.tsx"],
+      others: ["app/x/page.tsx"],
     },
     {
-      name: "may look like a comment",
+      name: "may be a file whose name looks like a comment",
       entries: ["#notes.md"],
-      keeps: ["#notes.md"],
-      leaves: ["notes.md"],
+      protectedPaths: ["#notes.md"],
+      others: ["notes.md"],
     },
     {
       name: "applies in another case",
       entries: ["Secret.txt"],
-      keeps: ["secret.TXT", "SECRET.txt"],
-      leaves: ["secrets.txt"],
+      protectedPaths: ["secret.TXT", "SECRET.txt"],
+      others: ["secrets.txt"],
     },
     {
-      name: "applies with any encoding of its accents",
+      name: "applies with composed and decomposed accents",
       entries: ["re\u0301sume\u0301"],
-      keeps: ["r\u00e9sum\u00e9/a"],
-      leaves: ["resume"],
+      protectedPaths: ["r\u00e9sum\u00e9/a"],
+      others: ["resume"],
     },
     {
       name: "protects everything if one entry is invalid",
       entries: ["*".concat("/a*".repeat(5))],
-      keeps: ["anything"],
-      leaves: [],
+      protectedPaths: ["anything"],
+      others: [],
     },
     {
       name: "protects everything if there are too many entries",
       entries: Array.from({ length: 201 }, (_, n) => `f${n}`),
-      keeps: ["anything"],
-      leaves: [],
+      protectedPaths: ["anything"],
+      others: [],
     },
-    { name: "protects nothing if there is none", entries: [], keeps: [], leaves: ["a", ".env"] },
-  ])("$name", ({ entries, keeps, leaves }) => {
+    {
+      name: "is none if the list is empty",
+      entries: [],
+      protectedPaths: [],
+      others: ["a", ".env"],
+    },
+  ])("$name", ({ entries, protectedPaths, others }) => {
     const isProtected = protection(entries);
-    expect(keeps.filter((path) => !isProtected(path))).toEqual([]);
-    expect(leaves.filter(isProtected)).toEqual([]);
+    expect(protectedPaths.filter((path) => !isProtected(path))).toEqual([]);
+    expect(others.filter(isProtected)).toEqual([]);
   });
 
-  it("is listed once, the team's entries first", () => {
+  it("is listed once, and the team's entries are first", () => {
     expect(entriesOf({ protectedPaths: ["a", "b"], teamProtectedPaths: ["*.pem", "b"] })).toEqual([
       "*.pem",
       "b",
@@ -230,7 +236,7 @@ describe("a protected path", () => {
     expect(entriesOf({ protectedPaths: ["a"] })).toEqual(["a"]);
   });
 
-  it("of a session from before the separation of agent and team entries is still protected", () => {
+  it("remains protected in older sessions, which have one list for agent and team", () => {
     const isProtected = protectionOf({ protectedPaths: ["*.pem", "!keep.pem"] });
     expect(["a.pem", "keep.pem"].filter(isProtected)).toEqual(["a.pem"]);
   });
@@ -243,11 +249,11 @@ describe("a protected path", () => {
     { entry: "../other", problem: "it contains .., but paths are relative to the context" },
     { entry: "*a*b*c*d*e", problem: "it has more than 4 wildcards" },
     { entry: "src/**/*.test.*", problem: null },
-  ])("$entry: $problem", ({ entry, problem }) => {
+  ])("'$entry' has this problem: $problem", ({ entry, problem }) => {
     expect(protectedPathProblem(entry)).toBe(problem);
   });
 
-  it("is found in bounded time, for any wildcards", () => {
+  it("is matched in bounded time, even with the maximum of wildcards", () => {
     const isProtected = protection([`${"**/a/".repeat(PROTECTION_LIMITS.wildcards)}b`]);
     const before = cpuMs();
     expect(isProtected(`${"a/".repeat(39)}c`)).toBe(false);

@@ -4,7 +4,7 @@ import { countOf } from "../../proof/counts";
 import { StagedFiles } from "../../src/workspace/staged-files";
 import type { Tree } from "../../src/workspace/types";
 import { KeptFiles } from "./kept-files";
-import { type Limits, Model, ODD, type Rights } from "./model";
+import { type Limits, Model, INVALID_PATHS, type Rights } from "./model";
 import { KINDS, ModelActions, type Operation, perform } from "./modelled";
 
 /**
@@ -15,8 +15,8 @@ const OPERATIONS = Number(process.env["FILE_OPERATIONS"] ?? countOf("file_operat
 const AGENTS = ["agent1", "agent2", "agent3"];
 /** The agent that may write each context. */
 const WRITERS: Readonly<Record<string, number>> = { site: 0, vault: 1 };
-const CALLS = { least: 12, most: 20 };
-const OPERATIONS_OF_CALL = { least: 4, most: 7 };
+const CALLS = { min: 12, max: 20 };
+const OPERATIONS_OF_CALL = { min: 4, max: 7 };
 const LIMITS: Limits = { fileBytes: 6, files: 5, treeBytes: 18 };
 const CONTEXTS = {
   site: { "a/b": "site", "secret/c": "s", "b/k.key": "k" },
@@ -24,36 +24,40 @@ const CONTEXTS = {
   docs: { a: "large text", "b/c": "d" },
   kit: { b: "k", "contexts/a": "c" },
 };
-const NAMES_OF_CONTEXTS = Object.keys(CONTEXTS);
+const CONTEXT_NAMES = Object.keys(CONTEXTS);
 /** The start of every round: the result of the previous turn. */
 const BASE = { b: "B", "c/a": "C" };
 /**
- * A folder, a file and patterns; an exception, and another case. No operation may change these
- * files.
+ * The protected paths of each context: a folder, a file, patterns, an exclusion, and a name in
+ * another case.
  */
 const PROTECTED: Readonly<Record<string, readonly string[]>> = {
   site: ["secret/", "*.key"],
   vault: ["README", "gen", "*.pem", "!keep.pem"],
 };
-const UNTOUCHED = {
+/** The files that these paths protect. No operation may change them. */
+const PROTECTED_FILES = {
   site: { "secret/c": "s", "b/k.key": "k" },
   vault: { Readme: "r", "a/gen/b": "g", "x.pem": "p" },
 };
 
 /**
- * One tool call. `ends`: the staged changes are kept, or dropped because the call was interrupted
- * before or after they were written. `then`: the agent's next action. `restarts`: whether the
- * memory is lost afterwards.
+ * One tool call. `ending`: the staged changes are stored (`settled`), dropped (`lost`), or lost by
+ * a crash before they are on disk (`crashed`). `next`: what the agent does after the call: it
+ * answers, or its next round starts. `restarts`: whether the process then loses its memory.
  */
 type Call = {
   agent: number;
   operations: Operation[];
-  ends: "settled" | "lost" | "crashed";
-  then: "nothing" | "answers" | "round";
+  ending: "settled" | "lost" | "crashed";
+  next: "nothing" | "answers" | "round";
   restarts: boolean;
 };
 
-/** Few names, so that operations meet. The workspace and the writable context are more frequent. */
+/**
+ * There are few prefixes and names, so that operations often use the same paths. The workspace and
+ * writable contexts are more frequent.
+ */
 const PREFIXES = [
   ...[
     "",
@@ -98,8 +102,8 @@ const NAMES = [
   "peers",
 ];
 const names = fc.array(fc.constantFrom(...NAMES), { minLength: 0, maxLength: 2 });
-/** Paths at which calls of the same round often meet. */
-const MET = [
+/** Paths that calls of the same round often use. */
+const COMMON_PATHS = [
   "a",
   "b",
   "c/a",
@@ -112,16 +116,16 @@ const MET = [
   "/contexts/vault/c",
 ];
 const anyPath = fc.oneof(
-  { weight: 15, arbitrary: fc.constantFrom(...MET) },
+  { weight: 15, arbitrary: fc.constantFrom(...COMMON_PATHS) },
   {
     weight: 30,
     arbitrary: fc
       .tuple(fc.constantFrom(...PREFIXES), names)
       .map(([prefix, parts]) => prefix + parts.join("/")),
   },
-  { weight: 1, arbitrary: fc.constantFrom(...Object.keys(ODD)) },
+  { weight: 1, arbitrary: fc.constantFrom(...Object.keys(INVALID_PATHS)) },
 );
-/** Most contents are new, so that a lost one is detected. */
+/** Most contents are new, so that lost contents are detected. */
 const anyText = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom("", "x", "éé", "longer!") },
   { weight: 4, arbitrary: fc.string({ minLength: 1, maxLength: 6 }) },
@@ -135,15 +139,15 @@ const anyOperation: fc.Arbitrary<Operation> = fc.record({
 const anyCall: fc.Arbitrary<Call> = fc.record({
   agent: fc.nat(AGENTS.length - 1),
   operations: fc.array(anyOperation, {
-    minLength: OPERATIONS_OF_CALL.least,
-    maxLength: OPERATIONS_OF_CALL.most,
+    minLength: OPERATIONS_OF_CALL.min,
+    maxLength: OPERATIONS_OF_CALL.max,
   }),
-  ends: fc.constantFrom("settled", "settled", "settled", "settled", "lost", "crashed"),
-  then: fc.constantFrom("nothing", "nothing", "nothing", "nothing", "answers", "round"),
+  ending: fc.constantFrom("settled", "settled", "settled", "settled", "lost", "crashed"),
+  next: fc.constantFrom("nothing", "nothing", "nothing", "nothing", "answers", "round"),
   restarts: fc.boolean(),
 });
 
-/** A team on the real code with real storage, beside one model for each agent. */
+/** A team that runs the real code with real storage, and one model for each agent. */
 class Team {
   readonly #kept: KeptFiles;
   readonly #rounds = AGENTS.map(() => 1);
@@ -160,39 +164,39 @@ class Team {
     }
   }
 
-  async call({ agent, operations, ends, then, restarts }: Call): Promise<void> {
+  async call({ agent, operations, ending, next, restarts }: Call): Promise<void> {
     const [files, before] = [this.#open(agent), this.#modelOf(agent)];
     const model = before.clone();
     const lines = new Set<string>();
     for (const operation of operations) {
-      const [done, expected] = [
+      const [actual, expected] = [
         await perform(files, operation),
         await perform(new ModelActions(model, lines), operation),
       ];
-      expect({ operation, ...done }).toEqual({ operation, ...expected });
+      expect({ operation, ...actual }).toEqual({ operation, ...expected });
       this.attempted += 1;
-      if (done.code !== null) this.refused += 1;
+      if (actual.code !== null) this.refused += 1;
     }
     const accesses = files.accessed.map(
       ({ operation, path, refused }) => `${operation} ${path} ${refused}`,
     );
     expect(accesses.toSorted()).toEqual([...lines].sort());
-    if (ends !== "lost")
-      this.#kept.settle(this.#placeOf(agent), files.staged(), writableBy(agent), ends);
-    if (ends === "settled") this.#models[agent] = model;
-    this.#next(agent, then);
+    if (ending !== "lost")
+      this.#kept.settle(this.#placeOf(agent), files.staged(), writableBy(agent), ending);
+    if (ending === "settled") this.#models[agent] = model;
+    this.#continue(agent, next);
     if (restarts) this.#kept.restart();
     this.check();
   }
 
-  /** Memory and disk equal the models; files that the agent may not change are unchanged. */
+  /** Memory and disk equal the models. Files that the agent must not change are unchanged. */
   check(): void {
     for (const index of AGENTS.keys()) {
       const model = this.#modelOf(index);
       const place = this.#placeOf(index);
       for (const kept of [this.#kept, this.#kept.restarted()]) {
-        expect(kept.inWords(kept.workspace(place))).toEqual(model.in("/workspace"));
-        const roots = [...NAMES_OF_CONTEXTS.map((name) => `/contexts/${name}`), "/workspace"];
+        expect(kept.textsOf(kept.workspace(place))).toEqual(model.filesIn("/workspace"));
+        const roots = [...CONTEXT_NAMES.map((name) => `/contexts/${name}`), "/workspace"];
         expect([...kept.marks(place).directories].sort()).toEqual(
           roots.flatMap((root) => model.emptyDirectories(root)).sort(),
         );
@@ -205,27 +209,29 @@ class Team {
           deletable.filter((path) => model.known.has(path)),
         );
         for (const alias of this.#peers)
-          expect(kept.inWords(kept.peer(alias))).toEqual(model.in(`/peers/${alias}`));
-        for (const name of NAMES_OF_CONTEXTS)
-          expect(kept.inWords(kept.context(place, name))).toEqual(model.in(`/contexts/${name}`));
+          expect(kept.textsOf(kept.peer(alias))).toEqual(model.filesIn(`/peers/${alias}`));
+        for (const name of CONTEXT_NAMES)
+          expect(kept.textsOf(kept.context(place, name))).toEqual(
+            model.filesIn(`/contexts/${name}`),
+          );
       }
-      for (const [name, untouched] of Object.entries(UNTOUCHED))
-        expect(model.in(`/contexts/${name}`)).toMatchObject(untouched);
+      for (const [name, files] of Object.entries(PROTECTED_FILES))
+        expect(model.filesIn(`/contexts/${name}`)).toMatchObject(files);
       for (const [name, files] of Object.entries(CONTEXTS))
-        if (WRITERS[name] !== index) expect(model.in(`/contexts/${name}`)).toEqual(files);
+        if (WRITERS[name] !== index) expect(model.filesIn(`/contexts/${name}`)).toEqual(files);
     }
   }
 
   #rights(index: number): Rights {
     const contexts = new Map(
-      NAMES_OF_CONTEXTS.map((name) => [name, { writable: WRITERS[name] === index }]),
+      CONTEXT_NAMES.map((name) => [name, { writable: WRITERS[name] === index }]),
     );
     return { peers: new Set(this.#peers), contexts, limits: LIMITS };
   }
 
   #open(index: number): StagedFiles {
     const place = this.#placeOf(index);
-    const contexts = NAMES_OF_CONTEXTS.map((name) => {
+    const contexts = CONTEXT_NAMES.map((name) => {
       const tree = this.#kept.context(place, name);
       return [
         name,
@@ -245,14 +251,14 @@ class Team {
     });
   }
 
-  #next(index: number, then: Call["then"]): void {
-    if (then === "answers") this.#show(index);
-    if (then !== "round") return;
+  #continue(index: number, next: Call["next"]): void {
+    if (next === "answers") this.#answer(index);
+    if (next !== "round") return;
     this.#rounds[index] = this.#placeOf(index).round + 1;
     this.#startRound(index);
   }
 
-  /** The previous round leaves nothing. */
+  /** Starts a round: the model's files are the files at the start of the turn. */
   #startRound(index: number): void {
     const model = this.#modelOf(index);
     model.replace("/workspace", Object.entries(BASE));
@@ -261,14 +267,14 @@ class Team {
     model.known.clear();
   }
 
-  /** All agents see the snapshot from now on. */
-  #show(index: number): void {
+  /** Stores a snapshot of the agent's files. From now on, all agents see this snapshot. */
+  #answer(index: number): void {
     const alias = AGENTS[index] ?? "";
     this.#kept.freeze(this.#placeOf(index), alias);
     this.#peers.add(alias);
-    const frozen = Object.entries(this.#modelOf(index).in("/workspace"));
-    for (const [place, model] of this.#models.entries()) {
-      model.rights = this.#rights(place);
+    const frozen = Object.entries(this.#modelOf(index).filesIn("/workspace"));
+    for (const [agent, model] of this.#models.entries()) {
+      model.rights = this.#rights(agent);
       model.replace(`/peers/${alias}`, frozen);
     }
   }
@@ -285,13 +291,13 @@ class Team {
 }
 
 const writableBy = (agent: number): string[] =>
-  NAMES_OF_CONTEXTS.filter((name) => WRITERS[name] === agent);
+  CONTEXT_NAMES.filter((name) => WRITERS[name] === agent);
 
-it(`keeps agents apart and everything on record in ${OPERATIONS} random operations`, {
+it(`files, permissions and the audit trail equal a model in ${OPERATIONS} random operations`, {
   timeout: 300_000,
 }, async () => {
   const counts = { attempted: 0, refused: 0 };
-  const history = fc.array(anyCall, { minLength: CALLS.least, maxLength: CALLS.most });
+  const history = fc.array(anyCall, { minLength: CALLS.min, maxLength: CALLS.max });
   const property = fc.asyncProperty(history, async (calls) => {
     const kept = await KeptFiles.begin(BASE, CONTEXTS);
     const team = new Team(kept);
@@ -304,7 +310,7 @@ it(`keeps agents apart and everything on record in ${OPERATIONS} random operatio
     counts.refused += team.refused;
   });
   await fc.assert(property, {
-    numRuns: Math.ceil(OPERATIONS / (CALLS.least * OPERATIONS_OF_CALL.least)),
+    numRuns: Math.ceil(OPERATIONS / (CALLS.min * OPERATIONS_OF_CALL.min)),
   });
   expect(counts.attempted).toBeGreaterThanOrEqual(OPERATIONS);
   // Both allowed and refused operations occur often.

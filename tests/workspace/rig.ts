@@ -7,7 +7,10 @@ import type { FileEntry, Tree, TreeChanges } from "../../src/workspace/types";
 
 type Texts = Readonly<Record<string, string>>;
 
-/** The state before a call, as texts. Omitted parts are empty, or large enough. */
+/**
+ * The state before a call; files are texts by path. Omitted parts are empty; omitted limits are
+ * high.
+ */
 export type Setup = {
   workspace?: Texts;
   peers?: Readonly<Record<string, Texts>>;
@@ -25,24 +28,24 @@ export type Setup = {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Texts by their real hashes, and a record of reads. */
+/** Opens an agent's files for a setup, and records the hashes of contents that are read. */
 export class Rig {
-  readonly #given: Setup;
+  readonly #setup: Setup;
   readonly #texts = new Map<string, string>();
   readonly #hashes = new Map<string, string>();
   /** Hashes of the contents that were read. */
-  readonly asked: string[] = [];
+  readonly readHashes: string[] = [];
 
-  private constructor(given: Setup) {
-    this.#given = given;
+  private constructor(setup: Setup) {
+    this.#setup = setup;
   }
 
-  static async of(given: Setup = {}): Promise<Rig> {
-    const rig = new Rig(given);
+  static async of(setup: Setup = {}): Promise<Rig> {
+    const rig = new Rig(setup);
     const trees = [
-      given.workspace,
-      ...Object.values(given.peers ?? {}),
-      ...Object.values(given.contexts ?? {}).map(({ files }) => files),
+      setup.workspace,
+      ...Object.values(setup.peers ?? {}),
+      ...Object.values(setup.contexts ?? {}).map(({ files }) => files),
     ];
     for (const text of trees.flatMap((tree) => Object.values(tree ?? {}))) {
       const hash = await hashOf(encoder.encode(text));
@@ -62,9 +65,9 @@ export class Rig {
       readBeforeDelete = true,
       limits,
       stagedBytes,
-    } = this.#given;
+    } = this.#setup;
     return new StagedFiles({
-      workspace: this.#tree(this.#given.workspace),
+      workspace: this.#tree(this.#setup.workspace),
       peers: new Map(Object.entries(peers).map(([alias, files]) => [alias, this.#tree(files)])),
       contexts: new Map(
         Object.entries(contexts).map(
@@ -85,8 +88,8 @@ export class Rig {
   }
 
   /**
-   * The staged changes as text: contents by their text, `*` for executable files; without empty and
-   * unchanged parts.
+   * The staged changes, without empty parts. A file is its text, with `*` at the end if it is
+   * executable.
    */
   changesOf(files: StagedFiles): Record<string, unknown> {
     const { workspace, contexts, blobs, read, own, foreign, directories } = files.staged();
@@ -94,10 +97,10 @@ export class Rig {
       ...this.#texts,
       ...[...blobs].map(([hash, bytes]) => [hash, decoder.decode(bytes)] as const),
     ]);
-    const before = this.#tree(this.#given.workspace);
+    const before = this.#tree(this.#setup.workspace);
     const changes = mergeChanges(before, new Map(), workspace);
-    const all = { workspace: inWords(changes, texts), read, own, foreign, directories };
-    const named = [...contexts].map(([name, changes]) => [name, inWords(changes, texts)] as const);
+    const all = { workspace: toTexts(changes, texts), read, own, foreign, directories };
+    const named = [...contexts].map(([name, changes]) => [name, toTexts(changes, texts)] as const);
     return Object.fromEntries(
       [...Object.entries(all), ...named].filter(([, value]) => Object.keys(value).length > 0),
     );
@@ -113,14 +116,14 @@ export class Rig {
   }
 
   #read(hash: string): Uint8Array {
-    this.asked.push(hash);
+    this.readHashes.push(hash);
     const text = this.#texts.get(hash);
     if (text === undefined) throw new Error(`nobody has the contents ${hash}`);
     return encoder.encode(text);
   }
 }
 
-function inWords(
+function toTexts(
   changes: TreeChanges,
   texts: ReadonlyMap<string, string>,
 ): Record<string, string | null> {

@@ -8,30 +8,30 @@ import { changes, entry } from "./files";
 const LIMITS = { smallBytes: 100, packBytes: 250 };
 const blob = (hash: string, size: number): BlobSize => ({ hash, size });
 
-describe("what is new in a snapshot", () => {
+describe("the list of new contents", () => {
   it.each([
     {
       name: "includes only contents that are not stored yet",
       files: { a: "one", b: "two" },
       stored: ["one"],
-      then: ["two"],
+      expected: ["two"],
     },
     {
-      name: "is stored once, for any number of files",
+      name: "includes contents of several files once",
       files: { a: "one", b: "one" },
       stored: [],
-      then: ["one"],
+      expected: ["one"],
     },
-    { name: "is empty for a deleted file", files: { a: null }, stored: [], then: [] },
-    { name: "is empty for an empty file", files: { a: "" }, stored: [], then: [] },
-  ])("$name", ({ files, stored, then }) => {
+    { name: "is empty for a deleted file", files: { a: null }, stored: [], expected: [] },
+    { name: "is empty for an empty file", files: { a: "" }, stored: [], expected: [] },
+  ])("$name", ({ files, stored, expected }) => {
     const empty: FileEntry = { hash: "e".repeat(64), size: 0 };
-    const made = new Map(
-      [...changes(files)].map(([path, made]) => [path, made?.size === 0 ? empty : made]),
+    const changedFiles = new Map(
+      [...changes(files)].map(([path, file]) => [path, file?.size === 0 ? empty : file]),
     );
     const hashes = new Set(stored.map((word) => entry(word).hash));
-    expect(newBlobs(made, (hash) => hashes.has(hash)).map(({ hash }) => hash)).toEqual(
-      then.map((word) => entry(word).hash),
+    expect(newBlobs(changedFiles, (hash) => hashes.has(hash)).map(({ hash }) => hash)).toEqual(
+      expected.map((word) => entry(word).hash),
     );
   });
 });
@@ -39,7 +39,7 @@ describe("what is new in a snapshot", () => {
 describe("the blobs of a snapshot", () => {
   it.each<{ name: string; blobs: BlobSize[]; packs: string[]; single: string[] }>([
     {
-      name: "are none if nothing is new, and only the manifest is written",
+      name: "are none if nothing is new",
       blobs: [],
       packs: [],
       single: [],
@@ -51,7 +51,7 @@ describe("the blobs of a snapshot", () => {
       single: [],
     },
     {
-      name: "are stored separately if there is one",
+      name: "are stored separately if there is only one",
       blobs: [blob("a", 10)],
       packs: [],
       single: ["a"],
@@ -63,7 +63,7 @@ describe("the blobs of a snapshot", () => {
       single: ["a"],
     },
     {
-      name: "need another pack if they exceed one",
+      name: "need a second pack if they exceed the size of one",
       blobs: [blob("a", 99), blob("b", 99), blob("c", 99), blob("d", 99)],
       packs: ["a@0+99 b@99+99", "c@0+99 d@99+99"],
       single: [],
@@ -84,15 +84,15 @@ describe("the blobs of a snapshot", () => {
     expect(plan.single.map(({ hash }) => hash)).toEqual(single);
   });
 
-  it("are each written once, without overlapping, in objects of bounded size", () => {
-    const some = fc.uniqueArray(
+  it("are written once each, without overlaps, in packs of bounded size", () => {
+    const anyBlobs = fc.uniqueArray(
       fc.record({ hash: fc.string({ minLength: 1 }), size: fc.integer({ min: 1, max: 300 }) }),
       {
         selector: ({ hash }) => hash,
       },
     );
     fc.assert(
-      fc.property(some, (blobs) => {
+      fc.property(anyBlobs, (blobs) => {
         const { packs, single } = planBlobs(blobs, LIMITS);
         const packed = packs.flatMap(({ members }) => members);
         expect([...packed, ...single].map(({ hash }) => hash).sort()).toEqual(
@@ -115,18 +115,18 @@ describe("the blobs of a snapshot", () => {
 describe("a snapshot of a tree of 2,000 files", () => {
   const files = (changed: number): Tree =>
     new Map(
-      Array.from({ length: 2_000 }, (_, at) => [
-        `src/${at}`,
-        { hash: `${at}${at < changed ? "-new" : ""}`, size: 1_000 },
+      Array.from({ length: 2_000 }, (_, index) => [
+        `src/${index}`,
+        { hash: `${index}${index < changed ? "-new" : ""}`, size: 1_000 },
       ]),
     );
 
-  it("is one pack the first time, with all contents", () => {
+  it("is one pack with all contents the first time", () => {
     const plan = planBlobs(newBlobs(diffTrees(EMPTY_TREE, files(0)), () => false));
     expect([plan.packs.map(({ size }) => size), plan.single]).toEqual([[2_000_000], []]);
   });
 
-  it("is one pack after three changes, with the changed contents only", () => {
+  it("is one pack with only the changed contents after three changes", () => {
     const stored = new Set([...files(0).values()].map(({ hash }) => hash));
     const changed = diffTrees(files(0), files(3));
     const plan = planBlobs(newBlobs(changed, (hash) => stored.has(hash)));

@@ -5,26 +5,30 @@ import { type Setup, Rig } from "./rig";
 
 type Row = {
   name: string;
-  given?: Setup;
-  does: (files: StagedFiles) => unknown;
+  setup?: Setup;
+  act: (files: StagedFiles) => unknown;
+  /** The staged changes; omitted if there are none. */
   changes?: unknown;
-  lines: string[];
-  fails?: string;
+  /** The audit trail: operation, path, and the code of a refusal. */
+  accesses: string[];
+  /** The error code of the last action; omitted if it succeeds. */
+  code?: string;
 };
 
 /**
- * The actions of an agent in one call, the resulting changes, the audit trail, and the error code.
+ * Tests rows of the actions of an agent in one call. Each row has the resulting changes, the audit
+ * trail, and the error code.
  */
-export function table(rows: Row[]): void {
-  it.each(rows)("$name", async ({ given, does, changes = {}, lines, fails }) => {
-    const rig = await Rig.of(given);
+export function testRows(rows: Row[]): void {
+  it.each(rows)("$name", async ({ setup, act, changes = {}, accesses, code }) => {
+    const rig = await Rig.of(setup);
     const files = rig.open();
-    expect(await failure(() => does(files))).toBe(fails);
+    expect(await failure(() => act(files))).toBe(code);
     expect(rig.changesOf(files)).toEqual(changes);
-    const accesses = files.accessed.map(
+    const recorded = files.accessed.map(
       ({ operation, path, refused }) => `${operation} ${path}${refused ? `: ${refused}` : ""}`,
     );
-    expect(accesses).toEqual(lines);
+    expect(recorded).toEqual(accesses);
   });
 }
 
@@ -40,4 +44,5 @@ async function failure(act: () => unknown): Promise<string | undefined> {
 
 export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
+/** A workspace with three files. */
 export const HOME: Setup = { workspace: { "a.txt": "A", "src/b.txt": "B", "src/lib/c.txt": "C" } };

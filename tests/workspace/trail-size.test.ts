@@ -8,7 +8,7 @@ import { PATH_LIMITS } from "../../src/workspace/paths";
 import { FileError } from "../../src/workspace/types";
 
 const { nameBytes, pathBytes, typed } = PATH_LIMITS;
-/** Four names and the rest, in quotes, each of which is two bytes in JSON. */
+/** The longest path, which consists of quotes. Each quote has two bytes in JSON. */
 const name = '"'.repeat(nameBytes);
 const longest = [name, name, name, name].join("/").slice(0, pathBytes);
 
@@ -23,30 +23,30 @@ function lineOf(path: string): FileAccess {
     if (!(error instanceof FileError)) throw error;
   }
   const [line] = trail.lines;
-  if (!line) throw new Error("nothing is on record");
+  if (!line) throw new Error("nothing was recorded");
   return line;
 }
 
 describe("an event of the audit trail", () => {
   it.each([
     {
-      name: "of the longest paths there are",
+      name: "with the longest paths",
       path: `/contexts/${name}/${longest}`,
       bytes: 2 * (nameBytes + pathBytes),
     },
     {
-      name: "of invalid and invisible text",
+      name: "with the longest invalid and invisible text",
       path: "\u{202e}".repeat(typed),
       bytes: 8 * 200,
     },
-  ])("fits into its row with the maximum of lines, $name", ({ path, bytes }) => {
+  ])("fits into its row with the maximum number of lines, $name", ({ path, bytes }) => {
     const line = lineOf(path);
     expect(byteLength(JSON.stringify(line.path))).toBeGreaterThan(bytes);
     const event = {
       type: "files.accessed",
       accesses: Array.from({ length: LIMITS.accessesPerEvent }, () => line),
     };
-    const room = 100_000; // for its other fields
-    expect(byteLength(JSON.stringify(event))).toBeLessThan(STORE.eventRowBytes - room);
+    const otherFieldsBytes = 100_000;
+    expect(byteLength(JSON.stringify(event))).toBeLessThan(STORE.eventRowBytes - otherFieldsBytes);
   });
 });

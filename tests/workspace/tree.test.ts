@@ -25,33 +25,37 @@ describe("changes to a tree", () => {
   it.each([
     {
       name: "add a file",
-      made: changes({ d: "new" }),
-      then: tree({ "a.txt": "one", "b/c.txt": "two", d: "new" }),
+      changed: changes({ d: "new" }),
+      expected: tree({ "a.txt": "one", "b/c.txt": "two", d: "new" }),
     },
     {
       name: "replace a file",
-      made: changes({ "a.txt": "new" }),
-      then: tree({ "a.txt": "new", "b/c.txt": "two" }),
+      changed: changes({ "a.txt": "new" }),
+      expected: tree({ "a.txt": "new", "b/c.txt": "two" }),
     },
-    { name: "remove a file", made: changes({ "a.txt": null }), then: tree({ "b/c.txt": "two" }) },
-    { name: "may remove a missing file", made: changes({ x: null }), then: BASE },
-  ])("$name", ({ made, then }) => {
-    expect([...applyChanges(BASE, made)]).toEqual([...then]);
+    {
+      name: "remove a file",
+      changed: changes({ "a.txt": null }),
+      expected: tree({ "b/c.txt": "two" }),
+    },
+    { name: "may remove a missing file", changed: changes({ x: null }), expected: BASE },
+  ])("$name", ({ changed, expected }) => {
+    expect([...applyChanges(BASE, changed)]).toEqual([...expected]);
   });
 
   it.each([
     {
       name: "list added, removed and changed files",
       to: tree({ "a.txt": "new", d: "three" }),
-      then: { "a.txt": "new", "b/c.txt": null, d: "three" },
+      expected: { "a.txt": "new", "b/c.txt": null, d: "three" },
     },
     {
       name: "are empty between equal trees",
       to: tree({ "b/c.txt": "two", "a.txt": "one" }),
-      then: {},
+      expected: {},
     },
-  ])("$name", ({ to, then }) => {
-    expect([...diffTrees(BASE, to)]).toEqual([...changes(then)]);
+  ])("$name", ({ to, expected }) => {
+    expect([...diffTrees(BASE, to)]).toEqual([...changes(expected)]);
   });
 
   it("distinguish executable files from others", () => {
@@ -59,21 +63,21 @@ describe("changes to a tree", () => {
     expect([...diffTrees(before, after)]).toEqual([["run", entry("x", true)]]);
   });
 
-  it("turn one tree into any other, with the fewest changes", () => {
+  it("convert one tree to any other with the fewest changes", () => {
     fc.assert(
       fc.property(anyTree, anyTree, (from, to) => {
-        const made = diffTrees(from, to);
-        expect(new Map(applyChanges(from, made))).toEqual(new Map(to));
+        const difference = diffTrees(from, to);
+        expect(new Map(applyChanges(from, difference))).toEqual(new Map(to));
         expect(diffTrees(from, from).size).toBe(0);
-        for (const path of made.keys())
-          expect(applyChanges(from, new Map([...made].filter(([p]) => p !== path)))).not.toEqual(
-            new Map(to),
-          );
+        for (const path of difference.keys())
+          expect(
+            applyChanges(from, new Map([...difference].filter(([other]) => other !== path))),
+          ).not.toEqual(new Map(to));
       }),
     );
   });
 
-  it("are one change when merged, and empty if the base is restored", () => {
+  it("can be merged, and equal the difference to the base", () => {
     fc.assert(
       fc.property(anyTree, anyTree, anyTree, (base, middle, end) => {
         const merged = mergeChanges(base, diffTrees(base, middle), diffTrees(middle, end));
@@ -84,25 +88,29 @@ describe("changes to a tree", () => {
 });
 
 describe("a tree", () => {
-  it("knows its files and bytes", () => {
+  it("has a number of files and of bytes", () => {
     expect(treeStats(BASE)).toEqual({ files: 2, bytes: 6 });
     expect(treeStats(EMPTY_TREE)).toEqual({ files: 0, bytes: 0 });
   });
 
   it.each([
-    { name: "is valid", paths: { a: "1", "a.b": "2", "c/d": "3" }, then: null },
     {
-      name: "may not have a file that is also a directory",
-      paths: { a: "1", "a/b/c": "2" },
-      then: "a",
+      name: "is valid without a file that is also a directory",
+      paths: { a: "1", "a.b": "2", "c/d": "3" },
+      expected: null,
     },
-  ])("$name", ({ paths, then }) => {
-    expect(fileAsDirectory(tree(paths))).toBe(then);
+    {
+      name: "is invalid with a file that is also a directory",
+      paths: { a: "1", "a/b/c": "2" },
+      expected: "a",
+    },
+  ])("$name", ({ paths, expected }) => {
+    expect(fileAsDirectory(tree(paths))).toBe(expected);
   });
 });
 
 describe("a manifest", () => {
-  it("is the same text for the same tree in any order of creation", () => {
+  it("is the same text for the same changes in any order", () => {
     const one = encodeManifest({ base: "turn.1", changes: changes({ b: "two", a: null }) });
     expect(one).toBe(encodeManifest({ base: "turn.1", changes: changes({ a: null, b: "two" }) }));
     expect(JSON.parse(one)).toEqual({
@@ -115,7 +123,7 @@ describe("a manifest", () => {
     });
   });
 
-  it("is read as it was written", () => {
+  it("is decoded to the same tree and changes", () => {
     fc.assert(
       fc.property(anyTree, anyTree, (from, to) => {
         const manifest = { base: "base", changes: diffTrees(from, to) };
@@ -127,7 +135,7 @@ describe("a manifest", () => {
   });
 
   it.each(["می\u200cخواهم.md", "葛\u{e0100}", "x\u00ad", "e\u034f\u0301"])(
-    "with the name %j, which a new file may not have, stays readable (L16)",
+    "with the name %j, which a new file cannot have, can still be decoded (L16)",
     (path) => {
       const kept = { base: null, changes: new Map([[path, entry("x")]]) };
       expect(decodeManifest(encodeManifest(kept))).toEqual(kept);
@@ -140,56 +148,56 @@ describe("a manifest", () => {
     size: 1,
     ...more,
   });
-  it.each<{ name: string; says: unknown; problem: RegExp }>([
+  it.each<{ name: string; manifest: unknown; problem: RegExp }>([
     {
       name: "of another version",
-      says: { version: 2, base: null, changes: [] },
+      manifest: { version: 2, base: null, changes: [] },
       problem: /version/,
     },
     {
       name: "with a path outside of its tree",
-      says: { version: 1, base: null, changes: [file("../x")] },
+      manifest: { version: 1, base: null, changes: [file("../x")] },
       problem: /changes\.0/,
     },
     {
-      name: "that is not normalised",
-      says: { version: 1, base: null, changes: [file("./x")] },
+      name: "with a path that is not normalized",
+      manifest: { version: 1, base: null, changes: [file("./x")] },
       problem: /changes\.0/,
     },
     {
-      name: "with git's folder after invisible marks",
-      says: { version: 1, base: null, changes: [file(".g\u200bit/config")] },
+      name: "with Git's directory in a name with an invisible character",
+      manifest: { version: 1, base: null, changes: [file(".g\u200bit/config")] },
       problem: /changes\.0/,
     },
     {
       name: "with half a hash",
-      says: { version: 1, base: null, changes: [file("x", { sha256: "abc" })] },
+      manifest: { version: 1, base: null, changes: [file("x", { sha256: "abc" })] },
       problem: /changes\.0/,
     },
     {
       name: "with a negative size",
-      says: { version: 1, base: null, changes: [file("x", { size: -1 })] },
+      manifest: { version: 1, base: null, changes: [file("x", { size: -1 })] },
       problem: /changes\.0/,
     },
     {
-      name: "with a path twice",
-      says: { version: 1, base: null, changes: [file("x"), file("x")] },
+      name: "with a repeated path",
+      manifest: { version: 1, base: null, changes: [file("x"), file("x")] },
       problem: /twice/,
     },
     {
       name: "with a file that is a directory",
-      says: { version: 1, base: null, changes: [file("x"), file("x/y")] },
+      manifest: { version: 1, base: null, changes: [file("x"), file("x/y")] },
       problem: /x is a file and/,
     },
     {
       name: "that deletes without a base",
-      says: { version: 1, base: null, changes: [{ path: "x", deleted: true }] },
+      manifest: { version: 1, base: null, changes: [{ path: "x", deleted: true }] },
       problem: /deleted of nothing/,
     },
-    { name: "that is a number", says: 1, problem: /it: / },
-  ])("$name is refused", ({ says, problem }) => {
-    expect(() => decodeManifest(JSON.stringify(says))).toThrow(FileError);
-    expect(() => decodeManifest(JSON.stringify(says))).toThrow(problem);
+    { name: "that is a number", manifest: 1, problem: /it: / },
+  ])("$name is refused", ({ manifest, problem }) => {
+    expect(() => decodeManifest(JSON.stringify(manifest))).toThrow(FileError);
+    expect(() => decodeManifest(JSON.stringify(manifest))).toThrow(problem);
   });
 
   it("that is cut off is refused", () => {

@@ -6,90 +6,93 @@ import { Rig } from "./rig";
 import { bytes } from "./staged-files-table";
 
 /**
- * The rules' facts about a workspace: whether the round changed it, and which files it leaves out.
+ * A tree with these paths. Each file has one byte.
  */
-
 const tree = (...paths: string[]): Tree =>
   new Map(paths.map((path) => [path, { hash: path, size: 1 }]));
 
 const BASE = { "a.txt": "A", "b.txt": "B" };
 
-describe("a round has changed its workspace", () => {
-  it.each<{ name: string; does: (files: AgentFiles) => unknown; changed: boolean }>([
-    { name: "not if it only reads", does: (files) => files.read("a.txt"), changed: false },
-    { name: "if it writes", does: (files) => files.write("c.txt", bytes("C")), changed: true },
+describe("a round counts as a change of the workspace", () => {
+  it.each<{ name: string; act: (files: AgentFiles) => unknown; changed: boolean }>([
+    { name: "not if it only reads files", act: (files) => files.read("a.txt"), changed: false },
     {
-      name: "if it writes equal bytes",
-      does: (files) => files.write("a.txt", bytes("A")),
+      name: "if it writes a file",
+      act: (files) => files.write("c.txt", bytes("C")),
       changed: true,
     },
     {
-      name: "if it deletes",
-      does: async (files) => {
+      name: "if it writes equal bytes",
+      act: (files) => files.write("a.txt", bytes("A")),
+      changed: true,
+    },
+    {
+      name: "if it deletes a file",
+      act: async (files) => {
         await files.read("a.txt");
         files.remove("a.txt");
       },
       changed: true,
     },
-    { name: "if it moves", does: (files) => files.move("a.txt", "c.txt"), changed: true },
+    { name: "if it moves a file", act: (files) => files.move("a.txt", "c.txt"), changed: true },
     {
       name: "if it moves a file and moves it back",
-      does: (files) => {
+      act: (files) => {
         files.move("a.txt", "c.txt");
         files.move("c.txt", "a.txt");
       },
       changed: true,
     },
     {
-      name: "if it makes a file and deletes it",
-      does: async (files) => {
+      name: "if it creates a file and deletes it",
+      act: async (files) => {
         await files.write("c.txt", bytes("C"));
         files.remove("c.txt");
       },
       changed: true,
     },
     {
-      name: "if it copies a file of a peer",
-      does: (files) => files.copy("/peers/agent2/p.txt", "p.txt"),
+      name: "if it copies a peer's file",
+      act: (files) => files.copy("/peers/agent2/p.txt", "p.txt"),
       changed: true,
     },
     {
       name: "not if a write is refused",
-      does: (files) => files.write("/peers/agent2/p.txt", bytes("P")).catch(() => {}),
+      act: (files) => files.write("/peers/agent2/p.txt", bytes("P")).catch(() => {}),
       changed: false,
     },
     {
-      name: "not if it makes a directory",
-      does: (files) => files.makeDirectory("empty"),
+      name: "not if it creates a directory",
+      act: (files) => files.makeDirectory("empty"),
       changed: false,
     },
     {
-      name: "not if it keeps a large result",
-      does: (files) => files.write(".tool_results/x.txt", bytes("X")),
+      name: "not if it stores a large tool result",
+      act: (files) => files.write(".tool_results/x.txt", bytes("X")),
       changed: false,
     },
     {
-      name: "not if it plans its tasks",
-      does: (files) => files.write(".tasks/plan.json", bytes("[]")),
+      name: "not if it writes its to-do list",
+      act: (files) => files.write(".tasks/plan.json", bytes("[]")),
       changed: false,
     },
     {
       name: "if it writes into a directory `tasks` of the project",
-      does: (files) => files.write("tasks/a.yml", bytes("-")),
+      act: (files) => files.write("tasks/a.yml", bytes("-")),
       changed: true,
     },
     {
       name: "if it moves a file to the folder of results",
-      does: async (files) => {
+      act: async (files) => {
         await files.read("a.txt");
         files.move("a.txt", ".tool_results/a.txt");
       },
       changed: true,
     },
-  ])("$name (D1)", async ({ does, changed }) => {
+  ])("$name (D1)", async ({ act, changed }) => {
     const rig = await Rig.of({ workspace: BASE, peers: { agent2: { "p.txt": "P" } } });
     const files = rig.open();
-    await does(files);
+    await act(files);
     const touched = files.staged().workspace;
     expect(
       workspaceFacts({ base: tree("a.txt", "b.txt"), touched, previous: null, contexts: new Map() })
@@ -122,7 +125,7 @@ describe("the list of omitted files", () => {
       leftOut: { count: 1, paths: ["y.txt"] },
     },
     {
-      name: "is empty if the round changed no file, because the previous files stay",
+      name: "is empty if the round changed no file, because the previous files remain",
       touched: new Map([[".tool_results/r.txt", entry]]),
       previous: tree("x.txt"),
       leftOut: undefined,
@@ -134,7 +137,7 @@ describe("the list of omitted files", () => {
       leftOut: undefined,
     },
     {
-      name: "is limited to the first files",
+      name: "contains at most 20 files",
       touched: new Map([["c.txt", entry]]),
       previous: tree(
         ...Array.from({ length: 5_000 }, (_, nth) => `f${String(nth).padStart(4, "0")}`),
@@ -151,21 +154,21 @@ describe("the list of omitted files", () => {
   });
 });
 
-describe("the facts of a round without changes count", () => {
+describe("the facts of a round without changes state the number of", () => {
   it.each([
     {
-      name: "the files of the previous answer",
+      name: "files in the previous answer",
       base: tree("a.txt"),
       previous: tree("x.txt", "y.txt"),
       kept: 2,
     },
     {
-      name: "the turn's initial files",
+      name: "files at the start of the turn",
       base: tree("a.txt", ".tool_results/r.txt"),
       previous: null,
       kept: 1,
     },
-    { name: "no files of an empty workspace", base: tree(), previous: null, kept: 0 },
+    { name: "files in an empty workspace", base: tree(), previous: null, kept: 0 },
   ])("$name (D1)", ({ base, previous, kept }) => {
     expect(workspaceFacts({ base, touched: new Map(), previous, contexts: new Map() }).kept).toBe(
       kept,
@@ -173,7 +176,7 @@ describe("the facts of a round without changes count", () => {
   });
 });
 
-describe("the facts list the changes of a round by path and number", () => {
+describe("the facts list the written paths and the number of changes:", () => {
   const entry = { hash: "new", size: 1 };
   const site = new Map([
     [
@@ -187,7 +190,7 @@ describe("the facts list the changes of a round by path and number", () => {
 
   it.each([
     {
-      name: "nothing",
+      name: "none, if no file of answers or contexts was changed",
       touched: new Map([[".tool_results/r.txt", entry]]),
       contexts: new Map(),
       facts: {},
