@@ -130,8 +130,8 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   },
   {
     file: "src/coordination/attempt/presentation.ts",
-    text: 'if (ends === undefined) return "It wrote nothing.";',
-    original: "ends === undefined",
+    text: 'if (reasons === undefined) return "It wrote nothing.";',
+    original: "reasons === undefined",
     replacement: "false",
     reason: "Without an answer only time or money ends an attempt while an agent is live.",
   },
@@ -151,7 +151,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   },
   {
     file: "src/coordination/turn/turn.ts",
-    text: "const counted = revision === null ? undefined : draft.attempt.answers[revision - 1];",
+    text: "const winning = revision === null ? undefined : draft.attempt.answers[revision - 1];",
     original: "revision === null",
     replacement: "false",
     reason: "There is no answer at -1 either.",
