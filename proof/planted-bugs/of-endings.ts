@@ -72,7 +72,7 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
     name: "a partial answer wins over a complete one without votes",
     file: "src/coordination/decision/vote.ts",
     find: "return newestComplete ?? bestPartial",
-    replace: "return eligible.at(-1) ?? whole ?? best",
+    replace: "return eligible.at(-1) ?? newestComplete ?? bestPartial",
     invariant: "I5-winner",
   },
   {

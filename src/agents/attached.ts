@@ -47,7 +47,11 @@ export function acceptAttachments(
   for (const item of requested) {
     const found = "bytes" in item ? item.attachment : findRepeated(item, earlierAttachments);
     if (!found)
-      return { ok: false, code: "attachment_not_found", sha256: "sha256" in item ? item.sha256 : "" };
+      return {
+        ok: false,
+        code: "attachment_not_found",
+        sha256: "sha256" in item ? item.sha256 : "",
+      };
     attachments.push(found);
   }
   if (attachments.length === 0) return { ok: true, attached: null };

@@ -176,7 +176,8 @@ function droppedOf(
   tokens: number,
 ): CompactedPart {
   const removed = records.slice(compactedFrom(records), keepFrom);
-  const count = (kind: CallRecord["kind"]) => removed.filter((record) => record.kind === kind).length;
+  const count = (kind: CallRecord["kind"]) =>
+    removed.filter((record) => record.kind === kind).length;
   const calls = removed.flatMap((record) =>
     record.kind === "reply" ? record.items.filter(({ type }) => type === "tool_call") : [],
   );

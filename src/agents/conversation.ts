@@ -130,7 +130,8 @@ export type RequestParts = {
 export function toRequest(parts: RequestParts): ModelRequest {
   const { agent, aliases, offers, research = false, limit } = parts;
   const records = limit ? withNote(parts.records, limitNotice(limit, offers)) : parts.records;
-  const ownTools = mayUseTools(offers) && !research && !asksForDecision({ limit }) ? parts.ownTools : [];
+  const ownTools =
+    mayUseTools(offers) && !research && !asksForDecision({ limit }) ? parts.ownTools : [];
   const hostedTools = mayUseTools(offers) ? parts.hostedTools : [];
   const hasReplied = records.some(({ kind }) => kind === "reply");
   return {

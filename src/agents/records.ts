@@ -234,7 +234,8 @@ function unknownResult(
   { input, nonce }: EventContext,
   { tool_call: toolCall, name }: EventOf<"tool.unknown">,
 ): CallRecord {
-  const serverMessage = input.toolResult?.toolCall === toolCall ? quote(nonce, input.toolResult.text) : "";
+  const serverMessage =
+    input.toolResult?.toolCall === toolCall ? quote(nonce, input.toolResult.text) : "";
   return result(toolCall, {
     name,
     text: [RESULTS.outcomeUnknown, serverMessage].filter(Boolean).join("\n"),
@@ -245,7 +246,10 @@ function unknownResult(
 /**
  * A note with the injected answers. `null` if the result of a stale vote already contains them.
  */
-function injectionNote(context: EventContext, { labels, via }: EventOf<"answers.injected">): CallRecord | null {
+function injectionNote(
+  context: EventContext,
+  { labels, via }: EventOf<"answers.injected">,
+): CallRecord | null {
   if (
     via === "message" &&
     context.earlier.some((event) => event.type === "vote.stale" && isOf(context, event.agent))
@@ -257,7 +261,11 @@ function injectionNote(context: EventContext, { labels, via }: EventOf<"answers.
   };
 }
 
-function updateOf({ turn, nonce }: EventContext, labels: readonly string[], cause: UpdateCause): string {
+function updateOf(
+  { turn, nonce }: EventContext,
+  labels: readonly string[],
+  cause: UpdateCause,
+): string {
   return updateMessage(nonce, cause, shownAnswers(turn, labels));
 }
 

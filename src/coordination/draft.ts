@@ -98,7 +98,10 @@ export class Draft {
 
   /** Whether the attempt is the one that ran before this input. */
   get #isAttemptBefore(): boolean {
-    return this.#attemptBefore?.attempt === this.attempt.number && this.#attemptBefore.turn === this.turn.number;
+    return (
+      this.#attemptBefore?.attempt === this.attempt.number &&
+      this.#attemptBefore.turn === this.turn.number
+    );
   }
 
   /**

@@ -5,10 +5,10 @@ import { emptySession, evolve } from "../../src/coordination";
 import { afterFirst, IDS, isFirst, lastText, offers, outlineOf } from "./sent-requests";
 import { answers, call, nonceOf, says, type Script, teamOf, TeamRun, votes } from "./team-run";
 
-describe("records that a round's conversation gains", () => {
+describe("the records of a round's conversation", () => {
   it("the result of a stale vote contains the missing answers, and no message repeats them", () => {
-    // The first agent reads a file while the third improves its answer. No update reaches the first
-    // before its vote.
+    // The first agent reads a file while the third improves its answer. The first agent then votes
+    // before it is shown the improved answer.
     const script = afterFirst((agent, _request, nth) => {
       if (nth !== 2 || agent === 1) return votes("agent1");
       return agent === 2 ? answers("a better one") : { items: [call("read_file", {})] };
@@ -21,7 +21,8 @@ describe("records that a round's conversation gains", () => {
     expect(stale).toBeDefined();
     const index = IDS.indexOf(stale?.agent ?? "");
     const request = run.sent.find(
-      (one) => one.agent === index && lastText(one.request).includes("not counted"),
+      (sentRequest) =>
+        sentRequest.agent === index && lastText(sentRequest.request).includes("not counted"),
     )?.request;
     expect(request?.messages.map(({ role }) => role)).toEqual([
       "user",
@@ -35,7 +36,7 @@ describe("records that a round's conversation gains", () => {
     ]);
   });
 
-  it("a voided vote stays recorded, and the update says that it no longer counts", () => {
+  it("a vote that is voided later has the result `recorded`, and a message says that it no longer counts", () => {
     const script = afterFirst((agent, _request, nth) =>
       agent === 2 && nth === 2 ? answers("a better one") : votes("agent1"),
     );
@@ -43,7 +44,8 @@ describe("records that a round's conversation gains", () => {
     const reopened = run.ofType("answers.injected").find(({ via }) => via === "reopened");
     const index = IDS.indexOf(reopened?.agent ?? "");
     const request = run.sent.find(
-      (one) => one.agent === index && lastText(one.request).includes("no longer counts"),
+      (sentRequest) =>
+        sentRequest.agent === index && lastText(sentRequest.request).includes("no longer counts"),
     )?.request;
     expect(request?.messages.map(({ role }) => role)).toEqual([
       "user",
@@ -54,7 +56,7 @@ describe("records that a round's conversation gains", () => {
     expect(request?.messages[2]).toMatchObject({ text: "Your vote was recorded.", isError: false });
   });
 
-  it("tool results are in the order of the calls, without the nonce of the reader", () => {
+  it("tool results are in the order of the calls, and the agent's nonce is removed from them", () => {
     const script: Script = (agent, request, nth) => {
       if (isFirst(request) && request.messages.length === 1) {
         return {
@@ -69,7 +71,7 @@ describe("records that a round's conversation gains", () => {
       "How many?",
     );
     const request = run.sent.find(
-      (one) => one.agent === 0 && one.request.messages.length > 1,
+      (sentRequest) => sentRequest.agent === 0 && sentRequest.request.messages.length > 1,
     )?.request;
     expect(request?.messages.slice(2)).toEqual([
       {
@@ -97,9 +99,21 @@ describe("records that a round's conversation gains", () => {
   });
 
   it.each([
-    { name: "text alone", reply: says("I vote for agent1"), notice: "ended without a decision" },
-    { name: "a broken vote", reply: { items: [call("vote", "{")] }, notice: "was refused" },
-    { name: "a broken answer", reply: { items: [call("new_answer", "{")] }, notice: "was refused" },
+    {
+      name: "a reply with only text",
+      reply: says("I vote for agent1"),
+      notice: "ended without a decision",
+    },
+    {
+      name: "a vote with invalid arguments",
+      reply: { items: [call("vote", "{")] },
+      notice: "was refused",
+    },
+    {
+      name: "an answer with invalid arguments",
+      reply: { items: [call("new_answer", "{")] },
+      notice: "was refused",
+    },
     {
       name: "a reply cut at its limit",
       reply: { ...says("Well"), stopReason: "length" as const },
@@ -111,13 +125,13 @@ describe("records that a round's conversation gains", () => {
     );
     const run = new TeamRun({ team: teamOf(IDS), script }).ask("How many?");
     const request = run.sent.find(
-      (one) => one.agent === 1 && lastText(one.request).includes(notice),
+      (sentRequest) => sentRequest.agent === 1 && lastText(sentRequest.request).includes(notice),
     )?.request;
     expect(request ? lastText(request) : "").toMatch(/`vote`.*`new_answer`/);
     expect(request?.toolChoice).toBe("required");
   });
 
-  it("nothing is added if nothing in the round changed", () => {
+  it("a presentation without tools has only a start and a reply", () => {
     const run = new TeamRun({
       team: teamOf(["solo"], { rules: { skip_coordination: true } }),
       script: () => says("Done."),
@@ -145,19 +159,19 @@ describe("the result of new_answer", () => {
       says: "Your answer was recorded.",
     },
     {
-      name: "how many files it leaves out",
+      name: "how many files of the previous answer are missing",
       change: { files: "workspace" as const, left_out: { count: 2, paths: ["a.txt", "b.txt"] } },
       says: expect.stringMatching(
         /^Your answer was recorded\. With it 2 files are missing that the answer before had/,
       ),
     },
-  ])("says $name (D1)", ({ change, says: wanted }) => {
+  ])("says $name (D1)", ({ change, says: expected }) => {
     const team = teamOf(IDS);
     const { events } = new TeamRun({ team, script: afterFirst(() => votes("agent1")) }).ask(
       "How many?",
     );
     const at = events.findIndex(({ type }) => type === "answer.submitted");
-    const none = {
+    const noOutcomes = {
       history: [],
       reply: null,
       cut: null,
@@ -170,10 +184,10 @@ describe("the result of new_answer", () => {
       const event = { ...submitted, ...change };
       return { event, before, after: evolve(before, event) };
     });
-    const records = renderRecords({ steps, team, nonce: nonceOf, ...none });
+    const records = renderRecords({ steps, team, nonce: nonceOf, ...noOutcomes });
     expect(
       records.map(({ record }) => (record.kind === "result" ? record.text : record.kind)),
-    ).toEqual([wanted]);
+    ).toEqual([expected]);
   });
 });
 

@@ -5,8 +5,11 @@ import { findHost } from "../../src/providers/hosts";
 import { toBody } from "../../src/providers/openai-chat/request";
 import { answers, call, says, teamOf, TeamRun, votes } from "./team-run";
 
-/** Simulated models read real requests, so these tests check the text of the prompts. */
-describe("a scripted model finds in its request", () => {
+/**
+ * * The simulated models read the real prompts. These tests check that they find what they need
+ * there.
+ */
+describe("a simulated model finds in its request", () => {
   const seen: Situation[] = [];
   const team = teamOf(["a", "b", "c"], { rules: { max_orchestration_restarts: 1 } });
   const history = [{ question: "Earlier?", answer: "Yes." }];
@@ -30,7 +33,7 @@ describe("a scripted model finds in its request", () => {
   }).ask("How many?");
   const at = (stage: Situation["stage"]) => seen.filter((situation) => situation.stage === stage);
 
-  it("the question, at every stage", () => {
+  it("the question at every stage", () => {
     expect(new Set(seen.map(({ question }) => question))).toEqual(new Set(["How many?"]));
   });
 
@@ -40,7 +43,7 @@ describe("a scripted model finds in its request", () => {
     );
   });
 
-  it("all answers and possible votes, when it decides", () => {
+  it("all answers and all aliases when it decides", () => {
     const [deciding] = at("deciding");
     expect(deciding?.shown.map(({ text }) => text).toSorted()).toEqual([
       "answer 0",
@@ -50,7 +53,7 @@ describe("a scripted model finds in its request", () => {
     expect(deciding?.aliases).toEqual(["agent1", "agent2", "agent3"]);
   });
 
-  it("only the improved answer, in an update", () => {
+  it("only the improved answer in a message with newer answers", () => {
     const updated = at("deciding").filter(({ updates }) => updates > 0);
     expect(updated.length).toBeGreaterThan(0);
     for (const { news } of updated) expect(news.map(({ text }) => text)).toEqual(["improved"]);
@@ -60,7 +63,7 @@ describe("a scripted model finds in its request", () => {
     expect(at("presentation")[0]?.shown).toHaveLength(3);
   });
 
-  it("that a verdict is asked for", () => {
+  it("the stage of a verdict", () => {
     expect(at("judgement")).toHaveLength(1);
   });
 });

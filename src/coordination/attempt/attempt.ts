@@ -58,7 +58,9 @@ function isBudgetUsedUp(draft: Draft, live: readonly AgentState[]): boolean {
     (agent) => agent.round === null && agent.answers > 0 && !agent.released && !isGraceRunning,
   );
   const voted = live.filter(({ vote }) => vote !== null);
-  return unaffordable.length > 0 && unaffordable.length + waiting.length + voted.length === live.length;
+  return (
+    unaffordable.length > 0 && unaffordable.length + waiting.length + voted.length === live.length
+  );
 }
 
 /**

@@ -231,7 +231,8 @@ function mayRestart(draft: Draft): boolean {
 /** Handles the presenter's verdict. Without a verdict, the final text counts as accepted. */
 export function judgementReplied(draft: Draft, { stopReason, verdict }: Reply): void {
   const { presenter } = draft.attempt;
-  if (presenter === null || !isNormalStop(stopReason) || !verdict?.restart) return completeTurn(draft);
+  if (presenter === null || !isNormalStop(stopReason) || !verdict?.restart)
+    return completeTurn(draft);
   const { reason, instructions } = verdict;
   draft.add({ type: "attempt.restarted", ...draft.agentFields(presenter), reason, instructions });
   const next = { at: draft.at, turn: draft.turn.number, attempt: draft.attempt.number + 1 };
@@ -260,18 +261,17 @@ function noAnswerReason(endedBy: EndedBy, { called }: AgentState): string {
   return called ? reasons.afterCalls : reasons.beforeFirstCall;
 }
 
-const NO_ANSWER_REASONS: Partial<
-  Record<EndedBy, { beforeFirstCall: string; afterCalls: string }>
-> = {
-  deadline: {
-    beforeFirstCall: "Time was up before its first call could be sent.",
-    afterCalls: "Time was up before it wrote anything.",
-  },
-  budget: {
-    beforeFirstCall: "The budget had no room for its first call.",
-    afterCalls: "The budget was used up before it wrote anything.",
-  },
-};
+const NO_ANSWER_REASONS: Partial<Record<EndedBy, { beforeFirstCall: string; afterCalls: string }>> =
+  {
+    deadline: {
+      beforeFirstCall: "Time was up before its first call could be sent.",
+      afterCalls: "Time was up before it wrote anything.",
+    },
+    budget: {
+      beforeFirstCall: "The budget had no room for its first call.",
+      afterCalls: "The budget was used up before it wrote anything.",
+    },
+  };
 
 function winningAnswer(draft: Draft): Answer | null {
   const revision = draft.attempt.settled?.revision ?? null;

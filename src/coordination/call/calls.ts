@@ -40,8 +40,9 @@ export function startCall(
     : fullRequestTokens + (limit ? LIMIT_NOTICE_TOKENS : 0);
   const decisionOnly = asksForDecision({ limit });
   const usable = compacts || decisionOnly ? [] : hostedToolsOf(draft.turn, agent, round);
-  const payer = { agent: compacts ? capSummaryOutput(agent) : agent, usable };
-  const reservation = reserve(draft.turn, { ...payer, purpose, inputTokens, dueCalls });
+  const reservingAgent = compacts ? capSummaryOutput(agent) : agent;
+  const request = { agent: reservingAgent, purpose, usable, inputTokens, dueCalls };
+  const reservation = reserve(draft.turn, request);
   if (!reservation) {
     draft.add({
       type: "call.deferred",

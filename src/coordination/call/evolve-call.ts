@@ -51,8 +51,8 @@ function callStarted(turn: TurnState, agent: number, event: EventOf<"call.starte
     effects: turn.effects + 1,
     inFlight: { ...turn.inFlight, [event.call]: entry },
   };
-  const marked = updateAgent(started, agent, (state) => ({ ...state, marked: true }));
-  return updateCall(marked, agent, ({ waiting: _, ...call }) => ({
+  const withCalledAgent = updateAgent(started, agent, (state) => ({ ...state, called: true }));
+  return updateCall(withCalledAgent, agent, ({ waiting: _, ...call }) => ({
     ...call,
     sent: call.sent + 1,
     inFlight: true,

@@ -194,7 +194,11 @@ function judgeDecisions(draft: Draft, index: number, decisions: readonly Decisio
 
 type DecisionOutcome = "accepted" | "refused" | "at_limit" | "stale";
 
-function judgeOneDecision(draft: Draft, index: number, decisions: readonly Decision[]): DecisionOutcome {
+function judgeOneDecision(
+  draft: Draft,
+  index: number,
+  decisions: readonly Decision[],
+): DecisionOutcome {
   const answers = decisions.filter((decision) => toolOf(decision) === "new_answer");
   const votes = decisions.filter((decision) => toolOf(decision) === "vote");
   if (answers.length > 0 && votes.length > 0) {

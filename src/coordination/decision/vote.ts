@@ -130,7 +130,9 @@ export function tallyVotes(attempt: AttemptState): Tally {
  */
 function bestUnvoted(eligible: readonly Answer[]): Answer | null {
   const newestComplete = eligible.findLast(({ origin }) => origin === "tool");
-  const [bestPartial = null] = eligible.toSorted((a, b) => fileRank(b) - fileRank(a) || b.bytes - a.bytes);
+  const [bestPartial = null] = eligible.toSorted(
+    (a, b) => fileRank(b) - fileRank(a) || b.bytes - a.bytes,
+  );
   return newestComplete ?? bestPartial;
 }
 const fileRank = ({ files }: Answer): number => (files === "workspace" ? 1 : 0);

@@ -65,7 +65,11 @@ export function capElicitation({ origin, requests, more = 0 }: InputRequired): I
       url: url === null ? null : truncateText(url),
       refused: refused === null ? null : truncateText(refused),
     }));
-  return { origin: truncateText(origin), requests: cappedRequests, ...(omittedCount > 0 && { more: omittedCount }) };
+  return {
+    origin: truncateText(origin),
+    requests: cappedRequests,
+    ...(omittedCount > 0 && { more: omittedCount }),
+  };
 }
 
 /** The MCP client already cuts texts to less than this, so this limit applies to other tools. */
