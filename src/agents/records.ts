@@ -243,9 +243,7 @@ function unknownResult(
   });
 }
 
-/**
- * A note with the injected answers. `null` if the result of a stale vote already contains them.
- */
+/** A note with the injected answers. `null` if the result of a stale vote already contains them. */
 function injectionNote(
   context: EventContext,
   { labels, via }: EventOf<"answers.injected">,

@@ -5,7 +5,7 @@ import type { ReplyItem } from "../providers/provider";
 import { objectFields, ownField, textFields } from "./call-arguments";
 
 /**
- * * Reads the verdict of a judgement call, and the personas of a persona call. The result is `null`
+ * Reads the verdict of a judgement call, and the personas of a persona call. The result is `null`
  * if the reply contains no valid one.
  */
 

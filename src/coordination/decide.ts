@@ -20,7 +20,7 @@ import type { World } from "./world";
 const MAX_PASSES = 1_000;
 
 /**
- * * The events that follow from an input, in order, each with the states before and after it. Empty
+ * The events that follow from an input, in order, each with the states before and after it. Empty
  * if the input arrives too late or changes nothing.
  *
  * Synchronous and pure: time and seed are part of the input, and `world` reads facts that are not

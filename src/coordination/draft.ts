@@ -16,7 +16,7 @@ import {
 import { rememberAnswers, type World } from "./world";
 
 /**
- * * One decided event with the states before and after it. Do not fold the event again: `after` is
+ * One decided event with the states before and after it. Do not fold the event again: `after` is
  * the result. `after` of one step is `before` of the next.
  */
 export type Step = { event: SessionEvent; before: SessionState; after: SessionState };

@@ -43,7 +43,7 @@ export type InputBody =
     }
   | { type: "cancel_requested" }
   /**
-   * * An owed call waits for its backend's rate limits until about `until` (unix ms). `inputTokens`
+   * An owed call waits for its backend's rate limits until about `until` (unix ms). `inputTokens`
    * has the same meaning as in `call_ready`.
    */
   | { type: "call_held"; effect: string; until: number; inputTokens: number }

@@ -33,7 +33,7 @@ export const LIMITS = {
   /** Interruptions by restarts before a call fails or a tool is no longer repeated. */
   interruptionsPerCall: 5,
   /**
-   * * After this many failed probes of a provider in a row, the agent fails, if the first and the
+   * After this many failed probes of a provider in a row, the agent fails, if the first and the
    * last of them are at least `unreachableMs` apart.
    */
   probesPerCall: 3,
@@ -74,7 +74,7 @@ export const LIMITS = {
   /** Size of an answer. */
   answerBytes: 128 * 1024,
   /**
-   * * Total size of an attempt's answers, including replaced ones. The state of a running turn
+   * Total size of an attempt's answers, including replaced ones. The state of a running turn
    * contains all of them, so above this size no further answer is accepted.
    */
   attemptAnswersBytes: 8 * 1024 * 1024,

@@ -107,7 +107,7 @@ export type AttemptState = {
   workingSince: number;
   feedback: { reason: string; instructions: string } | null;
   /**
-   * * Personas by agent index. `null` before the persona generator has ended. If it failed, all
+   * Personas by agent index. `null` before the persona generator has ended. If it failed, all
    * entries are `null`.
    */
   personas: readonly (string | null)[] | null;

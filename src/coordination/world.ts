@@ -15,7 +15,7 @@ export type World = {
   /** The agent's workspace. `null` if the agent has none, or if the workspace is not known. */
   workspace(agent: number): WorkspaceFacts | null;
   /**
-   * * Usage that the provider of a call in flight has reported so far. `null` if it has reported
+   * Usage that the provider of a call in flight has reported so far. `null` if it has reported
    * none. If the call is then cancelled, its whole reservation is charged.
    */
   usage(call: string): Usage | null;

@@ -7,7 +7,7 @@ type VotingSensitivity = "lenient" | "balanced" | "strict";
 export type CoordinationSystem = Identity & {
   votingSensitivity: VotingSensitivity;
   /**
-   * * `null` without planning mode. `instruction` is the planning instruction of the config; `null`
+   * `null` without planning mode. `instruction` is the planning instruction of the config; `null`
    * uses the built-in text.
    */
   planning: { instruction: string | null } | null;
@@ -16,7 +16,7 @@ export type CoordinationSystem = Identity & {
 };
 
 /**
- * * The system prompt of a coordination round. Apart from the persona, it is the same in all rounds
+ * The system prompt of a coordination round. Apart from the persona, it is the same in all rounds
  * of an agent, so that prompt caches match.
  */
 export function coordinationSystem(system: CoordinationSystem): string {

@@ -67,7 +67,7 @@ export const RESEARCH_REQUEST =
 type Findings = { text: string; uses: readonly HostedUse[]; citations: readonly Citation[] };
 
 /**
- * * The results of a research call: its text, output of code, sources. They are quoted, because web
+ * The results of a research call: its text, output of code, sources. They are quoted, because web
  * pages may contain instructions. The reply itself is not sent back, because a provider may refuse
  * a reply in which other tools were used.
  */

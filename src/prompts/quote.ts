@@ -1,5 +1,5 @@
 /**
- * * Blocks mark quoted text. For each agent and attempt there is a secret nonce. Only the service
+ * Blocks mark quoted text. For each agent and attempt there is a secret nonce. Only the service
  * knows it, so no text from outside can imitate a block. A nonce consists of letters a–z and
  * digits.
  */

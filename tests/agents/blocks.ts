@@ -2,7 +2,7 @@
 export type Block = { title: string; text: string; inside: Block[] };
 
 /**
- * * Reads the blocks in a message. Only marks with the nonce count. Throws if a mark closes a block
+ * Reads the blocks in a message. Only marks with the nonce count. Throws if a mark closes a block
  * that is not open, or if a block is never closed.
  */
 export function readBlocks(message: string, nonce: string): Block[] {

@@ -121,7 +121,7 @@ const FRAMING = new Set([
 ]);
 
 /**
- * * The tokens of a text by an imaginary tokenizer: between none and one per byte. They depend only
+ * The tokens of a text by an imaginary tokenizer: between none and one per byte. They depend only
  * on text and seed, so equal texts have equal counts.
  */
 function tokensOf(text: string, seed: number): number {

@@ -6,7 +6,7 @@ import { toBody } from "../../src/providers/openai-chat/request";
 import { answers, call, says, teamOf, TeamRun, votes } from "./team-run";
 
 /**
- * * The simulated models read the real prompts. These tests check that they find what they need
+ * The simulated models read the real prompts. These tests check that they find what they need
  * there.
  */
 describe("a simulated model finds in its request", () => {

@@ -93,13 +93,13 @@ export const used = (input: number, output: number, cached = 0): Usage => ({
 });
 
 /**
- * * The acting agent. `alias` returns the alias of an agent id. `nth` is the number of the agent's
+ * The acting agent. `alias` returns the alias of an agent id. `nth` is the number of the agent's
  * move and makes the ids of tool calls unique.
  */
 export type ActingAgent = { id: string; alias: (id: string) => string; nth: number };
 
 /**
- * * The end of a call, `afterMs` after it was sent. `what` is `null` if the call never ends by
+ * The end of a call, `afterMs` after it was sent. `what` is `null` if the call never ends by
  * itself.
  */
 export type Outcome = { afterMs: number; what: { reply: Reply } | { failure: CallFailure } | null };

@@ -1,9 +1,7 @@
 import type { Effect } from "../../src/coordination";
 import type { EventOf, SessionEvent, ToolEvent } from "../../src/protocol/events";
 
-/**
- * Events and effects as short lines, so that a row of a table shows all of them on one screen.
- */
+/** Events and effects as short lines, so that a row of a table shows all of them on one screen. */
 export const eventLines = (events: readonly SessionEvent[]): string[] => events.map(line);
 
 /** Lines of owed effects, such as `call a`, or `call a in 500` if the call is due in 500 ms. */

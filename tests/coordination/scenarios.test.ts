@@ -20,9 +20,7 @@ import { allAnswer } from "./rule-table";
 import { eventLines } from "./event-lines";
 import { START, World } from "./world";
 
-/**
- * Whole turns, from the question to the end. `play` throws if the turn does not end.
- */
+/** Whole turns, from the question to the end. `play` throws if the turn does not end. */
 
 const settled = (world: World): EventOf<"attempt.settled"> | undefined =>
   world.events("attempt.settled").at(-1);

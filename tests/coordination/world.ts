@@ -54,7 +54,7 @@ export type Script = Move[] | Partial<Record<Purpose, Move[]>>;
 type Pending = { at: number; effect: Effect; deliver: () => InputBody };
 
 /**
- * * A session with a virtual clock: the rules with a minimal shell. A test gives its inputs one by
+ * A session with a virtual clock: the rules with a minimal shell. A test gives its inputs one by
  * one (`does`, `wait`) or as scripts of the agents (`play`). After each input, invariants are
  * checked.
  */

@@ -2,7 +2,7 @@ import { byteLength, truncateTo } from "../byte-length";
 import { LIMITS } from "../limits";
 
 /**
- * * Name of the file with the whole final text if the text is too long to show. If the name is in
+ * Name of the file with the whole final text if the text is too long to show. If the name is in
  * use, a number is added.
  */
 export const TEXT_FILE = "final.txt";

@@ -133,7 +133,7 @@ function rejectionReason({ stopReason, text, tools }: Reply): Problem | null {
 }
 
 /**
- * * Ends a failed presentation. The final text is the first of these that exists: the winning
+ * Ends a failed presentation. The final text is the first of these that exists: the winning
  * answer, the final text of an earlier attempt, the presenter's partial text. If none exists, the
  * turn fails.
  *

@@ -10,7 +10,7 @@ import type { AgentState, Problem, RoundState, TurnState } from "../state";
  */
 
 /**
- * * Times in unix ms: when notices start, when calls ask only for a decision, and when the round
+ * Times in unix ms: when notices start, when calls ask only for a decision, and when the round
  * ends.
  */
 type RoundTime = { noticeAt: number; decideAt: number; endsAt: number };
@@ -62,7 +62,7 @@ function phaseTime(turn: TurnState, { purpose }: RoundState): RoundTime {
 }
 
 /**
- * * The limits that the agent's next call contains; `undefined` if none is near. As long as a limit
+ * The limits that the agent's next call contains; `undefined` if none is near. As long as a limit
  * is near but not reached, the first call of a round does not contain it.
  */
 export function roundLimit(turn: TurnState, agent: AgentState, at: number): RoundLimit | undefined {

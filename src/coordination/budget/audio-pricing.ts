@@ -2,7 +2,7 @@ import type { Attachment } from "../../protocol/attachments";
 import type { AgentRules, Price, TeamRules } from "../../protocol/team";
 
 /**
- * * The team's rules with the prices for a question with these attachments. If an attachment is
+ * The team's rules with the prices for a question with these attachments. If an attachment is
  * audio and an agent's model has a higher price for audio, all input tokens of that agent cost this
  * price.
  *

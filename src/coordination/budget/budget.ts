@@ -219,7 +219,7 @@ function presentationReserve(turn: TurnState): Amount {
 }
 
 /**
- * * Maximum number of effects (model calls and tool calls) that a turn starts before its
+ * Maximum number of effects (model calls and tool calls) that a turn starts before its
  * presentation. The last effects are reserved for decisions: when only these remain, no tool runs,
  * and each call asks only for a decision.
  */

@@ -31,7 +31,7 @@ type CapQuestion = {
 };
 
 /**
- * * Finds a cap of the budget under which the turn could send no first call. `null` if a call fits,
+ * Finds a cap of the budget under which the turn could send no first call. `null` if a call fits,
  * or if the budget has no cap.
  *
  * A sensible cap pays for each agent's first call with a useful reply, and for one presentation.

@@ -8,7 +8,7 @@ import { addCosts, type Cost, costOfFields, FREE } from "../../protocol/cost";
 import { addUsage, NO_USAGE } from "../../protocol/usage";
 
 /**
- * * The charges of a turn, including the reservations of its calls in flight. `settles` are the
+ * The charges of a turn, including the reservations of its calls in flight. `settles` are the
  * events that end these calls.
  */
 type TurnCharges = { usage: Usage; cost: Cost; settles: EventOf<"call.failed">[] };
@@ -19,8 +19,8 @@ export type CallEvent = { type: string; call: string };
 const CALL_ENDS: ReadonlySet<string> = new Set(["call.completed", "call.failed"]);
 
 /**
- * * The charges of a turn whose log cannot be folded. They are the charges of its settled calls
- * plus the reservations of its calls in flight, whose outcome is unknown. Events that this version
+ * The charges of a turn whose log cannot be folded. They are the charges of its settled calls plus
+ * the reservations of its calls in flight, whose outcome is unknown. Events that this version
  * cannot parse are not charged. `at` (unix ms) is the time at which the calls in flight fail.
  */
 export function chargesOf(events: Iterable<CallEvent>, at: number): TurnCharges {

@@ -45,7 +45,7 @@ export const isFinal = (failure: FailureClass): boolean =>
   failure !== "transient" && failure !== "interrupted";
 
 /**
- * * Message for people about a failed call. It adds the reason if the conversation was too long.
+ * Message for people about a failed call. It adds the reason if the conversation was too long.
  * Other failures keep their own message.
  */
 export function failureMessage(

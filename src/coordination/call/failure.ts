@@ -66,7 +66,7 @@ export function callInterrupted(draft: Draft, effectId: string): void {
 type CallLoss = { code: string; message: string; agentFails: boolean };
 
 /**
- * * Handles a call that will not be retried. Depending on the purpose of the call, this ends the
+ * Handles a call that will not be retried. Depending on the purpose of the call, this ends the
  * round or the agent, the presentation (which falls back to an answer), the turn after a judgement,
  * or the wait for personas.
  */

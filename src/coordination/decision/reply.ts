@@ -40,7 +40,7 @@ export function callReplied(draft: Draft, effectId: string, reply: Reply): void 
 }
 
 /**
- * * Records the uses of hosted tools in a call that is about to complete, and the sources of its
+ * Records the uses of hosted tools in a call that is about to complete, and the sources of its
  * text. No rule depends on these events.
  */
 function recordHostedUses(

@@ -14,9 +14,9 @@ export const isWithheld = (reason: string): boolean =>
 export const isCut = (reason: StopReason): boolean => reason === "length" || isWithheld(reason);
 
 /**
- * * * Whether the reply ended normally, so that its text is complete. With an unknown stop reason,
- * the text may be cut. Only the tool calls of such a reply count, because valid JSON shows that
- * they are complete.
+ * Whether the reply ended normally, so that its text is complete. With an unknown stop reason, the
+ * text may be cut. Only the tool calls of such a reply count, because valid JSON shows that they
+ * are complete.
  */
 export const isNormalStop = (reason: StopReason): boolean =>
   reason === "stop" || reason === "tool_calls";

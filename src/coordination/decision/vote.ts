@@ -18,7 +18,7 @@ import {
 type Vote = Extract<Decision, { name: "vote" }>;
 
 /**
- * * Accepts or refuses a vote. The vote is `stale` if the agent has not seen the newest answers.
+ * Accepts or refuses a vote. The vote is `stale` if the agent has not seen the newest answers.
  * These are then shown to it, and it continues without a reminder.
  */
 export function proposeVote(
@@ -100,7 +100,7 @@ type Tally = {
 };
 
 /**
- * * Determines the winner of an attempt: the candidate with the most valid votes. If no vote is
+ * Determines the winner of an attempt: the candidate with the most valid votes. If no vote is
  * valid, the last vote of each agent counts, as far as it is for a candidate. If there is no such
  * vote either, the newest complete answer wins. In a tie, the earliest revision wins. Votes of
  * failed agents count.

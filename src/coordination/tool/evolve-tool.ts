@@ -66,8 +66,8 @@ function toolInterrupted(turn: TurnState, event: EventOf<"tool.interrupted">): T
 }
 
 /**
- * * Marks a tool as settled. It counts as executed if it was started; refused and planned tools
- * were not.
+ * Marks a tool as settled. It counts as executed if it was started; refused and planned tools were
+ * not.
  */
 function toolSettled(
   turn: TurnState,

@@ -40,7 +40,7 @@ export function countForwarded(
 }
 
 /**
- * * The pause (ms) after this many progress notifications. It doubles after every second
+ * The pause (ms) after this many progress notifications. It doubles after every second
  * notification, so that even in the longest possible call some are left for its end.
  */
 const pauseAfter = (times: number): number =>

@@ -139,7 +139,7 @@ export function settleTool(
 }
 
 /**
- * * Handles a tool that a restart interrupted. A tool that is safe to repeat runs again; otherwise
+ * Handles a tool that a restart interrupted. A tool that is safe to repeat runs again; otherwise
  * its outcome is unknown. Returns the same as `settleTool`.
  */
 export function interruptTool(draft: Draft, effectId: string): number | null {
@@ -188,9 +188,7 @@ export function summarizeAccesses(
   return lines;
 }
 
-/**
- * Grouping starts at most at this depth, so that long paths do not cause many passes.
- */
+/** Grouping starts at most at this depth, so that long paths do not cause many passes. */
 const MAX_DEPTH = 16;
 
 /** Ranks of lines in the order of grouping: reads, changes, refusals. */

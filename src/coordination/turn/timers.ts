@@ -15,7 +15,7 @@ export function coordinationEnd(startedAt: number, deadlineAt: number): number {
 }
 
 /**
- * * When the grace time ends (unix ms): agents with an answer then stop waiting for agents without
+ * When the grace time ends (unix ms): agents with an answer then stop waiting for agents without
  * one. It starts at the team's second answer.
  */
 export function graceEnd(attemptStartedAt: number, secondAnswerAt: number): number {
@@ -33,7 +33,7 @@ export function personasEnd({ attempt, coordinationEndsAt }: TurnState): number 
 }
 
 /**
- * * The next time (unix ms) at which the shell must send a `clock` input, because a deadline passes
+ * The next time (unix ms) at which the shell must send a `clock` input, because a deadline passes
  * or an effect is due. `null` if there is none.
  *
  * `since` is the time of the last input; earlier deadlines are already handled. After a restart, it

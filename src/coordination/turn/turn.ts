@@ -82,7 +82,7 @@ export function startTurn(draft: Draft, input: TurnRequestInput): void {
 }
 
 /**
- * * Ends the turn with this attempt's final text. If this attempt has no final text, ends the turn
+ * Ends the turn with this attempt's final text. If this attempt has no final text, ends the turn
  * with the rejected final text of an earlier attempt.
  */
 export function completeTurn(draft: Draft): void {

@@ -58,8 +58,8 @@ describe("a cap", () => {
 const RESERVED_EFFECTS = 9;
 
 /**
- * * The agents use the turn's effects until `remaining` effects are left. They take turns: each
- * makes a call with at most 64 tools, or a call that is interrupted.
+ * The agents use the turn's effects until `remaining` effects are left. They take turns: each makes
+ * a call with at most 64 tools, or a call that is interrupted.
  */
 function useEffects(world: World, remaining: number): void {
   const toUse = () => 1_200 - world.turn.effects - remaining;
