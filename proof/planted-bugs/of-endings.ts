@@ -63,9 +63,9 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
   {
     name: "a partial answer clears the votes as coordination ends",
     file: "src/coordination/decision/vote.ts",
-    find: "const valid = votesFor(eligible, attempt.agents, (agent) => agent.vote?.revision);",
+    find: "const validVotes = votesFor(eligible, attempt.agents, (agent) => agent.vote?.revision);",
     replace: `const isCut = eligible.at(-1)?.origin === "partial";
-  const valid = votesFor(eligible, attempt.agents, (agent) => (isCut ? undefined : agent.vote?.revision));`,
+  const validVotes = votesFor(eligible, attempt.agents, (agent) => (isCut ? undefined : agent.vote?.revision));`,
     invariant: "I5-winner",
   },
   {

@@ -90,8 +90,8 @@ export class PartialOutputs {
   }
 
   #isOfLatest(call: string): boolean {
-    const known = this.#isLatestCall.get(call);
-    if (known !== undefined) return known;
+    const existing = this.#isLatestCall.get(call);
+    if (existing !== undefined) return existing;
     const isLatest = this.#enterAttempt(call);
     this.#isLatestCall.set(call, isLatest);
     return isLatest;
@@ -115,8 +115,8 @@ export class PartialOutputs {
   }
 
   #textsOf(agent: string): AgentTexts {
-    const known = this.#texts.get(agent);
-    if (known) return known;
+    const existing = this.#texts.get(agent);
+    if (existing) return existing;
     const texts = emptyTexts();
     this.#texts.set(agent, texts);
     return texts;

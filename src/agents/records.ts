@@ -201,7 +201,7 @@ const startContext = ({ input, turn, agent, nonce }: EventContext): StartContext
   nonce,
   team: input.team,
   history: input.history,
-  planned: input.planned.find((one) => one.agent === agent) ?? NOTHING_PLANNED,
+  planned: input.planned.find((plan) => plan.agent === agent) ?? NOTHING_PLANNED,
 });
 
 type ToolText = { name: string; text: string; isError: boolean };

@@ -27,8 +27,8 @@ export function verdictOf(calls: readonly ToolCall[]): Reply["verdict"] {
     const { reason, instructions } = checked.value;
     return {
       restart: true,
-      reason: cut(reason, MAX_FEEDBACK_CHARS),
-      instructions: cut(instructions, MAX_FEEDBACK_CHARS),
+      reason: cutText(reason, MAX_FEEDBACK_CHARS),
+      instructions: cutText(instructions, MAX_FEEDBACK_CHARS),
     };
   }
   return null;
@@ -54,10 +54,10 @@ function personaOf(entry: unknown): [string, string][] {
   const alias = ownField(entry, "agent_id");
   const persona = ownField(entry, "persona");
   return typeof alias === "string" && typeof persona === "string"
-    ? [[alias.trim(), cut(persona, MAX_PERSONA_CHARS)]]
+    ? [[alias.trim(), cutText(persona, MAX_PERSONA_CHARS)]]
     : [];
 }
 
 /** Cuts without splitting a surrogate pair. */
-const cut = (text: string, maxChars: number): string =>
+const cutText = (text: string, maxChars: number): string =>
   (text.length <= maxChars ? text : `${text.slice(0, maxChars - 1)}…`).toWellFormed();

@@ -77,9 +77,9 @@ const MAX_LISTED_PATHS = 20;
 
 function protectedLine({ access, protectedPaths }: ContextPrompt): string {
   if (access === "read" || protectedPaths.length === 0) return "";
-  const shown = protectedPaths.slice(0, MAX_LISTED_PATHS).map((path) => `\`${path}\``);
-  const more = protectedPaths.length - shown.length;
-  return ` Nobody may change what is protected in it: ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`;
+  const listedPaths = protectedPaths.slice(0, MAX_LISTED_PATHS).map((path) => `\`${path}\``);
+  const more = protectedPaths.length - listedPaths.length;
+  return ` Nobody may change what is protected in it: ${listedPaths.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`;
 }
 
 function shellLine({ shell, actsOutside }: FilesPrompt): string {

@@ -12,11 +12,11 @@ export function limitNotice(
     const used = calls_left === 0 ? "You have used all calls" : "You have used all the time";
     return `${used} of this round. Your own tools are no longer available. ${REACHED[kindOf(offers)]}`;
   }
-  const left = [
+  const remaining = [
     ...(calls_left === undefined ? [] : [withUnit(calls_left, "call")]),
     ...(seconds_left === undefined ? [] : [withUnit(seconds_left, "second")]),
   ].join(" and ");
-  return `${left} left in this round: ${NEAR[kindOf(offers)]} After that your own tools are no longer available.`;
+  return `${remaining} left in this round: ${NEAR[kindOf(offers)]} After that your own tools are no longer available.`;
 }
 
 /** What the agent can still do: answer, answer or vote, vote, or write the final reply. */

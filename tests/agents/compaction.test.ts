@@ -244,31 +244,31 @@ it("a compaction keeps the task, the end and each call with its result, and repo
   fc.assert(
     fc.property(round, compactionRuns, (records, { limits, count, summaryTokens }) => {
       let current = records;
-      for (let nth = 0; nth < count; nth += 1) {
+      for (let index = 0; index < count; index += 1) {
         const plan = planCompaction(current, limits);
         if (!plan) return;
         const { record, dropped } = toSummary(
           plan,
           NONCE,
-          `summary ${nth} ${words(summaryTokens, "s")}`,
+          `summary ${index} ${words(summaryTokens, "s")}`,
         );
         const size = (all: readonly CallRecord[]) => tokensOf(compacted(all), limits.calibration);
         expect(dropped.tokens).toBe(size(current) - size([...current, record]));
         expect(dropped.tokens).toBeGreaterThan(0);
         if (!limits.refused) expect(sizeOf([...current, record])).toBeLessThan(sizeOf(current));
-        current = [...current, record, reply(`late${nth}`), result(`late${nth}`, 2_000)];
+        current = [...current, record, reply(`late${index}`), result(`late${index}`, 2_000)];
         const { messages } = toMessages(current);
         expect(isEachCallPaired(messages)).toBe(true);
         expect(messages[0]).toMatchObject({
           role: "user",
           text: expect.stringMatching(/^THE TASK/),
         });
-        expect(messages.at(-1)).toMatchObject({ role: "tool", toolCallId: `late${nth}` });
+        expect(messages.at(-1)).toMatchObject({ role: "tool", toolCallId: `late${index}` });
         const shown = JSON.stringify(messages);
         // The summary is one block, so the title occurs twice: at its start and at its end.
         expect(shown.match(/SUMMARY OF YOUR WORK>>>/g)).toHaveLength(2);
         const notes = records.flatMap((record) => (record.kind === "note" ? [record.text] : []));
-        if (nth === 0 && plan.keepsNotes)
+        if (index === 0 && plan.keepsNotes)
           expect(notes.filter((text) => !shown.includes(text))).toEqual([]);
       }
     }),

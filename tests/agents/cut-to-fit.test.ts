@@ -28,12 +28,12 @@ describe("texts that must fit", () => {
         fc.array(text, { maxLength: 8 }),
         fc.integer({ min: 0, max: 4_000 }),
         (texts, maxBytes) => {
-          const cut = cutToFit(texts, maxBytes);
-          expect(cut.reduce((sum, cutText) => sum + byteLength(cutText), 0)).toBeLessThanOrEqual(
-            maxBytes,
-          );
+          const cutTexts = cutToFit(texts, maxBytes);
           expect(
-            cut.every((cutText, index) => cutText === texts[index] || cutText.isWellFormed()),
+            cutTexts.reduce((sum, cutText) => sum + byteLength(cutText), 0),
+          ).toBeLessThanOrEqual(maxBytes);
+          expect(
+            cutTexts.every((cutText, index) => cutText === texts[index] || cutText.isWellFormed()),
           ).toBe(true);
         },
       ),

@@ -37,7 +37,7 @@ describe("the message to a presenter contains, of its planned calls,", () => {
   ])("$name", ({ planned, expectedNumbers }) => {
     expect(latest(planned)).toEqual({ calls: planned, leftOut: 0 });
     expect(latest(planned).calls.map(({ name }) => name)).toEqual(
-      expectedNumbers.map((nth) => `call_${nth}`),
+      expectedNumbers.map((number) => `call_${number}`),
     );
   });
 

@@ -7,12 +7,12 @@ import { outline, readBlocks } from "./blocks";
 import { answers, call, nonceOf, type Script, says, teamOf, TeamRun, votes } from "./team-run";
 
 const IDS = ["a", "b"];
-const usualScript: Script = (_agent, request, nth) => {
+const usualScript: Script = (_agent, request, callNumber) => {
   const offers = request.tools.map(({ name }) => name);
   if (offers.includes("submit"))
     return { items: [call("restart_orchestration", { reason: "r", instructions: "i" })] };
   if (!offers.includes("new_answer")) return says("final");
-  return offers.includes("vote") ? votes("agent1", "clearest") : answers(`answer ${nth}`);
+  return offers.includes("vote") ? votes("agent1", "clearest") : answers(`answer ${callNumber}`);
 };
 
 /** The presenter's first message, after the events of a usual run that `change` has altered. */
@@ -51,10 +51,10 @@ const unchanged = (event: SessionEvent) => [event];
 
 describe("a presenter receives", () => {
   it("a note if its answer was cut", () => {
-    const cut = presentationStart((event) => [
+    const cutStart = presentationStart((event) => [
       event.type === "answer.submitted" ? { ...event, origin: "partial" } : event,
     ]);
-    expect(cut.user).toContain("cut off before it was complete");
+    expect(cutStart.user).toContain("cut off before it was complete");
     expect(presentationStart(unchanged).user).not.toContain("cut off");
   });
 
@@ -87,10 +87,10 @@ describe("a presenter receives", () => {
 
 describe("an agent receives", () => {
   it("in planning mode, a result which says that a call was recorded and not executed", () => {
-    const script: Script = (agent, request, nth) =>
-      agent === 0 && nth === 1
+    const script: Script = (agent, request, callNumber) =>
+      agent === 0 && callNumber === 1
         ? { items: [call("send_mail", {})] }
-        : usualScript(agent, request, nth);
+        : usualScript(agent, request, callNumber);
     const run = new TeamRun({ team: planningTeam(), script }).ask("Send it");
     expect(run.ofType("tool.completed").map(({ outcome }) => outcome)).toEqual(["planned"]);
     const received = run.sent
@@ -104,11 +104,11 @@ describe("an agent receives", () => {
   });
 
   it("in the next attempt, the names of the tools that the rejected presentation executed", () => {
-    const script: Script = (agent, request, nth) => {
+    const script: Script = (agent, request, callNumber) => {
       const presents = request.tools.map(({ name }) => name).join() === "read_file";
       return presents && request.messages.length === 1
         ? { items: [call("read_file", {})] }
-        : usualScript(agent, request, nth);
+        : usualScript(agent, request, callNumber);
     };
     const team = teamOf(IDS, { tools: ["read_file"], rules: { max_orchestration_restarts: 1 } });
     const run = new TeamRun({ team, script }).ask("How many?");
@@ -121,10 +121,10 @@ describe("an agent receives", () => {
   });
 
   it("in the next attempt, the place of the rejected reply's files, if both agents have workspaces (D4)", () => {
-    const script: Script = (agent, request, nth) => {
+    const script: Script = (agent, request, callNumber) => {
       const offers = request.tools.map(({ name }) => name);
       return offers.some((name) => name !== "read_file")
-        ? usualScript(agent, request, nth)
+        ? usualScript(agent, request, callNumber)
         : says("See /workspace/a.md.");
     };
     const team = teamOf(IDS, { tools: ["read_file"], rules: { max_orchestration_restarts: 1 } });
@@ -156,9 +156,9 @@ describe("an agent receives", () => {
   });
 
   it("a persona from which the nonce is removed", () => {
-    const script: Script = (agent, request, nth) => {
+    const script: Script = (agent, request, callNumber) => {
       if (!request.tools.some(({ name }) => name === "assign_personas"))
-        return usualScript(agent, request, nth);
+        return usualScript(agent, request, callNumber);
       return {
         items: [call("assign_personas", { personas: [persona("agent1"), persona("agent2")] })],
       };

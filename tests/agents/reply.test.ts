@@ -7,7 +7,7 @@ import { call } from "./team-run";
 
 const usage = { input_tokens: 1, output_tokens: 2, reasoning_tokens: 0, cached_tokens: 0 };
 
-function read(
+function readReply(
   items: ReplyItem[],
   purpose: Purpose = "coordination",
   stopReason: StopReason = "tool_calls",
@@ -15,7 +15,7 @@ function read(
   return toReply({ items, text: "", stopReason, usage }, { purpose, ownTools: ["read_file"] });
 }
 const decisionOf = (name: string, args: unknown, stopReason?: StopReason) =>
-  read([call(name, args, "id")], "coordination", stopReason).decisions[0];
+  readReply([call(name, args, "id")], "coordination", stopReason).decisions[0];
 const bytes = (count: number) => "x".repeat(count);
 const accepted = (content: string) => ({ name: "new_answer", tool_call: "id", content });
 const invalid = (tool: string, problem: RegExp) => ({
@@ -185,7 +185,7 @@ describe("the arguments of vote", () => {
 
 describe("a coordination reply", () => {
   it("has separate lists of decisions and other tool calls, both in order", () => {
-    const reply = read([
+    const reply = readReply([
       { type: "reasoning", text: "hm" },
       call("read_file", {}, "t1"),
       { type: "text", text: "Now I vote." },
@@ -215,7 +215,7 @@ describe("a coordination reply", () => {
   it("keeps only decisions that can count, so that its event stays small", () => {
     const vote = (id: string) => call("vote", { agent_id: "agent1", reason: bytes(4000) }, id);
     const answer = (id: string) => call("new_answer", { content: bytes(100_000) }, id);
-    const { decisions } = read([vote("v1"), answer("a1"), vote("v2"), answer("a2")]);
+    const { decisions } = readReply([vote("v1"), answer("a1"), vote("v2"), answer("a2")]);
     expect(decisions.map(({ name, tool_call }) => [name, tool_call])).toEqual([
       ["invalid", "v1"],
       ["new_answer", "a1"],
@@ -225,11 +225,11 @@ describe("a coordination reply", () => {
   });
 
   it("shortens tool names that were not offered", () => {
-    expect(read([call(bytes(1_000_000), {})]).tools[0]?.name).toHaveLength(64);
+    expect(readReply([call(bytes(1_000_000), {})]).tools[0]?.name).toHaveLength(64);
   });
 
   it("treats coordination tools of other purposes as unknown", () => {
-    expect(read([call("submit", { confirmed: true })])).toMatchObject({
+    expect(readReply([call("submit", { confirmed: true })])).toMatchObject({
       tools: [{ name: "submit" }],
       decisions: [],
       verdict: null,
@@ -244,13 +244,18 @@ describe("the report of hosted tools in a reply", () => {
   const context = { purpose: "coordination", ownTools: [] } as const;
 
   it("is neither a decision nor a tool call of the agent", () => {
-    const read = toReply({ ...reply, hosted: [use], citations: [citation] }, context);
-    expect(read).toMatchObject({ hosted: [use], citations: [citation], tools: [], decisions: [] });
+    const converted = toReply({ ...reply, hosted: [use], citations: [citation] }, context);
+    expect(converted).toMatchObject({
+      hosted: [use],
+      citations: [citation],
+      tools: [],
+      decisions: [],
+    });
   });
 
   it("is omitted if no hosted tool ran", () => {
-    const read = toReply({ ...reply, hosted: [], citations: [] }, context);
-    expect([Object.hasOwn(read, "hosted"), Object.hasOwn(read, "citations")]).toEqual([
+    const converted = toReply({ ...reply, hosted: [], citations: [] }, context);
+    expect([Object.hasOwn(converted, "hosted"), Object.hasOwn(converted, "citations")]).toEqual([
       false,
       false,
     ]);
@@ -261,19 +266,21 @@ describe("the report of hosted tools in a reply", () => {
       ...citation,
       url: `https://a.example/${index}`,
     }));
-    const read = toReply(
+    const converted = toReply(
       { ...reply, hosted: Array(80).fill({ ...use, output: bytes(100_000) }), citations },
       context,
     );
-    expect([read.hosted?.length, read.hosted?.[0]?.output.length, read.citations?.length]).toEqual([
-      64, 16_000, 100,
-    ]);
+    expect([
+      converted.hosted?.length,
+      converted.hosted?.[0]?.output.length,
+      converted.citations?.length,
+    ]).toEqual([64, 16_000, 100]);
   });
 });
 
 describe("a presentation", () => {
   it("has tools but no decisions", () => {
-    expect(read([call("read_file", {}), call("vote", {})], "presentation")).toMatchObject({
+    expect(readReply([call("read_file", {}), call("vote", {})], "presentation")).toMatchObject({
       tools: [{ name: "read_file" }, { name: "vote" }],
       decisions: [],
     });
@@ -320,11 +327,15 @@ describe("a verdict", () => {
       expected: null,
     },
   ])("$name", ({ items, expected }) => {
-    expect(read(items, "judgement")).toMatchObject({ verdict: expected, tools: [], decisions: [] });
+    expect(readReply(items, "judgement")).toMatchObject({
+      verdict: expected,
+      tools: [],
+      decisions: [],
+    });
   });
 
   it("is cut to a size that fits into every prompt", () => {
-    const { verdict } = read(
+    const { verdict } = readReply(
       [call("restart_orchestration", { reason: bytes(100_000), instructions: bytes(100_000) })],
       "judgement",
     );
@@ -353,7 +364,7 @@ describe("personas", () => {
     },
     { name: "are missing if the arguments are invalid JSON", args: "{", expected: null },
   ])("$name", ({ args, expected }) => {
-    expect(read([call("assign_personas", args)], "personas")).toMatchObject({
+    expect(readReply([call("assign_personas", args)], "personas")).toMatchObject({
       personas: expected,
       tools: [],
       decisions: [],
@@ -361,7 +372,7 @@ describe("personas", () => {
   });
 
   it("cannot change a prototype", () => {
-    const { personas } = read(
+    const { personas } = readReply(
       [call("assign_personas", { personas: [{ agent_id: "__proto__", persona: "x" }, doubt] })],
       "personas",
     );

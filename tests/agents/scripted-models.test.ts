@@ -10,13 +10,13 @@ import { answers, call, says, teamOf, TeamRun, votes } from "./team-run";
  * there.
  */
 describe("a simulated model finds in its request", () => {
-  const seen: Situation[] = [];
+  const situations: Situation[] = [];
   const team = teamOf(["a", "b", "c"], { rules: { max_orchestration_restarts: 1 } });
   const history = [{ question: "Earlier?", answer: "Yes." }];
   new TeamRun({
     team,
     history,
-    script: (agent, request, nth) => {
+    script: (agent, request, callNumber) => {
       const situation = toSituation(
         OPENAI_CHAT.read({
           path: "",
@@ -24,17 +24,20 @@ describe("a simulated model finds in its request", () => {
           body: toBody(request, findHost("https://models.example/v1")),
         }),
       );
-      seen.push(situation);
+      situations.push(situation);
       if (situation.stage === "first_answer") return answers(`answer ${agent}`);
       if (situation.stage === "presentation") return says("final");
       if (situation.stage === "judgement") return { items: [call("submit", { confirmed: true })] };
-      return agent === 2 && nth === 2 ? answers("improved") : votes(situation.aliases[0] ?? "");
+      return agent === 2 && callNumber === 2
+        ? answers("improved")
+        : votes(situation.aliases[0] ?? "");
     },
   }).ask("How many?");
-  const at = (stage: Situation["stage"]) => seen.filter((situation) => situation.stage === stage);
+  const at = (stage: Situation["stage"]) =>
+    situations.filter((situation) => situation.stage === stage);
 
   it("the question at every stage", () => {
-    expect(new Set(seen.map(({ question }) => question))).toEqual(new Set(["How many?"]));
+    expect(new Set(situations.map(({ question }) => question))).toEqual(new Set(["How many?"]));
   });
 
   it("no answers before it has answered", () => {

@@ -24,10 +24,10 @@ export const isPresentation = (request: ModelRequest) =>
 /** A script: each agent gives a first answer, then follows `then`, and the winner presents. */
 export const afterFirst =
   (then: Script): Script =>
-  (agent, request, nth) => {
-    if (isFirst(request)) return answers(`answer ${agent} of ${nth}`);
+  (agent, request, callNumber) => {
+    if (isFirst(request)) return answers(`answer ${agent} of ${callNumber}`);
     if (isPresentation(request)) return says("the final text");
-    return then(agent, request, nth);
+    return then(agent, request, callNumber);
   };
 
 export const outlineOf = (text: string, agent: number, attempt = 1) =>

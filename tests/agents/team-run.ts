@@ -32,8 +32,8 @@ type ScriptedReply = {
   hosted?: readonly HostedUse[];
   citations?: readonly Citation[];
 };
-/** The reply of the agent at an index to a request. `nth` counts the calls of that agent from 1. */
-export type Script = (agent: number, request: ModelRequest, nth: number) => ScriptedReply;
+/** The reply of an agent (by index) to a request. `callNumber` counts the agent's calls from 1. */
+export type Script = (agent: number, request: ModelRequest, callNumber: number) => ScriptedReply;
 
 export type SentRequest = { agent: number; purpose: string; request: ModelRequest };
 
@@ -130,9 +130,9 @@ export class TeamRun {
       research: isResearch(started),
     });
     this.sent.push({ agent: effect.agent, purpose: effect.purpose, request });
-    const nth = this.#callsOf(effect.agent) + 1;
-    this.#calls.set(effect.agent, nth);
-    this.#reply(effect, this.#options.script(effect.agent, request, nth));
+    const callNumber = this.#callsOf(effect.agent) + 1;
+    this.#calls.set(effect.agent, callNumber);
+    this.#reply(effect, this.#options.script(effect.agent, request, callNumber));
   }
 
   #reply(effect: ModelCallEffect, scriptedReply: ScriptedReply): void {

@@ -3,7 +3,7 @@ import { Calibrations, expectedTokens } from "../../src/agents/token-estimates";
 import type { Usage } from "../../src/protocol/events";
 import { REQUEST } from "../contracts/contract-support";
 
-const counted = (input_tokens: number, changes: Partial<Usage> = {}): Usage => ({
+const countedUsage = (input_tokens: number, changes: Partial<Usage> = {}): Usage => ({
   input_tokens,
   output_tokens: 10,
   reasoning_tokens: 0,
@@ -14,30 +14,30 @@ const counted = (input_tokens: number, changes: Partial<Usage> = {}): Usage => (
 describe("the ratio of the provider's counts to our estimates is", () => {
   it.each<{ name: string; notes: [number, Usage | null][]; ratio: number }>([
     { name: "1 before any call", notes: [], ratio: 1 },
-    { name: "the ratio of the first call", notes: [[1_000, counted(1_500)]], ratio: 1.5 },
+    { name: "the ratio of the first call", notes: [[1_000, countedUsage(1_500)]], ratio: 1.5 },
     {
       name: "the mean of its old value and the ratio of the last call",
       notes: [
-        [1_000, counted(1_500)],
-        [1_000, counted(1_100)],
+        [1_000, countedUsage(1_500)],
+        [1_000, countedUsage(1_100)],
       ],
       ratio: 1.3,
     },
     { name: "not changed by a call without usage", notes: [[1_000, null]], ratio: 1 },
-    { name: "not changed by a small call", notes: [[400, counted(4_000)]], ratio: 1 },
-    { name: "not changed by a count of 0", notes: [[1_000, counted(0)]], ratio: 1 },
+    { name: "not changed by a small call", notes: [[400, countedUsage(4_000)]], ratio: 1 },
+    { name: "not changed by a count of 0", notes: [[1_000, countedUsage(0)]], ratio: 1 },
     {
       name: "not changed by a call with web searches",
-      notes: [[1_000, counted(30_000, { hosted_uses: { web_search: 1 } })]],
+      notes: [[1_000, countedUsage(30_000, { hosted_uses: { web_search: 1 } })]],
       ratio: 1,
     },
     {
       name: "not changed by a call of several requests",
-      notes: [[1_000, counted(3_000, { requests: 2 })]],
+      notes: [[1_000, countedUsage(3_000, { requests: 2 })]],
       ratio: 1,
     },
-    { name: "at most 4", notes: [[1_000, counted(90_000)]], ratio: 4 },
-    { name: "at least 0.5", notes: [[1_000, counted(3)]], ratio: 0.5 },
+    { name: "at most 4", notes: [[1_000, countedUsage(90_000)]], ratio: 4 },
+    { name: "at least 0.5", notes: [[1_000, countedUsage(3)]], ratio: 0.5 },
   ])("$name", ({ notes, ratio }) => {
     const calibrations = new Calibrations();
     for (const [estimated, usage] of notes) calibrations.note(0, estimated, usage);

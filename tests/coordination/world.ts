@@ -167,7 +167,9 @@ export class World {
   /** Sends the agent's owed call, if there is one. */
   starts(id: string): SessionEvent[] {
     const index = this.ids.indexOf(id);
-    const effect = owed(this.state).find((one) => one.type === "model_call" && one.agent === index);
+    const effect = owed(this.state).find(
+      (effect) => effect.type === "model_call" && effect.agent === index,
+    );
     return effect
       ? this.give({ type: "call_ready", effect: effect.id, inputTokens: this.inputTokens })
       : [];
@@ -210,7 +212,7 @@ export class World {
   /** Starts the agent's next owed tool. Returns its effect id. */
   startsTool(id: string): string {
     const effect = owed(this.state).find(
-      (one) => one.type === "tool_call" && one.agent === this.ids.indexOf(id),
+      (effect) => effect.type === "tool_call" && effect.agent === this.ids.indexOf(id),
     );
     if (!effect) throw new Error(`no tool of ${id} is owed`);
     this.give({ type: "tool_ready", effect: effect.id });
@@ -281,9 +283,9 @@ export class World {
 
   /** The effect id of the agent's call in flight. */
   callOf(id: string): string {
-    const found = this.#inFlightOf(id, "model_call");
-    if (!found) throw new Error(`${id} has no call in flight`);
-    return found;
+    const effectId = this.#inFlightOf(id, "model_call");
+    if (!effectId) throw new Error(`${id} has no call in flight`);
+    return effectId;
   }
 
   #inFlightOf(id: string, type: Effect["type"]): string | undefined {
@@ -302,7 +304,8 @@ export class World {
   #sendOwed(scripts: Record<string, Script>): boolean {
     const sent = new Set(this.#pending.map(({ effect }) => effect.id));
     const effect = owed(this.state).find(
-      (one) => !sent.has(one.id) && (one.type !== "model_call" || one.notBefore <= this.now),
+      (effect) =>
+        !sent.has(effect.id) && (effect.type !== "model_call" || effect.notBefore <= this.now),
     );
     if (!effect) return false;
     if (effect.type === "tool_call") this.#sendTool(effect);

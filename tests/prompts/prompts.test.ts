@@ -235,9 +235,9 @@ describe("agents with files", () => {
 
   it("do not read about files and commands that they do not have", () => {
     expect(coordinationSystem(plain)).not.toContain("/workspace");
-    expect(
-      coordinationSystem({ ...plain, files: { shell: false, contexts: [] } }),
-    ).not.toContain("run_command");
+    expect(coordinationSystem({ ...plain, files: { shell: false, contexts: [] } })).not.toContain(
+      "run_command",
+    );
   });
 
   it("read in a presentation whether the files are those of the chosen answer", () => {

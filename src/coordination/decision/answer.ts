@@ -153,12 +153,12 @@ export function answerLimit(turn: TurnState, agent: AgentState): Refusal | null 
  * others are the live agents without a valid vote.
  */
 function leadAfterNextAnswer(agents: readonly AgentState[], agent: AgentState): number {
-  const others = agents.filter(
+  const otherAgents = agents.filter(
     (other) => other.index !== agent.index && isLive(other) && other.vote === null,
   );
-  return others.length === 0
+  return otherAgents.length === 0
     ? 0
-    : agent.answers + 1 - Math.min(...others.map(({ answers }) => answers));
+    : agent.answers + 1 - Math.min(...otherAgents.map(({ answers }) => answers));
 }
 
 function contentRefusal(content: string): Refusal | null {
@@ -215,12 +215,12 @@ function novelty(
   requirement: TeamRules["answer_novelty_requirement"],
 ): Novelty {
   const text = normalise(content);
-  const others = shown.map(normalise);
-  if (others.includes(text)) return "duplicate";
+  const otherTexts = shown.map(normalise);
+  if (otherTexts.includes(text)) return "duplicate";
   const maxOverlap = MAX_OVERLAP[requirement];
   if (maxOverlap >= 1) return "new";
   const words = wordSet(text);
-  return others.some((other) => overlap(words, wordSet(other)) > maxOverlap)
+  return otherTexts.some((other) => overlap(words, wordSet(other)) > maxOverlap)
     ? "too_similar"
     : "new";
 }

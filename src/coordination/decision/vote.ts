@@ -82,10 +82,10 @@ function refusalOf(
   const shown = new Set(
     voter.shown.map((revision) => turn.aliases[answerAt(attempt, revision).agent]),
   );
-  const valid = `Vote for one of: ${[...shown].sort().join(", ")}.`;
-  if (target < 0) return { code: "unknown_alias", message: `There is no such agent. ${valid}` };
+  const hint = `Vote for one of: ${[...shown].sort().join(", ")}.`;
+  if (target < 0) return { code: "unknown_alias", message: `There is no such agent. ${hint}` };
   if (agentAt(attempt, target).newest === 0)
-    return { code: "no_answer", message: `That agent has no answer yet. ${valid}` };
+    return { code: "no_answer", message: `That agent has no answer yet. ${hint}` };
   if (byteLength(reason) > LIMITS.reasonBytes)
     return { code: "reason_too_long", message: "Give the reason in at most 4 KB." };
   return null;
@@ -107,17 +107,17 @@ type Tally = {
  */
 export function tallyVotes(attempt: AttemptState): Tally {
   const eligible = candidates(attempt);
-  const valid = votesFor(eligible, attempt.agents, (agent) => agent.vote?.revision);
-  const counted =
-    valid.size > 0
-      ? valid
+  const validVotes = votesFor(eligible, attempt.agents, (agent) => agent.vote?.revision);
+  const countedVotes =
+    validVotes.size > 0
+      ? validVotes
       : votesFor(eligible, attempt.agents, (agent) => agent.lastVote?.revision);
-  if (counted.size === 0) return { winner: bestUnvoted(eligible), votes: {}, tie: false };
-  const highestCount = Math.max(...counted.values());
-  const leaders = eligible.filter(({ revision }) => counted.get(revision) === highestCount);
+  if (countedVotes.size === 0) return { winner: bestUnvoted(eligible), votes: {}, tie: false };
+  const highestCount = Math.max(...countedVotes.values());
+  const leaders = eligible.filter(({ revision }) => countedVotes.get(revision) === highestCount);
   const votes = Object.fromEntries(
     eligible.flatMap(({ label, revision }) => {
-      const count = counted.get(revision);
+      const count = countedVotes.get(revision);
       return count === undefined ? [] : [[label, count]];
     }),
   );

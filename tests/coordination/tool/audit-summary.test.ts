@@ -43,19 +43,19 @@ describe("the file accesses of a tool call in its audit event", () => {
     },
     {
       name: "are grouped by the deepest directories with which they fit",
-      lines: [1, 2, 3, 4].map((nth) => line("read", `/workspace/${nth % 2}/deep/er/${nth}`)),
+      lines: [1, 2, 3, 4].map((n) => line("read", `/workspace/${n % 2}/deep/er/${n}`)),
       maxLines: 2,
       expected: ["read /workspace/1/deep/er/ ×2", "read /workspace/0/deep/er/ ×2"],
     },
     {
       name: "are grouped by higher directories if they do not fit otherwise",
-      lines: [1, 2, 3, 4].map((nth) => line("list", `/workspace/${nth}/deep/${nth}`)),
+      lines: [1, 2, 3, 4].map((n) => line("list", `/workspace/${n}/deep/${n}`)),
       maxLines: 1,
       expected: ["list /workspace/ ×4"],
     },
     {
       name: "are grouped by directories of at most depth 16",
-      lines: [1, 2, 3].map((nth) => line("read", `${"/d".repeat(20)}/${nth}`)),
+      lines: [1, 2, 3].map((n) => line("read", `${"/d".repeat(20)}/${n}`)),
       maxLines: 2,
       expected: [`read ${"/d".repeat(16)}/ ×3`],
     },
@@ -63,16 +63,16 @@ describe("the file accesses of a tool call in its audit event", () => {
       name: "group changes by directory if grouped reads do not suffice",
       lines: [
         line("read", "/contexts/a/b"),
-        ...[1, 2, 3].map((nth) => line("delete", `/workspace/a/${nth}`)),
+        ...[1, 2, 3].map((n) => line("delete", `/workspace/a/${n}`)),
       ],
       maxLines: 2,
       expected: ["delete /workspace/a/ ×3", "read / ×1"],
     },
     {
       name: "group refusals separately by reason, also for invalid paths",
-      lines: [1, 2, 3].flatMap((nth) => [
-        line("write", `/peers/x/${nth}`, "read_only"),
-        line("read", `${nth}..`, "bad_path"),
+      lines: [1, 2, 3].flatMap((n) => [
+        line("write", `/peers/x/${n}`, "read_only"),
+        line("read", `${n}..`, "bad_path"),
       ]),
       maxLines: 2,
       expected: ["write /peers/x/ read_only ×3", "read / bad_path ×3"],

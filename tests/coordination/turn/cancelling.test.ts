@@ -177,8 +177,8 @@ describe("cancelling a turn", () => {
       expect(bytesOf(ending)).toBeLessThan(ROW_BYTES);
       expect(bytesOf(ending)).toBeGreaterThan(ROW_BYTES * 0.85);
       expect(ending).toMatchObject({ partial: { answer } });
-      const kept = ending.type === "turn.cancelled" ? ending.partial.text : null;
-      expect(text.startsWith(kept ?? "-")).toBe(true);
+      const returnedText = ending.type === "turn.cancelled" ? ending.partial.text : null;
+      expect(text.startsWith(returnedText ?? "-")).toBe(true);
     },
   );
 
