@@ -51,7 +51,7 @@ export type ContextLimits = {
   /** Ratio of the provider's counts to our estimates; 1 if unknown. */
   calibration: number;
   /**
-   * Whether the provider refused the conversation. Its real window is then below the listed one.
+   * Whether the provider refused the conversation. The real window is then below `contextWindow`.
    */
   refused?: boolean;
 };
@@ -81,7 +81,9 @@ export function planCompaction(
   return chosen && before - chosen.after >= minFreed ? chosen.plan : null;
 }
 
-/** The context window. A conversation that the provider refused is larger than the real window. */
+/**
+ * The window to assume: the size of a refused conversation is an upper bound of the real window.
+ */
 function effectiveWindow(
   records: readonly CallRecord[],
   { contextWindow, calibration, refused = false }: ContextLimits,
@@ -93,7 +95,7 @@ function effectiveWindow(
 
 type Cut = Pick<CompactionPlan, "keepFrom" | "keepsNotes">;
 
-/** Possible cuts, from the least to the most loss. Only the last two remove the latest reply. */
+/** Possible cuts, ordered by how much they remove. Only cuts at the end remove the latest reply. */
 function possibleCuts(records: readonly CallRecord[]): Cut[] {
   const from = compactedFrom(records);
   const replyIndexes = records.flatMap(({ kind }, index) =>
@@ -154,7 +156,7 @@ function keptOf(records: readonly CallRecord[], { keepFrom, keepsNotes }: Cut): 
 }
 
 /**
- * Index from which notes can remain: an earlier summary without notes replaced the earlier ones.
+ * Index of the first record whose notes can remain. An earlier summary removed the notes before it.
  */
 const notesFrom = (records: readonly CallRecord[]): number =>
   records.reduce(

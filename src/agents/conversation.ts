@@ -90,8 +90,8 @@ function resultOf(call: ToolCall, result: Result | undefined, isLastVote: boolea
 }
 
 /**
- * The result of a call without a `result` record. The last vote of a reply was then recorded, and
- * earlier votes were replaced by it. Other calls were not executed.
+ * The result of a call that has no `result` record. The last vote of a reply then counts as
+ * recorded, and its earlier votes count as replaced. Other calls were not executed.
  */
 function defaultResult(name: string, isLastVote: boolean): { text: string; isError: boolean } {
   if (name === "vote")
@@ -114,11 +114,11 @@ export type RequestParts = {
   ownTools: readonly ToolSpec[];
   /** Hosted tools for this call. */
   hostedTools: readonly HostedTool[];
-  /** A research call: it has hosted tools and no functions. Omitted: false. */
+  /** Whether this is a research call, which has hosted tools and no functions. Omitted: false. */
   research?: boolean;
   /**
-   * A limit of the round that is near or reached; omitted if no limit is near. If nothing of the
-   * limit remains, the call has only coordination tools.
+   * A limit of the round that is near or reached; omitted if no limit is near. If no calls or no
+   * time remain, the call has only coordination tools.
    */
   limit?: RoundLimit | undefined;
 };

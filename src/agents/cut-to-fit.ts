@@ -36,8 +36,8 @@ function cutMiddle(text: string, maxBytes: number): string {
 }
 
 /**
- * The longest beginning of the text that surely fits. A character of one UTF-16 unit has at most
- * three bytes, so the loop needs few steps.
+ * A beginning of the text that fits. A UTF-16 unit has at most three bytes, so the loop needs only
+ * a few steps.
  */
 function firstBytes(text: string, maxBytes: number): string {
   let end = Math.min(text.length, maxBytes);

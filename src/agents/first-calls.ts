@@ -25,7 +25,7 @@ type PlannedTurn = {
   toolsOf: (agent: number) => readonly ToolSpec[];
 };
 
-/** Has the length of a real turn's nonce. */
+/** A nonce of the same length as in a real turn. */
 const NONCE = "0".repeat(16);
 
 /**
@@ -41,7 +41,7 @@ export function firstCalls({
   history,
   toolsOf,
 }: PlannedTurn): { agent: number; inputTokens: number }[] {
-  const rules = { ...team.rules, personas: false }; // agents also work without personas
+  const rules = { ...team.rules, personas: false }; // Agents work without personas if these cannot be paid.
   const request = {
     type: "turn_requested",
     question,

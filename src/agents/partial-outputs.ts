@@ -36,9 +36,7 @@ export class PartialOutputs {
   #attempt = 0;
   #turn = 0;
   #texts = new Map<string, AgentTexts>();
-  /**
-   * Whether a call belongs to the latest attempt, by call id. A cache, as calls have many pieces.
-   */
+  /** Whether a call belongs to the latest attempt, by call id. Cached: a call has many pieces. */
   #isLatestCall = new Map<string, boolean>();
   /** Ids of the agents that have an answer in the latest attempt. */
   #answeredAgents = new Set<string>();

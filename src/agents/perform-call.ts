@@ -41,7 +41,7 @@ export type CallOptions = {
   signal: AbortSignal;
   /** Called synchronously for each piece, in order. */
   onDelta: (delta: CallDelta) => void;
-  /** Called with usage that the provider reports before the end. A cancelled call costs this. */
+  /** Called with usage that the provider reports before the end. A cancelled call is charged it. */
   onUsage?: (usage: Usage) => void;
   /**
    * Called with a point from which the reply can be resumed after a lost connection. It is called

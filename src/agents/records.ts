@@ -48,17 +48,17 @@ export type RoundRecord = { agent: number; attempt: number; round: number; recor
 export type RenderInput = {
   steps: readonly Step[];
   team: Team;
-  /** Consists of a–z and digits. */
+  /** Returns the nonce of an agent in an attempt. It consists of a–z and digits. */
   nonce: (agent: number, attempt: number) => string;
   /** Earlier turns on this branch, oldest first. */
   history: readonly EarlierTurn[];
-  /** The call that just completed. */
+  /** The reply of the call that just completed; `null` if no call did. */
   reply: { agent: number; items: ReplyItem[]; counted?: CountedRequest } | null;
-  /** The output of the call that just failed. */
+  /** The output of the call that just failed; `null` if no call did. */
   cut: { agent: number; text: string } | null;
-  /** The summary call that just completed. */
+  /** The summary of the call that just completed; `null` if there is none. */
   summary: { agent: number; record: CallRecord } | null;
-  /** The tool that just settled. */
+  /** The text of the tool that just settled; `null` if no tool did. */
   toolResult: { toolCall: string; text: string } | null;
   /** Calls recorded as plans in this attempt, for agents that start to present. */
   planned: readonly (PlannedCalls & { agent: number })[];

@@ -54,8 +54,9 @@ const shortenName = (name: string): string =>
   name.length <= 64 ? name : `${name.slice(0, 63).toWellFormed()}…`;
 
 /**
- * The decisions of a reply. Of several votes, only the last can count. Several answers all count as
- * invalid. The others are replaced by short `invalid` entries, so that the event stays small.
+ * The decisions of a reply. Only the last vote can count, and no answer if there are several. So
+ * all votes but the last, and all answers but the first, become short `invalid` entries. This
+ * bounds the size of the event.
  */
 function decisionsOf(calls: readonly ToolCall[], isCut: boolean): Decision[] {
   const lastVote = calls.findLast(({ name }) => name === "vote");

@@ -12,7 +12,8 @@ import { objectFields, ownField, textFields } from "./call-arguments";
 export type ToolCall = Extract<ReplyItem, { type: "tool_call" }>;
 
 /**
- * Feedback and personas become part of every agent's prompt, so long ones are cut. UTF-16 units.
+ * Feedback and personas become part of every agent's prompt, so long texts are cut. The limits are
+ * in UTF-16 units.
  */
 const MAX_FEEDBACK_CHARS = 8 * 1024;
 const MAX_PERSONA_CHARS = 4 * 1024;

@@ -22,7 +22,7 @@ export function advanceCoordination(draft: Draft): void {
   applyCaps(draft);
 }
 
-/** For a team with one agent or with coordination turned off: the first agent presents. */
+/** Ends coordination at once in a team that skips it. The first agent presents. */
 function skipCoordination(draft: Draft): void {
   const { id } = draft.agent(0);
   draft.add({

@@ -63,13 +63,14 @@ const reopen = ({ decisionCalls: _, ...round }: RoundState, at: number): RoundSt
   startedAt: at,
 });
 
+/** `carries` is the number of the failed round whose files the new round keeps. */
 type RoundStart = { round: number; purpose: Purpose; at: number; carries?: number | undefined };
 
 export function startRound(
-  { filesFrom: before, ...agent }: AgentState,
+  { filesFrom: earlierFilesFrom, ...agent }: AgentState,
   { round: number, purpose, at, carries }: RoundStart,
 ): AgentState {
-  const filesFrom = carries === undefined ? {} : { filesFrom: before ?? carries };
+  const filesFrom = carries === undefined ? {} : { filesFrom: earlierFilesFrom ?? carries };
   const round: RoundState = {
     number,
     purpose,

@@ -162,6 +162,7 @@ const reuseAnswer = ({ content }: Answer, fallback: string | null): FinalContent
   fallback,
 });
 
+/** `fallback` is the code of the problem that ended the presentation; `null` if none did. */
 type FinalContent = {
   content: string;
   source: "presentation" | "answer" | "partial";

@@ -229,9 +229,7 @@ export const effectsPerTurn = ({ rules }: TurnState): number =>
     Math.max(LIMITS.effectsMin, LIMITS.effectsPerAgent * rules.agents.length),
   );
 
-/**
- * Effects that the turn may still start. A tool that is requested but not started counts already.
- */
+/** Effects that the turn may still start. A requested tool counts even before it starts. */
 export function effectsLeft(turn: TurnState): number {
   const tools = turn.attempt.agents.flatMap(
     ({ round }) => round?.tools.filter(({ status }) => status === "owed") ?? [],

@@ -3,7 +3,8 @@ import type { AgentRules, HostedToolRule } from "../../protocol/team";
 import type { RoundState, TurnState } from "../state";
 
 /**
- * Hosted tools run at the agent's provider. This module computes which a call may use, how often.
+ * Hosted tools run at the agent's provider. This module computes which of them a call may use, and
+ * how often.
  */
 
 /** A hosted tool and its allowed uses, as in the event `call.started`. */
@@ -35,7 +36,8 @@ const hasFunctions = (agent: AgentRules, purpose: Purpose): boolean =>
 
 /**
  * Whether the next call is a research call, provided that the budget allows a use of a hosted tool.
- * If hosted tools cannot be mixed with functions, the first call of a coordination round is one.
+ * This is so for the first call of a coordination round if hosted tools cannot be mixed with
+ * functions.
  */
 export const mayResearch = (agent: AgentRules, round: RoundState): boolean =>
   agent.hosted_alone === true && round.purpose === "coordination" && round.calls === 0;

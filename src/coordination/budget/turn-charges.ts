@@ -13,7 +13,7 @@ import { addUsage, NO_USAGE } from "../../protocol/usage";
  */
 type TurnCharges = { usage: Usage; cost: Cost; settles: EventOf<"call.failed">[] };
 
-/** A logged event of a model call with all its fields. Another version may have written it. */
+/** A logged event of a model call. Another version of the service may have written it. */
 export type CallEvent = { type: string; call: string };
 
 const CALL_ENDS: ReadonlySet<string> = new Set(["call.completed", "call.failed"]);
