@@ -1,8 +1,8 @@
 import type { Purpose } from "../protocol/events";
 
 /**
- * Work that must be done outside the rules because of a state. The same state always owes effects
- * with the same ids, also after a crash.
+ * Work that the shell must do because of a state. The same state always owes effects with the same
+ * ids, also after a crash.
  */
 export type Effect = ModelCallEffect | ToolCallEffect | ToolListingEffect;
 
@@ -26,7 +26,7 @@ export type ToolCallEffect = {
 };
 
 /**
- * Lists the tools of an agent's tool servers. The listing is safe to repeat, so nothing is logged
+ * A listing of the tools of an agent's tool servers. It is safe to repeat, so nothing is logged
  * before the servers have replied.
  */
 export type ToolListingEffect = { type: "tool_listing"; id: string; agent: number };

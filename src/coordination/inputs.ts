@@ -28,7 +28,8 @@ export type Input = InputBody & {
 export type InputBody =
   /**
    * A user starts a turn. `rules` is used only by the first turn of a session. `parentTurn` is the
-   * turn to continue; `null` starts without earlier turns. `timeoutMs` `null` uses the team's.
+   * turn to continue; `null` starts without earlier turns. If `timeoutMs` is `null`, the team's
+   * time limit applies.
    */
   | {
       type: "turn_requested";

@@ -1,14 +1,14 @@
-/** Limits of the protocol. Times in ms, sizes in UTF-8 bytes. */
+/** Limits of the protocol. If a comment gives no unit, times are in ms and sizes in UTF-8 bytes. */
 export const LIMITS = {
-  /** Agents of a team. */
+  /** Maximum number of agents in a team. */
   agents: 64,
-  /** Rounds of an agent in one attempt. */
+  /** Maximum number of rounds of an agent in one attempt. */
   roundsPerAgent: 20,
-  /** Default if the team's rules have no value, as in logs of earlier versions. */
+  /** Calls per round if the team's rules have no such limit, as in logs of earlier versions. */
   callsPerRound: 50,
-  /** Calls that ask only for a decision, after the round's calls or time are used up. */
+  /** Maximum number of calls that ask only for a decision, after a round reached its limit. */
   decisionCallsPerRound: 3,
-  /** The agent gets a notice when it has this many calls left. */
+  /** An agent's calls contain a notice when it has at most this many calls left. */
   callsLeftNotice: 3,
   /**
    * Time for a decision after the round's time is used up. Never longer than the round's own time.
@@ -28,9 +28,9 @@ export const LIMITS = {
   effectsMin: 1_000,
   /** The limit of a turn's model calls and tool calls is at most this. */
   effectsMax: 16_000,
-  /** Tries of a call before the round fails. */
+  /** The round fails after this many failed tries of a call. */
   triesPerCall: 5,
-  /** Interruptions by restarts before a call fails or a tool is no longer repeated. */
+  /** After this many interruptions by restarts, a call fails and a tool is not repeated again. */
   interruptionsPerCall: 5,
   /**
    * After this many failed probes of a provider in a row, the agent fails, if the first and the
@@ -41,21 +41,21 @@ export const LIMITS = {
   unreachableMs: 10_000,
   /** The agent fails after this many failed rounds in a row. */
   failedRoundsInARow: 3,
-  /** Reminders to decide per round. */
+  /** Maximum number of reminders to decide in one round. */
   nudgesPerRound: 3,
-  /** Tool calls of one reply that may run. Further tool calls are refused. */
+  /** Maximum number of tool calls of one reply that may run. Further tool calls are refused. */
   toolsPerReply: 64,
   /** Maximum length in the log of a message from a tool with unknown outcome. */
   toolMessageBytes: 1_000,
-  /** Tools of one agent that run at the same time. */
+  /** Maximum number of tools of one agent that run at the same time. */
   toolsAtOnce: 8,
-  /** Listings of one server for one agent in a turn. Later changes are ignored. */
+  /** Maximum number of listings of one server for one agent in a turn. Later ones are ignored. */
   listingsPerServer: 8,
-  /** Elicitations of one tool call that are forwarded to people. */
+  /** Maximum number of elicitations of one tool call that are forwarded to people. */
   inputsPerCall: 3,
-  /** Requests in one elicitation that are forwarded to people. */
+  /** Maximum number of requests in one elicitation that are forwarded to people. */
   requestsPerInput: 5,
-  /** Progress notifications of one tool call that are forwarded to people. */
+  /** Maximum number of progress notifications of one tool call that are forwarded to people. */
   progressPerCall: 20,
   /**
    * Pause after the first progress notification; later pauses grow
@@ -67,24 +67,24 @@ export const LIMITS = {
    */
   notificationChars: 2_048,
   /**
-   * Lines of one audit event. The event is stored in one row, and this many lines with the longest
-   * paths fit into it.
+   * Maximum number of lines in one audit event. The event is stored in one row, and this many lines
+   * with the longest paths fit into a row.
    */
   accessesPerEvent: 600,
-  /** Size of an answer. */
+  /** Maximum size of an answer. */
   answerBytes: 128 * 1024,
   /**
-   * Total size of an attempt's answers, including replaced ones. The state of a running turn
-   * contains all of them, so above this size no further answer is accepted.
+   * Maximum total size of an attempt's answers, including replaced ones. The state of a running
+   * turn contains all of them, so above this size no further answer is accepted.
    */
   attemptAnswersBytes: 8 * 1024 * 1024,
-  /** Size of a final text as shown; a longer text is cut and stored as a file. */
+  /** Maximum size of a final text as shown. A longer text is cut, and stored as a file. */
   finalBytes: 256 * 1024,
-  /** Size of a vote's reason. */
+  /** Maximum size of a vote's reason. */
   reasonBytes: 4 * 1024,
   /**
-   * Total size of a cancelled turn's answer and text as JSON. One event contains both, and it is
-   * stored in one row.
+   * Maximum total size of a cancelled turn's answer and text as JSON. One event contains both, and
+   * it is stored in one row.
    */
   cancelledJsonBytes: 1_700_000,
   /** A call is not retried if its provider asks for a longer wait. */

@@ -32,7 +32,7 @@ export function owed(state: SessionState): Effect[] {
   );
 }
 
-/** Ids of effects that are started and not settled. The shell must abort all other effects. */
+/** Ids of effects that are started and not settled. Other running effects must be aborted. */
 export function inFlight(state: SessionState): string[] {
   return Object.keys(runningTurn(state)?.inFlight ?? {});
 }

@@ -108,7 +108,7 @@ function callFailed(turn: TurnState, agent: number, event: EventOf<"call.failed"
   }));
 }
 
-/** What a failed try, which will be repeated, reveals about the conversation's length. */
+/** The fields about the conversation's length after a failed try that will be repeated. */
 function lengthAfterFailure(
   event: EventOf<"call.failed">,
   compacts: boolean,

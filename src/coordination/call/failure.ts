@@ -48,8 +48,8 @@ export function callFailed(draft: Draft, effectId: string, failure: CallFailure)
 }
 
 /**
- * A restart of the service interrupted the call. Its outcome is unknown, so the whole reservation
- * is charged.
+ * Records that a restart of the service interrupted the call. The outcome of the call is unknown,
+ * so its whole reservation is charged.
  */
 export function callInterrupted(draft: Draft, effectId: string): void {
   const message = "The service restarted while the model was working.";

@@ -3,7 +3,7 @@ import { LIMITS } from "../limits";
 import type { CallState } from "../state";
 
 /**
- * The rules for a provider that cannot be reached. Before a request is sent, a probe opens a
+ * The rules for a provider that cannot be reached. Before a request is sent, a probe tests the
  * connection. If the probe fails, nothing was sent, so the try costs nothing. If several probes in
  * a row fail over some seconds, the agent fails: more probes would only delay the team.
  */

@@ -16,7 +16,8 @@ type NewAnswer = Extract<Decision, { name: "new_answer" }>;
 type Refusal = { code: string; message: string };
 
 /**
- * The outcome of a proposed answer. After `refused`, the agent gets a reminder; not so `at_limit`.
+ * The outcome of a proposed answer. The agent gets a reminder after `refused`, but not after
+ * `at_limit`.
  */
 export type ProposalOutcome = "accepted" | "refused" | "at_limit";
 
@@ -149,8 +150,8 @@ export function answerLimit(turn: TurnState, agent: AgentState): Refusal | null 
 }
 
 /**
- * How many answers more than the last of the others the agent would have after one more answer. The
- * others are the live agents without a valid vote.
+ * The lead that the agent would have after one more answer, compared with the agent that has the
+ * fewest answers. Only live agents without a valid vote are compared.
  */
 function leadAfterNextAnswer(agents: readonly AgentState[], agent: AgentState): number {
   const otherAgents = agents.filter(
@@ -198,7 +199,8 @@ function noveltyRefusal(draft: Draft, agent: AgentState, content: string): Refus
 }
 
 /**
- * If the share of common words is higher, an answer is too similar to one that its author has seen.
+ * Maximum share of common words. With a higher share, an answer is too similar to an answer that
+ * its author has seen.
  */
 const MAX_OVERLAP: Record<TeamRules["answer_novelty_requirement"], number> = {
   lenient: 1,
@@ -253,5 +255,7 @@ const answerLabel = (agentIndex: number, answerNumber: number): AnswerLabel =>
 
 export const finalLabel = (agentIndex: number): FinalLabel => `agent${agentIndex + 1}.final`;
 
-/** Names the files from the start of the turn, where otherwise an answer label names a snapshot. */
+/**
+ * Name of the snapshot from the start of the turn. Other snapshots have an answer label as name.
+ */
 export const BASE = "base";

@@ -238,8 +238,8 @@ const toolOf = (decision: Decision): "new_answer" | "vote" =>
 type ReplyRefusal = { decisions: readonly Decision[]; code: string; message: string };
 
 /**
- * Refuses the decisions. A reply may contain any number of decisions, so the log names at most as
- * many of them as tool calls.
+ * Refuses the decisions. A reply may contain any number of decisions, so only the first
+ * `toolsPerReply` of them are logged.
  */
 function refuseAll(
   draft: Draft,

@@ -41,7 +41,7 @@ export function countForwarded(
 
 /**
  * The pause (ms) after this many progress notifications. It doubles after every second
- * notification, so that even in the longest possible call some are left for its end.
+ * notification, so that the longest possible call ends before their maximum number is reached.
  */
 const pauseAfter = (times: number): number =>
   times === 0 ? 0 : LIMITS.progressPauseMs * 2 ** Math.floor(times / 2);
