@@ -11,9 +11,7 @@ import type { CallState } from "../state";
 /** Code of a failed probe. */
 export const CANNOT_REACH = "cannot_reach";
 
-/**
- * The time (unix ms) of the probe after one that fails at `at`. `null` if the agent fails instead.
- */
+/** The time (unix ms) of the next probe if this probe fails at `at`; `null` if the agent fails. */
 export function nextProbeAt({ unreachable }: CallState, at: number): number | null {
   const { since, probes } = unreachable ?? { since: at, probes: 0 };
   const endsAt = since + LIMITS.unreachableMs;
