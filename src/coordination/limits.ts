@@ -16,11 +16,11 @@ export const LIMITS = {
   decisionMs: 60_000,
   /** How long before the end of a turn, or of its coordination, calls contain a notice. */
   lastNoticeMs: 120_000,
-  /** The same as a share of the turn's time. The shorter of both applies. */
+  /** `lastNoticeMs` as a share of the turn's time. The shorter of both times applies. */
   lastNoticeShare: 0.1,
   /** How long before the end of a turn, or of its coordination, calls ask only for a decision. */
   lastDecisionMs: 60_000,
-  /** The same as a share of the turn's time. The shorter of both applies. */
+  /** `lastDecisionMs` as a share of the turn's time. The shorter of both times applies. */
   lastDecisionShare: 0.05,
   /** Model calls and tool calls of a turn, for each agent of the team. */
   effectsPerAgent: 400,
