@@ -123,15 +123,15 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   },
   {
     file: "src/coordination/attempt/presentation.ts",
-    text: "if (presenter === null || !isWhole(stopReason) || !verdict?.restart) return completeTurn(draft);",
+    text: "if (presenter === null || !isNormalStop(stopReason) || !verdict?.restart) return completeTurn(draft);",
     original: "presenter === null",
     replacement: "false",
     reason: "Only the presenter is asked for a verdict.",
   },
   {
     file: "src/coordination/attempt/presentation.ts",
-    text: 'if (ends === undefined) return "It wrote nothing.";',
-    original: "ends === undefined",
+    text: 'if (reasons === undefined) return "It wrote nothing.";',
+    original: "reasons === undefined",
     replacement: "false",
     reason: "Without an answer only time or money ends an attempt while an agent is live.",
   },
@@ -151,7 +151,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   },
   {
     file: "src/coordination/turn/turn.ts",
-    text: "const counted = revision === null ? undefined : draft.attempt.answers[revision - 1];",
+    text: "const winning = revision === null ? undefined : draft.attempt.answers[revision - 1];",
     original: "revision === null",
     replacement: "false",
     reason: "There is no answer at -1 either.",

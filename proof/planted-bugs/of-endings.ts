@@ -12,7 +12,7 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
   {
     name: "a long final text is not truncated",
     file: "src/coordination/attempt/long-final.ts",
-    find: "return truncateTo(LIMITS.finalBytes - byteLength(last), text) + last;",
+    find: "return truncateTo(LIMITS.finalBytes - byteLength(lastLine), text) + lastLine;",
     replace: "return text + last;",
     invariant: "presentation",
   },
@@ -42,15 +42,15 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
   {
     name: "partial texts are discarded at the deadline",
     file: "src/coordination/attempt/attempt.ts",
-    find: "const silent = couldWin ? []",
-    replace: 'const silent = couldWin || endedBy === "deadline" ? []',
+    find: "const unanswered = couldWin ? []",
+    replace: 'const unanswered = couldWin || endedBy === "deadline" ? []',
     invariant: "failed",
   },
   {
     name: "partial texts are discarded at the deadline if other agents have answered",
     file: "src/coordination/attempt/attempt.ts",
-    find: "const silent = couldWin ? []",
-    replace: "const silent = couldWin || draft.attempt.answers.length > 0 ? []",
+    find: "const unanswered = couldWin ? []",
+    replace: "const unanswered = couldWin || draft.attempt.answers.length > 0 ? []",
     invariant: "kept",
   },
   {
@@ -63,16 +63,16 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
   {
     name: "a partial answer clears the votes as coordination ends",
     file: "src/coordination/decision/vote.ts",
-    find: "const valid = votesFor(eligible, attempt.agents, (agent) => agent.vote?.revision);",
+    find: "const validVotes = votesFor(eligible, attempt.agents, (agent) => agent.vote?.revision);",
     replace: `const isCut = eligible.at(-1)?.origin === "partial";
-  const valid = votesFor(eligible, attempt.agents, (agent) => (isCut ? undefined : agent.vote?.revision));`,
+  const validVotes = votesFor(eligible, attempt.agents, (agent) => (isCut ? undefined : agent.vote?.revision));`,
     invariant: "I5-winner",
   },
   {
     name: "a partial answer wins over a complete one without votes",
     file: "src/coordination/decision/vote.ts",
-    find: "return whole ?? best",
-    replace: "return eligible.at(-1) ?? whole ?? best",
+    find: "return newestComplete ?? bestPartial",
+    replace: "return eligible.at(-1) ?? newestComplete ?? bestPartial",
     invariant: "I5-winner",
   },
   {

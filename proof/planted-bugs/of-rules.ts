@@ -114,8 +114,8 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "a lost connection is free",
     file: "src/agents/perform-call.ts",
-    find: "function isUnworked({ details: { status } }: ProviderError, progress: Progress, wasSent: boolean): boolean {",
-    replace: `function isUnworked({ code, details: { status } }: ProviderError, progress: Progress, wasSent: boolean): boolean {
+    find: "function isSurelyUnprocessed({ details: { status } }: ProviderError, progress: Progress, wasSent: boolean): boolean {",
+    replace: `function isSurelyUnprocessed({ code, details: { status } }: ProviderError, progress: Progress, wasSent: boolean): boolean {
   if (code === "connection_failed") return true;`,
     invariant: "I11-ledger",
   },

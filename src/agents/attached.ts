@@ -7,8 +7,8 @@ import { acceptsMedia, expectedMediaTokens, mediaTokens } from "../providers/acc
 import type { Part } from "../providers/attachment-parts";
 
 /**
- * Attachments of a question for the agents of a team: whether they are accepted, their tokens, and
- * the parts of requests.
+ * Checks the attachments of a question against a team, bounds their input tokens, and converts them
+ * to the parts of a request.
  */
 
 /** A new attachment of a question, with its contents. */
@@ -17,10 +17,10 @@ type NewAttachment = {
   bytes: Uint8Array<ArrayBuffer>;
 };
 
-/** An attachment of an earlier question of the session. `name` `null` keeps its earlier name. */
+/** An attachment of an earlier question of the session. If `name` is `null`, its name stays. */
 type RepeatedAttachment = { sha256: string; name: string | null };
 
-/** An attachment as a request names it. */
+/** An attachment in a client's request. */
 export type WantedAttachment = NewAttachment | RepeatedAttachment;
 
 /** Why the attachments of a question are refused. */
@@ -29,24 +29,29 @@ export type AttachmentRefusal =
   | { ok: false; code: "attachments_too_large"; excess: Excess }
   | { ok: false; code: "attachment_refused"; refused: UnsupportedAttachment[] };
 
-/** `attached` `null`: the question has no attachments. */
+/** `attached` is `null` if the question has no attachments. */
 type AcceptedAttachments = { ok: true; attached: QuestionAttachments | null };
 
 /**
- * Checks that the team accepts the question's attachments. `earlier`: attachments of earlier
- * questions, newest last; called at most once, and only if an attachment is repeated.
+ * Checks that the team accepts the question's attachments. `earlier` returns the attachments of
+ * earlier questions, newest last. It is called at most once, and only if an attachment is repeated.
  */
 export function acceptAttachments(
   team: Team,
-  wanted: readonly WantedAttachment[],
+  requested: readonly WantedAttachment[],
   earlier: () => readonly Attachment[],
 ): AcceptedAttachments | AttachmentRefusal {
   const attachments: Attachment[] = [];
-  const known = wanted.some((one) => !("bytes" in one)) ? earlier() : [];
-  for (const one of wanted) {
-    const found = "bytes" in one ? one.attachment : repeated(one, known);
+  const isAnyRepeated = requested.some((item) => !("bytes" in item));
+  const earlierAttachments = isAnyRepeated ? earlier() : [];
+  for (const item of requested) {
+    const found = "bytes" in item ? item.attachment : findRepeated(item, earlierAttachments);
     if (!found)
-      return { ok: false, code: "attachment_not_found", sha256: "sha256" in one ? one.sha256 : "" };
+      return {
+        ok: false,
+        code: "attachment_not_found",
+        sha256: "sha256" in item ? item.sha256 : "",
+      };
     attachments.push(found);
   }
   if (attachments.length === 0) return { ok: true, attached: null };
@@ -57,7 +62,7 @@ export function acceptAttachments(
   return { ok: true, attached: { attachments, tokens: attachmentTokens(team, attachments) } };
 }
 
-function repeated(
+function findRepeated(
   { sha256, name }: RepeatedAttachment,
   earlier: readonly Attachment[],
 ): Attachment | null {
@@ -73,7 +78,7 @@ type UnsupportedAttachment = {
   mediaType: string;
 };
 
-/** Every attachment that an agent does not support; empty if all can be sent. */
+/** One entry for each agent and each attachment that its model does not support. */
 function unsupportedAttachments(
   { agents }: Team,
   attachments: readonly Attachment[],
@@ -90,29 +95,33 @@ function unsupportedAttachments(
   );
 }
 
-/** Text around each attachment: its line in the list, and its block. */
-const TOKENS_AROUND = 200;
-/** The announcement and the text before the list. */
-const TOKENS_BEFORE = 1_000;
+/** Tokens of the text around one attachment: its line in the list, and the frame of its block. */
+const FRAME_TOKENS = 200;
+/** Tokens of the text before the list of attachments. */
+const HEADER_TOKENS = 1_000;
 
 /** Upper bound of the input tokens of the attachments in one call of any agent. */
 export const attachmentTokens = ({ agents }: Team, attachments: readonly Attachment[]): number =>
   Math.max(
     0,
     ...agents.map(({ backend }) =>
-      attachments.reduce((sum, one) => sum + tokensOf(backend.model, one), TOKENS_BEFORE),
+      attachments.reduce(
+        (sum, attachment) => sum + tokenBoundOf(backend.model, attachment),
+        HEADER_TOKENS,
+      ),
     ),
   );
 
-/** A text has at most one token per byte. The name appears twice. */
-function tokensOf(model: string, { kind, size, name, media_type: mediaType }: Attachment): number {
-  const around = TOKENS_AROUND + 2 * byteLength(name);
-  return around + (kind === "text" ? size : mediaTokens(model, { kind, size, mediaType }));
+/** A text has at most one token per byte. The name appears twice: in the list and in the block. */
+function tokenBoundOf(model: string, attachment: Attachment): number {
+  const { kind, size, name, media_type: mediaType } = attachment;
+  const frameTokens = FRAME_TOKENS + 2 * byteLength(name);
+  return frameTokens + (kind === "text" ? size : mediaTokens(model, { kind, size, mediaType }));
 }
 
 const BYTES_PER_TOKEN = 4;
 
-/** Expected input tokens of the attachments in one call. Corrected after the call. */
+/** Expected input tokens of the attachments in one call. The actual usage later replaces them. */
 export const expectedAttachmentTokens = (
   model: string,
   attachments: readonly Attachment[],
@@ -122,12 +131,12 @@ export const expectedAttachmentTokens = (
       kind === "text"
         ? Math.ceil(size / BYTES_PER_TOKEN)
         : expectedMediaTokens(model, { kind, size, mediaType });
-    return sum + TOKENS_AROUND + tokens;
+    return sum + FRAME_TOKENS + tokens;
   }, 0);
 
 /**
- * The parts before an agent's first message. `read` is called for one attachment after the other;
- * its errors are thrown.
+ * The parts before an agent's first message. Calls `read` for one attachment after the other, and
+ * throws its errors.
  */
 export async function toParts(
   nonce: string,

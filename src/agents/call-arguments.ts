@@ -1,14 +1,17 @@
 import { isJsonObject, parseJson } from "../providers/json";
 
-/** Parses the arguments of a model's tool call. Problems are texts for the model. */
+/** The parsed arguments of a model's tool call. `problem` is a text for the model. */
 export type ParsedArguments<T> = { ok: true; value: T } | { ok: false; problem: string };
 
-/** Fits content of 128 KB with every character escaped; larger arguments are not parsed. */
-const MOST_CHARS = 1024 * 1024;
+/**
+ * Longer arguments are not parsed. The longest answer (128 KB) fits, even if each of its characters
+ * is escaped.
+ */
+const MAX_ARGUMENT_CHARS = 1024 * 1024;
 
 /**
- * The named text fields of a JSON object; other fields are ignored. Empty arguments are an empty
- * object.
+ * The text fields `names` of a JSON object. Other fields are ignored. Empty arguments count as an
+ * empty object.
  */
 export function textFields<Name extends string>(
   raw: string,
@@ -16,51 +19,51 @@ export function textFields<Name extends string>(
 ): ParsedArguments<Record<Name, string>> {
   const fields = objectFields(raw);
   if (!fields.ok) return fields;
-  const found: Partial<Record<Name, string>> = {};
+  const values: Partial<Record<Name, string>> = {};
   for (const name of names) {
     const value = ownField(fields.value, name);
     if (value === undefined)
-      return failed(`The field \`${name}\` is missing. Give ${listed(names)}.`);
+      return toProblem(`The field \`${name}\` is missing. Give ${listNames(names)}.`);
     if (typeof value !== "string")
-      return failed(`The field \`${name}\` must be a string, not ${kindOf(value)}.`);
-    found[name] = value.toWellFormed();
+      return toProblem(`The field \`${name}\` must be a string, not ${jsonTypeOf(value)}.`);
+    values[name] = value.toWellFormed();
   }
-  return isComplete(found, names)
-    ? { ok: true, value: found }
-    : failed("The arguments are incomplete.");
+  return isComplete(values, names)
+    ? { ok: true, value: values }
+    : toProblem("The arguments are incomplete.");
 }
 
-/** The arguments as an object. */
+/** Parses the arguments as one JSON object. */
 export function objectFields(raw: string): ParsedArguments<Record<string, unknown>> {
-  if (raw.length > MOST_CHARS)
-    return failed("The arguments are far too large. Be brief, or put the bulk of it in a file.");
+  if (raw.length > MAX_ARGUMENT_CHARS)
+    return toProblem("The arguments are far too large. Be brief, or put the bulk of it in a file.");
   const parsed = raw.trim() === "" ? {} : parseJson(raw);
   if (parsed === undefined)
-    return failed(
+    return toProblem(
       "The arguments are not valid JSON. Make the call again with one complete JSON object.",
     );
   if (!isJsonObject(parsed))
-    return failed(`The arguments must be one JSON object, not ${kindOf(parsed)}.`);
+    return toProblem(`The arguments must be one JSON object, not ${jsonTypeOf(parsed)}.`);
   return { ok: true, value: parsed };
 }
 
-/** An own field of the object; inherited ones are ignored. */
+/** The value of an own field of the object; `undefined` for inherited fields. */
 export const ownField = (fields: Record<string, unknown>, name: string): unknown =>
   Object.hasOwn(fields, name) ? fields[name] : undefined;
 
-const failed = (problem: string): { ok: false; problem: string } => ({ ok: false, problem });
+const toProblem = (problem: string): { ok: false; problem: string } => ({ ok: false, problem });
 
 function isComplete<Name extends string>(
-  found: Partial<Record<Name, string>>,
+  values: Partial<Record<Name, string>>,
   names: readonly Name[],
-): found is Record<Name, string> {
-  return names.every((name) => found[name] !== undefined);
+): values is Record<Name, string> {
+  return names.every((name) => values[name] !== undefined);
 }
 
-const listed = (names: readonly string[]): string =>
+const listNames = (names: readonly string[]): string =>
   names.map((name) => `\`${name}\``).join(" and ");
 
-function kindOf(value: unknown): string {
+function jsonTypeOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;

@@ -7,34 +7,37 @@ import { byteLength } from "../coordination";
 import { cutToFit } from "./cut-to-fit";
 
 /**
- * Compaction replaces the older part of a round's conversation by a summary. It removes whole
- * stretches, a reply with the results of its calls, so that no call loses its result. The start of
- * the round and the recent part remain. Answers shown to the agent remain too, because it must
- * still judge them, unless this would not free enough. Records never change: a `summary` record
- * names the records it replaces. Pure.
+ * Compaction replaces the older part of a round's conversation by a summary. A reply is always
+ * removed together with the results of its calls, so that no call loses its result. The start of
+ * the round and the recent part remain. The answers that were shown to the agent also remain,
+ * because the agent must still judge them. They are removed only if the conversation would
+ * otherwise stay too long. Records never change: a `summary` record names the records that it
+ * replaces. This module is pure.
  */
 
-/** Share of the window used afterwards: leaves room for work before the next compaction. */
+/** Share of the context window in use after a compaction. The rest is for further work. */
 const TARGET_SHARE = 0.4;
 /**
- * Minimum share of the window that a summary must free, unless the provider refused the
- * conversation. If the start of the round alone nearly fills the window, compaction would otherwise
- * repeat before every call.
+ * Minimum share of the window that a summary must free. It does not apply if the provider refused
+ * the conversation. Without this minimum, a round whose start nearly fills the window would be
+ * compacted before every call.
  */
-const LEAST_FREED_SHARE = 0.1;
+const MIN_FREED_SHARE = 0.1;
 /** Reserved for a summary, in tokens of the provider. */
 const SUMMARY_TOKENS = 2_000;
 /**
- * Maximum length of a summary; shorter if its excess would use more than half of the freed tokens.
+ * Maximum length of a summary, in tokens. A longer summary than `SUMMARY_TOKENS` may use at most
+ * half of the freed tokens.
  */
-const LONGEST_SUMMARY = 2 * SUMMARY_TOKENS;
-/** Share of the window for the text to be summarized, so that the model can read and write. */
+const MAX_SUMMARY_TOKENS = 2 * SUMMARY_TOKENS;
+/** Share of the window for the text to be summarized. The rest is for instructions and output. */
 const TRANSCRIPT_SHARE = 0.5;
 const BYTES_PER_TOKEN = 4;
 
 /**
- * `keepFrom`: index of the first record that remains. Earlier ones are removed, except the start
- * and, with `keepsNotes`, notes. `dropped` assumes a summary of the reserved length.
+ * `keepFrom` is the index of the first record that remains. Earlier records are removed, except the
+ * start and, with `keepsNotes`, the notes. `dropped` counts what is removed; its `tokens` assume a
+ * summary of the reserved length. `calibration`: see `ContextLimits`.
  */
 export type CompactionPlan = {
   keepFrom: number;
@@ -43,40 +46,47 @@ export type CompactionPlan = {
   calibration: number;
 };
 
-export type Room = {
+export type ContextLimits = {
   contextWindow: number;
   /** Ratio of the provider's counts to our estimates; 1 if unknown. */
   calibration: number;
-  /** The provider refused the conversation, so its real window is smaller than the listed one. */
+  /**
+   * Whether the provider refused the conversation. The real window is then below `contextWindow`.
+   */
   refused?: boolean;
 };
 
 /**
- * The smallest cut after which the rest fits; the largest possible one if none does. `null` if no
- * cut would free enough to justify a call.
+ * The smallest cut after which the rest of the conversation fits. If the rest never fits, the
+ * largest cut. `null` if no cut would free enough to justify a call.
  */
-export function planCompaction(records: readonly CallRecord[], room: Room): CompactionPlan | null {
-  const { contextWindow, calibration, refused = false } = room;
-  const target = windowOf(records, room) * TARGET_SHARE;
-  const worth = refused ? 1 : contextWindow * LEAST_FREED_SHARE;
+export function planCompaction(
+  records: readonly CallRecord[],
+  limits: ContextLimits,
+): CompactionPlan | null {
+  const { contextWindow, calibration, refused = false } = limits;
+  const target = effectiveWindow(records, limits) * TARGET_SHARE;
+  const minFreed = refused ? 1 : contextWindow * MIN_FREED_SHARE;
   const before = tokensOf(compacted(records), calibration);
-  const plans = candidates(records).map((cut) => {
+  const plans = possibleCuts(records).map((cut) => {
     const after = tokensOf(keptOf(records, cut), calibration) + SUMMARY_TOKENS;
     return {
       plan: { ...cut, calibration, dropped: droppedOf(records, cut, before - after) },
       after,
     };
   });
-  const [fit = plans.at(-1)] = plans.filter(
-    ({ after }) => after <= target && before - after >= worth,
+  const [chosen = plans.at(-1)] = plans.filter(
+    ({ after }) => after <= target && before - after >= minFreed,
   );
-  return fit && before - fit.after >= worth ? fit.plan : null;
+  return chosen && before - chosen.after >= minFreed ? chosen.plan : null;
 }
 
-/** The model's window, as far as known. */
-function windowOf(
+/**
+ * The window to assume: the size of a refused conversation is an upper bound of the real window.
+ */
+function effectiveWindow(
   records: readonly CallRecord[],
-  { contextWindow, calibration, refused = false }: Room,
+  { contextWindow, calibration, refused = false }: ContextLimits,
 ): number {
   return refused
     ? Math.min(contextWindow, tokensOf(compacted(records), calibration))
@@ -85,22 +95,27 @@ function windowOf(
 
 type Cut = Pick<CompactionPlan, "keepFrom" | "keepsNotes">;
 
-/** Possible cuts, from the least loss to the most. The last stretch is removed last. */
-function candidates(records: readonly CallRecord[]): Cut[] {
+/** Possible cuts, ordered by how much they remove. Only cuts at the end remove the latest reply. */
+function possibleCuts(records: readonly CallRecord[]): Cut[] {
   const from = compactedFrom(records);
-  const replies = records.flatMap(({ kind }, place) =>
-    kind === "reply" && place >= from ? [place] : [],
+  const replyIndexes = records.flatMap(({ kind }, index) =>
+    kind === "reply" && index >= from ? [index] : [],
   );
-  const recent = replies.slice(1);
-  const all = replies.length > 0 ? [records.length] : [];
-  const cuts = (places: readonly number[], keepsNotes: boolean) =>
-    places.map((keepFrom) => ({ keepFrom, keepsNotes }));
-  return [...cuts(recent, true), ...cuts(recent, false), ...cuts(all, true), ...cuts(all, false)];
+  const beforeReply = replyIndexes.slice(1);
+  const atEnd = replyIndexes.length > 0 ? [records.length] : [];
+  const cutsAt = (indexes: readonly number[], keepsNotes: boolean) =>
+    indexes.map((keepFrom) => ({ keepFrom, keepsNotes }));
+  return [
+    ...cutsAt(beforeReply, true),
+    ...cutsAt(beforeReply, false),
+    ...cutsAt(atEnd, true),
+    ...cutsAt(atEnd, false),
+  ];
 }
 
 /**
- * Ids of all calls of the round, including removed ones. None may be reused, because results refer
- * to them.
+ * Ids of all tool calls of the round, including removed calls. No id may be reused, because results
+ * refer to their calls by id.
  */
 export const callIdsIn = (records: readonly CallRecord[]): Set<string> =>
   new Set(
@@ -111,7 +126,7 @@ export const callIdsIn = (records: readonly CallRecord[]): Set<string> =>
     ),
   );
 
-/** Index up to which the conversation has been summarized. */
+/** Index of the first record that no summary replaces; 1 without a summary. */
 const compactedFrom = (records: readonly CallRecord[]): number =>
   lastSummary(records)?.keepFrom ?? 1;
 
@@ -120,7 +135,7 @@ const isSummary = (record: CallRecord): record is Summary => record.kind === "su
 const lastSummary = (records: readonly CallRecord[]): Summary | undefined =>
   records.findLast(isSummary);
 
-/** The records as calls see them, with summarized ones replaced. */
+/** The records that the next call sends: the summary in place of the records that it replaces. */
 export function compacted(records: readonly CallRecord[]): CallRecord[] {
   const summary = lastSummary(records);
   if (!summary) return [...records];
@@ -128,17 +143,21 @@ export function compacted(records: readonly CallRecord[]): CallRecord[] {
   return start ? [start, { kind: "note", text: summary.text }, ...kept] : [];
 }
 
-/** The original records that remain. */
+/** The original records that remain after the cut. */
 function keptOf(records: readonly CallRecord[], { keepFrom, keepsNotes }: Cut): CallRecord[] {
-  const earlier = keepsNotes ? records.slice(notesFrom(records), keepFrom).flatMap(notesIn) : [];
+  const earlierNotes = keepsNotes
+    ? records.slice(notesFrom(records), keepFrom).flatMap(notesIn)
+    : [];
   return [
     ...records.slice(0, 1),
-    ...earlier,
+    ...earlierNotes,
     ...records.slice(keepFrom).filter(({ kind }) => kind !== "summary" && kind !== "cut"),
   ];
 }
 
-/** Notes in an earlier summary are not restored. */
+/**
+ * Index of the first record whose notes can remain. An earlier summary removed the notes before it.
+ */
 const notesFrom = (records: readonly CallRecord[]): number =>
   records.reduce(
     (from, record) =>
@@ -146,7 +165,7 @@ const notesFrom = (records: readonly CallRecord[]): number =>
     1,
   );
 
-/** Information given to the agent: newer answers, including those in the result of a stale vote. */
+/** The record as a note: a note itself, or the newer answers in the result of a stale vote. */
 function notesIn(record: CallRecord): CallRecord[] {
   if (record.kind === "note") return [record];
   const showsAnswers = record.kind === "result" && record.name === "vote" && !record.isError;
@@ -158,9 +177,10 @@ function droppedOf(
   { keepFrom, keepsNotes }: Cut,
   tokens: number,
 ): CompactedPart {
-  const gone = records.slice(compactedFrom(records), keepFrom);
-  const count = (kind: CallRecord["kind"]) => gone.filter((record) => record.kind === kind).length;
-  const calls = gone.flatMap((record) =>
+  const removed = records.slice(compactedFrom(records), keepFrom);
+  const count = (kind: CallRecord["kind"]) =>
+    removed.filter((record) => record.kind === kind).length;
+  const calls = removed.flatMap((record) =>
     record.kind === "reply" ? record.items.filter(({ type }) => type === "tool_call") : [],
   );
   const notes = keepsNotes
@@ -175,41 +195,40 @@ function droppedOf(
   };
 }
 
-type SummaryOptions = Room & { nonce: string };
+type SummaryOptions = ContextLimits & { nonce: string };
 
 /**
- * The request for a summary, to the same model, without tools. Long texts are cut in the middle to
- * fit.
+ * The request for a summary. It is sent to the same model, without tools. Long texts are cut in the
+ * middle.
  */
 export function toSummaryRequest(
   records: readonly CallRecord[],
   plan: Cut,
-  asked: SummaryOptions,
+  options: SummaryOptions,
 ): { system: string; user: string } {
-  const { nonce, calibration } = asked;
+  const { nonce, calibration } = options;
   const [start] = records;
   if (start?.kind !== "start") throw new Error("a round's records begin with its start");
-  const partial = cutIn(records);
+  const cutOutput = cutOutputIn(records);
   const parts = [
     ...transcriptOf(records, plan),
-    ...(partial === "" ? [] : [`You had begun to write:\n${partial}`]),
+    ...(cutOutput === "" ? [] : [`You had begun to write:\n${cutOutput}`]),
   ];
-  const room = Math.floor(
-    (windowOf(records, asked) * TRANSCRIPT_SHARE * BYTES_PER_TOKEN) / Math.max(1, calibration),
-  );
-  const [task = "", ...transcript] = cutToFit([start.user, ...parts], room);
+  const transcriptTokens = effectiveWindow(records, options) * TRANSCRIPT_SHARE;
+  const maxBytes = Math.floor((transcriptTokens * BYTES_PER_TOKEN) / Math.max(1, calibration));
+  const [task = "", ...transcript] = cutToFit([start.user, ...parts], maxBytes);
   return summaryRequest({ nonce, task, transcript: transcript.join("\n\n") });
 }
 
-/** The output of the call that did not fit, if it was the last event. */
-function cutIn(records: readonly CallRecord[]): string {
+/** The output of the latest call, if this output was cut because it did not fit; else "". */
+function cutOutputIn(records: readonly CallRecord[]): string {
   const last = records.findLast(({ kind }) => kind === "reply" || kind === "cut");
   return last?.kind === "cut" ? last.text.trim() : "";
 }
 
 /**
- * The record for a summary, and the tokens actually freed. For any length of the text, the
- * conversation shrinks by at least half of the plan: the excess is cut from the middle.
+ * The record for a summary, and what it actually removes. A text of any length frees at least half
+ * of the planned tokens, because a longer text is cut in the middle.
  */
 export function toSummary(
   plan: CompactionPlan,
@@ -217,33 +236,34 @@ export function toSummary(
   text: string,
 ): { record: Summary; dropped: CompactedPart } {
   const { keepFrom, keepsNotes, calibration } = plan;
-  const planned = plan.dropped.tokens;
-  const most = Math.min(LONGEST_SUMMARY, SUMMARY_TOKENS + Math.floor(planned / 2));
-  const room = bytesWithin(most - AROUND, calibration) - byteLength(summaryNote(nonce, ""));
-  const note = summaryNote(nonce, cutToFit([text.trim()], room).join(""));
-  const taken = tokensOf([{ kind: "note", text: note }], calibration);
-  const dropped = { ...plan.dropped, tokens: planned + SUMMARY_TOKENS - taken };
+  const plannedTokens = plan.dropped.tokens;
+  const maxTokens = Math.min(MAX_SUMMARY_TOKENS, SUMMARY_TOKENS + Math.floor(plannedTokens / 2));
+  const emptyNoteBytes = byteLength(summaryNote(nonce, ""));
+  const maxBytes = bytesWithin(maxTokens - MESSAGE_OVERHEAD, calibration) - emptyNoteBytes;
+  const note = summaryNote(nonce, cutToFit([text.trim()], maxBytes).join(""));
+  const noteTokens = tokensOf([{ kind: "note", text: note }], calibration);
+  const dropped = { ...plan.dropped, tokens: plannedTokens + SUMMARY_TOKENS - noteTokens };
   return { record: { kind: "summary", keepFrom, keepsNotes, text: note }, dropped };
 }
 
-/** The removed part as text, including an earlier summary, which is summarized again. */
+/** The removed part as text. It includes an earlier summary, which the new summary replaces. */
 function transcriptOf(records: readonly CallRecord[], { keepFrom, keepsNotes }: Cut): string[] {
   const earlier = lastSummary(records);
   const earlierNotes = keepsNotes
     ? []
     : records.slice(notesFrom(records), compactedFrom(records)).flatMap(notesIn);
-  const gone = records.slice(compactedFrom(records), keepFrom);
+  const removed = records.slice(compactedFrom(records), keepFrom);
   const summary = earlier ? [`Before that:\n${earlier.text}`] : [];
   return [
     ...summary,
-    ...[...earlierNotes, ...gone].flatMap((record) => inWords(record, keepsNotes)),
+    ...[...earlierNotes, ...removed].flatMap((record) => recordTexts(record, keepsNotes)),
   ];
 }
 
-function inWords(record: CallRecord, keepsNotes: boolean): string[] {
+function recordTexts(record: CallRecord, keepsNotes: boolean): string[] {
   switch (record.kind) {
     case "reply":
-      return record.items.flatMap(itemInWords);
+      return record.items.flatMap(itemTexts);
     case "result":
       return [`${record.name} ${record.isError ? "failed" : "returned"}:\n${record.text}`];
     case "note":
@@ -255,7 +275,7 @@ function inWords(record: CallRecord, keepsNotes: boolean): string[] {
   }
 }
 
-function itemInWords(item: ReplyItem): string[] {
+function itemTexts(item: ReplyItem): string[] {
   switch (item.type) {
     case "text":
       return item.text.trim() === "" ? [] : [`You wrote:\n${item.text}`];
@@ -267,15 +287,15 @@ function itemInWords(item: ReplyItem): string[] {
   }
 }
 
-/** Tokens of a message besides its text. */
-const AROUND = 16;
+/** Estimated tokens that a message has in addition to its text. */
+const MESSAGE_OVERHEAD = 16;
 
-/** Tokens of these records in a conversation, as the provider counts. */
+/** Estimated tokens of these records in a conversation, adjusted to the provider's counts. */
 export const tokensOf = (records: readonly CallRecord[], calibration: number): number =>
   records.reduce((sum, record) => sum + tokensIn(record, calibration), 0);
 
 function tokensIn(record: CallRecord, calibration: number): number {
-  return AROUND + estimateTokens(textsIn(record).join(""), calibration);
+  return MESSAGE_OVERHEAD + estimateTokens(textsIn(record).join(""), calibration);
 }
 
 function textsIn(record: CallRecord): string[] {
@@ -283,7 +303,7 @@ function textsIn(record: CallRecord): string[] {
     case "start":
       return [record.system, record.user];
     case "reply":
-      // includes opaque data that is sent back
+      // JSON, because the opaque data of an item is sent back too
       return record.items.map((item) => JSON.stringify(item));
     case "result":
     case "note":

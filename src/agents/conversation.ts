@@ -8,7 +8,7 @@ import { workflowTools } from "../tools/workflow";
 import { compacted } from "./compaction";
 import type { CallRecord } from "./records";
 
-/** Converts a round's records to its next request. */
+/** Converts the records of a round to the next request of that round. */
 
 type Conversation = { system: string; messages: Message[] };
 
@@ -16,14 +16,14 @@ type Result = Extract<CallRecord, { kind: "result" }>;
 type ToolCall = Extract<ReplyItem, { type: "tool_call" }>;
 
 /**
- * An exchange of the conversation: a reply (none before the first), the results of its calls, and
- * later notes.
+ * Part of the conversation: a reply, the results of its calls, and the notes up to the next reply.
+ * The first exchange has no reply: `items` is empty.
  */
 type Exchange = { items: readonly ReplyItem[]; results: Map<string, Result>; notes: string[] };
 
 /**
- * The conversation so far. Every tool call of a reply has exactly one result, in order, before any
- * other message; calls without a result get a default text.
+ * The conversation so far. The results follow their reply directly: exactly one for each tool call,
+ * in the order of the calls. A call without a result gets a default text.
  */
 export function toMessages(records: readonly CallRecord[]): Conversation {
   const [start] = records;
@@ -58,26 +58,26 @@ function exchangesOf(records: readonly CallRecord[]): Exchange[] {
 }
 
 /**
- * Omits a reply without content: servers refuse empty messages, some refuse reasoning without a
- * following item, and some a search without results. A reply with content is sent back completely,
- * including hosted items in order.
+ * Appends an exchange. A reply without content is omitted: servers refuse empty messages, and some
+ * refuse reasoning without a following item or a search without results. A reply with content is
+ * sent back completely and in order, including its hosted items.
  */
 function append(messages: Message[], { items, results, notes }: Exchange): void {
   if (items.some(hasContent)) messages.push({ role: "assistant", items: [...items] });
   const calls = items.filter((item) => item.type === "tool_call");
   const lastVote = calls.findLast(({ name }) => name === "vote");
   for (const call of calls) messages.push(resultOf(call, results.get(call.id), call === lastVote));
-  if (notes.length > 0) say(messages, notes.join("\n\n"));
+  if (notes.length > 0) appendUserText(messages, notes.join("\n\n"));
 }
 
 const hasContent = (item: ReplyItem): boolean =>
   item.type === "tool_call" || (item.type === "text" && item.text.trim() !== "");
 
 /**
- * Appends to the last user message, because some servers refuse two messages of the same role in a
- * row. The text already sent remains a prefix, for prompt caches.
+ * Appends the text to the last message if that is a user message, because some servers refuse two
+ * messages of the same role in a row. The text already sent remains a prefix, for prompt caches.
  */
-function say(messages: Message[], text: string): void {
+function appendUserText(messages: Message[], text: string): void {
   const last = messages.at(-1);
   if (last?.role === "user")
     messages.splice(-1, 1, { role: "user", text: `${last.text}\n\n${text}` });
@@ -90,8 +90,8 @@ function resultOf(call: ToolCall, result: Result | undefined, isLastVote: boolea
 }
 
 /**
- * A vote without a result was recorded, unless a later vote in the same reply replaced it. Other
- * calls were not executed.
+ * The result of a call that has no `result` record. The last vote of a reply then counts as
+ * recorded, and its earlier votes count as replaced. Other calls were not executed.
  */
 function defaultResult(name: string, isLastVote: boolean): { text: string; isError: boolean } {
   if (name === "vote")
@@ -106,29 +106,33 @@ export type RequestParts = {
   aliases: readonly string[];
   /** Names of the coordination tools that this call may use. */
   offers: readonly string[];
+  /** Whether the model must call a tool. */
   forced: boolean;
+  /** `null` if the output is not limited. */
   maxOutputTokens: number | null;
+  /** The agent's own tools, which are not coordination tools. */
   ownTools: readonly ToolSpec[];
   /** Hosted tools for this call. */
   hostedTools: readonly HostedTool[];
-  /** A research call: it has hosted tools and no functions. Omitted: false. */
+  /** Whether this is a research call, which has hosted tools and no functions. Omitted: false. */
   research?: boolean;
   /**
-   * A limit of the round that is near or reached. At 0, the call has only coordination tools.
-   * Omitted if no limit is near.
+   * A limit of the round that is near or reached; omitted if no limit is near. If no calls or no
+   * time remain, the call has only coordination tools.
    */
   limit?: RoundLimit | undefined;
 };
 
 /**
- * The agent's own tools come first. They stay the same, while the coordination tools change, so
- * prompt caches match a longer prefix.
+ * Converts the parts to a request. The agent's own tools are listed first: they stay the same while
+ * the coordination tools change, so prompt caches match a longer prefix.
  */
 export function toRequest(parts: RequestParts): ModelRequest {
   const { agent, aliases, offers, research = false, limit } = parts;
   const records = limit ? withNote(parts.records, limitNotice(limit, offers)) : parts.records;
-  const ownTools = mayAct(offers) && !research && !asksForDecision({ limit }) ? parts.ownTools : [];
-  const hostedTools = mayAct(offers) ? parts.hostedTools : [];
+  const ownTools =
+    mayUseTools(offers) && !research && !asksForDecision({ limit }) ? parts.ownTools : [];
+  const hostedTools = mayUseTools(offers) ? parts.hostedTools : [];
   const hasReplied = records.some(({ kind }) => kind === "reply");
   return {
     ...toMessages(research ? withResearchRequest(records) : records),
@@ -150,28 +154,30 @@ export function toRequest(parts: RequestParts): ModelRequest {
 export const withResearchRequest = (records: readonly CallRecord[]): CallRecord[] =>
   withNote(records, RESEARCH_REQUEST);
 
-/** The note is last and only in this call, so that prompt caches still match. */
+/** The records with a note at the end. The note is not stored, so prompt caches still match. */
 const withNote = (records: readonly CallRecord[], text: string): CallRecord[] => [
   ...records,
   { kind: "note", text },
 ];
 
-type Prospects = { offers: readonly string[]; usesTools: boolean; hasReplied: boolean };
+type ContinuationSigns = { offers: readonly string[]; usesTools: boolean; hasReplied: boolean };
 
 /**
- * Whether another call will probably continue this one within minutes: with tools, if a vote may be
- * stale, or if the round has already continued. Verdicts and personas are single calls.
+ * Whether another call will probably continue this one within minutes. This is probable if the call
+ * has tools, if its vote may become stale, or if the round already has a reply. Verdicts and
+ * personas are single calls.
  */
-export const willContinue = ({ offers, usesTools, hasReplied }: Prospects): boolean =>
-  mayAct(offers) && (usesTools || hasReplied || offers.includes("vote"));
+export const willContinue = ({ offers, usesTools, hasReplied }: ContinuationSigns): boolean =>
+  mayUseTools(offers) && (usesTools || hasReplied || offers.includes("vote"));
 
 /**
- * Verdicts and personas use only the given text; a call of another tool would count as no answer.
+ * Whether the call may use tools of the agent. A call for a verdict or for personas may not: it
+ * uses only the text that it contains, and a call of another tool would count as no answer.
  */
-const mayAct = (offers: readonly string[]): boolean =>
+const mayUseTools = (offers: readonly string[]): boolean =>
   !offers.includes("submit") && !offers.includes("assign_personas");
 
-/** Tokens that providers add: roles, separators, instructions for tools. */
+/** Upper bounds of the tokens that providers add: roles, separators, instructions for tools. */
 const OVERHEAD = {
   request: 64,
   withTools: 512,
@@ -182,8 +188,8 @@ const OVERHEAD = {
 } as const;
 
 /**
- * Upper bound of the input tokens: no tokenizer makes more tokens than UTF-8 bytes. Excludes
- * results of hosted tools in this call, which the rules reserve per use.
+ * Upper bound of the input tokens: a text never has more tokens than UTF-8 bytes. Excludes the
+ * results of hosted tools in this call, because the rules reserve tokens for each use.
  */
 export function inputTokenBound({
   system,
@@ -194,18 +200,21 @@ export function inputTokenBound({
 }: ModelRequest): number {
   // parameters may contain prompts
   const fixed = byteLength(system) + byteLength(JSON.stringify(params));
-  // described by the provider in unknown words
+  // The provider describes hosted tools to the model. The length of this text is unknown.
   const hosted = hostedTools.length * OVERHEAD.hostedTool;
   const base =
     OVERHEAD.request +
     fixed +
     (tools.length + hostedTools.length > 0 ? OVERHEAD.withTools : 0) +
     hosted;
-  const said = base + messagesBound(messages);
-  return tools.reduce((sum, tool) => sum + OVERHEAD.tool + byteLength(JSON.stringify(tool)), said);
+  const withoutTools = base + messagesBound(messages);
+  return tools.reduce(
+    (sum, tool) => sum + OVERHEAD.tool + byteLength(JSON.stringify(tool)),
+    withoutTools,
+  );
 }
 
-/** The same for messages alone. */
+/** Upper bound of the input tokens of these messages alone. */
 export const messagesBound = (messages: readonly Message[]): number =>
   messages.reduce((sum, message) => sum + OVERHEAD.message + messageBytes(message), 0);
 

@@ -5,16 +5,17 @@ import type { Message, ModelRequest } from "../providers/provider";
 
 /** A request whose tokens the provider has counted. */
 export type CountedRequest = {
-  /** Digest of the part before its messages: model, system prompt, tools, parameters. */
+  /** Digest of the part before the messages: model, system prompt, tools, parameters. */
   head: string;
-  /** Number of its messages, and their digest. */
+  /** Number of the request's messages. */
   messages: number;
+  /** Digest of the request's messages. */
   digest: string;
-  /** Input tokens as counted by the provider. */
+  /** Input tokens that the provider counted. */
   tokens: number;
 };
 
-/** The compared part of a request. */
+/** The fields by which two requests are compared. */
 type RequestDigest = Omit<CountedRequest, "tokens">;
 
 export const digestOf = (request: ModelRequest): RequestDigest => ({
@@ -23,13 +24,13 @@ export const digestOf = (request: ModelRequest): RequestDigest => ({
   digest: messagesDigest(request.messages),
 });
 
-/** A provider's count for a request; `null` if the report does not give its length. */
+/** The request with the provider's count; `null` if `usage` does not give the request's length. */
 export const countedBy = (digest: RequestDigest, usage: Usage | null): CountedRequest | null =>
   measuresLength(usage) ? { ...digest, tokens: usage.input_tokens } : null;
 
 /**
- * Excludes whether a call is forced, which is decided after the bound, and the allowed uses of
- * hosted tools.
+ * Digest of the part before the messages. It excludes the tool choice, because that is decided
+ * after the bound, and the allowed number of uses of hosted tools.
  */
 export function headDigest({ model, system, tools, hostedTools, params }: ModelRequest): string {
   return sha256([

@@ -25,14 +25,14 @@ type PlannedTurn = {
   toolsOf: (agent: number) => readonly ToolSpec[];
 };
 
-/** As long as the nonce of a real turn. */
+/** A nonce of the same length as in a real turn. */
 const NONCE = "0".repeat(16);
 
 /**
- * Upper bounds of the input tokens of each agent's first call, before the turn starts, from the
- * requests that this question would make. Tools of servers count as 0, because they are unknown
- * before the listing and a turn that could run must not be refused. A team without coordination
- * makes one call, its presentation.
+ * Upper bounds of the input tokens of each agent's first call. They are computed before the turn
+ * starts, from the requests that this question would cause. Tools of MCP servers count as 0: they
+ * are unknown before the server lists them, and a turn that could run must not be refused. A team
+ * without coordination makes only one first call: the presentation.
  */
 export function firstCalls({
   team,
@@ -41,8 +41,8 @@ export function firstCalls({
   history,
   toolsOf,
 }: PlannedTurn): { agent: number; inputTokens: number }[] {
-  const rules = { ...team.rules, personas: false }; // agents also work without personas
-  const asked = {
+  const rules = { ...team.rules, personas: false }; // Agents work without personas if these cannot be paid.
+  const request = {
     type: "turn_requested",
     question,
     attached,
@@ -50,16 +50,16 @@ export function firstCalls({
     budget: {},
     timeoutMs: null,
   } as const;
-  const steps = decide(emptySession, { ...asked, rules, at: 0, seed: 0 }, EMPTY_WORLD);
+  const steps = decide(emptySession, { ...request, rules, at: 0, seed: 0 }, EMPTY_WORLD);
   const turn = runningTurn(stateAfter(emptySession, steps));
   if (!turn) return [];
-  const nothing = { reply: null, cut: null, summary: null, toolResult: null, planned: [] };
+  const noOutcomes = { reply: null, cut: null, summary: null, toolResult: null, planned: [] };
   const records = renderRecords({
     steps,
     team,
     history,
     nonce: () => NONCE,
-    ...nothing,
+    ...noOutcomes,
   });
   return records.flatMap(({ agent: index, record }) => {
     const [agent, state] = [team.agents[index], agentAt(turn.attempt, index)];

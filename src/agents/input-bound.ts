@@ -4,23 +4,26 @@ import { type CountedRequest, headDigest, messagesDigest } from "./counted-reque
 import type { CallRecord } from "./records";
 
 /**
- * Upper bound of a call's input tokens. The common prefix with an earlier request is bounded by the
- * provider's count. The rest has at most one token per byte. The ratio of tokens to bytes is an
- * estimate, never a bound.
+ * Upper bound of a call's input tokens. If an earlier request is a prefix of this one, the
+ * provider's count bounds this prefix. The rest has at most one token per byte. A measured ratio of
+ * tokens to bytes is not used, because it is an estimate and no bound.
  */
 
 /**
- * Providers add instructions if a tool call is forced. The counted request and this one may differ
- * by up to this many tokens of them.
+ * Providers add instructions if a tool call is forced. Because of them, this request may have up to
+ * this many tokens more than the counted request.
  */
 const TOOL_CHOICE_TOKENS = 128;
 /**
- * Number of counted requests with the same head to compare, latest first. After a compaction, none
- * of them is a prefix.
+ * Maximum number of counted requests with the same head that are compared, latest first. After a
+ * compaction, no earlier request is a prefix, so comparing all of them would be useless.
  */
 const MOST_COMPARED = 4;
 
-/** Holds for any tokenizer whose tokens have at least one byte. `records` is the round so far. */
+/**
+ * The bound for any tokenizer whose tokens have at least one byte each. `records` are the records
+ * of the round so far.
+ */
 export function inputBound(request: ModelRequest, records: readonly CallRecord[]): number {
   const whole = inputTokenBound(request);
   const prefix = longestCounted(request, records);
@@ -31,7 +34,7 @@ export function inputBound(request: ModelRequest, records: readonly CallRecord[]
   );
 }
 
-/** The longest counted request of the round that is a prefix of this one. */
+/** The longest counted request of the round that is a prefix of this request. */
 function longestCounted(
   request: ModelRequest,
   records: readonly CallRecord[],
@@ -43,9 +46,9 @@ function longestCounted(
   const { messages } = request;
   const head = headDigest(request);
   const candidates = counted
-    .filter((one) => one.head === head && one.messages <= messages.length)
+    .filter((earlier) => earlier.head === head && earlier.messages <= messages.length)
     .slice(-MOST_COMPARED);
   return candidates.findLast(
-    (one) => messagesDigest(messages.slice(0, one.messages)) === one.digest,
+    (earlier) => messagesDigest(messages.slice(0, earlier.messages)) === earlier.digest,
   );
 }

@@ -1,25 +1,29 @@
 /**
- * The longest text of successive calls, while the last one is being written. Appending is cheap.
+ * The longest text among successive calls, also while the last call is still streaming. Appending
+ * is cheap: text is decoded only when it is read.
  */
 export class LongestText {
-  readonly #mostChars: number;
+  readonly #maxChars: number;
   readonly #decode: (raw: string) => string;
   #call = "";
   #pieces: string[] = [];
   #chars = 0;
   #best = "";
-  /** The current call's decoded text; `null` after it grew. */
+  /** The current call's decoded text; `null` if pieces were added since it was decoded. */
   #decoded: string | null = "";
 
-  /** Keeps at most `mostChars` of a call. `decode` extracts the text, when requested. */
-  constructor(mostChars: number, decode: (raw: string) => string = (raw) => raw) {
-    this.#mostChars = mostChars;
+  /**
+   * Keeps at most `maxChars` characters of each call. `decode` extracts the text from the joined
+   * pieces of a call.
+   */
+  constructor(maxChars: number, decode: (raw: string) => string = (raw) => raw) {
+    this.#maxChars = maxChars;
     this.#decode = decode;
   }
 
   append(call: string, piece: string): void {
     if (call !== this.#call) this.#begin(call);
-    const room = this.#mostChars - this.#chars;
+    const room = this.#maxChars - this.#chars;
     if (room <= 0) return;
     this.#pieces.push(piece.length > room ? piece.slice(0, room) : piece);
     this.#chars += Math.min(piece.length, room);
@@ -27,7 +31,7 @@ export class LongestText {
   }
 
   read(): string {
-    const current = this.#read();
+    const current = this.#readCurrent();
     return current.length > this.#best.length ? current : this.#best;
   }
 
@@ -39,7 +43,7 @@ export class LongestText {
     this.#decoded = "";
   }
 
-  #read(): string {
+  #readCurrent(): string {
     if (this.#decoded !== null) return this.#decoded;
     const raw = this.#pieces.join("");
     this.#pieces = [raw];

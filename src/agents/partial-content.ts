@@ -1,12 +1,12 @@
 import { readString } from "../providers/json-string";
 
 /**
- * Reads `content` from the arguments of a `new_answer` call that may be cut anywhere, even inside
- * an escape. Unlike a JSON parser it is lenient: line breaks inside a string are accepted, and it
- * stops at the first invalid part.
+ * Reads `content` from the JSON arguments of a `new_answer` call. The arguments may be cut
+ * anywhere, even inside an escape. Unlike a JSON parser, this reader accepts line breaks inside a
+ * string, and it stops at the first invalid part without an error.
  */
 
-/** The decoded `content` as far as it was written; "" if it has not started. */
+/** The decoded `content` as far as it was received; "" if it has not started. */
 export function partialContent(rawArguments: string): string {
   let content = "";
   let at = skipSpace(rawArguments, 0);
@@ -24,17 +24,20 @@ export function partialContent(rawArguments: string): string {
   return wholeCharacters(content);
 }
 
-type Read = { text: string; end: number; closed: boolean };
+type JsonString = { text: string; end: number; closed: boolean };
 
 /** The string that starts at a quotation mark; `null` if there is none. */
-function stringAt(raw: string, quote: number): Read | null {
+function stringAt(raw: string, quote: number): JsonString | null {
   if (raw[quote] !== '"') return null;
   const { text, end, stop } = readString(raw, quote + 1);
   const closed = stop === "quote";
   return { text, end: closed ? end : raw.length, closed };
 }
 
-/** Skips a number, word, list or object, to its comma or closing bracket, or the end. */
+/**
+ * The index after a number, word, list or object: its comma, the bracket that closes the
+ * surrounding object, or the end.
+ */
 function skipValue(raw: string, start: number): number {
   let depth = 0;
   let at = start;
@@ -54,9 +57,9 @@ function skipSpace(raw: string, from: number): number {
   return at;
 }
 
-/** Removes a lone high surrogate at the end. */
+/** Removes a high surrogate at the end, whose low surrogate is not received yet. */
 function wholeCharacters(text: string): string {
   const last = text.charCodeAt(text.length - 1);
-  const halved = last >= 0xd800 && last <= 0xdbff;
-  return (halved ? text.slice(0, -1) : text).toWellFormed();
+  const endsInHighSurrogate = last >= 0xd800 && last <= 0xdbff;
+  return (endsInHighSurrogate ? text.slice(0, -1) : text).toWellFormed();
 }

@@ -11,7 +11,7 @@ import {
   type ResumePoint,
 } from "../providers/provider";
 
-/** The outcome of a call; an input of the rules. */
+/** The outcome of one try of a call; an input of the coordination rules. */
 export type PerformedCall =
   | {
       type: "replied";
@@ -24,10 +24,11 @@ export type PerformedCall =
     }
   | { type: "failed"; failure: CallFailure };
 
-/** `name` is the tool of these arguments or this input. */
+/** A streamed piece of a reply. `name` is the tool to which the arguments or the input belong. */
 export type CallDelta = {
   kind: "text" | "reasoning" | "tool_arguments" | "hosted_tool";
   name?: string;
+  /** The position of the tool call among those of the reply. */
   toolIndex?: number;
   /** The provider's id of the tool call. */
   toolId?: string;
@@ -40,28 +41,29 @@ export type CallOptions = {
   signal: AbortSignal;
   /** Called synchronously for each piece, in order. */
   onDelta: (delta: CallDelta) => void;
-  /** Called with usage before the end; a cancelled call is charged this. */
+  /** Called with usage that the provider reports before the end. A cancelled call is charged it. */
   onUsage?: (usage: Usage) => void;
   /**
-   * Called with a point from which the reply can be resumed after a lost connection, before the
-   * delta that belongs to it.
+   * Called with a point from which the reply can be resumed after a lost connection. It is called
+   * before the delta that belongs to the point.
    */
   onResumePoint?: (point: ResumePoint, alone: boolean) => void;
-  /** Resumes the reply to the same request from this point. */
+  /** Resumes a reply to the same request from this point. Omitted: sends the request. */
   from?: ResumePoint;
-  /** Whether a request of this try was handed to the network. Omitted: assumed true. */
+  /** Whether a request of this try was passed to the network. Omitted: always true. */
   wasSent?: () => boolean;
 };
 
-/** A reply with more calls is degenerate. */
-const MOST_TOOL_CALLS = 1_024;
+/** A reply with more tool calls is certainly a fault of the model. */
+const MAX_TOOL_CALLS = 1_024;
 
 /** Performs one try of a model call. Throws only the signal's reason. */
 export async function performCall(options: CallOptions): Promise<PerformedCall> {
-  const resumed = options.from !== undefined; // then the provider accepted and started it
-  const progress: Progress = { anything: resumed, reply: resumed, usage: null };
+  // A resumed reply: the provider has accepted the request and begun the reply.
+  const resumed = options.from !== undefined;
+  const progress: Progress = { anyBytes: resumed, reply: resumed, usage: null };
   try {
-    return await listen(options, progress);
+    return await readStream(options, progress);
   } catch (error) {
     if (options.signal.aborted) throw options.signal.reason;
     const wasSent = resumed || (options.wasSent?.() ?? true);
@@ -69,25 +71,25 @@ export async function performCall(options: CallOptions): Promise<PerformedCall> 
   }
 }
 
-/** The progress of a failed call. */
+/** How far a call has come. */
 type Progress = {
-  /** Received bytes of a successful response, keep-alive comments included. */
-  anything: boolean;
-  /** Received part of the reply itself. */
+  /** Whether bytes of a successful response were received; keep-alive comments count. */
+  anyBytes: boolean;
+  /** Whether a part of the reply itself was received. */
   reply: boolean;
   usage: Usage | null;
 };
 type Stop = Extract<ModelEvent, { type: "stop" }>;
 
-async function listen(options: CallOptions, progress: Progress): Promise<PerformedCall> {
+async function readStream(options: CallOptions, progress: Progress): Promise<PerformedCall> {
   const { provider, request, signal, from } = options;
   const onBytes = () => {
-    progress.anything = true;
+    progress.anyBytes = true;
   };
   for await (const event of provider.stream(request, signal, onBytes, from)) {
-    progress.anything = true;
+    progress.anyBytes = true;
     progress.reply = true;
-    const performed = take(event, options, progress);
+    const performed = forwardEvent(event, options, progress);
     if (performed) return performed;
   }
   signal.throwIfAborted();
@@ -98,8 +100,8 @@ async function listen(options: CallOptions, progress: Progress): Promise<Perform
   );
 }
 
-/** Forwards an event; returns the outcome once the reply is complete. */
-function take(
+/** Forwards an event. Returns the outcome if the reply is complete, else `null`. */
+function forwardEvent(
   event: ModelEvent,
   { onDelta, onUsage, onResumePoint }: CallOptions,
   progress: Progress,
@@ -146,11 +148,11 @@ function toPerformed(
   progress: Progress,
 ): PerformedCall {
   progress.usage = usage ?? progress.usage;
-  if (items.filter(({ type }) => type === "tool_call").length > MOST_TOOL_CALLS) {
+  if (items.filter(({ type }) => type === "tool_call").length > MAX_TOOL_CALLS) {
     throw new ProviderError(
       "transient",
       "too_many_tool_calls",
-      `The reply held more than ${MOST_TOOL_CALLS} tool calls.`,
+      `The reply held more than ${MAX_TOOL_CALLS} tool calls.`,
     );
   }
   const text = items.map((item) => (item.type === "text" ? item.text : "")).join("");
@@ -166,43 +168,46 @@ function toPerformed(
 }
 
 function toFailure(error: unknown, progress: Progress, wasSent: boolean): CallFailure {
-  const failure = known(error);
+  const failure = toKnownError(error);
   const { failureClass, code, message, details } = failure;
   return {
     class: failureClass,
-    // Although the provider is unreachable now, an earlier request of this try was sent.
+    // CANNOT_REACH means that nothing was sent, but an earlier request of this try was sent.
     code: wasSent && code === CANNOT_REACH ? "connection_failed" : code,
     message,
     retryAfterMs: details.retryAfterMs ?? null,
     usage: progress.usage,
-    reached: !isUnworked(failure, progress, wasSent),
+    reached: !isSurelyUnprocessed(failure, progress, wasSent),
   };
 }
 
 /**
- * Statuses of 500 and above that prove that no reply was started. With others, a gateway may have
- * given up waiting.
+ * Statuses of 500 and above which prove that no reply was begun. Other statuses prove nothing: a
+ * gateway may send them after it stopped waiting for a running model.
  */
-const NOT_BEGUN = new Set([500, 501, 502, 503, 521, 522, 523, 525, 526, 529, 530]);
-/** Formally a refusal, but gateways also use it when they give up waiting for a model. */
-const GAVE_UP = 408;
+const NOT_BEGUN_STATUSES = new Set([500, 501, 502, 503, 521, 522, 523, 525, 526, 529, 530]);
+/** Formally a refusal, but gateways also send it when they stop waiting for a running model. */
+const REQUEST_TIMEOUT = 408;
 
-/** Whether it is certain that no model processed the call. If uncertain, it is charged in full. */
-function isUnworked(
+/**
+ * Whether it is certain that no model processed the call. If this is not certain, the call is
+ * charged in full.
+ */
+function isSurelyUnprocessed(
   { details: { status } }: ProviderError,
   progress: Progress,
   wasSent: boolean,
 ): boolean {
-  // a connection lost later proves nothing: refused and broken ones look the same
+  // After sending, a connection error proves nothing: refused and broken connections look the same.
   if (!wasSent) return true;
-  if (status === undefined || status === GAVE_UP || progress.reply) return false;
-  return progress.anything
+  if (status === undefined || status === REQUEST_TIMEOUT || progress.reply) return false;
+  return progress.anyBytes
     ? status >= 400 && status < 500
-    : (status >= 300 && status < 500) || NOT_BEGUN.has(status);
+    : (status >= 300 && status < 500) || NOT_BEGUN_STATUSES.has(status);
 }
 
-/** An unclassified error may contain anything, keys too, so its message is not logged. */
-function known(error: unknown): ProviderError {
+/** The message of an unclassified error is not logged, because it may contain API keys. */
+function toKnownError(error: unknown): ProviderError {
   if (error instanceof ProviderError) return error;
   const explained = toProviderError(error, []);
   if (explained.failureClass === "interrupted") return explained;

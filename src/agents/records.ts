@@ -27,18 +27,18 @@ import {
 } from "./round-start";
 
 /**
- * The private part of the log: what each event adds to its round's conversation. Records are
- * written once, together with the events, and never change. All text from others is cleaned of the
- * round's nonce here.
+ * The private part of the log: the record that an event adds to its round's conversation. Records
+ * are written once, together with the events, and never change. This module removes the round's
+ * nonce from all texts that the service did not write itself.
  */
 export type CallRecord =
   | ({ kind: "start" } & Start)
-  /** `counted`: the request of this reply, if the provider counted its tokens. */
+  /** `counted` is the request of this reply. Omitted if the provider did not count its tokens. */
   | { kind: "reply"; items: ReplyItem[]; counted?: CountedRequest }
   | { kind: "result"; toolCall: string; name: string; text: string; isError: boolean }
   /** A user message: a reminder, newer answers, or results of research. */
   | { kind: "note"; text: string }
-  /** Output of a call that was too long. It is not sent again but summarized. */
+  /** Output of a call that exceeded the context window. It is not sent back, only summarized. */
   | { kind: "cut"; text: string }
   /** Replaces the records before `keepFrom`, except the start and, with `keepsNotes`, the notes. */
   | { kind: "summary"; keepFrom: number; keepsNotes: boolean; text: string };
@@ -48,48 +48,48 @@ export type RoundRecord = { agent: number; attempt: number; round: number; recor
 export type RenderInput = {
   steps: readonly Step[];
   team: Team;
-  /** Consists of a–z and digits. */
+  /** Returns the nonce of an agent in an attempt. It consists of a–z and digits. */
   nonce: (agent: number, attempt: number) => string;
   /** Earlier turns on this branch, oldest first. */
   history: readonly EarlierTurn[];
-  /** The call that just completed. */
+  /** The reply of the call that just completed; `null` if no call did. */
   reply: { agent: number; items: ReplyItem[]; counted?: CountedRequest } | null;
-  /** The output of the call that just failed. */
+  /** The output of the call that just failed; `null` if no call did. */
   cut: { agent: number; text: string } | null;
-  /** The summary call that just completed. */
+  /** The summary of the call that just completed; `null` if there is none. */
   summary: { agent: number; record: CallRecord } | null;
-  /** The tool that just settled. */
+  /** The text of the tool that just settled; `null` if no tool did. */
   toolResult: { toolCall: string; text: string } | null;
   /** Calls recorded as plans in this attempt, for agents that start to present. */
   planned: readonly (PlannedCalls & { agent: number })[];
 };
 
-/** The records for these events. The caller stores them in the same transaction. */
+/** The records for the events in `steps`. The caller stores both in one transaction. */
 export function renderRecords(input: RenderInput): RoundRecord[] {
   const records: RoundRecord[] = [];
-  for (const [nth, { event, before, after }] of input.steps.entries()) {
-    const research = isResearchCompleted(before, event);
-    const closed = event.type === "answer.submitted" ? answerRecord(before, event) : null;
-    if (closed) records.push(closed);
+  for (const [index, { event, before, after }] of input.steps.entries()) {
+    const isResearch = isResearchCompleted(before, event);
+    const answer = event.type === "answer.submitted" ? answerRecord(before, event) : null;
+    if (answer) records.push(answer);
     const { turn } = after;
     if (!("round" in event) || !turn) continue;
     const agent = indexOf(turn, event.agent);
-    const scene = {
+    const context = {
       input,
       turn,
       agent,
-      earlier: eventsOf(input.steps.slice(0, nth)),
+      earlier: eventsOf(input.steps.slice(0, index)),
       nonce: input.nonce(agent, event.attempt),
     };
-    const record = research ? researchOf(scene) : recordOf(scene, event);
+    const record = isResearch ? researchOf(context) : recordOf(context, event);
     if (record) records.push({ agent, attempt: event.attempt, round: event.round, record });
   }
   return records;
 }
 
 /**
- * The result of `new_answer`, the last record of its round. `before` is the state without the
- * event, in which the round is open.
+ * The result of `new_answer`, which is the last record of its round. `before` is the state before
+ * the event, in which the round is still open.
  */
 function answerRecord(
   { turn: before }: SessionState,
@@ -108,8 +108,11 @@ function answerRecord(
   return { agent, attempt: event.attempt, round: round.number, record };
 }
 
-/** `turn` is the state after the event; `earlier` are preceding events of the same batch. */
-type Scene = {
+/**
+ * An event's surroundings. `turn` is the state after the event, `agent` the index of its agent, and
+ * `earlier` are the preceding events of the same batch.
+ */
+type EventContext = {
   input: RenderInput;
   turn: TurnState;
   agent: number;
@@ -118,18 +121,18 @@ type Scene = {
 };
 type RoundEvent = Extract<SessionEvent, { round: number }>;
 
-function recordOf(scene: Scene, event: RoundEvent): CallRecord | null {
+function recordOf(context: EventContext, event: RoundEvent): CallRecord | null {
   switch (event.type) {
     case "round.started":
-      return { kind: "start", ...startOfRound(startContext(scene), event) };
+      return { kind: "start", ...startOfRound(startContext(context), event) };
     case "presentation.started":
-      return { kind: "start", ...startOfPresentation(startContext(scene), event.label) };
+      return { kind: "start", ...startOfPresentation(startContext(context), event.label) };
     case "call.completed":
-      return replyOf(scene);
+      return replyOf(context);
     case "call.failed":
-      return cutOf(scene, event);
+      return cutOf(context, event);
     case "conversation.compacted":
-      return scene.input.summary?.agent === scene.agent ? scene.input.summary.record : null;
+      return context.input.summary?.agent === context.agent ? context.input.summary.record : null;
     case "answer.refused":
       return result(event.tool_call, { name: "new_answer", text: event.message, isError: true });
     case "vote.refused":
@@ -137,52 +140,52 @@ function recordOf(scene: Scene, event: RoundEvent): CallRecord | null {
     case "vote.stale":
       return result(event.tool_call, {
         name: "vote",
-        text: updateOf(scene, event.missing, "vote_stale"),
+        text: updateOf(context, event.missing, "vote_stale"),
         isError: false,
       });
     case "tool.completed":
-      return toolResult(scene, event);
+      return toolResult(context, event);
     case "tool.unknown":
-      return unknownResult(scene, event);
+      return unknownResult(context, event);
     case "round.nudged":
       return {
         kind: "note",
         text: nudgeMessage(
-          nudgeCause(scene),
-          offersOf(scene.turn, agentAt(scene.turn.attempt, scene.agent)),
+          nudgeCause(context),
+          offersOf(context.turn, agentAt(context.turn.attempt, context.agent)),
         ),
       };
     case "answers.injected":
-      return injected(scene, event);
+      return injectionNote(context, event);
     default:
       return null;
   }
 }
 
-function replyOf({ input, agent }: Scene): CallRecord | null {
+function replyOf({ input, agent }: EventContext): CallRecord | null {
   if (input.reply?.agent !== agent) return null;
   const { items, counted } = input.reply;
   return { kind: "reply", items, ...(counted && { counted }) };
 }
 
-/** Kept if the call is repeated with a shorter conversation. */
+/** The failed call's output, if the call is repeated with a shorter conversation; else `null`. */
 function cutOf(
-  { input, agent }: Scene,
+  { input, agent }: EventContext,
   { class: failure, retry_at }: EventOf<"call.failed">,
 ): CallRecord | null {
   const isKept = failure === "context_too_long" && retry_at !== null && input.cut?.agent === agent;
   return isKept && input.cut?.text ? { kind: "cut", text: input.cut.text } : null;
 }
 
-/** `before` is the state without the event, in which the call is in flight. */
+/** Whether a research call completed. `before` is the state in which the call is in flight. */
 function isResearchCompleted(before: SessionState, event: SessionEvent): boolean {
   if (event.type !== "call.completed") return false;
   const entry = before.turn?.inFlight[event.call];
   return entry?.type === "model_call" && entry.research === true;
 }
 
-/** The record of a research call: its results as a message. The reply itself is not sent back. */
-function researchOf({ input, agent, earlier, nonce }: Scene): CallRecord {
+/** The record of a research call: a note with its results. The reply itself is not sent back. */
+function researchOf({ input, agent, earlier, nonce }: EventContext): CallRecord {
   const items = input.reply?.agent === agent ? input.reply.items : [];
   const text = items.map((item) => (item.type === "text" ? item.text : "")).join("");
   const uses = earlier.flatMap((event) => (event.type === "hosted_tool.completed" ? [event] : []));
@@ -192,28 +195,28 @@ function researchOf({ input, agent, earlier, nonce }: Scene): CallRecord {
   return { kind: "note", text: researchNote(nonce, { text, uses, citations }) };
 }
 
-const startContext = ({ input, turn, agent, nonce }: Scene): StartContext => ({
+const startContext = ({ input, turn, agent, nonce }: EventContext): StartContext => ({
   turn,
   agent,
   nonce,
   team: input.team,
   history: input.history,
-  planned: input.planned.find((one) => one.agent === agent) ?? NOTHING_PLANNED,
+  planned: input.planned.find((plan) => plan.agent === agent) ?? NOTHING_PLANNED,
 });
 
 type ToolText = { name: string; text: string; isError: boolean };
 
-/** `tool.text` must be safe: a text of the service, or already quoted. */
+/** `tool.text` must be a text of the service, or already quoted. */
 const result = (toolCall: string, tool: ToolText): CallRecord => ({
   kind: "result",
   toolCall,
   ...tool,
 });
 
-function toolResult(scene: Scene, event: EventOf<"tool.completed">): CallRecord {
+function toolResult(context: EventContext, event: EventOf<"tool.completed">): CallRecord {
   const { tool_call: toolCall, name, outcome } = event;
-  const current = scene.input.toolResult;
-  const text = current?.toolCall === toolCall ? quote(scene.nonce, current.text) : null;
+  const current = context.input.toolResult;
+  const text = current?.toolCall === toolCall ? quote(context.nonce, current.text) : null;
   switch (outcome) {
     case "ok":
       return result(toolCall, { name, text: text || RESULTS.empty, isError: false });
@@ -226,41 +229,46 @@ function toolResult(scene: Scene, event: EventOf<"tool.completed">): CallRecord 
   }
 }
 
-/** Includes the tool server's message, which may say whether the work was done. */
+/** The result includes the tool server's message, which may state whether the work was done. */
 function unknownResult(
-  { input, nonce }: Scene,
+  { input, nonce }: EventContext,
   { tool_call: toolCall, name }: EventOf<"tool.unknown">,
 ): CallRecord {
-  const said = input.toolResult?.toolCall === toolCall ? quote(nonce, input.toolResult.text) : "";
+  const serverMessage =
+    input.toolResult?.toolCall === toolCall ? quote(nonce, input.toolResult.text) : "";
   return result(toolCall, {
     name,
-    text: [RESULTS.outcomeUnknown, said].filter(Boolean).join("\n"),
+    text: [RESULTS.outcomeUnknown, serverMessage].filter(Boolean).join("\n"),
     isError: true,
   });
 }
 
-/**
- * The result of a stale vote already contains the answers; otherwise they are a message of their
- * own.
- */
-function injected(scene: Scene, { labels, via }: EventOf<"answers.injected">): CallRecord | null {
+/** A note with the injected answers. `null` if the result of a stale vote already contains them. */
+function injectionNote(
+  context: EventContext,
+  { labels, via }: EventOf<"answers.injected">,
+): CallRecord | null {
   if (
     via === "message" &&
-    scene.earlier.some((event) => event.type === "vote.stale" && isOf(scene, event.agent))
+    context.earlier.some((event) => event.type === "vote.stale" && isOf(context, event.agent))
   )
     return null;
   return {
     kind: "note",
-    text: updateOf(scene, labels, via === "reopened" ? "vote_void" : "working"),
+    text: updateOf(context, labels, via === "reopened" ? "vote_void" : "working"),
   };
 }
 
-function updateOf({ turn, nonce }: Scene, labels: readonly string[], cause: UpdateCause): string {
+function updateOf(
+  { turn, nonce }: EventContext,
+  labels: readonly string[],
+  cause: UpdateCause,
+): string {
   return updateMessage(nonce, cause, shownAnswers(turn, labels));
 }
 
-function nudgeCause(scene: Scene): NudgeCause {
-  const own = scene.earlier.filter((event) => "agent" in event && isOf(scene, event.agent));
+function nudgeCause(context: EventContext): NudgeCause {
+  const own = context.earlier.filter((event) => "agent" in event && isOf(context, event.agent));
   if (own.some(({ type }) => type === "answer.refused" || type === "vote.refused"))
     return "refused";
   return own.some((event) => event.type === "call.completed" && event.stop_reason === "length")
@@ -268,5 +276,5 @@ function nudgeCause(scene: Scene): NudgeCause {
     : "no_decision";
 }
 
-const isOf = ({ turn, agent }: Scene, id: string | null): boolean =>
+const isOf = ({ turn, agent }: EventContext, id: string | null): boolean =>
   agentAt(turn.attempt, agent).id === id;

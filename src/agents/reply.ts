@@ -9,8 +9,8 @@ import { personasOf, type ToolCall, verdictOf } from "./verdict";
 export { staysItsId, takenCallIds, uniqueCallIds } from "../providers/call-ids";
 
 /**
- * Interprets a complete reply for the rules. Only tool calls count: text is not searched for
- * decisions, and broken JSON is not repaired.
+ * Converts a complete reply to the form that the coordination rules read. Only tool calls count as
+ * decisions: text is not searched for them, and broken JSON is not repaired.
  */
 
 export type CompleteReply = {
@@ -30,51 +30,52 @@ type ReplyContext = {
 
 export function toReply(reply: CompleteReply, { purpose, ownTools }: ReplyContext): Reply {
   const calls = reply.items.filter((item) => item.type === "tool_call");
-  const decides = (call: ToolCall) =>
+  const isDecision = (call: ToolCall) =>
     purpose === "coordination" && (call.name === "new_answer" || call.name === "vote");
-  const uses = purpose === "coordination" || purpose === "presentation";
-  const others = uses ? calls.filter((call) => !decides(call)) : [];
+  const mayUseTools = purpose === "coordination" || purpose === "presentation";
+  const otherCalls = mayUseTools ? calls.filter((call) => !isDecision(call)) : [];
   return {
     stopReason: reply.stopReason,
     usage: reply.usage,
     ...hostedFields(reply.hosted ?? [], reply.citations ?? []),
     text: reply.text,
-    tools: others.map(({ id, name }) => ({
+    tools: otherCalls.map(({ id, name }) => ({
       toolCall: id,
-      name: ownTools.includes(name) ? name : shortened(name),
+      name: ownTools.includes(name) ? name : shortenName(name),
     })),
-    decisions: decisionsOf(calls.filter(decides), reply.stopReason === "length"),
+    decisions: decisionsOf(calls.filter(isDecision), reply.stopReason === "length"),
     verdict: purpose === "judgement" ? verdictOf(calls) : null,
     personas: purpose === "personas" ? personasOf(calls) : null,
   };
 }
 
-/** A model may call a tool by any name; the log keeps a recognisable prefix. */
-const shortened = (name: string): string =>
+/** A model may invent a tool name of any length. The log keeps only its beginning. */
+const shortenName = (name: string): string =>
   name.length <= 64 ? name : `${name.slice(0, 63).toWellFormed()}…`;
 
 /**
- * Only the last vote can count, and no answer if there are several. So less is kept of the others,
- * to bound the events.
+ * The decisions of a reply. Only the last vote can count, and no answer if there are several. So
+ * all votes but the last, and all answers but the first, become short `invalid` entries. This
+ * bounds the size of the event.
  */
-function decisionsOf(calls: readonly ToolCall[], cut: boolean): Decision[] {
+function decisionsOf(calls: readonly ToolCall[], isCut: boolean): Decision[] {
   const lastVote = calls.findLast(({ name }) => name === "vote");
   const firstAnswer = calls.find(({ name }) => name === "new_answer");
   return calls.map((call) => {
     if (call.name === "vote")
       return call === lastVote
-        ? toVote(call, cut)
+        ? toVote(call, isCut)
         : invalid(call, "Your later vote takes its place.");
     return call === firstAnswer
-      ? toAnswer(call, cut)
+      ? toAnswer(call, isCut)
       : invalid(call, "Give exactly one answer, once.");
   });
 }
 
-function toAnswer(call: ToolCall, cut: boolean): Decision {
-  const checked = textFields(call.arguments, ["content"]);
-  if (!checked.ok) return invalid(call, problemOf(call, checked.problem, cut));
-  const { content } = checked.value;
+function toAnswer(call: ToolCall, isCut: boolean): Decision {
+  const fields = textFields(call.arguments, ["content"]);
+  if (!fields.ok) return invalid(call, problemOf(call, fields.problem, isCut));
+  const { content } = fields.value;
   if (byteLength(content) > LIMITS.answerBytes) {
     return invalid(
       call,
@@ -85,26 +86,26 @@ function toAnswer(call: ToolCall, cut: boolean): Decision {
 }
 
 /** Longer than any alias of the largest team. */
-const LONGEST_ALIAS = 32;
+const MAX_ALIAS_CHARS = 32;
 
-function toVote(call: ToolCall, cut: boolean): Decision {
-  const checked = textFields(call.arguments, ["agent_id", "reason"]);
-  if (!checked.ok) return invalid(call, problemOf(call, checked.problem, cut));
-  const { agent_id, reason } = checked.value;
+function toVote(call: ToolCall, isCut: boolean): Decision {
+  const fields = textFields(call.arguments, ["agent_id", "reason"]);
+  if (!fields.ok) return invalid(call, problemOf(call, fields.problem, isCut));
+  const { agent_id, reason } = fields.value;
   const alias = agent_id.trim();
-  if (alias.length > LONGEST_ALIAS) return invalid(call, "The field `agent_id` names no agent.");
+  if (alias.length > MAX_ALIAS_CHARS) return invalid(call, "The field `agent_id` names no agent.");
   if (byteLength(reason) > LIMITS.reasonBytes)
     return invalid(call, "Give the reason in at most 4 KB.");
   return { name: "vote", tool_call: call.id, alias, reason };
 }
 
 /**
- * Arguments cut at the output limit are not a formal mistake, so the model is informed about the
- * cut.
+ * The problem of invalid arguments. If they are broken because the reply was cut at its output
+ * limit, the model learns about the cut, because the invalid JSON is not its mistake.
  */
-function problemOf(call: ToolCall, problem: string, cut: boolean): string {
-  const broken: ParsedArguments<unknown> = objectFields(call.arguments);
-  if (cut && !broken.ok)
+function problemOf(call: ToolCall, problem: string, isCut: boolean): string {
+  const parsed: ParsedArguments<unknown> = objectFields(call.arguments);
+  if (isCut && !parsed.ok)
     return "Your reply was cut at its output limit before the call was complete. Make it shorter and call again.";
   return problem;
 }

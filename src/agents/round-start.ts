@@ -28,8 +28,8 @@ import { contextsOf, pathsAsShown, rejectedResult } from "../workspace/mounts";
 import { entriesOf } from "../workspace/permissions";
 
 /**
- * The start of a round's conversation, from the state at its start. Labels and ids are replaced:
- * models see aliases.
+ * Builds the start of a round's conversation from the state at the round's start. Models see the
+ * aliases of agents, never their ids or answer labels.
  */
 
 export type Start = { system: string; user: string };
@@ -41,7 +41,7 @@ export type StartContext = {
   nonce: string;
   team: Team;
   history: readonly EarlierTurn[];
-  /** Planned calls of this agent. */
+  /** The calls that this agent planned in the attempt. */
   planned: PlannedCalls;
 };
 
@@ -61,7 +61,7 @@ export function startOfRound(
   }
 }
 
-/** `keepsFiles`: the workspace contains files of a lost round. */
+/** `keepsFiles` is true if the workspace contains files of an earlier round that failed. */
 function startOfCoordination(
   context: StartContext,
   labels: readonly string[],
@@ -84,7 +84,7 @@ function startOfCoordination(
   };
 }
 
-/** Notes about the files of the agent's newest answer. */
+/** A note about the files of the agent's newest answer; `null` if there is nothing to note. */
 function filesNoteOf({ turn, agent }: StartContext): string | null {
   const newest = turn.attempt.answers.findLast((answer) => answer.agent === agent);
   return newest ? answerFilesNote(newest) : null;
@@ -148,20 +148,22 @@ const byAlias = (a: { alias: string }, b: { alias: string }): number =>
 /** The answers with these labels, in order, as agents see them. */
 export function shownAnswers(turn: TurnState, labels: readonly string[]): ShownAnswer[] {
   return labels.flatMap((label) => {
-    const answer = turn.attempt.answers.find((one) => one.label === label);
+    const answer = turn.attempt.answers.find((candidate) => candidate.label === label);
     return answer ? [toShown(turn, answer)] : [];
   });
 }
 
-/** Paths in an answer are rewritten to where its readers see the files. */
+/**
+ * The answer for other agents. Paths in it are rewritten to the paths at which they see the files.
+ */
 function toShown(turn: TurnState, { agent, content, snapshot }: Answer): ShownAnswer {
   const alias = aliasOf(turn, agent);
   return { alias, content: snapshot === null ? content : pathsAsShown(content, `/peers/${alias}`) };
 }
 
 /**
- * The agent's file instructions; `null` if it has no files. `granted`: the current permission on
- * writable contexts.
+ * The agent's file instructions; `null` if it has no workspace. `granted` is the agent's access to
+ * writable context directories in this round.
  */
 function filesOf(context: StartContext, granted: "later" | "write"): FilesPrompt | null {
   const { turn, agent } = context;
@@ -186,7 +188,7 @@ function identityOf(context: StartContext): Identity {
   const { turn, team, agent, nonce } = context;
   const text = turn.attempt.personas?.[agent] ?? null;
   const hasAnswered = agentAt(turn.attempt, agent).answers > 0;
-  // The persona is another agent's output, so it is cleaned like any quote.
+  // Another agent wrote the persona, so it is quoted like any text from outside.
   const persona = personaFor(
     text === null ? null : quote(nonce, text),
     team.personas?.afterFirstAnswer ?? "drop",
@@ -195,7 +197,7 @@ function identityOf(context: StartContext): Identity {
   return { systemMessage: teamAgent(context).systemMessage, persona };
 }
 
-/** For a call without tools, which cannot read files. */
+/** The task for a call without tools: such a call cannot read files. */
 const withoutFiles = (task: Task): Task => ({
   ...task,
   feedback: task.feedback && { ...task.feedback, files: null },
@@ -224,7 +226,10 @@ function feedbackOf({ turn, agent }: StartContext): Feedback | null {
   return { ...attempt.feedback, rejected: shown, executedTools: rejected?.tools ?? [], files };
 }
 
-/** Where the agent finds the files of the rejected reply; `null` if one of the two has no files. */
+/**
+ * Where the agent finds the files of the rejected final text. `null` if the agent or the author of
+ * that text has no workspace.
+ */
 function rejectedFiles(turn: TurnState, agent: number): NonNullable<Feedback["files"]> | null {
   const { agents } = turn.rules;
   const result = rejectedResult(turn);
@@ -234,13 +239,13 @@ function rejectedFiles(turn: TurnState, agent: number): NonNullable<Feedback["fi
 }
 
 /**
- * The votes that decided: the valid ones, or, if all were voided, the last ones for answers that
- * still exist.
+ * The votes that decided: the valid votes. If all were voided, the last vote of each agent, as far
+ * as the answer is still the newest of its author.
  */
 function countedVotes(turn: TurnState): CountedVote[] {
   const { agents, answers } = turn.attempt;
-  const valid = agents.some(({ vote }) => vote !== null);
-  const voteOf = ({ vote, lastVote }: AgentState) => (valid ? vote : lastVote);
+  const hasValidVote = agents.some(({ vote }) => vote !== null);
+  const voteOf = ({ vote, lastVote }: AgentState) => (hasValidVote ? vote : lastVote);
   return agents.flatMap((agent) => {
     const vote = voteOf(agent);
     if (!vote || vote.revision > answers.length) return [];

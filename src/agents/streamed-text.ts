@@ -1,7 +1,7 @@
-/** In characters; enough to judge the progress of a reply. */
-const MOST = 100_000;
+/** Enough text to judge the progress of a reply. */
+const MAX_CHARS = 100_000;
 
-/** The text that a call has written so far, in order; only the beginning of a long one. */
+/** The text that a call has streamed so far. Of a long text, only the beginning is kept. */
 export class StreamedText {
   #text = "";
 
@@ -10,6 +10,6 @@ export class StreamedText {
   }
 
   add(text: string): void {
-    if (this.#text.length < MOST) this.#text += text.slice(0, MOST - this.#text.length);
+    if (this.#text.length < MAX_CHARS) this.#text += text.slice(0, MAX_CHARS - this.#text.length);
   }
 }

@@ -3,7 +3,7 @@ import type { Usage } from "../protocol/events";
 import { inputTokenBound } from "./conversation";
 import { measuresLength } from "../protocol/usage";
 
-/** Bytes per token of typical text; the upper bound counts one. */
+/** Bytes per token of typical text. The upper bound assumes one byte per token. */
 const BYTES_PER_TOKEN = 4;
 /** Estimated tokens of a reply: an answer or a few tool calls. */
 const REPLY_TOKENS = 1_000;
@@ -16,8 +16,9 @@ export const estimatedInput = (request: ModelRequest, calibration = 1): number =
   Math.ceil((inputTokenBound(request) / BYTES_PER_TOKEN) * calibration);
 
 /**
- * Expected tokens of a call, input and output together, for a provider's rate limits, which count
- * actual usage. Do not use it for cost. Corrected after the call.
+ * Expected tokens of a call, input and output together. They are reserved in the provider's rate
+ * limits, and the actual usage replaces them after the call. Do not use them for costs: they are no
+ * upper bound.
  */
 export const expectedTokens = (request: ModelRequest, calibration = 1): number =>
   estimatedInput(request, calibration) +
@@ -27,33 +28,37 @@ export const expectedTokens = (request: ModelRequest, calibration = 1): number =
 export const tokensTaken = (usage: Usage | null): number | null =>
   usage && usage.input_tokens + usage.output_tokens;
 
-/** In smaller requests, the text that providers add dominates the count. */
-const LEAST_TOKENS = 500;
-/** Any language and tokenizer is within these bounds; other ratios are not comparable. */
-const BOUNDS = { least: 0.5, most: 4 } as const;
-/** Weight of a new count against the earlier ones. */
-const WEIGHT = 0.5;
+/** Smaller requests are ignored: the text that providers add is too large a part of their count. */
+const MIN_TOKENS = 500;
+/** Every language and tokenizer has a ratio within these bounds. */
+const RATIO_BOUNDS = { min: 0.5, max: 4 } as const;
+/** Weight of the newest ratio; the earlier ratios have the rest. */
+const NEWEST_WEIGHT = 0.5;
 
 /**
- * Ratio of providers' token counts to our estimates, by agent. In memory only, because the next
- * call gives it again.
+ * Ratio of providers' token counts to our estimates, by agent. It is not stored, because the next
+ * call measures it again.
  */
 export class Calibrations {
-  readonly #known = new Map<number, number>();
+  readonly #ratios = new Map<number, number>();
 
-  /** 1 if unknown. */
+  /** The agent's ratio; 1 if unknown. */
   of(agent: number): number {
-    return this.#known.get(agent) ?? 1;
+    return this.#ratios.get(agent) ?? 1;
   }
 
   /**
-   * Records the estimated input tokens of a call, uncalibrated, and the provider's count. Ignores
-   * calls whose input includes more than the conversation.
+   * Records the ratio of one call. `estimated` is the estimate without calibration. Ignores a call
+   * whose reported input tokens include more than the conversation.
    */
   note(agent: number, estimated: number, usage: Usage | null): void {
-    if (estimated < LEAST_TOKENS || !measuresLength(usage)) return;
-    const counted = Math.min(BOUNDS.most, Math.max(BOUNDS.least, usage.input_tokens / estimated));
-    const known = this.#known.get(agent);
-    this.#known.set(agent, known === undefined ? counted : known + (counted - known) * WEIGHT);
+    if (estimated < MIN_TOKENS || !measuresLength(usage)) return;
+    const { min, max } = RATIO_BOUNDS;
+    const newest = Math.min(max, Math.max(min, usage.input_tokens / estimated));
+    const earlier = this.#ratios.get(agent);
+    this.#ratios.set(
+      agent,
+      earlier === undefined ? newest : earlier + (newest - earlier) * NEWEST_WEIGHT,
+    );
   }
 }

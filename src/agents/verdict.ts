@@ -5,17 +5,20 @@ import type { ReplyItem } from "../providers/provider";
 import { objectFields, ownField, textFields } from "./call-arguments";
 
 /**
- * Parses the other two results of a call: a verdict on the final text, and personas. `null` if
- * unreadable.
+ * Reads the verdict of a judgement call, and the personas of a persona call. The result is `null`
+ * if the reply contains no valid one.
  */
 
 export type ToolCall = Extract<ReplyItem, { type: "tool_call" }>;
 
-/** Both become part of every agent's prompt, so they are short. In UTF-16 units. */
-const MOST_FEEDBACK_CHARS = 8 * 1024;
-const MOST_PERSONA_CHARS = 4 * 1024;
+/**
+ * Feedback and personas become part of every agent's prompt, so long texts are cut. The limits are
+ * in UTF-16 units.
+ */
+const MAX_FEEDBACK_CHARS = 8 * 1024;
+const MAX_PERSONA_CHARS = 4 * 1024;
 
-/** The last readable verdict of a reply. */
+/** The last valid verdict of a reply. */
 export function verdictOf(calls: readonly ToolCall[]): Reply["verdict"] {
   for (const call of calls.toReversed()) {
     if (call.name === "submit" && isConfirmed(call)) return { restart: false };
@@ -25,8 +28,8 @@ export function verdictOf(calls: readonly ToolCall[]): Reply["verdict"] {
     const { reason, instructions } = checked.value;
     return {
       restart: true,
-      reason: cut(reason, MOST_FEEDBACK_CHARS),
-      instructions: cut(instructions, MOST_FEEDBACK_CHARS),
+      reason: cutText(reason, MAX_FEEDBACK_CHARS),
+      instructions: cutText(instructions, MAX_FEEDBACK_CHARS),
     };
   }
   return null;
@@ -37,7 +40,7 @@ function isConfirmed({ arguments: raw }: ToolCall): boolean {
   return fields.ok && ownField(fields.value, "confirmed") === true;
 }
 
-/** By alias, as the model named them; the rules ignore unknown ones. */
+/** Personas by the alias that the model wrote. The coordination rules ignore unknown aliases. */
 export function personasOf(calls: readonly ToolCall[]): Reply["personas"] {
   const call = calls.findLast(({ name }) => name === "assign_personas");
   const fields = call ? objectFields(call.arguments) : null;
@@ -52,10 +55,10 @@ function personaOf(entry: unknown): [string, string][] {
   const alias = ownField(entry, "agent_id");
   const persona = ownField(entry, "persona");
   return typeof alias === "string" && typeof persona === "string"
-    ? [[alias.trim(), cut(persona, MOST_PERSONA_CHARS)]]
+    ? [[alias.trim(), cutText(persona, MAX_PERSONA_CHARS)]]
     : [];
 }
 
 /** Cuts without splitting a surrogate pair. */
-const cut = (text: string, most: number): string =>
-  (text.length <= most ? text : `${text.slice(0, most - 1)}…`).toWellFormed();
+const cutText = (text: string, maxChars: number): string =>
+  (text.length <= maxChars ? text : `${text.slice(0, maxChars - 1)}…`).toWellFormed();

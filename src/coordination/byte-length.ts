@@ -1,9 +1,11 @@
 const encoder = new TextEncoder();
 
-/** UTF-8 bytes. No tokenizer makes more tokens than bytes, so this bounds tokens too. */
+/**
+ * UTF-8 bytes. A text never has more tokens than bytes, so this is an upper bound of its tokens.
+ */
 export const byteLength = (text: string): number => encoder.encode(text).byteLength;
 
-/** Cuts between characters, never inside one. */
+/** The longest prefix with at most `maxBytes`. Never cuts inside a character. */
 export function truncateTo(maxBytes: number, text: string): string {
   const bytes = encoder.encode(text);
   if (bytes.byteLength <= maxBytes) return text;
@@ -11,7 +13,8 @@ export function truncateTo(maxBytes: number, text: string): string {
 }
 
 /**
- * Bytes of a text inside a JSON string. Control characters and lone surrogates take six bytes each.
+ * Bytes of a text inside a JSON string. Most control characters and lone surrogates need six bytes
+ * each.
  */
 export const jsonBytes = (text: string): number => byteLength(JSON.stringify(text)) - 2;
 
@@ -21,10 +24,10 @@ export const jsonBytes = (text: string): number => byteLength(JSON.stringify(tex
 export function jsonPrefix(maxBytes: number, text: string): string {
   if (jsonBytes(text) <= maxBytes) return text;
   let end = 0;
-  let left = maxBytes;
+  let remainingBytes = maxBytes;
   for (const character of text) {
-    left -= jsonBytes(character);
-    if (left < 0) break;
+    remainingBytes -= jsonBytes(character);
+    if (remainingBytes < 0) break;
     end += character.length;
   }
   return text.slice(0, end);

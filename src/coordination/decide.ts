@@ -16,15 +16,15 @@ import {
 import { startTurn, cancelTurn } from "./turn/turn";
 import type { World } from "./world";
 
-/** Passes of `advance` after which a rule is taken to trigger itself without end. */
+/** After this many passes of `advance`, the rules are assumed to trigger themselves without end. */
 const MAX_PASSES = 1_000;
 
 /**
- * The events that follow from an input, in order, each with the states around it. Empty if the
- * input comes too late or changes nothing.
+ * The events that follow from an input, in order, each with the states before and after it. Empty
+ * if the input arrives too late or changes nothing.
  *
- * Synchronous and pure: time and seed are part of the input, and `world` answers questions about
- * live facts. Deadlines are tested on every input. Throws only if a rule is broken.
+ * Synchronous and pure: time and seed are part of the input, and `world` reads facts that are not
+ * part of the state. Deadlines are tested on every input. Throws only if a rule is broken.
  */
 export function decide(state: SessionState, input: Input, world: World): Step[] {
   const draft = new Draft(state, input, world);
@@ -64,7 +64,7 @@ function applyInput(draft: Draft, input: Input): void {
   }
 }
 
-/** `index`: the agent whose tools have all settled; `null` if there is none. */
+/** `index` is the agent whose tools have all settled; `null` if tools are still running. */
 function resumeAfterTools(draft: Draft, index: number | null): void {
   if (index !== null) afterTools(draft, index);
 }

@@ -16,20 +16,20 @@ import {
 import { rememberAnswers, type World } from "./world";
 
 /**
- * One decided event with the states around it. `decide` has folded the event already: use `before`
- * and `after` instead of folding again. `after` of one step is `before` of the next.
+ * One decided event with the states before and after it. Do not fold the event again: `after` is
+ * the result. `after` of one step is `before` of the next.
  */
 export type Step = { event: SessionEvent; before: SessionState; after: SessionState };
 
 export const eventsOf = (steps: readonly Step[]): SessionEvent[] => steps.map(({ event }) => event);
 
-/** The state after all steps; `before` if there are none. */
+/** The state after all steps; `before` if there are no steps. */
 export const stateAfter = (before: SessionState, steps: readonly Step[]): SessionState =>
   steps.at(-1)?.after ?? before;
 
 /**
- * A decision in progress: the steps so far, and the state after them. Exists for one `decide` only.
- * Each rule sees what the rules before it decided.
+ * The work of one `decide`: the steps so far, and the state after them. Each rule reads the state
+ * that includes the events of the rules before it.
  */
 export class Draft {
   readonly steps: Step[] = [];
@@ -37,10 +37,10 @@ export class Draft {
   readonly random: Random;
   readonly #world: World;
   /**
-   * The attempt that ran before this input, with each agent's last round. The world answers about
-   * these only: in an attempt or a round that this decision starts, no agent has written anything.
+   * The attempt that ran before this input, with the number of each agent's last round. `World`
+   * knows only these. In an attempt or round that this draft starts, no agent has written anything.
    */
-  readonly #known: { turn: number; attempt: number; rounds: readonly number[] } | null;
+  readonly #attemptBefore: { turn: number; attempt: number; rounds: readonly number[] } | null;
   #state: SessionState;
 
   constructor(state: SessionState, { at, seed }: Pick<Input, "at" | "seed">, world: World) {
@@ -50,14 +50,14 @@ export class Draft {
     this.#world = rememberAnswers(world);
     const turn = runningTurn(state);
     const rounds = turn?.attempt.agents.map(filesRound) ?? [];
-    this.#known = turn && { turn: turn.number, attempt: turn.attempt.number, rounds };
+    this.#attemptBefore = turn && { turn: turn.number, attempt: turn.attempt.number, rounds };
   }
 
   get state(): SessionState {
     return this.#state;
   }
 
-  /** The running turn. Throws if no turn runs: rules may ask only while a turn runs. */
+  /** The running turn. Throws if no turn runs, so rules may read it only while a turn runs. */
   get turn(): TurnState {
     const turn = runningTurn(this.#state);
     if (!turn) throw new Error("no turn is running");
@@ -89,30 +89,33 @@ export class Draft {
     return round;
   }
 
-  /** Text that the agent had written before it was cut; `null` if none. Personas do not count. */
+  /** Text that the agent has streamed so far; `null` if none. Text of a persona call is ignored. */
   partial(index: number): string | null {
-    if (!this.#isKnownAttempt || this.agent(index).round?.purpose === "personas") return null;
+    if (!this.#isAttemptBefore || this.agent(index).round?.purpose === "personas") return null;
     const text = this.#world.partial(index)?.trim();
     return text ? text : null;
   }
 
   /** Whether the attempt is the one that ran before this input. */
-  get #isKnownAttempt(): boolean {
-    return this.#known?.attempt === this.attempt.number && this.#known.turn === this.turn.number;
+  get #isAttemptBefore(): boolean {
+    return (
+      this.#attemptBefore?.attempt === this.attempt.number &&
+      this.#attemptBefore.turn === this.turn.number
+    );
   }
 
   /**
-   * The agent's workspace. `null` if the agent has none, or if the workspace is not known. A round
-   * that this decision starts has not changed any file yet.
+   * Facts about the agent's workspace. `null` if the agent has no workspace, or if nothing is known
+   * about it. A round that this draft starts has not changed any file yet.
    */
   workspace(index: number): WorkspaceFacts | null {
     const facts = this.#world.workspace(index);
     const isKnownRound =
-      this.#isKnownAttempt && this.#known?.rounds[index] === filesRound(this.agent(index));
+      this.#isAttemptBefore && this.#attemptBefore?.rounds[index] === filesRound(this.agent(index));
     return facts && !isKnownRound ? { files: facts.files, changed: false } : facts;
   }
 
-  /** Paths of files that the agent has written and not handed over yet; empty if none are known. */
+  /** Paths of files that the agent has written since its last answer; empty if none are known. */
   writtenPaths(index: number): readonly string[] {
     return this.workspace(index)?.written ?? [];
   }

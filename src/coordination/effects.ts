@@ -1,8 +1,8 @@
 import type { Purpose } from "../protocol/events";
 
 /**
- * Work that a state asks for. Ids never change: the same state owes the same effects before and
- * after a crash.
+ * Work that the shell must do because of a state. The same state always owes effects with the same
+ * ids, also after a crash.
  */
 export type Effect = ModelCallEffect | ToolCallEffect | ToolListingEffect;
 
@@ -26,8 +26,8 @@ export type ToolCallEffect = {
 };
 
 /**
- * Asks an agent's tool servers for their tools. Safe to repeat, so nothing is logged until they
- * have replied.
+ * A listing of the tools of an agent's tool servers. It is safe to repeat, so nothing is logged
+ * before the servers have replied.
  */
 export type ToolListingEffect = { type: "tool_listing"; id: string; agent: number };
 
@@ -37,10 +37,11 @@ type CallPlace = {
   agent: number;
   round: number;
   call: number;
+  /** How often the call was sent before. */
   sent: number;
 };
 
-/** Each try of a call has its own id, made of its place in the session. */
+/** The id of one try of a call. It consists of the place of the try in the session. */
 export const callId = (place: CallPlace): string =>
   `call_${place.turn}_${place.attempt}_${place.agent + 1}_${place.round}_${place.call}_${place.sent + 1}`;
 

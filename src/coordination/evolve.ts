@@ -9,10 +9,10 @@ import { startedTurn } from "./turn/evolve-turn";
 
 /**
  * Folds one event into the state. Accepts every event that `decide` writes. `stream.delta` events
- * change nothing and may be left out.
+ * change nothing and may be omitted.
  *
  * Also accepts turns of the previous log version (`log_version` of `turn.started`). Throws on a
- * later version, and on a log that no version of the rules could have written.
+ * later log version, and on an order of events that no version of the rules can produce.
  */
 export function evolve(state: SessionState, event: SessionEvent): SessionState {
   const next = { ...state, lastAt: Math.max(state.lastAt, event.at) };
@@ -79,6 +79,6 @@ function evolveTurn(turn: TurnState, event: EventWithinTurn): TurnState {
     case "hosted_tool.completed":
     case "citations.added":
     case "files.accessed":
-      return turn; // not part of the state: for people only
+      return turn; // These events are only for people.
   }
 }

@@ -1,4 +1,7 @@
-/** The rules of the coordination protocol. Pure. The rest of the service imports only this file. */
+/**
+ * The rules of the coordination protocol, as pure functions. The rest of the service imports only
+ * this file.
+ */
 export { byteLength } from "./byte-length";
 export { wantsCompaction } from "./call/compaction";
 export { decide } from "./decide";

@@ -15,8 +15,8 @@ import type { ToolNotification } from "../protocol/events/tool";
 import type { QuestionAttachments } from "./state";
 
 /**
- * What happened outside the rules. Plain data: `structuredClone` must work on it. Time and a seed
- * are part of every input, so that a log can be reproduced.
+ * Something that happened outside the rules. An input is plain data: `structuredClone` must work on
+ * it. Time and a seed are part of every input, so that a log can be reproduced.
  */
 export type Input = InputBody & {
   /** Unix ms. */
@@ -26,7 +26,11 @@ export type Input = InputBody & {
 };
 
 export type InputBody =
-  /** `rules` is used only by the first turn of a session. */
+  /**
+   * A user starts a turn. `rules` is used only by the first turn of a session. `parentTurn` is the
+   * turn to continue; `null` starts without earlier turns. If `timeoutMs` is `null`, the team's
+   * time limit applies.
+   */
   | {
       type: "turn_requested";
       rules: TeamRules | null;
@@ -40,18 +44,19 @@ export type InputBody =
     }
   | { type: "cancel_requested" }
   /**
-   * A call that is owed waits for its backend's rate limits until about `until` (unix ms).
-   * `inputTokens` as in `call_ready`.
+   * An owed call waits for its backend's rate limits until about `until` (unix ms). `inputTokens`
+   * has the same meaning as in `call_ready`.
    */
   | { type: "call_held"; effect: string; until: number; inputTokens: number }
   /**
-   * A slot is free and the request is built. `inputTokens` is an upper bound. `compactionTokens`:
-   * the same for a request that summarizes the conversation; omitted if no summary is wanted or
-   * possible.
+   * The call can be sent now: a slot is free and the request is built. `inputTokens` is an upper
+   * bound of its input tokens. `compactionTokens` is the bound for the request that summarizes the
+   * conversation first; omitted if no summary is needed or possible.
    */
   | { type: "call_ready"; effect: string; inputTokens: number; compactionTokens?: number }
   | { type: "call_replied"; effect: string; reply: Reply }
   | { type: "call_failed"; effect: string; failure: CallFailure }
+  /** An owed tool call can start now. */
   | { type: "tool_ready"; effect: string }
   /** A running tool reports progress or asks a person for input. */
   | { type: "tool_notified"; effect: string; notification: ToolNotification }
@@ -66,8 +71,9 @@ export type InputBody =
     }
   /** Tools of the agent's servers: the first listing, or a later change. */
   | { type: "tools_listed"; agent: number; servers: readonly ToolsListing[] }
-  /** An effect that was in flight at boot. */
+  /** An effect was in flight when the service stopped. The service has restarted since. */
   | { type: "effect_interrupted"; effect: string }
+  /** Only time has passed. */
   | { type: "clock" };
 
 /**
@@ -76,7 +82,7 @@ export type InputBody =
  */
 export type Reply = {
   stopReason: StopReason;
-  /** `null` if the provider reported none; then the reservation is charged. */
+  /** `null` if the provider reported no usage; then the whole reservation is charged. */
   usage: Usage | null;
   /** Uses of hosted tools, in order. Omitted if there are none. */
   hosted?: readonly HostedUse[];
@@ -92,18 +98,18 @@ export type Reply = {
    * cannot.
    */
   storable?: boolean;
-  /** By alias. */
+  /** Personas by the alias of their agent; `null` if the reply has none. */
   personas: Readonly<Record<string, string>> | null;
   /**
-   * Of a summary call: which part of the conversation the text replaces. Omitted if there is no
-   * summary.
+   * The part of the conversation that the text replaces. Only a summary call has it; omitted if the
+   * call returned no summary.
    */
   dropped?: CompactedPart;
 };
 
 /**
- * An agent's workspace, as the rules need to know it. The round is the agent's open round, or its
- * last round if none is open.
+ * The facts about an agent's workspace that the rules need. "The round" is the agent's open round,
+ * or its last round if no round is open.
  */
 export type WorkspaceFacts = {
   /** Number of files. */
@@ -113,8 +119,9 @@ export type WorkspaceFacts = {
    */
   changed: boolean;
   /**
-   * Number of files that stay if the round changed none: those of the agent's previous answer in
-   * the attempt, else those at the start. Omitted if the round changed a file.
+   * Number of files that stay because the round changed no file. These are the files of the agent's
+   * previous answer in the attempt, or else those from the start. Omitted if the round changed a
+   * file.
    */
   kept?: number;
   /**
@@ -132,7 +139,7 @@ export type WorkspaceFacts = {
    * there are none.
    */
   edits?: number;
-  /** Free file name for a long final text. Omitted if it is `final.txt`. */
+  /** An unused file name for a long final text. Omitted if this name is `final.txt`. */
   textFile?: string;
 };
 
@@ -140,10 +147,12 @@ export type CallFailure = {
   class: FailureClass;
   code: string;
   message: string;
+  /** The wait that the provider asks for; `null` if it asks for none. */
   retryAfterMs: number | null;
+  /** Usage reported before the failure; `null` if none was reported. */
   usage: Usage | null;
-  /** False if it is certain that no model worked on the call; then nothing is charged. */
+  /** False if it is certain that no model processed the call; then nothing is charged. */
   reached: boolean;
-  /** Of a call that was too long: part of its conversation could be summarized. */
+  /** Set for a call that was too long: whether a part of its conversation can be summarized. */
   compactible?: boolean;
 };

@@ -1,61 +1,61 @@
-/** Limits of the protocol. Times in ms, sizes in UTF-8 bytes. */
+/** Limits of the protocol. If a comment gives no unit, times are in ms and sizes in UTF-8 bytes. */
 export const LIMITS = {
-  /** Agents of a team. */
+  /** Maximum number of agents in a team. */
   agents: 64,
-  /** Rounds of an agent in one attempt. */
+  /** Maximum number of rounds of an agent in one attempt. */
   roundsPerAgent: 20,
-  /** Default if the team's rules have no value, as in logs of earlier versions. */
+  /** Calls per round if the team's rules have no such limit, as in logs of earlier versions. */
   callsPerRound: 50,
-  /** Calls that ask only for a decision, after the round's calls or time are used up. */
+  /** Maximum number of calls that ask only for a decision, after a round reached its limit. */
   decisionCallsPerRound: 3,
-  /** The agent gets a notice when it has this many calls left. */
+  /** An agent's calls contain a notice when it has at most this many calls left. */
   callsLeftNotice: 3,
   /**
    * Time for a decision after the round's time is used up. Never longer than the round's own time.
    */
   decisionMs: 60_000,
-  /** Before a turn or its coordination ends, agents get a notice. */
+  /** How long before the end of a turn, or of its coordination, calls contain a notice. */
   lastNoticeMs: 120_000,
-  /** As `lastNoticeMs`, as a share of the turn's time; the shorter time applies. */
+  /** `lastNoticeMs` as a share of the turn's time. The shorter of both times applies. */
   lastNoticeShare: 0.1,
-  /** Before a turn or its coordination ends, calls ask only for a decision. */
+  /** How long before the end of a turn, or of its coordination, calls ask only for a decision. */
   lastDecisionMs: 60_000,
-  /** As `lastDecisionMs`, as a share of the turn's time; the shorter time applies. */
+  /** `lastDecisionMs` as a share of the turn's time. The shorter of both times applies. */
   lastDecisionShare: 0.05,
-  /** Calls and tools of a turn, per agent of the team. */
+  /** Model calls and tool calls of a turn, for each agent of the team. */
   effectsPerAgent: 400,
-  /** Lower bound of the calls and tools of a turn. */
+  /** The limit of a turn's model calls and tool calls is at least this. */
   effectsMin: 1_000,
-  /** Upper bound of the calls and tools of a turn. */
+  /** The limit of a turn's model calls and tool calls is at most this. */
   effectsMax: 16_000,
-  /** Tries of a call before the round fails. */
+  /** The round fails after this many failed tries of a call. */
   triesPerCall: 5,
-  /** Interruptions by restarts before a call fails or a tool is no longer repeated. */
+  /** After this many interruptions by restarts, a call fails and a tool is not repeated again. */
   interruptionsPerCall: 5,
   /**
-   * The agent fails after this many failed probes of a provider in a row, if they span at least
-   * `unreachableMs`.
+   * After this many failed probes of a provider in a row, the agent fails, if the first and the
+   * last of them are at least `unreachableMs` apart.
    */
   probesPerCall: 3,
-  /** Time that the failed probes of a provider must span. */
+  /** Minimum time between the first failed probe of a provider and the last. */
   unreachableMs: 10_000,
   /** The agent fails after this many failed rounds in a row. */
   failedRoundsInARow: 3,
-  /** Reminders to decide per round. */
+  /** Maximum number of reminders to decide in one round. */
   nudgesPerRound: 3,
-  /** Tool calls of one reply that may run; further ones are refused. */
+  /** Maximum number of tool calls of one reply that may run. Further tool calls are refused. */
   toolsPerReply: 64,
   /** Maximum length in the log of a message from a tool with unknown outcome. */
   toolMessageBytes: 1_000,
-  /** Tools of one agent that run at the same time. */
+  /** Maximum number of tools of one agent that run at the same time. */
   toolsAtOnce: 8,
-  /** Listings of one server for one agent in a turn. Later changes are ignored. */
+  /** Maximum number of listings of one server for one agent in a turn. Later ones are ignored. */
   listingsPerServer: 8,
-  /** Elicitations that are forwarded per tool call. */
+  /** Maximum number of elicitations of one tool call that are forwarded to people. */
   inputsPerCall: 3,
-  /** Requests to a person that are forwarded of one elicitation. */
+  /** Maximum number of requests in one elicitation that are forwarded to people. */
   requestsPerInput: 5,
-  /** Progress notifications that are forwarded per tool call. */
+  /** Maximum number of progress notifications of one tool call that are forwarded to people. */
   progressPerCall: 20,
   /**
    * Pause after the first progress notification; later pauses grow
@@ -67,32 +67,35 @@ export const LIMITS = {
    */
   notificationChars: 2_048,
   /**
-   * Lines of one audit event. This many lines with the longest paths, as JSON, fit into one row.
+   * Maximum number of lines in one audit event. The event is stored in one row, and this many lines
+   * with the longest paths fit into a row.
    */
   accessesPerEvent: 600,
-  /** Size of an answer. */
+  /** Maximum size of an answer. */
   answerBytes: 128 * 1024,
   /**
-   * Total size of an attempt's answers, replaced ones included: the state of a running turn holds
-   * them. Above it no further answer is accepted.
+   * Maximum total size of an attempt's answers, including replaced ones. The state of a running
+   * turn contains all of them, so above this size no further answer is accepted.
    */
   attemptAnswersBytes: 8 * 1024 * 1024,
-  /** Size of a final text as shown; a longer text is cut and stored as a file. */
+  /** Maximum size of a final text as shown. A longer text is cut, and stored as a file. */
   finalBytes: 256 * 1024,
-  /** Size of a vote's reason. */
+  /** Maximum size of a vote's reason. */
   reasonBytes: 4 * 1024,
   /**
-   * Total size of a cancelled turn's answer and text as JSON: one event, stored in one row, holds
-   * both.
+   * Maximum total size of a cancelled turn's answer and text as JSON. One event contains both, and
+   * it is stored in one row.
    */
   cancelledJsonBytes: 1_700_000,
-  /** A provider that asks for a longer wait counts as out of quota. */
+  /** A call is not retried if its provider asks for a longer wait. */
   retryAfterMs: 60_000,
   /** Base of the exponential back-off. */
   backoffBaseMs: 500,
   /** Longest delay of the exponential back-off. */
   backoffCapMs: 30_000,
-  /** Grace time after the team's second answer, as a share of the time until then. */
+  /**
+   * Grace time after the team's second answer, as a share of the attempt's time up to this answer.
+   */
   graceShare: 0.1,
   /** Shortest grace time. */
   graceMinMs: 250,
@@ -115,11 +118,11 @@ export const LIMITS = {
   fullShare: 0.85,
 } as const;
 
-/** A call with room for less output is not worth starting. */
+/** A call is not started if the budget allows less output. */
 export const MIN_OUTPUT_TOKENS = 256;
 /** Output cap of a call that summarizes a conversation, reasoning included. */
 export const COMPACTION_OUTPUT_TOKENS = 8_192;
-/** Upper bound of the tokens of a limit notice (`prompts/limits.ts`). */
+/** Upper bound of the tokens of a limit notice (`src/prompts/notices.ts`). */
 export const LIMIT_NOTICE_TOKENS = 512;
 /**
  * Useful output of one call. If several due calls share the budget, a call may exceed its share up
@@ -128,5 +131,5 @@ export const LIMIT_NOTICE_TOKENS = 512;
 export const USEFUL_OUTPUT_TOKENS = 1_024;
 /** Output reserved for the final presentation while agents coordinate. */
 export const PRESENTATION_OUTPUT_TOKENS = 2_048;
-/** Upper bound of the tokens of a presentation's system prompt, tool schemas and framing. */
+/** Upper bound of the tokens of a presentation's system prompt, tool schemas and fixed texts. */
 export const PRESENTATION_OVERHEAD_TOKENS = 4_000;

@@ -20,11 +20,9 @@ import {
 import { awaitsListings } from "./tool/tool-listings";
 
 /**
- * Effects that the state asks for and that are not started: model calls and tool calls. Each has
- * the id it will always have.
- *
- * Before an agent's first call, listings of its tool servers are owed. Calls deferred for lack of
- * budget are owed again once the budget allows them.
+ * The effects that must be started in this state: model calls and tool calls. Before an agent's
+ * first call, the listings of its tool servers are owed instead. A call that was deferred for lack
+ * of budget is owed again as soon as the budget allows it.
  */
 export function owed(state: SessionState): Effect[] {
   const turn = runningTurn(state);
@@ -34,12 +32,12 @@ export function owed(state: SessionState): Effect[] {
   );
 }
 
-/** Ids of effects that are started and not settled. Any other running effect must be aborted. */
+/** Ids of effects that are started and not settled. Other running effects must be aborted. */
 export function inFlight(state: SessionState): string[] {
   return Object.keys(runningTurn(state)?.inFlight ?? {});
 }
 
-/** The model call with this id if it is in flight, otherwise `null`. */
+/** The model call with this id; `null` if it is not in flight. */
 export function callInFlight(state: SessionState, id: string): ModelCallEffect | null {
   const turn = runningTurn(state);
   const entry = turn?.inFlight[id];
@@ -56,7 +54,7 @@ export function callInFlight(state: SessionState, id: string): ModelCallEffect |
   };
 }
 
-/** The tool call with this id and its agent's index if it is in flight, otherwise `null`. */
+/** The tool call with this effect id, and its agent's index; `null` if it is not in flight. */
 export function toolInFlight(
   turn: TurnState,
   id: string,
@@ -127,10 +125,10 @@ function modelCall(turn: TurnState, agent: AgentState, round: RoundState): Model
 }
 
 function toolEffects(turn: TurnState, agent: AgentState, round: RoundState): ToolCallEffect[] {
-  const running = round.tools.filter(({ status }) => status === "started").length;
+  const runningCount = round.tools.filter(({ status }) => status === "started").length;
   const next = round.tools
     .filter(({ status }) => status === "owed")
-    .slice(0, Math.max(0, LIMITS.toolsAtOnce - running));
+    .slice(0, Math.max(0, LIMITS.toolsAtOnce - runningCount));
   return next.map(({ id, name }) => ({
     type: "tool_call",
     id: toolEffectId({

@@ -1,8 +1,9 @@
-/** Seeded random numbers: the seed of an input repeats all its draws. */
+/** Returns the next random number in [0, 1). The same seed gives the same numbers. */
 export type Random = () => number;
 
 /**
- * Mulberry32: uniform in [0, 1), period 2^32. Good enough for orders and jitter, not for secrets.
+ * The generator Mulberry32: uniform in [0, 1), period 2^32. Good enough for random orders and
+ * jitter, not for secrets.
  */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
@@ -14,7 +15,7 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** A copy in random order. */
+/** A copy of the list in random order. */
 export function shuffle<T>(items: readonly T[], random: Random): T[] {
   const keyed = items.map((item) => ({ item, key: random() }));
   return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item);

@@ -13,22 +13,23 @@ import type { Cost } from "../protocol/cost";
 import type { Budget, TeamRules } from "../protocol/team";
 
 /**
- * The state of a session's running turn: plain data, rebuilt by folding the log (`evolve.ts`),
- * never stored on its own. `structuredClone` must work on it.
+ * The state of a session and its latest turn. It is plain data (`structuredClone` must work on it).
+ * It is never stored: folding the log (`evolve.ts`) computes it again.
  */
 export type SessionState = {
-  /** Latest time seen, unix ms. Time in the log never goes back. */
+  /** Latest time of an event so far, unix ms. Time in the log never goes back. */
   lastAt: number;
+  /** `null` before the first turn. */
   rules: TeamRules | null;
   /** Highest turn number so far. */
   turns: number;
-  /** The latest turn; `done` after its terminal event. */
+  /** The latest turn; `null` before the first turn. */
   turn: TurnState | null;
 };
 
 /**
- * Attachments of a question. `tokens`: upper bound of the input tokens that any agent of the team
- * reads for them in one call.
+ * Attachments of a question. `tokens` is an upper bound of the input tokens that they cost in one
+ * call of any agent.
  */
 export type QuestionAttachments = { attachments: readonly Attachment[]; tokens: number };
 
@@ -37,33 +38,36 @@ export type TurnState = {
   rules: TeamRules;
   question: string;
   questionBytes: number;
-  /** Images and files that came with the question. Omitted if there are none. */
+  /** Attachments of the question. Omitted if there are none. */
   attached?: QuestionAttachments;
+  /** Unix ms, as are the other times. */
   startedAt: number;
   deadlineAt: number;
-  /** Coordination ends here; the rest of the time is for the presentation. */
+  /** When coordination ends. The time from then until `deadlineAt` is for the presentation. */
   coordinationEndsAt: number;
-  /** By agent index. */
+  /** The agents' aliases, by agent index. */
   aliases: readonly string[];
   /** Uploads that agents can see. Omitted if there are none. */
   contexts?: readonly PinnedContext[];
   budget: Budget;
+  /** Tokens that were charged so far. */
   spentTokens: number;
-  /** Cost with a known price. */
+  /** Charges so far that have a known price, in US dollars. */
   spentUsd: number;
   /** Set if anything without a known price was charged. */
   unpriced?: true;
-  /** Usage as reported by providers. */
+  /** Usage that providers reported so far. */
   usage: Usage;
-  /** Number of calls and tools started. */
+  /** Number of model calls and tool calls that were started. */
   effects: number;
-  /** Started and not settled, by effect id. */
+  /** Effects that are started and not settled, by effect id. */
   inFlight: Readonly<Record<string, InFlight>>;
   /** Tools of the agents' servers as listed in this turn. Omitted if nothing was listed yet. */
   listings?: readonly ToolListing[];
   attempt: AttemptState;
   /** The last rejected final text; presented if a later attempt ends without an answer. */
   rejected: FinalText | null;
+  /** Whether the turn has ended. */
   done: boolean;
 };
 
@@ -72,7 +76,7 @@ export type InFlight =
       type: "model_call";
       agent: number;
       reservedTokens: number;
-      /** Cost with a known price. */
+      /** Reserved cost that has a known price, in US dollars. */
       reservedUsd: number;
       /** Set if the call may use anything without a known price. */
       unpriced?: true;
@@ -85,7 +89,10 @@ export type InFlight =
     }
   | { type: "tool_call"; agent: number };
 
-/** `times`: how often the server's tools were listed for the agent in this turn. */
+/**
+ * The tools of one server for one agent. `times` is how often they were listed in this turn: at the
+ * start and after changes.
+ */
 export type ToolListing = {
   agent: number;
   server: string;
@@ -99,37 +106,50 @@ export type AttemptState = {
   /** When the attempt's agents could start: after the personas were written or skipped. */
   workingSince: number;
   feedback: { reason: string; instructions: string } | null;
-  /** By agent index. `null` until the persona generator ran; all entries `null` if it failed. */
+  /**
+   * Personas by agent index. `null` before the persona generator has ended. If it failed, all
+   * entries are `null`.
+   */
   personas: readonly (string | null)[] | null;
   agents: readonly AgentState[];
-  /** Revision n has index n − 1. */
+  /** All answers, in the order of their revisions. Revision n has index n − 1. */
   answers: readonly Answer[];
   /**
-   * When agents with an answer stop waiting for those without. `null` before the team's second
-   * answer.
+   * When agents with an answer stop waiting for agents without one (unix ms). `null` before the
+   * team's second answer.
    */
   graceEndsAt: number | null;
+  /** The end of coordination; `null` before it. */
   settled: Settlement | null;
   /** Index of the presenter; `null` before the presentation starts. */
   presenter: number | null;
+  /** The final text; `null` before the presentation has completed. */
   final: FinalText | null;
 };
 
 export type Answer = {
+  /** Counts all answers of the attempt from 1. */
   revision: number;
+  /** Index of the author. */
   agent: number;
   label: string;
   content: string;
   /** UTF-8 length of `content`. */
   bytes: number;
+  /** `partial`: the unfinished text of an agent that was stopped. */
   origin: "tool" | "partial";
+  /** Label of the snapshot with the answer's files; `null` if the author has no workspace. */
   snapshot: string | null;
-  /** As in the event. Omitted if the event has no such field. */
+  /** The fields `files`, `kept_files` and `left_out` of the event, each omitted if absent there. */
   files?: HandedFiles;
   keptFiles?: number;
   leftOut?: LeftOut;
 };
 
+/**
+ * The result of coordination. `winner` is the index of the agent that presents, and `revision` is
+ * its winning answer. Either is `null` if there is none.
+ */
 export type Settlement = { winner: number | null; revision: number | null; endedBy: EndedBy };
 
 export type FinalText = {
@@ -147,7 +167,9 @@ export type Problem = { code: string; message: string };
 export type AgentState = {
   index: number;
   id: string;
+  /** Number of rounds that the agent has started in this attempt. */
   rounds: number;
+  /** The open round; `null` if no round is open. */
   round: RoundState | null;
   /**
    * The failed round under whose number the workspace's changes are stored. Omitted if it is the
@@ -158,49 +180,58 @@ export type AgentState = {
   seen: number;
   /** All revisions that the agent was shown. */
   shown: readonly number[];
+  /** Number of answers that the agent has given in this attempt. */
   answers: number;
-  /** Revision of the agent's newest answer; 0 means it has no answer. */
+  /** Revision of the agent's newest answer; 0 if it has no answer. */
   newest: number;
-  /** Snapshot of the agent's newest answer. */
+  /** Snapshot of the agent's newest answer; `null` if there is no such snapshot. */
   snapshot: string | null;
-  /** The agent's vote while it is valid. */
+  /** The agent's valid vote; `null` if it has none or the vote was voided. */
   vote: { revision: number; reason: string } | null;
   /** The agent's last vote, valid or voided. */
   lastVote: { revision: number; reason: string } | null;
   /**
-   * Whether the agent has started a round after its first answer: it no longer waits for the
-   * others.
+   * Whether the agent has started a round after its first answer. It then no longer waits for the
+   * answers of other agents.
    */
   released: boolean;
+  /** Failed rounds in a row. */
   failedRounds: number;
-  /** Whether any call of the agent was sent, even if it failed. */
+  /** Whether a call of the agent was started, even if it failed. */
   called: boolean;
   completedCalls: number;
+  /** Why the agent failed; `null` if it has not failed. */
   failed: Problem | null;
+  /** Why the agent abstained; `null` if it has not abstained. */
   abstained: Problem | null;
 };
 
 export type RoundState = {
   number: number;
   purpose: Purpose;
-  /** `voted`: the round is over unless the vote is voided; then the same conversation continues. */
+  /**
+   * `calling`: a call is owed or in flight. `tools`: tools are owed or running. `voted`: the agent
+   * has voted; if the vote is voided, the same conversation continues.
+   */
   status: "calling" | "tools" | "voted";
-  /** Completed calls. */
+  /** Number of completed calls. */
   calls: number;
+  /** The next call, or the call in flight. */
   call: CallState;
+  /** Number of reminders to decide. */
   nudges: number;
-  /** Updates that were sent with a tool result. */
+  /** Injections that were sent with a tool result. */
   injections: number;
   tools: readonly ToolState[];
-  /** Decisions of the reply whose tools are running. */
+  /** Decisions of the latest reply. They count once its tools have results. */
   decisions: readonly Decision[];
   /** Size of the conversation in tokens, after the last reply that reported its length. */
   contextTokens: number;
   /** Names of tools that ran in this round. */
   executed: readonly string[];
-  /** Unix ms: when the round started, or was last reopened after its vote was voided. */
+  /** When the round started, or was last reopened after its vote was voided (unix ms). */
   startedAt: number;
-  /** Completed calls that asked only for a decision. Omitted if there are none. */
+  /** Number of completed calls that asked only for a decision. Omitted if there are none. */
   decisionCalls?: number;
 };
 
@@ -209,11 +240,13 @@ export type CallState = {
   number: number;
   /** How often the call was sent. Part of each try's id. */
   sent: number;
-  /** Tries that count towards the cap. */
+  /** Failed tries, without interruptions. */
   tries: number;
+  /** Tries that a restart of the service interrupted. */
   interruptions: number;
   /**
-   * Failed probes in a row, and the time of the first (unix ms). Omitted if the last try was sent.
+   * Failed probes in a row: their number, and the time of the first (unix ms). Omitted if the last
+   * try was sent.
    */
   unreachable?: { since: number; probes: number };
   /** Unix ms; the call is not sent before. */
@@ -227,11 +260,11 @@ export type CallState = {
   waiting?: number;
   /** Set if the call was rejected as too long and its conversation will be summarized first. */
   tooLong?: true;
-  /** Set if the conversation was summarized or cannot be. */
+  /** Set if the conversation was summarized for this call, or cannot be summarized. */
   compacted?: true;
 };
 
-/** `forwarded`: counts of what was forwarded to people. Omitted if nothing was. */
+/** A tool call of a reply. `forwarded` is omitted if no notification was forwarded to people. */
 export type ToolState = {
   id: string;
   name: string;
@@ -241,8 +274,8 @@ export type ToolState = {
 };
 
 /**
- * Number of forwarded elicitations and progress notifications. `progressAt`: unix ms of the latest
- * forwarded progress.
+ * Numbers of elicitations (`inputs`) and progress notifications that were forwarded to people.
+ * `progressAt` is the time of the latest forwarded progress, unix ms.
  */
 export type ForwardedCounts = { inputs: number; progress: number; progressAt: number };
 
@@ -268,7 +301,7 @@ export function candidates(attempt: AttemptState): Answer[] {
   );
 }
 
-/** The agent at this index. Throws if there is none. */
+/** The agent at this index. Throws if there is no such agent. */
 export function agentAt(attempt: AttemptState, index: number): AgentState {
   const agent = attempt.agents[index];
   if (!agent) throw new Error(`no agent at index ${index}`);
@@ -281,14 +314,14 @@ export function answerAt(attempt: AttemptState, revision: number): Answer {
   return answer;
 }
 
-/** The index of the agent with this id. Throws if there is none. */
+/** The index of the agent with this id. Throws if there is no such agent. */
 export function indexOf(turn: TurnState, id: string): number {
   const index = turn.rules.agents.findIndex((agent) => agent.id === id);
   if (index < 0) throw new Error(`no agent with id ${id}`);
   return index;
 }
 
-/** What a call in flight has reserved, in US dollars. */
+/** The cost that a call in flight has reserved, in US dollars. */
 export const reservedCost = ({
   reservedUsd,
   unpriced,
@@ -300,7 +333,7 @@ export const reservedCost = ({
   isComplete: unpriced === undefined,
 });
 
-/** What the turn's calls were charged so far, in US dollars. */
+/** The charges of the turn's calls so far, in US dollars. */
 export const spentCost = ({ spentUsd, unpriced }: TurnState): Cost => ({
   usd: spentUsd,
   isComplete: unpriced === undefined,

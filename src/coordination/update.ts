@@ -1,6 +1,6 @@
 import { type AgentState, agentAt, type CallState, type RoundState, type TurnState } from "./state";
 
-/** Copies of a turn in which one agent, round or call is changed. Nothing is changed in place. */
+/** Functions that return a changed copy of a turn or agent. Nothing is changed in place. */
 
 export function updateAgent(
   turn: TurnState,
@@ -37,7 +37,7 @@ export function withRound(
   return agent.round ? { ...agent, round: change(agent.round) } : agent;
 }
 
-/** Removes an effect from those in flight. */
+/** The turn without this effect among its effects in flight. */
 export function removeInFlight(turn: TurnState, id: string): TurnState {
   const { [id]: _removed, ...inFlight } = turn.inFlight;
   return { ...turn, inFlight };

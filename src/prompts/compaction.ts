@@ -1,6 +1,6 @@
 import { announcement, paragraphs, quotedBlock } from "./quote";
 
-/** Texts for compaction: the request for a summary, and the note that contains it. */
+/** Texts for compaction: the request for a summary, and the note with the finished summary. */
 
 const SYSTEM =
   "You sum up the older part of a conversation that has become too long, for the agent who goes on with it and will not see that part again. Write only the summary.";
@@ -16,7 +16,10 @@ Where a result was long, say what it showed and where it can be read again. Inve
 
 type Request = { nonce: string; task: string; transcript: string };
 
-/** The summary request. `task` is the start of the round; `transcript` is the removed part. */
+/**
+ * The summary request. `task` is the start of the round. `transcript` is the part of the
+ * conversation that the summary replaces.
+ */
 export const summaryRequest = ({
   nonce,
   task,
@@ -31,7 +34,10 @@ export const summaryRequest = ({
   ),
 });
 
-/** Replaces the removed part. A summary may repeat text of a tool or peer, so it is quoted. */
+/**
+ * The note that replaces the removed part. The summary is quoted, because it may repeat text of a
+ * tool or of another agent.
+ */
 export const summaryNote = (nonce: string, summary: string): string =>
   paragraphs(
     "This conversation has become too long: its older part is gone, and stands here as you summed it up yourself. Files are as you left them, and long results can be read again where they lie.",

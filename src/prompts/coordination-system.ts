@@ -6,15 +6,18 @@ type VotingSensitivity = "lenient" | "balanced" | "strict";
 
 export type CoordinationSystem = Identity & {
   votingSensitivity: VotingSensitivity;
-  /** `null` without planning mode; `instruction` is `null` for the built-in one. */
+  /**
+   * `null` without planning mode. `instruction` is the planning instruction of the config; `null`
+   * uses the built-in text.
+   */
   planning: { instruction: string | null } | null;
-  /** `null` if it has no files. */
+  /** `null` if the agent has no files. */
   files: FilesPrompt | null;
 };
 
 /**
- * The system prompt of a coordination round. The same in all rounds of an agent, except its
- * persona: prompt caches must hit.
+ * The system prompt of a coordination round. Apart from the persona, it is the same in all rounds
+ * of an agent, so that prompt caches match.
  */
 export function coordinationSystem(system: CoordinationSystem): string {
   return paragraphs(

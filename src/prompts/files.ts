@@ -1,23 +1,29 @@
 /** Facts for the file instructions of an agent. */
 export type FilesPrompt = {
-  /** Whether it has a shell. */
+  /** Whether the agent has a shell. */
   shell: boolean;
-  /** Whether its commands can access more than its files; omitted: false. */
+  /** Whether its commands can access more than its files. Omitted: false. */
   actsOutside?: boolean;
-  /** Whether it has a to-do list; omitted: false. */
+  /** Whether the agent has a to-do list. Omitted: false. */
   tasks?: boolean;
   /** The user's uploads that the agent sees. */
   contexts: readonly ContextPrompt[];
 };
 
-/** `later`: the presenter may change it. */
+/**
+ * An uploaded directory. With `access` `later`, only the presenter may change it. `protectedPaths`
+ * are the paths in it that no agent may change.
+ */
 type ContextPrompt = {
   name: string;
   access: "read" | "later" | "write";
   protectedPaths: readonly string[];
 };
 
-/** During coordination. The same in all rounds, and independent of the owner of files. */
+/**
+ * File instructions during coordination. They are the same in all rounds, and they do not reveal
+ * which files belong to which agent.
+ */
 export function workspaceSection(files: FilesPrompt): string {
   return `# Files
 
@@ -27,14 +33,14 @@ export function workspaceSection(files: FilesPrompt): string {
 - After an answer you start from the beginning again, with the files the message came with. To build on an answer, yours or another's, copy its files from \`/peers\`.${contextLines(files)}${taskLine(files)}${shellLine(files)}`;
 }
 
-/** For the presenter. */
+/** File instructions for the presenter of a team. */
 export function presenterFilesSection(files: FilesPrompt): string {
   return `# Files
 
 Your workspace, \`/workspace\`, holds the files of the answer that was chosen; the files of the other answers lie read-only below \`/peers\`. What \`/workspace\` holds when you are done is what the user gets, so mend and complete it there, and name the files that matter in your reply.${contextLines(files)}${taskLine(files)}${shellLine(files)}`;
 }
 
-/** For a single agent. */
+/** File instructions for a single agent, which presents without coordination. */
 export function ownFilesSection(files: FilesPrompt): string {
   return `# Files
 
@@ -66,14 +72,14 @@ function accessLine({ access }: ContextPrompt): string {
   }
 }
 
-/** Further ones are not listed; each is refused when tried. */
-const MOST_PROTECTED = 20;
+/** Further protected paths are not listed. A change of them is refused like any other. */
+const MAX_LISTED_PATHS = 20;
 
 function protectedLine({ access, protectedPaths }: ContextPrompt): string {
   if (access === "read" || protectedPaths.length === 0) return "";
-  const shown = protectedPaths.slice(0, MOST_PROTECTED).map((path) => `\`${path}\``);
-  const more = protectedPaths.length - shown.length;
-  return ` Nobody may change what is protected in it: ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`;
+  const listedPaths = protectedPaths.slice(0, MAX_LISTED_PATHS).map((path) => `\`${path}\``);
+  const more = protectedPaths.length - listedPaths.length;
+  return ` Nobody may change what is protected in it: ${listedPaths.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`;
 }
 
 function shellLine({ shell, actsOutside }: FilesPrompt): string {

@@ -2,14 +2,17 @@ import type { HandedFiles, LeftOut } from "../protocol/events";
 import { FILES_KEPT } from "../protocol/left-out";
 import { block, paragraphs, quotedBlock } from "./quote";
 
-/** `keptFiles`: number of files that remain; omitted if unknown. */
-type Files = { files?: HandedFiles; keptFiles?: number; leftOut?: LeftOut };
+/**
+ * The files of an answer. `keptFiles` is the number of files that stay from before; omitted if
+ * unknown.
+ */
+type AnswerFiles = { files?: HandedFiles; keptFiles?: number; leftOut?: LeftOut };
 
 /**
- * A note to an agent about the files of its own answer; `null` if not needed. Names no path: paths
- * would reveal which answer below `/peers` is its own.
+ * A note to an agent about the files of its own answer; `null` if not needed. The note names no
+ * path, because paths would reveal which answer below `/peers` is the agent's own.
  */
-export function answerFilesNote({ files, keptFiles, leftOut }: Files): string | null {
+export function answerFilesNote({ files, keptFiles, leftOut }: AnswerFiles): string | null {
   if (files === "kept" && keptFiles === 0) return null;
   if (files === "kept") return `${FILES_KEPT}.`;
   if (!leftOut) return null;
@@ -21,7 +24,7 @@ export function answerFilesNote({ files, keptFiles, leftOut }: Files): string | 
 /** An answer as agents see it: an alias and a text. */
 export type ShownAnswer = { alias: string; content: string };
 
-/** Answers in the given order inside one outer block. */
+/** One block that contains a block for each answer, in the given order. */
 export function answersBlock(
   nonce: string,
   title: string,
@@ -35,7 +38,8 @@ export function answersBlock(
 }
 
 /**
- * Why a working agent is shown newer answers: at a safe point, or because its vote does not count.
+ * Why newer answers are shown to a working agent: they arrived while it worked, or its vote no
+ * longer counts, or its vote was not counted.
  */
 export type UpdateCause = "working" | "vote_void" | "vote_stale";
 
@@ -52,7 +56,7 @@ const OPTIONS = `Does the best of all current answers, these among them, serve t
 2. Refine: take in what these answers do well, mend what they lack, and call \`new_answer\`.
 3. Vote: if one of the answers serves the message well, call \`vote\` for it.`;
 
-/** The new answers only. Each replaces the earlier answer of the same agent. */
+/** The message with the new answers. It does not repeat the other answers. */
 export function updateMessage(
   nonce: string,
   cause: UpdateCause,

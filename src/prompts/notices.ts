@@ -1,8 +1,8 @@
 import type { RoundLimit } from "../protocol/events";
 
 /**
- * The notice about a limit of the round that is near or reached. At most 512 bytes, as the rules
- * reserve for it.
+ * The notice about a limit of the round that is near or reached. It has at most 512 bytes, because
+ * the rules reserve 512 tokens for it (`LIMIT_NOTICE_TOKENS`).
  */
 export function limitNotice(
   { calls_left, seconds_left }: RoundLimit,
@@ -10,15 +10,16 @@ export function limitNotice(
 ): string {
   if (calls_left === 0 || seconds_left === 0) {
     const used = calls_left === 0 ? "You have used all calls" : "You have used all the time";
-    return `${used} of this round. Your own tools are no longer available. ${LAST[kindOf(offers)]}`;
+    return `${used} of this round. Your own tools are no longer available. ${REACHED[kindOf(offers)]}`;
   }
-  const left = [
-    ...(calls_left === undefined ? [] : [counted(calls_left, "call")]),
-    ...(seconds_left === undefined ? [] : [counted(seconds_left, "second")]),
+  const remaining = [
+    ...(calls_left === undefined ? [] : [withUnit(calls_left, "call")]),
+    ...(seconds_left === undefined ? [] : [withUnit(seconds_left, "second")]),
   ].join(" and ");
-  return `${left} left in this round: ${NEAR[kindOf(offers)]} After that your own tools are no longer available.`;
+  return `${remaining} left in this round: ${NEAR[kindOf(offers)]} After that your own tools are no longer available.`;
 }
 
+/** What the agent can still do: answer, answer or vote, vote, or write the final reply. */
 type Kind = "answer" | "decide" | "vote" | "reply";
 
 function kindOf(offers: readonly string[]): Kind {
@@ -33,7 +34,7 @@ const NEAR: Record<Kind, string> = {
   reply: "finish now. Bring your files into their final state and write the final reply.",
 };
 
-const LAST: Record<Kind, string> = {
+const REACHED: Record<Kind, string> = {
   answer:
     "Call `new_answer` now, with the best answer you can give from what you have. Your files are handed over as they are.",
   decide:
@@ -42,10 +43,10 @@ const LAST: Record<Kind, string> = {
   reply: "Write the final reply now, from what you have. Your files are handed over as they are.",
 };
 
-const counted = (count: number, unit: string): string =>
+const withUnit = (count: number, unit: string): string =>
   `${count} ${unit}${count === 1 ? "" : "s"}`;
 
-/** The cause of a reminder. */
+/** The cause of a reminder to decide. */
 export type NudgeCause = "no_decision" | "refused" | "cut";
 
 const NOTICES: Record<NudgeCause, string> = {
@@ -57,10 +58,10 @@ const NOTICES: Record<NudgeCause, string> = {
 
 /** A reminder to decide, with the decisions that are possible now. */
 export function nudgeMessage(cause: NudgeCause, offers: readonly string[]): string {
-  return `${NOTICES[cause]} ${request(offers)}`;
+  return `${NOTICES[cause]} ${decisionRequest(offers)}`;
 }
 
-function request(offers: readonly string[]): string {
+function decisionRequest(offers: readonly string[]): string {
   const canAnswer = offers.includes("new_answer");
   if (!offers.includes("vote"))
     return "Call `new_answer` now, with your complete answer in `content`.";
@@ -68,7 +69,7 @@ function request(offers: readonly string[]): string {
   return "Decide now: call `vote` for the best of the current answers, or `new_answer` with a better one. One of the two, once.";
 }
 
-/** Results of coordination tools, and default results. */
+/** Results of coordination tools, and of calls that have no text of their own. */
 export const RESULTS = {
   voteRecorded: "Your vote was recorded.",
   answerRecorded: "Your answer was recorded.",

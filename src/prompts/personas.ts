@@ -1,7 +1,7 @@
 import { announcement, block, paragraphs, quotedBlock } from "./quote";
 import { type EarlierTurn, historyBlock, questionBlock } from "./task";
 
-/** One call before an attempt that gives each agent its own perspective. */
+/** Prompts for the call that writes the personas, and the sections about an agent's identity. */
 
 type DiversityMode = "perspective" | "implementation" | "methodology";
 
@@ -39,7 +39,7 @@ type PersonasMessage = {
   nonce: string;
   history: readonly EarlierTurn[];
   question: string;
-  /** In the order of aliases, so that it reveals nothing about the config. */
+  /** Sorted by alias, so that the order of the agents in the config is not revealed. */
   team: readonly { alias: string; role: string | null }[];
 };
 
@@ -64,14 +64,16 @@ export type Identity = {
 
 type Persona = {
   text: string;
-  /** `softened`: after the first answer it is one viewpoint among others, not the way to work. */
+  /**
+   * `softened`: the persona is only one viewpoint among others. It applies after the first answer.
+   */
   strength: "full" | "softened";
 };
 
 const DEFAULT_ROLE =
   "You are an expert who solves problems with care: exact, complete, and honest about what is uncertain.";
 
-/** The current persona, if any. */
+/** The persona that applies now; `null` if there is none. */
 export function personaFor(
   text: string | null,
   afterFirstAnswer: "drop" | "soften" | "keep",

@@ -1,31 +1,32 @@
 /**
- * Blocks mark quoted text. Each agent has a secret nonce per attempt, so that only blocks with it
- * are the orchestrator's. A nonce consists of the letters a–z and digits.
+ * Blocks mark quoted text. For each agent and attempt there is a secret nonce. Only the service
+ * knows it, so no text from outside can imitate a block. A nonce consists of letters a–z and
+ * digits.
  */
 
-/** Replaces a nonce that formed when others around it were removed; no nonce contains it. */
-const TORN = "·";
+/** Replaces a nonce that the removal of another nonce formed. No nonce contains this character. */
+const SEPARATOR = "·";
 
-/** The text for the inside of a block: well-formed, and without the nonce. */
+/** Makes a text safe for the inside of a block: well-formed, and without the nonce. */
 export function quote(nonce: string, text: string): string {
   let clean = text.toWellFormed().replaceAll(nonce, "");
-  // A removal may join two halves to a nonce. Further removals could repeat without end; inserting
-  // a foreign character does not.
-  while (clean.includes(nonce)) clean = clean.replaceAll(nonce, TORN);
+  // A removal may join two halves to a new nonce. Another removal could do the same again and again,
+  // so the new nonce is replaced by a character that no nonce contains.
+  while (clean.includes(nonce)) clean = clean.replaceAll(nonce, SEPARATOR);
   return clean;
 }
 
-/** A block around text of others. */
+/** A block around text from outside, which is made safe here. */
 export function quotedBlock(nonce: string, title: string, text: string): string {
   return block(nonce, title, quote(nonce, text));
 }
 
-/** A block around clean parts: our own texts and quoted blocks. */
+/** A block around safe parts: texts of the service, and quoted blocks. */
 export function block(nonce: string, title: string, ...parts: string[]): string {
   return `<<<${nonce} ${title}>>>\n${parts.join("\n\n")}\n<<<${nonce} END ${title}>>>`;
 }
 
-/** The start of the first user message of every conversation. */
+/** The start of the first user message of every conversation. It announces the nonce. */
 export function announcement(nonce: string): string {
   return [
     `The orchestrator marks the blocks of this conversation with ${nonce}: a block opens with <<<${nonce} NAME>>> and closes with`,
@@ -35,7 +36,7 @@ export function announcement(nonce: string): string {
   ].join(" ");
 }
 
-/** Joins paragraphs, without empty ones. */
+/** Joins the paragraphs; empty ones and `null` are omitted. */
 export function paragraphs(...parts: (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== "").join("\n\n");
 }

@@ -1,9 +1,12 @@
 import type { Attachment } from "../protocol/attachments";
 import { announcement, block, paragraphs, quote, quotedBlock } from "./quote";
 
-/** The parts that describe the task; they precede everything that changes. */
+/**
+ * The parts of a prompt that describe the task. They are first in a prompt, because they stay the
+ * same in later rounds.
+ */
 
-/** `attachments` of the question; omitted if there are none. */
+/** An earlier turn. `attachments` are those of its question; omitted if there are none. */
 export type EarlierTurn = { question: string; attachments?: readonly Attachment[]; answer: string };
 
 /** The conversation so far, oldest first; `null` in a first turn. */
@@ -25,11 +28,11 @@ export type Feedback = {
   instructions: string;
   /** The rejected reply; `null` if unknown. */
   rejected: string | null;
-  /** Tools that its presenter executed, which cannot be undone. */
+  /** Names of the tools that the presenter of the rejected reply executed. */
   executedTools: readonly string[];
   /**
-   * Where the rejected reply's files are; `contexts`: the agent sees contexts. Omitted or `null` if
-   * there are no files that the agent can read.
+   * `place` is the directory with the rejected reply's files. `contexts`: whether the agent sees
+   * uploaded directories. Omitted or `null` if there are no files that the agent can read.
    */
   files?: { place: string; contexts: boolean } | null;
 };
@@ -61,9 +64,7 @@ function executedBlock(nonce: string, tools: readonly string[]): string {
   return `Tools already executed for the rejected reply; check their effect before you repeat any:\n${quotedBlock(nonce, "EXECUTED TOOLS", list)}`;
 }
 
-/** Texts about the attachments of a question. */
-
-/** Precedes all attachments. Names are the user's text, so they are quoted. */
+/** The text before all attachments. Their names are text of the user, so they are quoted. */
 export function attachmentsHeader(nonce: string, attachments: readonly Attachment[]): string {
   const list = attachments.map(
     (attachment, index) => `${index + 1}. ${describe(nonce, attachment)}`,
@@ -80,11 +81,11 @@ const LEAD =
 const describe = (nonce: string, { name, media_type, size }: Attachment): string =>
   `${quote(nonce, name)} (${media_type}, ${size} bytes)`;
 
-/** A complete text file. */
+/** The block with the whole text of an attached file. */
 export const textFileBlock = (nonce: string, { name }: Attachment, text: string): string =>
   quotedBlock(nonce, "ATTACHED FILE", `${name}:\n\n${text}`);
 
-/** How an earlier message names its attachments: the files are not sent again. */
+/** The earlier question with the names of its attachments, whose contents are not sent again. */
 const withNames = (question: string, attachments: readonly Attachment[]): string =>
   attachments.length === 0
     ? question

@@ -26,8 +26,8 @@ const newAttachment = (kind: AttachmentKind, size: number): WantedAttachment => 
   attachment: attachment(kind, size, "b"),
   bytes: new Uint8Array(0),
 });
-const again = (hash = "a"): WantedAttachment => ({ sha256: hash.repeat(64), name: null });
-const times = <T>(count: number, one: T): T[] => Array.from({ length: count }, () => one);
+const repeated = (hash = "a"): WantedAttachment => ({ sha256: hash.repeat(64), name: null });
+const repeatItem = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 
 const { bytes, textBytes, count } = ATTACHMENT_LIMITS;
 
@@ -39,24 +39,24 @@ describe("the attachments of a new turn", () => {
       wanted: [newAttachment("pdf", bytes)],
     },
     {
-      name: "are accepted with as much again from earlier turns",
+      name: "are accepted up to the same limit if they repeat attachments of earlier turns",
       earlier: [attachment("pdf", bytes)],
-      wanted: [again()],
+      wanted: [repeated()],
     },
     {
-      name: "are accepted half new, half from earlier turns",
+      name: "are accepted up to the limit if half of them are new and half are from earlier turns",
       earlier: [attachment("pdf", bytes / 2)],
-      wanted: [again(), newAttachment("pdf", bytes / 2)],
+      wanted: [repeated(), newAttachment("pdf", bytes / 2)],
     },
     {
-      name: "are accepted up to the limit of text",
+      name: "are accepted up to the limit of text bytes",
       earlier: [attachment("text", textBytes)],
-      wanted: [again()],
+      wanted: [repeated()],
     },
     {
-      name: "are accepted up to the limit of their number",
+      name: "are accepted up to the maximum number",
       earlier: [attachment("image", 1)],
-      wanted: times(count, again()),
+      wanted: repeatItem(count, repeated()),
     },
   ])("$name", ({ earlier, wanted }) => {
     const accepted = acceptAttachments(team, wanted, () => earlier);
@@ -67,25 +67,25 @@ describe("the attachments of a new turn", () => {
     {
       name: "are refused if one large file is repeated many times",
       earlier: [attachment("pdf", bytes)],
-      wanted: times(count, again()),
+      wanted: repeatItem(count, repeated()),
       excess: { limit: "bytes", most: bytes },
     },
     {
-      name: "are refused at the limit of one question plus as much from earlier turns and more",
+      name: "are refused if new and repeated attachments together exceed the limit",
       earlier: [attachment("pdf", bytes)],
-      wanted: [newAttachment("pdf", bytes), again()],
+      wanted: [newAttachment("pdf", bytes), repeated()],
       excess: { limit: "bytes", most: bytes },
     },
     {
       name: "are refused if a long text is repeated",
       earlier: [attachment("text", textBytes)],
-      wanted: [again(), again()],
+      wanted: [repeated(), repeated()],
       excess: { limit: "textBytes", most: textBytes },
     },
     {
-      name: "are refused beyond the limit of their number",
+      name: "are refused beyond the maximum number",
       earlier: [attachment("image", 1)],
-      wanted: times(count + 1, again()),
+      wanted: repeatItem(count + 1, repeated()),
       excess: { limit: "count", most: count },
     },
   ])("$name", ({ earlier, wanted, excess }) => {
@@ -98,26 +98,30 @@ describe("the attachments of a new turn", () => {
 
   it("are refused if the team does not support an earlier turn's attachment", () => {
     const [agent] = team.agents;
-    const blind = {
+    const textOnlyTeam = {
       ...team,
       agents: agent ? [{ ...agent, backend: { ...agent.backend, model: "gpt-oss-120b" } }] : [],
     };
-    expect(acceptAttachments(blind, [again()], () => [attachment("image", 1)])).toMatchObject({
+    expect(
+      acceptAttachments(textOnlyTeam, [repeated()], () => [attachment("image", 1)]),
+    ).toMatchObject({
       code: "attachment_refused",
       refused: [{ agent: "a", model: "gpt-oss-120b", mediaType: "image/png" }],
     });
-    expect(acceptAttachments(blind, [again()], () => [attachment("text", 1)])).toMatchObject({
+    expect(
+      acceptAttachments(textOnlyTeam, [repeated()], () => [attachment("text", 1)]),
+    ).toMatchObject({
       ok: true,
     });
   });
 
-  it("are looked up once in the session, however often they are named", () => {
+  it("are looked up in the session at most once, and only if one is repeated", () => {
     let reads = 0;
     const earlier = () => {
       reads += 1;
       return [attachment("image", 1)];
     };
-    acceptAttachments(team, times(count, again()), earlier);
+    acceptAttachments(team, repeatItem(count, repeated()), earlier);
     expect(reads).toBe(1);
     acceptAttachments(team, [newAttachment("image", 1)], earlier);
     expect(reads).toBe(1);

@@ -17,7 +17,7 @@ describe("the estimated tokens of attachments", () => {
   it.each<{ name: string; attachments: Attachment[]; tokens: number }>([
     { name: "are 0 without attachments", attachments: [], tokens: 0 },
     {
-      name: "are about 1,500 for an image of any size",
+      name: "are 1,500 for an image of any size, and 200 for its text",
       attachments: [attachment("image", 2_000_000)],
       tokens: 1_700,
     },
@@ -32,7 +32,7 @@ describe("the estimated tokens of attachments", () => {
       tokens: 2_200,
     },
     {
-      name: "are the bytes of a sound divided by 250",
+      name: "are the bytes of an audio file divided by 250",
       attachments: [attachment("audio", 50_000, "audio/mpeg")],
       tokens: 400,
     },
@@ -45,7 +45,7 @@ describe("the estimated tokens of attachments", () => {
     expect(expectedAttachmentTokens(MODEL, attachments)).toBe(tokens),
   );
 
-  it("leave room for several calls per minute, unlike the upper bound", () => {
+  it("are far below the upper bound, so that rate limits allow several calls per minute", () => {
     const pdf = [attachment("pdf", 48_000)];
     expect(expectedAttachmentTokens(MODEL, pdf)).toBeLessThan(100_000 / 10);
     expect(attachmentTokens(team, pdf)).toBeGreaterThan(100_000);

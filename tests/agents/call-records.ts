@@ -1,8 +1,8 @@
 import type { CallRecord } from "../../src/agents/records";
 
-/** Records of one call's conversation, as tests of its compaction build them. */
+/** Builders of the records of a conversation, for tests of compaction. */
 
-/** Text of this many tokens, estimated at four bytes a token. */
+/** A text whose estimated size is this many tokens, at four bytes per token. */
 export const words = (tokens: number, letter = "x") => letter.repeat(tokens * 4);
 export const start: CallRecord = { kind: "start", system: "role", user: "THE TASK" };
 export const call = (id: string, name = "read_file") => ({
@@ -24,5 +24,5 @@ export const result = (toolCall: string, tokens: number): CallRecord => ({
 });
 export const note = (text: string): CallRecord => ({ kind: "note", text });
 
-/** A model's window. After a compaction the conversation may have 4,000 tokens. */
-export const ROOM = { contextWindow: 10_000, calibration: 1 };
+/** With these limits, a conversation may have 4,000 tokens after a compaction. */
+export const CONTEXT_LIMITS = { contextWindow: 10_000, calibration: 1 };

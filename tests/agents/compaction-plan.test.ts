@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { planCompaction, type Room } from "../../src/agents/compaction";
+import { planCompaction, type ContextLimits } from "../../src/agents/compaction";
 import type { CallRecord } from "../../src/agents/records";
-import { note, reply, result, ROOM, start, words } from "./call-records";
+import { note, reply, result, CONTEXT_LIMITS, start, words } from "./call-records";
 
 type Plan = { keepFrom: number; keepsNotes: boolean } | null;
-const planOf = (records: CallRecord[], room: Room = ROOM): Plan => {
-  const plan = planCompaction(records, room);
+const planOf = (records: CallRecord[], limits: ContextLimits = CONTEXT_LIMITS): Plan => {
+  const plan = planCompaction(records, limits);
   return plan && { keepFrom: plan.keepFrom, keepsNotes: plan.keepsNotes };
 };
 
 describe("a compaction", () => {
   it.each<{ name: string; records: CallRecord[]; plan: Plan }>([
     {
-      name: "removes nothing if that would not help",
+      name: "removes nothing if the conversation is already short",
       records: [start, reply("a"), note(words(100))],
       plan: null,
     },
@@ -27,7 +27,7 @@ describe("a compaction", () => {
       plan: { keepFrom: 3, keepsNotes: true },
     },
     {
-      name: "removes as many parts as it must",
+      name: "removes as many parts as necessary",
       records: [
         start,
         reply("a"),
@@ -65,7 +65,7 @@ describe("a compaction", () => {
       plan: { keepFrom: 4, keepsNotes: true },
     },
     {
-      name: "removes those answers before the recent part",
+      name: "removes these answers before it removes the recent part",
       records: [start, reply("a"), note(words(3_000)), reply("b"), result("b", 1_000)],
       plan: { keepFrom: 3, keepsNotes: false },
     },
@@ -75,7 +75,7 @@ describe("a compaction", () => {
       plan: { keepFrom: 5, keepsNotes: true },
     },
     {
-      name: "removes all that it can if nothing is enough",
+      name: "removes everything after the start if nothing else is enough",
       records: [
         start,
         reply("a"),
@@ -88,13 +88,13 @@ describe("a compaction", () => {
 
   it.each<{ name: string; records: CallRecord[]; plan: Plan; refused: Plan }>([
     {
-      name: "removes nothing if that would free only a twentieth of the window",
+      name: "removes nothing if this would free less than a tenth of the window",
       records: [start, reply("a"), result("a", 2_500), reply("b"), result("b", 100)],
       plan: null,
       refused: { keepFrom: 5, keepsNotes: false },
     },
     {
-      name: "removes nothing if the start alone fills the window and the rest is small",
+      name: "removes nothing if the start nearly fills the window and the rest is small",
       records: [
         { ...start, user: words(8_600) } as CallRecord,
         ...["a", "b", "c"].flatMap((id) => [reply(id), result(id, 850)]),
@@ -103,7 +103,7 @@ describe("a compaction", () => {
       refused: { keepFrom: 7, keepsNotes: false },
     },
     {
-      name: "removes more than it must if less would free too little",
+      name: "removes more than necessary if a smaller cut would free too little",
       records: [
         start,
         reply("a"),
@@ -117,20 +117,20 @@ describe("a compaction", () => {
       refused: { keepFrom: 7, keepsNotes: false },
     },
     {
-      name: "removes what is enough",
+      name: "removes only the oldest part if that is enough",
       records: [start, reply("a"), result("a", 5_000), reply("b"), result("b", 1_000)],
       plan: { keepFrom: 3, keepsNotes: true },
       refused: { keepFrom: 5, keepsNotes: true },
     },
   ])(
-    "$name; after a refusal by the model it removes parts however little that frees",
+    "$name; after a refusal by the provider, it removes parts even if this frees few tokens",
     ({ records, plan, refused }) => {
       expect(planOf(records)).toEqual(plan);
-      expect(planOf(records, { ...ROOM, refused: true })).toEqual(refused);
+      expect(planOf(records, { ...CONTEXT_LIMITS, refused: true })).toEqual(refused);
     },
   );
 
-  it("removes more after a refusal by the model than its known window requires", () => {
+  it("removes more after a refusal by the provider than the listed window requires", () => {
     const records = [
       start,
       reply("a"),
@@ -140,9 +140,12 @@ describe("a compaction", () => {
       reply("c"),
       result("c", 100),
     ];
-    const known = { contextWindow: 15_000, calibration: 1 };
-    expect(planOf(records, known)).toEqual({ keepFrom: 3, keepsNotes: true });
-    expect(planOf(records, { ...known, refused: true })).toEqual({ keepFrom: 5, keepsNotes: true });
+    const knownLimits = { contextWindow: 15_000, calibration: 1 };
+    expect(planOf(records, knownLimits)).toEqual({ keepFrom: 3, keepsNotes: true });
+    expect(planOf(records, { ...knownLimits, refused: true })).toEqual({
+      keepFrom: 5,
+      keepsNotes: true,
+    });
   });
 
   it("removes more if the provider counts more tokens than we estimate", () => {
@@ -156,10 +159,13 @@ describe("a compaction", () => {
       result("c", 300),
     ];
     expect(planOf(records)).toEqual({ keepFrom: 3, keepsNotes: true });
-    expect(planOf(records, { ...ROOM, calibration: 2 })).toEqual({ keepFrom: 5, keepsNotes: true });
+    expect(planOf(records, { ...CONTEXT_LIMITS, calibration: 2 })).toEqual({
+      keepFrom: 5,
+      keepsNotes: true,
+    });
   });
 
-  it("returns the counts of what it removed, for the log", () => {
+  it("returns the numbers of removed replies, calls, results and notes", () => {
     const records = [
       start,
       reply("a", "b"),
@@ -169,7 +175,7 @@ describe("a compaction", () => {
       reply("c"),
       result("c", 10),
     ];
-    const { dropped } = planCompaction(records, ROOM) ?? {};
+    const { dropped } = planCompaction(records, CONTEXT_LIMITS) ?? {};
     expect(dropped).toMatchObject({ replies: 1, tool_calls: 2, tool_results: 2, notes: 0 });
     expect(dropped?.tokens).toBeGreaterThan(3_900);
   });

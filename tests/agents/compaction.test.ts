@@ -12,7 +12,7 @@ import { toMessages } from "../../src/agents/conversation";
 import type { CallRecord } from "../../src/agents/records";
 import { byteLength } from "../../src/coordination";
 import type { Message } from "../../src/providers/provider";
-import { call, note, reply, result, ROOM, start, words } from "./call-records";
+import { call, note, reply, result, CONTEXT_LIMITS, start, words } from "./call-records";
 
 const NONCE = "k3";
 
@@ -25,7 +25,7 @@ describe("a conversation that was compacted", () => {
     reply("b"),
     result("b", 100),
   ];
-  const plan = planCompaction(old, ROOM);
+  const plan = planCompaction(old, CONTEXT_LIMITS);
   if (!plan) throw new Error("nothing to compact");
   const records = [
     ...old,
@@ -48,7 +48,7 @@ describe("a conversation that was compacted", () => {
     expect([...callIdsIn(records)]).toEqual(["a", "b"]);
   });
 
-  it("accepts later records as before", () => {
+  it("continues with later records as usual", () => {
     const { messages } = toMessages([...records, reply("c"), result("c", 1), note("decide")]);
     expect(messages.map(({ role }) => role)).toEqual([
       "user",
@@ -62,20 +62,20 @@ describe("a conversation that was compacted", () => {
 
   it("is compacted again, and its first summary becomes part of the next one", () => {
     const longer = [...records, reply("c"), result("c", 5_000), reply("d"), result("d", 10)];
-    const again = planCompaction(longer, ROOM);
-    expect(again).toMatchObject({ keepFrom: 9, keepsNotes: true });
-    if (!again) return;
-    const { user } = toSummaryRequest(longer, again, { ...ROOM, nonce: NONCE });
+    const secondPlan = planCompaction(longer, CONTEXT_LIMITS);
+    expect(secondPlan).toMatchObject({ keepFrom: 9, keepsNotes: true });
+    if (!secondPlan) return;
+    const { user } = toSummaryRequest(longer, secondPlan, { ...CONTEXT_LIMITS, nonce: NONCE });
     expect(user).toContain("Before that:");
     expect(user).toContain("I read a;");
     expect(user).toContain("looking at c");
     expect(user).not.toContain("looking at a");
-    const after = compacted([...longer, toSummary(again, NONCE, "all of it").record]);
+    const after = compacted([...longer, toSummary(secondPlan, NONCE, "all of it").record]);
     expect(after.map(({ kind }) => kind)).toEqual(["start", "note", "note", "reply", "result"]);
     expect(after[2]).toEqual(note("NEW ANSWERS"));
   });
 
-  it("keeps newer answers that came with the result of a stale vote", () => {
+  it("keeps newer answers that were in the result of a stale vote", () => {
     const stale: CallRecord = {
       kind: "result",
       toolCall: "v",
@@ -83,7 +83,7 @@ describe("a conversation that was compacted", () => {
       text: "newer answers",
       isError: false,
     };
-    const voted = [
+    const withStaleVote = [
       start,
       { kind: "reply", items: [call("v", "vote")] } as CallRecord,
       stale,
@@ -92,10 +92,10 @@ describe("a conversation that was compacted", () => {
       reply("c"),
       result("c", 10),
     ];
-    const cut = planCompaction(voted, ROOM);
-    expect(cut).toMatchObject({ keepFrom: 5, keepsNotes: true });
-    if (cut)
-      expect(compacted([...voted, toSummary(cut, NONCE, "s").record])[2]).toEqual(
+    const notePlan = planCompaction(withStaleVote, CONTEXT_LIMITS);
+    expect(notePlan).toMatchObject({ keepFrom: 5, keepsNotes: true });
+    if (notePlan)
+      expect(compacted([...withStaleVote, toSummary(notePlan, NONCE, "s").record])[2]).toEqual(
         note("newer answers"),
       );
   });
@@ -111,11 +111,11 @@ describe("the call for a summary", () => {
     result("b", 100),
   ];
 
-  it("shows the task, the removed part and the unfinished text, not the part that is kept", () => {
+  it("contains the task, the removed part and the unfinished text, but not the part that remains", () => {
     const { user } = toSummaryRequest(
       [...records, { kind: "cut", text: "I was about to" }],
       { keepFrom: 4, keepsNotes: true },
-      { ...ROOM, nonce: NONCE },
+      { ...CONTEXT_LIMITS, nonce: NONCE },
     );
     expect(user).toContain("<<<k3 TASK>>>\nTHE TASK");
     expect(user).toContain('You called read_file:\n{"path":"a"}');
@@ -125,16 +125,16 @@ describe("the call for a summary", () => {
     expect(user).not.toContain("told");
   });
 
-  it("shows the notes if these are removed too", () => {
+  it("contains the notes if they are removed too", () => {
     const { user } = toSummaryRequest(
       records,
       { keepFrom: 4, keepsNotes: false },
-      { ...ROOM, nonce: NONCE },
+      { ...CONTEXT_LIMITS, nonce: NONCE },
     );
     expect(user).toContain("You were told:\ntold");
   });
 
-  it("fits the window, however long the removed part is", () => {
+  it("fits the window even if the removed part is very long", () => {
     const long = [
       { ...start, user: words(20_000) } as CallRecord,
       reply("a"),
@@ -146,9 +146,9 @@ describe("the call for a summary", () => {
     const { system, user } = toSummaryRequest(
       long,
       { keepFrom: 4, keepsNotes: true },
-      { ...ROOM, nonce: NONCE },
+      { ...CONTEXT_LIMITS, nonce: NONCE },
     );
-    expect(byteLength(system + user) / 4).toBeLessThan(ROOM.contextWindow * 0.7);
+    expect(byteLength(system + user) / 4).toBeLessThan(CONTEXT_LIMITS.contextWindow * 0.7);
     expect(user).toContain("characters left out");
   });
 });
@@ -162,7 +162,7 @@ describe("a summary that is too long", () => {
     result("b", 100),
   ];
   it.each([1, 3])(
-    "is cut so that it still frees tokens if the provider counts %i for one of ours",
+    "is cut so that it still frees tokens if the provider counts %i times our estimate",
     (calibration) => {
       const plan = planCompaction(records, {
         contextWindow: 6_200 * calibration,
@@ -181,9 +181,9 @@ describe("a summary that is too long", () => {
     },
   );
 
-  it("keeps up to twice its planned size if there is room, and the log has its real size", () => {
-    const roomy = [start, reply("a"), result("a", 20_000), reply("b"), result("b", 100)];
-    const plan = planCompaction(roomy, { contextWindow: 24_000, calibration: 1 });
+  it("may have twice its planned size if enough tokens are freed, and its real size is reported", () => {
+    const longRecords = [start, reply("a"), result("a", 20_000), reply("b"), result("b", 100)];
+    const plan = planCompaction(longRecords, { contextWindow: 24_000, calibration: 1 });
     if (!plan) throw new Error("nothing to compact");
     const [short, long] = [toSummary(plan, NONCE, "short"), toSummary(plan, NONCE, words(9_000))];
     expect(tokensOf([note(long.record.text)], 1)).toBeGreaterThan(3_990);
@@ -204,20 +204,20 @@ const round = fc
       maxLength: 12,
     },
   )
-  .map((stretches): CallRecord[] => [
+  .map((parts): CallRecord[] => [
     start,
-    ...stretches.flatMap(({ calls, noteWords }, nth): CallRecord[] => [
-      reply(...calls.map((_, one) => `c${nth}-${one}`)),
-      ...calls.map((tokens, one) => result(`c${nth}-${one}`, tokens)),
-      ...(noteWords === null ? [] : [note(`told ${nth} ${words(noteWords, "n")}`)]),
+    ...parts.flatMap(({ calls, noteWords }, part): CallRecord[] => [
+      reply(...calls.map((_, index) => `c${part}-${index}`)),
+      ...calls.map((tokens, index) => result(`c${part}-${index}`, tokens)),
+      ...(noteWords === null ? [] : [note(`note ${part} ${words(noteWords, "n")}`)]),
     ]),
   ]);
 
 const sizeOf = (records: readonly CallRecord[]): number =>
   byteLength(JSON.stringify(toMessages(records)));
 
-/** Whether every call is followed by its only result, and every result follows its call. */
-function pairedIn(messages: readonly Message[]): boolean {
+/** Whether the calls and the results have the same ids in the same order. */
+function isEachCallPaired(messages: readonly Message[]): boolean {
   const calls = messages.flatMap((message) =>
     message.role === "assistant" ? message.items.filter(({ type }) => type === "tool_call") : [],
   );
@@ -229,42 +229,46 @@ function pairedIn(messages: readonly Message[]): boolean {
   );
 }
 
-/** The window in which a compaction happens, and how much the model writes. */
-const situation = fc.record({
-  room: fc.record({
+/** The limits of a compaction, how often it happens, and the tokens of each summary. */
+const compactionRuns = fc.record({
+  limits: fc.record({
     contextWindow: fc.constantFrom(6_000, 10_000, 30_000),
     calibration: fc.constantFrom(0.5, 1, 1.7, 4),
     refused: fc.boolean(),
   }),
-  times: fc.integer({ min: 1, max: 3 }),
-  written: fc.constantFrom(1, 1_500, 2_500, 5_000, 30_000),
+  count: fc.integer({ min: 1, max: 3 }),
+  summaryTokens: fc.constantFrom(1, 1_500, 2_500, 5_000, 30_000),
 });
 
-it("a compaction keeps the task, the end and each call with its result, and frees as many tokens as it reports", () => {
+it("a compaction keeps the task, the end and each call with its result, and reports the freed tokens", () => {
   fc.assert(
-    fc.property(round, situation, (records, { room, times, written }) => {
-      let grown = records;
-      for (let nth = 0; nth < times; nth += 1) {
-        const plan = planCompaction(grown, room);
+    fc.property(round, compactionRuns, (records, { limits, count, summaryTokens }) => {
+      let current = records;
+      for (let index = 0; index < count; index += 1) {
+        const plan = planCompaction(current, limits);
         if (!plan) return;
-        const { record, dropped } = toSummary(plan, NONCE, `summary ${nth} ${words(written, "s")}`);
-        const size = (some: readonly CallRecord[]) => tokensOf(compacted(some), room.calibration);
-        expect(dropped.tokens).toBe(size(grown) - size([...grown, record]));
+        const { record, dropped } = toSummary(
+          plan,
+          NONCE,
+          `summary ${index} ${words(summaryTokens, "s")}`,
+        );
+        const size = (all: readonly CallRecord[]) => tokensOf(compacted(all), limits.calibration);
+        expect(dropped.tokens).toBe(size(current) - size([...current, record]));
         expect(dropped.tokens).toBeGreaterThan(0);
-        if (!room.refused) expect(sizeOf([...grown, record])).toBeLessThan(sizeOf(grown));
-        grown = [...grown, record, reply(`late${nth}`), result(`late${nth}`, 2_000)];
-        const { messages } = toMessages(grown);
-        expect(pairedIn(messages)).toBe(true);
+        if (!limits.refused) expect(sizeOf([...current, record])).toBeLessThan(sizeOf(current));
+        current = [...current, record, reply(`late${index}`), result(`late${index}`, 2_000)];
+        const { messages } = toMessages(current);
+        expect(isEachCallPaired(messages)).toBe(true);
         expect(messages[0]).toMatchObject({
           role: "user",
           text: expect.stringMatching(/^THE TASK/),
         });
-        expect(messages.at(-1)).toMatchObject({ role: "tool", toolCallId: `late${nth}` });
+        expect(messages.at(-1)).toMatchObject({ role: "tool", toolCallId: `late${index}` });
         const shown = JSON.stringify(messages);
-        // one block, opened and closed
+        // The summary is one block, so the title occurs twice: at its start and at its end.
         expect(shown.match(/SUMMARY OF YOUR WORK>>>/g)).toHaveLength(2);
         const notes = records.flatMap((record) => (record.kind === "note" ? [record.text] : []));
-        if (nth === 0 && plan.keepsNotes)
+        if (index === 0 && plan.keepsNotes)
           expect(notes.filter((text) => !shown.includes(text))).toEqual([]);
       }
     }),

@@ -24,58 +24,58 @@ const result = (toolCall: string, text: string): CallRecord => ({
 });
 const note = (text: string): CallRecord => ({ kind: "note", text });
 const hosted = (opaque: unknown): ReplyItem => ({ type: "hosted", name: "web_search", opaque });
-const brief = (records: CallRecord[]) =>
+const messageLines = (records: CallRecord[]) =>
   toMessages(records).messages.map((message) =>
     message.role === "assistant" ? "assistant" : `${message.role} ${message.text}`,
   );
 
 describe("a conversation", () => {
-  it.each<{ name: string; records: CallRecord[]; want: string[] }>([
-    { name: "starts with the round's message", records: [start], want: ["user U"] },
+  it.each<{ name: string; records: CallRecord[]; expected: string[] }>([
+    { name: "starts with the round's message", records: [start], expected: ["user U"] },
     {
-      name: "has results in the order of the calls, not of their arrival",
+      name: "has results in the order of the calls, not in the order of their arrival",
       records: [
         start,
         reply(call("t", {}, "a"), call("t", {}, "b")),
         result("b", "B"),
         result("a", "A"),
       ],
-      want: ["user U", "assistant", "tool A", "tool B"],
+      expected: ["user U", "assistant", "tool A", "tool B"],
     },
     {
-      name: "puts results before notes, whichever arrived first",
+      name: "has results before notes, even if a note arrived first",
       records: [start, reply(call("t", {}, "a")), note("N"), result("a", "A")],
-      want: ["user U", "assistant", "tool A", "user N"],
+      expected: ["user U", "assistant", "tool A", "user N"],
     },
     {
       name: "joins several notes in one message",
       records: [start, reply({ type: "text", text: "x" }), note("N"), note("M")],
-      want: ["user U", "assistant", "user N\n\nM"],
+      expected: ["user U", "assistant", "user N\n\nM"],
     },
     {
-      name: "leaves out an empty reply and continues the message before it",
+      name: "omits an empty reply and appends the next note to the message before it",
       records: [start, reply(), note("N"), reply({ type: "text", text: " \n" }), note("M")],
-      want: ["user U\n\nN\n\nM"],
+      expected: ["user U\n\nN\n\nM"],
     },
     {
-      name: "leaves out a reply that only reasoned",
+      name: "omits a reply that contains only reasoning",
       records: [start, reply({ type: "reasoning", text: "hm", opaque: "sig" }), note("N")],
-      want: ["user U\n\nN"],
+      expected: ["user U\n\nN"],
     },
     {
       name: "joins the notes after results in one message if only empty replies are between them",
       records: [start, reply(call("t", {}, "a")), result("a", "A"), note("N"), reply(), note("M")],
-      want: ["user U", "assistant", "tool A", "user N\n\nM"],
+      expected: ["user U", "assistant", "tool A", "user N\n\nM"],
     },
     {
-      name: "starts a message after a reply with text that follows an empty one",
+      name: "starts a new user message after a reply with text, even if an empty reply came before",
       records: [start, reply(), note("N"), reply({ type: "text", text: "x" }), note("M")],
-      want: ["user U\n\nN", "assistant", "user M"],
+      expected: ["user U\n\nN", "assistant", "user M"],
     },
     {
       name: "marks the last vote without a result as recorded, and earlier ones as superseded",
       records: [start, reply(call("vote", {}, "a"), call("vote", {}, "b")), note("N")],
-      want: [
+      expected: [
         "user U",
         "assistant",
         "tool Not counted: your later vote in the same reply takes its place.",
@@ -86,10 +86,10 @@ describe("a conversation", () => {
     {
       name: "marks any other call without a result as not executed",
       records: [start, reply(call("t", {}, "a"))],
-      want: ["user U", "assistant", "tool Not executed."],
+      expected: ["user U", "assistant", "tool Not executed."],
     },
     {
-      name: "uses the first of two results, and no result without a call",
+      name: "uses only the first result of a call, and ignores results without a call",
       records: [
         start,
         reply(call("t", {}, "a")),
@@ -97,10 +97,10 @@ describe("a conversation", () => {
         result("a", "again"),
         result("z", "Z"),
       ],
-      want: ["user U", "assistant", "tool A"],
+      expected: ["user U", "assistant", "tool A"],
     },
     {
-      name: "keeps results of different replies apart",
+      name: "has each result after its own reply",
       records: [
         start,
         reply(call("t", {}, "a")),
@@ -109,20 +109,20 @@ describe("a conversation", () => {
         result("b", "B"),
         note("N"),
       ],
-      want: ["user U", "assistant", "tool A", "assistant", "tool B", "user N"],
+      expected: ["user U", "assistant", "tool A", "assistant", "tool B", "user N"],
     },
-  ])("$name", ({ records, want }) => {
-    expect(brief(records)).toEqual(want);
+  ])("$name", ({ records, expected }) => {
+    expect(messageLines(records)).toEqual(expected);
   });
 
   it.each<{ name: string; items: ReplyItem[]; sent: boolean }>([
     {
-      name: "with the tool call after it",
+      name: "if a tool call follows",
       items: [hosted("found"), call("t", {}, "a"), hosted("more")],
       sent: true,
     },
     {
-      name: "with the text after it",
+      name: "if text follows",
       items: [hosted("found"), { type: "text", text: "So." }],
       sent: true,
     },
@@ -132,18 +132,15 @@ describe("a conversation", () => {
       items: [{ type: "reasoning", text: "hm" }, hosted("found"), { type: "text", text: "\n" }],
       sent: false,
     },
-  ])(
-    "sends the result of a hosted tool back unchanged and in its place, $name",
-    ({ items, sent }) => {
-      const { messages } = toMessages([start, reply(...items), note("N")]);
-      const said = messages.flatMap((message) =>
-        message.role === "assistant" ? [message.items] : [],
-      );
-      expect(said).toEqual(sent ? [items] : []);
-    },
-  );
+  ])("sends a hosted item back unchanged and in its place, $name", ({ items, sent }) => {
+    const { messages } = toMessages([start, reply(...items), note("N")]);
+    const assistantItems = messages.flatMap((message) =>
+      message.role === "assistant" ? [message.items] : [],
+    );
+    expect(assistantItems).toEqual(sent ? [items] : []);
+  });
 
-  it("needs records with a start", () => {
+  it("throws if the records do not begin with a start", () => {
     expect(() => toMessages([note("N")])).toThrow("begin with its start");
   });
 });
@@ -161,14 +158,14 @@ function requestFor(offers: string[], forced = false): ModelRequest {
 
 describe("a request", () => {
   it.each([
-    { offers: ["new_answer"], want: ["read_file", "new_answer"] },
-    { offers: ["new_answer", "vote"], want: ["read_file", "new_answer", "vote"] },
-    { offers: ["vote"], want: ["read_file", "vote"] },
-    { offers: [], want: ["read_file"] },
-    { offers: ["submit", "restart_orchestration"], want: ["submit", "restart_orchestration"] },
-    { offers: ["assign_personas"], want: ["assign_personas"] },
-  ])("with the offers $offers has the tools $want", ({ offers, want }) => {
-    expect(requestFor(offers).tools.map(({ name }) => name)).toEqual(want);
+    { offers: ["new_answer"], expected: ["read_file", "new_answer"] },
+    { offers: ["new_answer", "vote"], expected: ["read_file", "new_answer", "vote"] },
+    { offers: ["vote"], expected: ["read_file", "vote"] },
+    { offers: [], expected: ["read_file"] },
+    { offers: ["submit", "restart_orchestration"], expected: ["submit", "restart_orchestration"] },
+    { offers: ["assign_personas"], expected: ["assign_personas"] },
+  ])("with the offers $offers has the tools $expected", ({ offers, expected }) => {
+    expect(requestFor(offers).tools.map(({ name }) => name)).toEqual(expected);
   });
 
   it("has model, parameters, output cap and forced tools of the team and the call", () => {
@@ -183,48 +180,48 @@ describe("a request", () => {
   });
 
   it.each([
-    { offers: ["new_answer", "vote"], want: hostedTools },
-    { offers: [], want: hostedTools },
-    { offers: ["submit", "restart_orchestration"], want: [] },
-    { offers: ["assign_personas"], want: [] },
-  ])("with the offers $offers may use the hosted tools $want", ({ offers, want }) => {
-    expect(requestFor(offers).hostedTools).toEqual(want);
+    { offers: ["new_answer", "vote"], expected: hostedTools },
+    { offers: [], expected: hostedTools },
+    { offers: ["submit", "restart_orchestration"], expected: [] },
+    { offers: ["assign_personas"], expected: [] },
+  ])("with the offers $offers may use the hosted tools $expected", ({ offers, expected }) => {
+    expect(requestFor(offers).hostedTools).toEqual(expected);
   });
 });
 
 describe("a conversation is expected to continue soon", () => {
   const first = { offers: ["new_answer"], usesTools: false, hasReplied: false };
   it.each([
-    { name: "but not if only one answer is asked for", prospects: first, want: false },
-    { name: "if the agent has tools", prospects: { ...first, usesTools: true }, want: true },
-    { name: "if it has continued before", prospects: { ...first, hasReplied: true }, want: true },
+    { name: "but not if it only asks for an answer", signs: first, expected: false },
+    { name: "if the agent has tools", signs: { ...first, usesTools: true }, expected: true },
+    { name: "if it already has a reply", signs: { ...first, hasReplied: true }, expected: true },
     {
       name: "if a vote may be stale",
-      prospects: { ...first, offers: ["new_answer", "vote"] },
-      want: true,
+      signs: { ...first, offers: ["new_answer", "vote"] },
+      expected: true,
     },
     {
       name: "but not for a final text without tools",
-      prospects: { ...first, offers: [] },
-      want: false,
+      signs: { ...first, offers: [] },
+      expected: false,
     },
     {
       name: "for a final text with tools",
-      prospects: { offers: [], usesTools: true, hasReplied: false },
-      want: true,
+      signs: { offers: [], usesTools: true, hasReplied: false },
+      expected: true,
     },
     {
       name: "but never for a verdict",
-      prospects: { offers: ["submit", "restart_orchestration"], usesTools: true, hasReplied: true },
-      want: false,
+      signs: { offers: ["submit", "restart_orchestration"], usesTools: true, hasReplied: true },
+      expected: false,
     },
     {
       name: "but never for personas",
-      prospects: { offers: ["assign_personas"], usesTools: true, hasReplied: true },
-      want: false,
+      signs: { offers: ["assign_personas"], usesTools: true, hasReplied: true },
+      expected: false,
     },
-  ])("$name", ({ prospects, want }) => {
-    expect(willContinue(prospects)).toBe(want);
+  ])("$name", ({ signs, expected }) => {
+    expect(willContinue(signs)).toBe(expected);
   });
 
   it("according to the tools of the request itself", () => {
@@ -236,66 +233,75 @@ describe("a conversation is expected to continue soon", () => {
 
 describe("the bound on a request's input tokens", () => {
   const base = requestFor([]);
-  const grown = (change: Partial<ModelRequest>) =>
+  const growth = (change: Partial<ModelRequest>) =>
     inputTokenBound({ ...base, ...change }) - inputTokenBound(base);
   const withItems = (...items: Parameters<typeof reply>) => ({
     messages: [...base.messages, { role: "assistant" as const, items }],
   });
 
   it.each([
-    { name: "the system prompt", by: grown({ system: `S${"ä".repeat(500)}` }), least: 1000 },
+    {
+      name: "the system prompt",
+      added: growth({ system: `S${"ä".repeat(500)}` }),
+      textBytes: 1000,
+    },
     {
       name: "a user message",
-      by: grown({ messages: [...base.messages, { role: "user", text: "€".repeat(100) }] }),
-      least: 300,
+      added: growth({ messages: [...base.messages, { role: "user", text: "€".repeat(100) }] }),
+      textBytes: 300,
     },
     {
       name: "a tool result",
-      by: grown({
+      added: growth({
         messages: [
           ...base.messages,
           { role: "tool", toolCallId: "i", name: "n", text: "x".repeat(100), isError: false },
         ],
       }),
-      least: 102,
+      textBytes: 102,
     },
     {
       name: "an earlier text",
-      by: grown(withItems({ type: "text", text: "x".repeat(100) })),
-      least: 100,
+      added: growth(withItems({ type: "text", text: "x".repeat(100) })),
+      textBytes: 100,
     },
     {
       name: "earlier reasoning and its signature",
-      by: grown(withItems({ type: "reasoning", text: "x".repeat(100), opaque: "y".repeat(100) })),
-      least: 200,
+      added: growth(
+        withItems({ type: "reasoning", text: "x".repeat(100), opaque: "y".repeat(100) }),
+      ),
+      textBytes: 200,
     },
     {
       name: "an earlier search and its results",
-      by: grown(withItems(hosted("x".repeat(100)))),
-      least: 100,
+      added: growth(withItems(hosted("x".repeat(100)))),
+      textBytes: 100,
     },
-    { name: "a hosted tool", by: -grown({ hostedTools: [] }), least: 1_024 },
+    { name: "a hosted tool", added: -growth({ hostedTools: [] }), textBytes: 1_024 },
     {
       name: "an earlier call's arguments",
-      by: grown(withItems(call("t", "x".repeat(100)))),
-      least: 100,
+      added: growth(withItems(call("t", "x".repeat(100)))),
+      textBytes: 100,
     },
     {
       name: "the config's parameters",
-      by: grown({ params: { ...base.params, extra_body: { prompt: "ä".repeat(50) } } }),
-      least: 100,
+      added: growth({ params: { ...base.params, extra_body: { prompt: "ä".repeat(50) } } }),
+      textBytes: 100,
     },
     {
       name: "a tool's schema",
-      by: grown({ tools: [ownTool, { ...ownTool, description: "x".repeat(100) }] }),
-      least: 100,
+      added: growth({ tools: [ownTool, { ...ownTool, description: "x".repeat(100) }] }),
+      textBytes: 100,
     },
-  ])("grows with $name by all its bytes and little more", ({ by, least }) => {
-    expect(by).toBeGreaterThanOrEqual(least);
-    expect(by).toBeLessThan(least + 150);
-  });
+  ])(
+    "grows with $name by at least its bytes and at most 150 tokens more",
+    ({ added, textBytes }) => {
+      expect(added).toBeGreaterThanOrEqual(textBytes);
+      expect(added).toBeLessThan(textBytes + 150);
+    },
+  );
 
-  it("takes a few milliseconds for the largest conversation", () => {
+  it("is computed in a few milliseconds for a very long conversation", () => {
     const messages = Array.from({ length: 100 }, () => ({
       role: "user" as const,
       text: "x".repeat(10_000),

@@ -4,9 +4,9 @@ import { cutToFit } from "../../src/agents/cut-to-fit";
 import { byteLength } from "../../src/coordination";
 
 describe("texts that must fit", () => {
-  it("stay whole if they fit", () => expect(cutToFit(["ab", "c"], 3)).toEqual(["ab", "c"]));
+  it("stay complete if they fit", () => expect(cutToFit(["ab", "c"], 3)).toEqual(["ab", "c"]));
 
-  it("are cut in the middle, and only the longest", () => {
+  it("are cut in the middle, and only the longest text is cut", () => {
     const [short, long] = cutToFit(["short", `begin${"x".repeat(5_000)}end`], 1_000);
     expect(short).toBe("short");
     expect(long).toMatch(/^beginx+\n\[… \d+ characters left out …\]\nx+end$/);
@@ -27,10 +27,14 @@ describe("texts that must fit", () => {
       fc.property(
         fc.array(text, { maxLength: 8 }),
         fc.integer({ min: 0, max: 4_000 }),
-        (texts, most) => {
-          const cut = cutToFit(texts, most);
-          expect(cut.reduce((sum, one) => sum + byteLength(one), 0)).toBeLessThanOrEqual(most);
-          expect(cut.every((one, nth) => one === texts[nth] || one.isWellFormed())).toBe(true);
+        (texts, maxBytes) => {
+          const cutTexts = cutToFit(texts, maxBytes);
+          expect(
+            cutTexts.reduce((sum, cutText) => sum + byteLength(cutText), 0),
+          ).toBeLessThanOrEqual(maxBytes);
+          expect(
+            cutTexts.every((cutText, index) => cutText === texts[index] || cutText.isWellFormed()),
+          ).toBe(true);
         },
       ),
       { numRuns: 300 },

@@ -6,12 +6,12 @@ describe("a call that fails", () => {
   it.each<{
     name: string;
     script: (ModelEvent | Error | "bytes")[];
-    want: Record<string, unknown>;
+    expected: Record<string, unknown>;
   }>([
     {
-      name: "and was refused by its status was never worked on",
+      name: "with a refusing status was not processed",
       script: [failed("transient", "overloaded", { status: 503 })],
-      want: {
+      expected: {
         class: "transient",
         code: "overloaded",
         message: "Said so.",
@@ -20,154 +20,156 @@ describe("a call that fails", () => {
       },
     },
     {
-      name: "asks for the wait that the provider names",
+      name: "has the wait that the provider asks for",
       script: [failed("transient", "rate_limited", { status: 429, retryAfterMs: 7000 })],
-      want: { retryAfterMs: 7000, reached: false },
+      expected: { retryAfterMs: 7000, reached: false },
     },
     {
-      name: "with a redirect was never worked on",
+      name: "with a redirect was not processed",
       script: [failed("bad_request", "redirect_refused", { status: 302 })],
-      want: { reached: false },
+      expected: { reached: false },
     },
     ...[400, 401, 404, 413, 429, 500, 501, 502, 503, 521, 522, 523, 525, 526, 529, 530].map(
       (status) => ({
-        name: `with status ${status} before any reply was never worked on`,
+        name: `with status ${status} before any reply was not processed`,
         script: [failed("transient", "server_error", { status })],
-        want: { reached: false },
+        expected: { reached: false },
       }),
     ),
     ...[408, 504, 520, 524, 598].map((status) => ({
-      name: `with status ${status} may have cost something: its sender only stopped waiting`,
+      name: `with status ${status} may have been processed, because a gateway may have stopped waiting`,
       script: [failed("transient", "timeout", { status })],
-      want: { reached: true },
+      expected: { reached: true },
     })),
     {
-      name: "in its stream before the first word of the reply was never worked on",
+      name: "in its stream before the first text of the reply was not processed",
       script: ["bytes", failed("transient", "rate_limited", { status: 429 })],
-      want: { reached: false },
+      expected: { reached: false },
     },
     {
-      name: "with a timeout in its stream before the first word may have cost something",
+      name: "with a timeout in its stream before the first text may have been processed",
       script: ["bytes", failed("transient", "timeout", { status: 408 })],
-      want: { reached: true },
+      expected: { reached: true },
     },
     {
-      name: "in its stream after a word of the reply may have cost something",
+      name: "in its stream after a text of the reply may have been processed",
       script: ["bytes", text("a"), failed("transient", "rate_limited", { status: 429 })],
-      want: { reached: true },
+      expected: { reached: true },
     },
     {
-      name: "with a server error in its stream may have cost something",
+      name: "with a server error in its stream may have been processed",
       script: ["bytes", failed("transient", "server_error", { status: 502 })],
-      want: { reached: true },
+      expected: { reached: true },
     },
     {
-      name: "with a refused connection may have cost something: a lost connection looks the same (A2)",
+      name: "with a refused connection may have been processed: a lost connection looks the same (A2)",
       script: [failed("transient", "connection_refused")],
-      want: { reached: true, retryAfterMs: null },
+      expected: { reached: true, retryAfterMs: null },
     },
     {
-      name: "with a connection lost before the headers may have cost something: the model may be working",
+      name: "with a connection lost before the response may have been processed",
       script: [failed("transient", "connection_failed")],
-      want: { reached: true },
+      expected: { reached: true },
     },
     {
-      name: "after its headers may have cost something",
+      name: "with a lost connection and no status may have been processed",
       script: [failed("transient", "connection_failed")],
-      want: { reached: true },
+      expected: { reached: true },
     },
     {
-      name: "after the provider sent data may have cost something",
+      name: "with a connection lost after the first bytes may have been processed",
       script: ["bytes", failed("transient", "connection_failed")],
-      want: { reached: true },
+      expected: { reached: true },
     },
     {
-      name: "in the middle of its stream is charged the usage reported so far",
+      name: "in the middle of its stream has the usage reported so far",
       script: [text("a"), { type: "usage", usage }, failed("transient", "stream_cut")],
-      want: { reached: true, usage },
+      expected: { reached: true, usage },
     },
     {
-      name: "with a timeout may have cost something",
+      name: "with a timeout may have been processed",
       script: [failed("transient", "timeout")],
-      want: { reached: true },
+      expected: { reached: true },
     },
     {
-      name: "inside a stream of status 200 may have cost something",
+      name: "inside a stream of status 200 may have been processed",
       script: [failed("quota", "quota_exceeded", { status: 200 })],
-      want: { class: "quota", reached: true },
+      expected: { class: "quota", reached: true },
     },
     {
       name: "because its stream ends without a stop is reported as a cut stream",
       script: [text("a")],
-      want: { class: "transient", code: "stream_cut", reached: true },
+      expected: { class: "transient", code: "stream_cut", reached: true },
     },
     {
       name: "with an unexpected error does not show the text of that error",
       script: [new Error("key sk-secret-123456 was bad")],
-      want: {
+      expected: {
         class: "transient",
         code: "unexpected",
         message: expect.not.stringContaining("secret"),
       },
     },
     {
-      name: "because our service restarted is reported as interrupted",
+      name: "because the service restarted is reported as interrupted",
       script: [new Error("Durable Object reset because its code was updated.")],
-      want: { class: "interrupted" },
+      expected: { class: "interrupted" },
     },
-  ])("$name", async ({ script, want }) => {
+  ])("$name", async ({ script, expected }) => {
     const { performed } = await perform(scripted(script));
-    expect(performed).toMatchObject({ type: "failed", failure: want });
+    expect(performed).toMatchObject({ type: "failed", failure: expected });
   });
 
   const unreachable = failed("transient", "cannot_reach");
-  const notBegun = failed("transient", "attachment_unreadable");
-  it.each<{ name: string; error: Error; known: PerformOptions; reached: boolean; code?: string }>([
-    {
-      name: "before its request was sent costs nothing",
-      error: notBegun,
-      known: { wasSent: () => false },
-      reached: false,
-    },
-    {
-      name: "after its request was sent may have cost something",
-      error: notBegun,
-      known: { wasSent: () => true },
-      reached: true,
-    },
-    {
-      name: "may have cost something if it is unknown whether its request was sent",
-      error: notBegun,
-      known: {},
-      reached: true,
-    },
-    {
-      name: "while it was resumed had been sent before",
-      error: notBegun,
-      known: { wasSent: () => false, from: { id: "resp_1", after: 7 } },
-      reached: true,
-    },
-    {
-      name: "in the probe of its host costs nothing (A2)",
-      error: unreachable,
-      known: { wasSent: () => false },
-      reached: false,
-    },
-    {
-      name: "in a probe after another request of the same try was sent may have cost something",
-      error: unreachable,
-      known: { wasSent: () => true },
-      reached: true,
-      code: "connection_failed",
-    },
-    {
-      name: "with our own error before it was sent costs nothing",
-      error: new Error("no such thing"),
-      known: { wasSent: () => false },
-      reached: false,
-    },
-  ])("$name", async ({ error, known, reached, code }) => {
-    const { performed } = await perform(scripted([error]), known);
+  const unreadable = failed("transient", "attachment_unreadable");
+  it.each<{ name: string; error: Error; options: PerformOptions; reached: boolean; code?: string }>(
+    [
+      {
+        name: "before its request was sent was not processed",
+        error: unreadable,
+        options: { wasSent: () => false },
+        reached: false,
+      },
+      {
+        name: "after its request was sent may have been processed",
+        error: unreadable,
+        options: { wasSent: () => true },
+        reached: true,
+      },
+      {
+        name: "may have been processed if it is unknown whether its request was sent",
+        error: unreadable,
+        options: {},
+        reached: true,
+      },
+      {
+        name: "while its reply was resumed may have been processed, because it was sent before",
+        error: unreadable,
+        options: { wasSent: () => false, from: { id: "resp_1", after: 7 } },
+        reached: true,
+      },
+      {
+        name: "in the probe of its host was not processed (A2)",
+        error: unreachable,
+        options: { wasSent: () => false },
+        reached: false,
+      },
+      {
+        name: "in a probe after another request of the same try was sent may have been processed",
+        error: unreachable,
+        options: { wasSent: () => true },
+        reached: true,
+        code: "connection_failed",
+      },
+      {
+        name: "with an error of the service before it was sent was not processed",
+        error: new Error("no such thing"),
+        options: { wasSent: () => false },
+        reached: false,
+      },
+    ],
+  )("$name", async ({ error, options, reached, code }) => {
+    const { performed } = await perform(scripted([error]), options);
     expect(performed).toMatchObject({
       type: "failed",
       failure: { reached, ...(code && { code }) },

@@ -27,7 +27,7 @@ const rows: Row[] = [
   { name: "a session's first turn", history: [] },
   { name: "a turn with earlier turns", history: earlier },
   {
-    name: "an earlier turn with an image, which is named",
+    name: "a turn after an earlier turn with an image, whose name is in the prompt",
     history: [{ question: "What is it?", attachments: [drawing], answer: "A cat." }],
   },
   { name: "an agent with its own tools", history: earlier, tools: ["lookup"] },
@@ -56,17 +56,17 @@ function play({ history, tools = [], system }: Row) {
   return { team, run, calls };
 }
 
-describe("each agent's first call before the turn begins (A2)", () => {
-  it.each(rows)("has the length of the call that the turn then makes: $name", (row) => {
+describe("the bound of each agent's first call, computed before the turn (A2),", () => {
+  it.each(rows)("equals the bound of the call that the turn then makes: $name", (row) => {
     const { run, calls } = play(row);
-    const made = [0, 1].map((index) => {
+    const actualCalls = [0, 1].map((index) => {
       const sent = run.sent.find(({ agent }) => agent === index);
       return { agent: index, inputTokens: sent ? inputTokenBound(sent.request) : 0 };
     });
-    expect(calls).toEqual(made);
+    expect(calls).toEqual(actualCalls);
   });
 
-  it.each(rows)("fits, with one presentation, into the cap that a refusal names: $name", (row) => {
+  it.each(rows)("makes a refusal name a cap that also pays for the presentation: $name", (row) => {
     const { team, run, calls } = play(row);
     const refusal = capTooSmall({
       rules: team.rules,

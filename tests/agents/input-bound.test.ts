@@ -17,91 +17,96 @@ import type { Wire } from "../contracts/wire";
 import { endpointAt } from "../fakes/endpoint";
 import { sentText } from "../providers/sent-body";
 
-const usage = (input_tokens: number, more: object = {}) => ({
+const usage = (input_tokens: number, fields: object = {}) => ({
   ...{ input_tokens, output_tokens: 5, reasoning_tokens: 0, cached_tokens: 0 },
-  ...more,
+  ...fields,
 });
 const start: CallRecord = { kind: "start", system: "S".repeat(300), user: "U".repeat(200) };
 const requestOf = (
   records: readonly CallRecord[],
-  change: Partial<ModelRequest> = {},
+  changes: Partial<ModelRequest> = {},
 ): ModelRequest => ({
   ...REQUEST,
   ...toMessages(records),
-  ...change,
+  ...changes,
 });
-/** The record of a reply to a request that its provider counted. */
+/** The record of a reply whose request has this many tokens by the provider's count. */
 const replied = (request: ModelRequest, tokens: number, ...items: ReplyItem[]): CallRecord => {
   const counted = countedBy(digestOf(request), usage(tokens));
   return { kind: "reply", items, ...(counted && { counted }) };
 };
-const said = (text: string): ReplyItem => ({ type: "text", text });
+const textItem = (text: string): ReplyItem => ({ type: "text", text });
 const note = (text: string): CallRecord => ({ kind: "note", text });
 
 describe("the upper bound of a call's input tokens", () => {
   const first = requestOf([start]);
-  const second = [start, replied(first, 90, said("hm")), note("Go on.")];
-  const tighter = 90 + 128 + 16 + 16 + 2 + 16 + 6;
+  const second = [start, replied(first, 90, textItem("hm")), note("Go on.")];
+  const boundOfSecond = 90 + 128 + 16 + 16 + 2 + 16 + 6;
 
-  it("is the provider's count of the longest request that it continues, plus one token for each further byte", () => {
-    expect(inputBound(requestOf(second), second)).toBe(tighter);
-    const third = [...second, replied(requestOf(second), 95, said("hm")), note("Go on.")];
-    expect(inputBound(requestOf(third), third)).toBe(95 + tighter - 90);
+  it("is the provider's count of the longest earlier request that is a prefix, plus a token for each further byte", () => {
+    expect(inputBound(requestOf(second), second)).toBe(boundOfSecond);
+    const third = [...second, replied(requestOf(second), 95, textItem("hm")), note("Go on.")];
+    expect(inputBound(requestOf(third), third)).toBe(95 + boundOfSecond - 90);
   });
 
-  it("is one token for each byte without such a count, and never more", () => {
+  it("is one token per byte if there is no such count or the count is higher", () => {
     expect(inputBound(first, [start])).toBe(inputTokenBound(first));
-    const costly = [start, replied(first, 1_000_000, said("hm")), note("Go on.")];
+    const costly = [start, replied(first, 1_000_000, textItem("hm")), note("Go on.")];
     expect(inputBound(requestOf(costly), costly)).toBe(inputTokenBound(requestOf(costly)));
   });
 
   it("is the same for records that were stored and read again", () => {
     const stored: CallRecord[] = JSON.parse(JSON.stringify(second));
-    expect(inputBound(requestOf(stored), stored)).toBe(tighter);
+    expect(inputBound(requestOf(stored), stored)).toBe(boundOfSecond);
   });
 
-  it.each<{ name: string; change: Partial<ModelRequest> }>([
-    { name: "system prompt", change: { system: "another" } },
-    { name: "model", change: { model: "another" } },
-    { name: "tools", change: { tools: [] } },
-    { name: "parameters", change: { params: { reasoning: "high" } } },
-    { name: "hosted tools", change: { hostedTools: [{ name: "web_search", maxUses: 1 }] } },
+  it.each<{ name: string; changes: Partial<ModelRequest> }>([
+    { name: "system prompt", changes: { system: "another" } },
+    { name: "model", changes: { model: "another" } },
+    { name: "tools", changes: { tools: [] } },
+    { name: "parameters", changes: { params: { reasoning: "high" } } },
+    { name: "hosted tools", changes: { hostedTools: [{ name: "web_search", maxUses: 1 }] } },
     {
       name: "first message",
-      change: {
+      changes: {
         messages: [{ role: "user", text: "another" }, ...requestOf(second).messages.slice(1)],
       },
     },
-    { name: "conversation, which is shorter", change: { messages: [] } },
-  ])("uses bytes with another $name", ({ change }) => {
-    const request = requestOf(second, change);
+    { name: "conversation, which is shorter", changes: { messages: [] } },
+  ])("is one token per byte if the counted request has another $name", ({ changes }) => {
+    const request = requestOf(second, changes);
     expect(inputBound(request, second)).toBe(inputTokenBound(request));
   });
 
-  it("does not treat a longer last message as part of the counted request", () => {
-    const silent = [start, replied(first, 90), note("Go on.")]; // the note joins the first message
-    expect(inputBound(requestOf(silent), silent)).toBe(inputTokenBound(requestOf(silent)));
+  it("is one token per byte if the last message of the counted request has become longer", () => {
+    const emptyReply = [start, replied(first, 90), note("Go on.")]; // the note joins the first message
+    expect(inputBound(requestOf(emptyReply), emptyReply)).toBe(
+      inputTokenBound(requestOf(emptyReply)),
+    );
   });
 
   it.each([
-    { name: "with uses of hosted tools", report: usage(90, { hosted_uses: { web_search: 1 } }) },
-    { name: "of several requests", report: usage(90, { requests: 2 }) },
-    { name: "of nothing", report: usage(0) },
-    { name: "that is missing", report: null },
-  ])("ignores a report $name", ({ report }) => {
-    expect(countedBy(digestOf(first), report)).toBeNull();
+    {
+      name: "with uses of hosted tools",
+      usageReport: usage(90, { hosted_uses: { web_search: 1 } }),
+    },
+    { name: "of several requests", usageReport: usage(90, { requests: 2 }) },
+    { name: "of zero tokens", usageReport: usage(0) },
+    { name: "that is missing", usageReport: null },
+  ])("ignores a usage report $name", ({ usageReport }) => {
+    expect(countedBy(digestOf(first), usageReport)).toBeNull();
   });
 });
 
 /**
- * All texts of a request's body that a model reads, each as its own piece; names of roles and types
- * are framing.
+ * All texts of a request's body that a model reads. The values of the keys `FRAMING`, such as names
+ * of roles, are not included.
  */
 function textsOf(value: unknown, key = ""): string[] {
   if (typeof value === "string") return FRAMING.has(key) ? [] : [value];
-  if (Array.isArray(value)) return value.flatMap((one) => textsOf(one, key));
+  if (Array.isArray(value)) return value.flatMap((action) => textsOf(action, key));
   return isJsonObject(value)
-    ? Object.entries(value).flatMap(([name, one]) => textsOf(one, name))
+    ? Object.entries(value).flatMap(([name, action]) => textsOf(action, name))
     : [];
 }
 const FRAMING = new Set([
@@ -116,20 +121,21 @@ const FRAMING = new Set([
 ]);
 
 /**
- * Tokens of a text: between 0 and one per byte, by text and seed; equal texts give equal counts.
+ * The tokens of a text by an imaginary tokenizer: between none and one per byte. They depend only
+ * on text and seed, so equal texts have equal counts.
  */
 function tokensOf(text: string, seed: number): number {
   const share = createHash("sha256").update(`${seed} ${text}`).digest().readUInt32BE() / 2 ** 32;
   return Math.round(Buffer.byteLength(text) * share);
 }
 
-/** The tokens that a provider counts for a body: its texts, and some framing. */
+/** The tokens that a provider counts for a body: those of its texts, and some for framing. */
 const countOf = (body: string, seed: number): number => {
   const texts = textsOf(JSON.parse(body));
   return texts.reduce((sum, text) => sum + tokensOf(text, seed), texts.length + (seed % 64));
 };
 
-/** The body that the adapter of a wire format sends. */
+/** The request body that the adapter of a wire format sends. */
 async function bodyOf(wire: Wire, request: ModelRequest): Promise<string> {
   let body = "";
   const fake: typeof fetch = async (_input, init) => {
@@ -153,8 +159,8 @@ const step = fc.oneof(
 describe.each([OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI])(
   "in the format of $name, the bound",
   (wire) => {
-    it("is never below what a tokenizer with at most one token per byte counts", async () => {
-      let tighter = 0;
+    it("is never below the count of a tokenizer with at most one token per byte", async () => {
+      let tighterCount = 0;
       await fc.assert(
         fc.asyncProperty(
           fc.array(step, { minLength: 1, maxLength: 6 }),
@@ -162,45 +168,49 @@ describe.each([OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI])(
           async (steps, seed) => {
             const records: CallRecord[] = [start];
             let tools = REQUEST.tools;
-            for (const [nth, one] of steps.entries()) {
+            for (const [index, action] of steps.entries()) {
               const request = requestOf(records, { tools });
               const tokens = countOf(await bodyOf(wire, request), seed);
               const bound = inputBound(request, records);
               expect(tokens).toBeLessThanOrEqual(bound);
-              if (bound < inputTokenBound(request)) tighter += 1;
+              if (bound < inputTokenBound(request)) tighterCount += 1;
               const call = {
                 type: "tool_call",
-                id: `call_${nth}`,
+                id: `call_${index}`,
                 name: "vote",
-                arguments: JSON.stringify({ is: one.text }),
+                arguments: JSON.stringify({ is: action.text }),
               } as const;
               records.push(
                 replied(
                   request,
                   tokens,
-                  ...(one.kind === "calls" ? [call] : [said(`a${one.text}`)]),
+                  ...(action.kind === "calls" ? [call] : [textItem(`a${action.text}`)]),
                 ),
               );
-              if (one.kind === "calls") {
+              if (action.kind === "calls") {
                 records.push({
                   kind: "result",
                   toolCall: call.id,
                   name: call.name,
-                  text: one.result,
+                  text: action.result,
                   isError: false,
                 });
-              } else records.push(note(`b${one.text}`));
-              if (one.kind === "changes_tools")
+              } else records.push(note(`b${action.text}`));
+              if (action.kind === "changes_tools")
                 tools = [
                   ...tools,
-                  { name: `tool_${nth}`, description: one.text, parameters: { type: "object" } },
+                  {
+                    name: `tool_${index}`,
+                    description: action.text,
+                    parameters: { type: "object" },
+                  },
                 ];
             }
           },
         ),
         { numRuns: 60 },
       );
-      expect(tighter).toBeGreaterThan(20);
+      expect(tighterCount).toBeGreaterThan(20);
     });
   },
 );

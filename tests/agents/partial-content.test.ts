@@ -5,69 +5,81 @@ import { cpuMs } from "../fakes/cpu-time";
 
 describe("the content of unfinished arguments", () => {
   it.each([
-    { name: "is what was written so far", raw: '{"content":"Hello, wor', want: "Hello, wor" },
-    { name: "is whole when the call is", raw: '{"content":"Hello"}', want: "Hello" },
+    {
+      name: "is the text that was received so far",
+      raw: '{"content":"Hello, wor',
+      want: "Hello, wor",
+    },
+    {
+      name: "is complete when the call is complete",
+      raw: '{"content":"Hello"}',
+      expected: "Hello",
+    },
     { name: "may follow white space", raw: ' {\n  "content" :\t"Hi', want: "Hi" },
     {
       name: "may follow other keys",
       raw: '{"reason":"a \\"quoted\\" one","n":-1.5e3,"ok":true,"content":"Hi',
-      want: "Hi",
+      expected: "Hi",
     },
     {
       name: "may follow objects and lists",
       raw: '{"a":{"content":"no","b":["}",{"c":[]}]},"content":"Hi',
-      want: "Hi",
+      expected: "Hi",
     },
     {
       name: "is not the value of another key",
       raw: '{"contents":"no","content_type":"no"',
-      want: "",
+      expected: "",
     },
-    { name: "is not a nested value", raw: '{"a":{"content":"no"}', want: "" },
+    { name: "is not a nested value", raw: '{"a":{"content":"no"}', expected: "" },
     {
       name: "has its escapes decoded",
       raw: '{"content":"a\\n\\"b\\"\\t\\\\c\\/d\\u00e4',
-      want: 'a\n"b"\t\\c/dä',
+      expected: 'a\n"b"\t\\c/dä',
     },
-    { name: "leaves out a backslash whose escape is cut", raw: '{"content":"a\\', want: "a" },
+    { name: "omits a backslash whose escape is cut", raw: '{"content":"a\\', want: "a" },
     { name: "keeps an escaped backslash at the end", raw: '{"content":"a\\\\', want: "a\\" },
-    { name: "leaves out a character code that is cut", raw: '{"content":"a\\u00e', want: "a" },
+    { name: "omits a character code that is cut", raw: '{"content":"a\\u00e', want: "a" },
     {
-      name: "joins both halves of a character",
+      name: "joins the two surrogates of a character",
       raw: '{"content":"\\ud83d\\ude00',
-      want: "\ud83d\ude00",
+      expected: "\ud83d\ude00",
     },
-    { name: "leaves out half a character", raw: '{"content":"a\\ud83d', want: "a" },
+    { name: "omits a high surrogate at the end", raw: '{"content":"a\\ud83d', want: "a" },
     {
-      name: "leaves out half a character before a cut code",
+      name: "omits a high surrogate before a cut character code",
       raw: '{"content":"a\\ud83d\\ude0',
-      want: "a",
+      expected: "a",
     },
     {
       name: "accepts line breaks that should have been escaped",
       raw: '{"content":"a\nb',
-      want: "a\nb",
+      expected: "a\nb",
     },
-    { name: "ends at an invalid character code", raw: '{"content":"a\\uZZZZb"}', want: "a" },
+    { name: "ends at an invalid character code", raw: '{"content":"a\\uZZZZb"}', expected: "a" },
     { name: "may use an escape in its key", raw: '{"cont\\u0065nt":"Hi', want: "Hi" },
-    { name: "is the last of two, as in JSON", raw: '{"content":"a","content":"b"}', want: "b" },
+    {
+      name: "is the last of two values, as in JSON",
+      raw: '{"content":"a","content":"b"}',
+      expected: "b",
+    },
     {
       name: "is the content of the first of two calls",
       raw: '{"content":"a"}{"content":"b"}',
-      want: "a",
+      expected: "a",
     },
-    { name: "is empty before its key is complete", raw: '{"content"', want: "" },
-    { name: "is empty before its value starts", raw: '{"content": ', want: "" },
-    { name: "is empty if its value is not a string", raw: '{"content":12', want: "" },
-    { name: "is empty without arguments", raw: "", want: "" },
-    { name: "is empty if the arguments are not an object", raw: '["content","a"]', want: "" },
-  ])("$name", ({ raw, want }) => {
-    expect(partialContent(raw)).toBe(want);
+    { name: "is empty before its key is complete", raw: '{"content"', expected: "" },
+    { name: "is empty before its value starts", raw: '{"content": ', expected: "" },
+    { name: "is empty if its value is not a string", raw: '{"content":12', expected: "" },
+    { name: "is empty without arguments", raw: "", expected: "" },
+    { name: "is empty if the arguments are not an object", raw: '["content","a"]', expected: "" },
+  ])("$name", ({ raw, expected }) => {
+    expect(partialContent(raw)).toBe(expected);
   });
 
   const text = fc.string({ unit: "binary", maxLength: 60 });
 
-  it("is a prefix of the content, wherever the arguments are cut", () => {
+  it("is a prefix of the complete content, at any place where the arguments are cut", () => {
     fc.assert(
       fc.property(
         fc.dictionary(text, fc.jsonValue()),

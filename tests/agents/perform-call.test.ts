@@ -5,8 +5,8 @@ import type { ModelEvent, Provider } from "../../src/providers/provider";
 import { endpointAt } from "../fakes/endpoint";
 import { perform, request, scripted, stop, text, usage } from "./scripted-call";
 
-describe("a call that is answered", () => {
-  it("passes on every chunk in order and returns the reply with its text", async () => {
+describe("a call with a complete reply", () => {
+  it("forwards every piece in order and returns the reply with its text", async () => {
     const pieces: ModelEvent[] = [
       { type: "reasoning", text: "hm" },
       text("Hi "),
@@ -25,7 +25,7 @@ describe("a call that is answered", () => {
     expect(performed).toMatchObject({ type: "replied", text: "Hi you", stopReason: "stop", usage });
   });
 
-  it("passes on the input of hosted tools, and returns their results with the reply", async () => {
+  it("forwards the input of hosted tools, and returns their results with the reply", async () => {
     const hosted = [{ name: "web_search", input: "passes", outcome: "ok", output: "" }] as const;
     const citations = [{ url: "https://a.example/", title: "A" }];
     const pieces: ModelEvent[] = [
@@ -47,24 +47,34 @@ describe("a call that is answered", () => {
     });
   });
 
-  it("reports where it can be resumed, and resumes there", async () => {
-    const given = { id: "resp_1", after: 7 };
-    const [points, asked]: unknown[][] = [[], []];
+  it("reports points from which it can be resumed, and resumes from a given point", async () => {
+    const startPoint = { id: "resp_1", after: 7 };
+    const [reportedPoints, requestedPoints]: unknown[][] = [[], []];
     const provider: Provider = {
       id: "resumable",
       async *stream(_request, _signal, _heard, from) {
-        asked?.push(from);
+        requestedPoints?.push(from);
         yield { type: "resume_point", point: { id: "resp_1", after: 9 }, alone: false };
         yield stop;
       },
     };
-    const onResumePoint = (...point: unknown[]) => void points?.push(point);
+    const onResumePoint = (...point: unknown[]) => void reportedPoints?.push(point);
     const signal = new AbortController().signal;
-    await performCall({ provider, request, signal, onDelta: () => {}, onResumePoint, from: given });
-    expect([asked, points]).toEqual([[given], [[{ id: "resp_1", after: 9 }, false]]]);
+    await performCall({
+      provider,
+      request,
+      signal,
+      onDelta: () => {},
+      onResumePoint,
+      from: startPoint,
+    });
+    expect([requestedPoints, reportedPoints]).toEqual([
+      [startPoint],
+      [[{ id: "resp_1", after: 9 }, false]],
+    ]);
   });
 
-  it("keeps usage that came before a stop without usage", async () => {
+  it("returns the usage that was reported before a stop without usage", async () => {
     const { performed } = await perform(
       scripted([
         { type: "usage", usage },
@@ -76,7 +86,7 @@ describe("a call that is answered", () => {
 });
 
 describe("a call that is aborted", () => {
-  it("throws the reason and nothing else, and closes the stream", async () => {
+  it("throws the reason of the abort, and closes the stream", async () => {
     const controller = new AbortController();
     let closed = false;
     const provider: Provider = {
@@ -103,7 +113,7 @@ describe("a call that is aborted", () => {
     expect({ received, closed }).toEqual({ received: 3, closed: true });
   });
 
-  it("throws the reason even if the adapter ended without an event", async () => {
+  it("throws the reason of the abort even if the adapter ends without an event", async () => {
     const signal = AbortSignal.abort(new Error("too late"));
     await expect(perform(scripted([]), { signal })).rejects.toThrow("too late");
   });
@@ -137,12 +147,12 @@ describe("a call through a real adapter", () => {
     {
       name: "reached the model if its stream was cut",
       respond: stream(sse(chunk({ content: "Hi" }))),
-      want: { code: "stream_cut", reached: true },
+      expected: { code: "stream_cut", reached: true },
     },
     {
       name: "did not reach the model if it was refused",
       respond: () => Promise.resolve(new Response("no", { status: 500 })),
-      want: { code: "server_error", reached: false },
+      expected: { code: "server_error", reached: false },
     },
     {
       name: "may have reached the model if its connection was refused",
@@ -150,15 +160,15 @@ describe("a call through a real adapter", () => {
         Promise.reject(
           new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED 127.0.0.1:9") }),
         ),
-      want: { code: "connection_refused", reached: true },
+      expected: { code: "connection_refused", reached: true },
     },
     {
       name: "may have reached the model if its connection was lost",
       respond: () => Promise.reject(new Error("Network connection lost.")),
-      want: { code: "connection_failed", reached: true },
+      expected: { code: "connection_failed", reached: true },
     },
-  ])("$name", async ({ respond, want }) => {
+  ])("$name", async ({ respond, expected }) => {
     const { performed } = await perform(providerFor(respond));
-    expect(performed).toMatchObject({ type: "failed", failure: want });
+    expect(performed).toMatchObject({ type: "failed", failure: expected });
   });
 });

@@ -5,9 +5,9 @@ import { type PlannedCall, presentationMessage } from "../../src/prompts/present
 const { argumentChars, chars } = PLANNED_LIMITS;
 const MIB = 1024 * 1024;
 const call = (name: string, text: string): PlannedCall => ({ name, arguments: text });
-const many = (count: number, text: string) =>
-  Array.from({ length: count }, (_, nth) => call(`call_${nth + 1}`, text));
-const shown = (planned: readonly PlannedCall[]) =>
+const manyCalls = (count: number, text: string) =>
+  Array.from({ length: count }, (_, index) => call(`call_${index + 1}`, text));
+const latest = (planned: readonly PlannedCall[]) =>
   latestPlanned(planned.toReversed(), planned.length);
 const message = (planned: readonly PlannedCall[]) =>
   presentationMessage({
@@ -18,67 +18,73 @@ const message = (planned: readonly PlannedCall[]) =>
     own: null,
     others: [],
     votes: [],
-    planned: shown(planned),
+    planned: latest(planned),
   });
 
-describe("a presenter that planned calls is shown", () => {
+describe("the message to a presenter contains, of its planned calls,", () => {
   it.each([
     {
-      name: "all of them, word for word and in their order, if they are few",
-      planned: many(3, '{"to":"all"}'),
-      kept: [1, 2, 3],
+      name: "all of them, unchanged and in their order, if they are few",
+      planned: manyCalls(3, '{"to":"all"}'),
+      expectedNumbers: [1, 2, 3],
     },
     {
-      name: "the whole of one at the length limit",
+      name: "a complete call whose arguments have exactly the maximum length",
       planned: [call("call_1", "x".repeat(argumentChars))],
-      kept: [1],
+      expectedNumbers: [1],
     },
-    { name: "nothing if none was planned", planned: [], kept: [] },
-  ])("$name", ({ planned, kept }) => {
-    expect(shown(planned)).toEqual({ calls: planned, leftOut: 0 });
-    expect(shown(planned).calls.map(({ name }) => name)).toEqual(kept.map((nth) => `call_${nth}`));
+    { name: "no calls if none was planned", planned: [], expectedNumbers: [] },
+  ])("$name", ({ planned, expectedNumbers }) => {
+    expect(latest(planned)).toEqual({ calls: planned, leftOut: 0 });
+    expect(latest(planned).calls.map(({ name }) => name)).toEqual(
+      expectedNumbers.map((number) => `call_${number}`),
+    );
   });
 
   it.each([
     {
-      name: "the start of a long one, and the size of the rest",
+      name: "the beginning of long arguments, and the size of the rest",
       planned: [call("call_1", "x".repeat(MIB))],
       leftOut: 0,
     },
     {
-      name: "the latest if all together are too long",
-      planned: many(64, "x".repeat(MIB)),
+      name: "only the latest calls if all together are too long",
+      planned: manyCalls(64, "x".repeat(MIB)),
       leftOut: 57,
     },
-    { name: "the latest if there are too many", planned: many(20_000, "{}"), leftOut: 18_400 },
+    {
+      name: "only the latest calls if there are too many",
+      planned: manyCalls(20_000, "{}"),
+      leftOut: 18_400,
+    },
   ])("$name", ({ planned, leftOut }) => {
-    const { calls, leftOut: earlier } = shown(planned);
+    const { calls, leftOut: earlier } = latest(planned);
     expect(earlier).toBe(leftOut);
     expect(calls.map(({ name }) => name)).toEqual(planned.slice(leftOut).map(({ name }) => name));
     expect(message(planned).length).toBeLessThan(chars + 2_000);
   });
 
-  it("no half characters", () => {
-    const [first] = shown([call("a", "😀".repeat(argumentChars).slice(1))]).calls;
+  it("cut arguments without half a character at the end", () => {
+    const [first] = latest([call("a", "😀".repeat(argumentChars).slice(1))]).calls;
     expect(first?.arguments.isWellFormed()).toBe(true);
   });
 
-  it("a note that arguments were cut and calls left out", () => {
-    const long = message(many(64, "x".repeat(MIB)));
-    expect(long).toContain("57 earlier ones are left out");
-    expect(long).toContain(`x [… ${MIB - argumentChars} characters left out]`);
-    expect(message(many(3, "{}"))).not.toMatch(/left out/);
+  it("a note if arguments were cut or calls were left out", () => {
+    const cutMessage = message(manyCalls(64, "x".repeat(MIB)));
+    expect(cutMessage).toContain("57 earlier ones are left out");
+    expect(cutMessage).toContain(`x [… ${MIB - argumentChars} characters left out]`);
+    expect(message(manyCalls(3, "{}"))).not.toMatch(/left out/);
   });
 });
 
-it("the text of planned calls reads only as many calls as there is room for", () => {
-  let read = 0;
+it("only as many planned calls are read as fit, and one more", () => {
+  let readCount = 0;
   function* endless(): Generator<PlannedCall> {
     for (;;) {
-      read += 1;
+      readCount += 1;
       yield call("a", "x".repeat(MIB));
     }
   }
   expect(latestPlanned(endless(), 1_000)).toMatchObject({ leftOut: 993 });
-  expect(read).toBe(8);
+  expect(readCount).toBe(8);
 });

@@ -9,8 +9,8 @@ import { nonceOf, teamOf } from "./team-run";
 const SUMMARY: CallRecord = { kind: "summary", keepFrom: 2, keepsNotes: true, text: "all of it" };
 const tooLong = failure({ class: "context_too_long", compactible: true });
 
-/** The records that a running agent's conversation gains from an input about its call. */
-function gainedBy(
+/** The records that an input about the agent's call in flight adds to the conversation. */
+function recordsOf(
   prepare: (world: World) => void,
   body: (call: string) => InputBody,
   changes: Partial<RenderInput>,
@@ -20,7 +20,7 @@ function gainedBy(
   prepare(world);
   const from = world.steps.length;
   world.give(body(world.callOf("a")));
-  const nothing = {
+  const noOutcomes = {
     history: [],
     reply: null,
     toolResult: null,
@@ -32,14 +32,14 @@ function gainedBy(
     steps: world.steps.slice(from),
     team: teamOf(["a"]),
     nonce: nonceOf,
-    ...nothing,
+    ...noOutcomes,
     ...changes,
   });
   return records.map(({ record }) => record);
 }
-const works = (world: World) => void [world.does("a", says("hm")), world.starts("a")];
-const sums = (world: World) => {
-  works(world);
+const repliesOnce = (world: World) => void [world.does("a", says("hm")), world.starts("a")];
+const startsSummary = (world: World) => {
+  repliesOnce(world);
   world.does("a", fails({ class: "context_too_long", compactible: true }));
   world.give({
     type: "call_ready",
@@ -55,11 +55,11 @@ const replies = (dropped: typeof DROPPED | undefined) => (effect: string) => {
   return { type: "call_replied" as const, effect, ...outcome.what };
 };
 
-describe("a conversation gains", () => {
-  it("the text of a call that was too long, because it will be summarized", () => {
+describe("the records of a conversation", () => {
+  it("get the text of a call that was too long, because it will be summarized", () => {
     const cut = { agent: 0, text: "I was about to" };
-    const records = gainedBy(
-      works,
+    const records = recordsOf(
+      repliesOnce,
       (effect) => ({ type: "call_failed", effect, failure: tooLong }),
       { cut },
     );
@@ -67,30 +67,32 @@ describe("a conversation gains", () => {
   });
 
   it.each([
-    { name: "had written nothing", text: "", failed: tooLong },
+    { name: "wrote no text", text: "", failed: tooLong },
     { name: "failed in another way", text: "I was", failed: failure() },
-  ])("nothing from a call that $name", ({ text, failed }) => {
-    const records = gainedBy(
-      works,
+  ])("get nothing from a call that $name", ({ text, failed }) => {
+    const records = recordsOf(
+      repliesOnce,
       (effect) => ({ type: "call_failed", effect, failure: failed }),
       { cut: { agent: 0, text } },
     );
     expect(records).toEqual([]);
   });
 
-  it("the summary instead of the reply that contained it", () => {
-    expect(gainedBy(sums, replies(DROPPED), { summary: { agent: 0, record: SUMMARY } })).toEqual([
-      SUMMARY,
-    ]);
+  it("get the summary instead of the reply that contains it", () => {
+    expect(
+      recordsOf(startsSummary, replies(DROPPED), { summary: { agent: 0, record: SUMMARY } }),
+    ).toEqual([SUMMARY]);
   });
 
-  it("nothing from an empty summary", () => {
-    // of the round that follows
-    expect(gainedBy(sums, replies(undefined), {}).map(({ kind }) => kind)).toEqual(["start"]);
+  it("get nothing from an empty summary", () => {
+    // The `start` belongs to the next round.
+    expect(recordsOf(startsSummary, replies(undefined), {}).map(({ kind }) => kind)).toEqual([
+      "start",
+    ]);
   });
 });
 
-it("the text of a call that was too long is not sent again unchanged", () => {
+it("the text of a call that was too long is not part of the next request", () => {
   const start: CallRecord = { kind: "start", system: "role", user: "THE TASK" };
   expect(toMessages([start, { kind: "cut", text: "I was about to" }]).messages).toEqual([
     { role: "user", text: "THE TASK" },

@@ -7,21 +7,21 @@ import { outline, readBlocks } from "./blocks";
 import { answers, call, nonceOf, type Script, says, teamOf, TeamRun, votes } from "./team-run";
 
 const IDS = ["a", "b"];
-const usual: Script = (_agent, request, nth) => {
+const usualScript: Script = (_agent, request, callNumber) => {
   const offers = request.tools.map(({ name }) => name);
   if (offers.includes("submit"))
     return { items: [call("restart_orchestration", { reason: "r", instructions: "i" })] };
   if (!offers.includes("new_answer")) return says("final");
-  return offers.includes("vote") ? votes("agent1", "clearest") : answers(`answer ${nth}`);
+  return offers.includes("vote") ? votes("agent1", "clearest") : answers(`answer ${callNumber}`);
 };
 
-/** The message of the presenter after the log of a usual run, as `change` altered it. */
-function presented(
+/** The presenter's first message, after the events of a usual run that `change` has altered. */
+function presentationStart(
   change: (event: SessionEvent) => SessionEvent[],
-  more: Partial<RenderInput> = {},
+  inputs: Partial<RenderInput> = {},
 ) {
   const team = teamOf(IDS);
-  const { events } = new TeamRun({ team, script: usual }).ask("How many?");
+  const { events } = new TeamRun({ team, script: usualScript }).ask("How many?");
   const at = events.findIndex(({ type }) => type === "presentation.started");
   const before = events.slice(0, at).flatMap(change).reduce(evolve, emptySession);
   const steps = events
@@ -36,7 +36,7 @@ function presented(
     cut: null,
     summary: null,
     planned: [],
-    ...more,
+    ...inputs,
   };
   const [first] = renderRecords({ steps, ...rest });
   if (first?.record.kind !== "start") throw new Error("no start");
@@ -47,48 +47,50 @@ function presented(
   };
 }
 
-const same = (event: SessionEvent) => [event];
+const unchanged = (event: SessionEvent) => [event];
 
 describe("a presenter receives", () => {
-  it("a note that its answer was cut, if so", () => {
-    const cut = presented((event) => [
+  it("a note if its answer was cut", () => {
+    const cutStart = presentationStart((event) => [
       event.type === "answer.submitted" ? { ...event, origin: "partial" } : event,
     ]);
-    expect(cut.user).toContain("cut off before it was complete");
-    expect(presented(same).user).not.toContain("cut off");
+    expect(cutStart.user).toContain("cut off before it was complete");
+    expect(presentationStart(unchanged).user).not.toContain("cut off");
   });
 
   it("the last votes if all were voided, because they decided", () => {
-    const voided = presented((event) =>
+    const voided = presentationStart((event) =>
       event.type === "attempt.settled"
         ? [{ type: "votes.cleared", at: event.at, turn: 1, attempt: 1, by: "x", votes: [] }, event]
         : [event],
     );
-    expect(voided.blocks).toEqual(presented(same).blocks);
+    expect(voided.blocks).toEqual(presentationStart(unchanged).blocks);
     expect(voided.user).toContain("clearest");
   });
 
   it("no reasons if no agent voted", () => {
-    const silent = presented((event) => (event.type === "vote.cast" ? [] : [event]));
+    const silent = presentationStart((event) => (event.type === "vote.cast" ? [] : [event]));
     expect(silent.blocks).not.toContainEqual(expect.arrayContaining(["VOTES"]));
   });
 
-  it("its own planned calls and not those of others", () => {
+  it("its own planned calls, but not those of other agents", () => {
     const planned = IDS.map((_, agent) => ({
       agent,
       calls: [{ name: `send_mail_${agent}`, arguments: '{"to":"x"}' }],
       leftOut: 0,
     }));
-    const { agent, user } = presented(same, { planned });
+    const { agent, user } = presentationStart(unchanged, { planned });
     expect(user).toContain(`send_mail_${agent} {"to":"x"}`);
     expect(user).not.toContain(`send_mail_${1 - agent}`);
   });
 });
 
 describe("an agent receives", () => {
-  it("in planning mode, the result that a call was recorded and not executed", () => {
-    const script: Script = (agent, request, nth) =>
-      agent === 0 && nth === 1 ? { items: [call("send_mail", {})] } : usual(agent, request, nth);
+  it("in planning mode, a result which says that a call was recorded and not executed", () => {
+    const script: Script = (agent, request, callNumber) =>
+      agent === 0 && callNumber === 1
+        ? { items: [call("send_mail", {})] }
+        : usualScript(agent, request, callNumber);
     const run = new TeamRun({ team: planningTeam(), script }).ask("Send it");
     expect(run.ofType("tool.completed").map(({ outcome }) => outcome)).toEqual(["planned"]);
     const received = run.sent
@@ -101,32 +103,32 @@ describe("an agent receives", () => {
     });
   });
 
-  it("after a restart, the tools that the rejected presentation executed", () => {
-    const script: Script = (agent, request, nth) => {
+  it("in the next attempt, the names of the tools that the rejected presentation executed", () => {
+    const script: Script = (agent, request, callNumber) => {
       const presents = request.tools.map(({ name }) => name).join() === "read_file";
       return presents && request.messages.length === 1
         ? { items: [call("read_file", {})] }
-        : usual(agent, request, nth);
+        : usualScript(agent, request, callNumber);
     };
     const team = teamOf(IDS, { tools: ["read_file"], rules: { max_orchestration_restarts: 1 } });
     const run = new TeamRun({ team, script }).ask("How many?");
-    const [restarted] = run.conversations.get("2 0 1") ?? [];
-    const user = restarted?.kind === "start" ? restarted.user : "";
+    const [nextStart] = run.conversations.get("2 0 1") ?? [];
+    const user = nextStart?.kind === "start" ? nextStart.user : "";
     expect(outline(readBlocks(user, nonceOf(0, 2)))).toContainEqual(
       expect.arrayContaining(["FEEDBACK", "EXECUTED TOOLS"]),
     );
     expect(user).toContain("- read_file");
   });
 
-  it("after a restart, the place of the rejected reply's files, if both have files (D4)", () => {
-    const script: Script = (agent, request, nth) => {
+  it("in the next attempt, the place of the rejected reply's files, if both agents have workspaces (D4)", () => {
+    const script: Script = (agent, request, callNumber) => {
       const offers = request.tools.map(({ name }) => name);
       return offers.some((name) => name !== "read_file")
-        ? usual(agent, request, nth)
+        ? usualScript(agent, request, callNumber)
         : says("See /workspace/a.md.");
     };
     const team = teamOf(IDS, { tools: ["read_file"], rules: { max_orchestration_restarts: 1 } });
-    const restartedOf = (workspaces: readonly boolean[], agent: number): string => {
+    const startOfNextAttempt = (workspaces: readonly boolean[], agent: number): string => {
       const agents = team.rules.agents.map((rules, index) => ({
         ...rules,
         workspace: workspaces[index] === true,
@@ -134,29 +136,29 @@ describe("an agent receives", () => {
       const run = new TeamRun({ team: { ...team, rules: { ...team.rules, agents } }, script }).ask(
         "How many?",
       );
-      const [restarted] = run.conversations.get(`2 ${agent} 1`) ?? [];
-      return restarted?.kind === "start" ? restarted.user : "";
+      const [nextStart] = run.conversations.get(`2 ${agent} 1`) ?? [];
+      return nextStart?.kind === "start" ? nextStart.user : "";
     };
     const presenter =
       new TeamRun({ team, script }).ask("How many?").ofType("presentation.started")[0]?.agent ===
       "a"
         ? 0
         : 1;
-    const received = restartedOf([true, true], 0);
+    const received = startOfNextAttempt([true, true], 0);
     expect(received).toContain("The files of the rejected reply are in `/attempts/1`, read-only.");
     expect(received).toContain("See /attempts/1/a.md.");
-    expect(restartedOf([true, true].with(1 - presenter, false), 1 - presenter)).not.toContain(
-      "/attempts",
-    );
-    expect(restartedOf([true, true].with(presenter, false), 1 - presenter)).not.toContain(
+    expect(
+      startOfNextAttempt([true, true].with(1 - presenter, false), 1 - presenter),
+    ).not.toContain("/attempts");
+    expect(startOfNextAttempt([true, true].with(presenter, false), 1 - presenter)).not.toContain(
       "/attempts",
     );
   });
 
-  it("a persona without the nonce, which the author of the persona may have known", () => {
-    const script: Script = (agent, request, nth) => {
+  it("a persona from which the nonce is removed", () => {
+    const script: Script = (agent, request, callNumber) => {
       if (!request.tools.some(({ name }) => name === "assign_personas"))
-        return usual(agent, request, nth);
+        return usualScript(agent, request, callNumber);
       return {
         items: [call("assign_personas", { personas: [persona("agent1"), persona("agent2")] })],
       };

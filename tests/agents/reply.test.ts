@@ -7,7 +7,7 @@ import { call } from "./team-run";
 
 const usage = { input_tokens: 1, output_tokens: 2, reasoning_tokens: 0, cached_tokens: 0 };
 
-function read(
+function readReply(
   items: ReplyItem[],
   purpose: Purpose = "coordination",
   stopReason: StopReason = "tool_calls",
@@ -15,7 +15,7 @@ function read(
   return toReply({ items, text: "", stopReason, usage }, { purpose, ownTools: ["read_file"] });
 }
 const decisionOf = (name: string, args: unknown, stopReason?: StopReason) =>
-  read([call(name, args, "id")], "coordination", stopReason).decisions[0];
+  readReply([call(name, args, "id")], "coordination", stopReason).decisions[0];
 const bytes = (count: number) => "x".repeat(count);
 const accepted = (content: string) => ({ name: "new_answer", tool_call: "id", content });
 const invalid = (tool: string, problem: RegExp) => ({
@@ -27,109 +27,121 @@ const invalid = (tool: string, problem: RegExp) => ({
 
 describe("the arguments of new_answer", () => {
   it.each([
-    { name: "are used unchanged", args: { content: "Because." }, want: accepted("Because.") },
-    { name: "may have further fields", args: { content: "A", confidence: 1 }, want: accepted("A") },
+    { name: "are used unchanged", args: { content: "Because." }, expected: accepted("Because.") },
+    {
+      name: "may have further fields",
+      args: { content: "A", confidence: 1 },
+      expected: accepted("A"),
+    },
     {
       name: "keep line breaks and white space",
       args: '{"content":" a\\n\\n  b "}',
-      want: accepted(" a\n\n  b "),
+      expected: accepted(" a\n\n  b "),
     },
     {
       name: "may be empty text, which the rules refuse",
       args: { content: "" },
-      want: accepted(""),
+      expected: accepted(""),
     },
     {
       name: "use the last of two equal keys, as JSON does",
       args: '{"content":"a","content":"b"}',
-      want: accepted("b"),
+      expected: accepted("b"),
     },
     {
-      name: "have half characters repaired",
+      name: "have lone surrogates replaced",
       args: '{"content":"a\\ud83d"}',
-      want: accepted("a\ufffd"),
+      expected: accepted("a\ufffd"),
     },
     {
-      name: "may be as large as an answer may be",
+      name: "may have content of exactly the maximum size",
       args: { content: bytes(LIMITS.answerBytes) },
-      want: accepted(bytes(LIMITS.answerBytes)),
+      expected: accepted(bytes(LIMITS.answerBytes)),
     },
     {
-      name: "may not be larger",
+      name: "may not have content above the maximum size",
       args: { content: bytes(LIMITS.answerBytes + 1) },
-      want: invalid("new_answer", /over 128 KB/),
+      expected: invalid("new_answer", /over 128 KB/),
     },
     {
-      name: "may not be larger in bytes",
+      name: "may not have content with fewer characters but too many bytes",
       args: { content: "ä".repeat(LIMITS.answerBytes / 2 + 1) },
-      want: invalid("new_answer", /over 128 KB/),
+      expected: invalid("new_answer", /over 128 KB/),
     },
     {
-      name: "may not be huge",
+      name: "may not have two million characters",
       args: JSON.stringify({ content: "A", junk: bytes(2_000_000) }),
-      want: invalid("new_answer", /far too large/),
+      expected: invalid("new_answer", /far too large/),
     },
-    { name: "may not be missing", args: {}, want: invalid("new_answer", /`content` is missing/) },
-    { name: "may not be empty", args: "", want: invalid("new_answer", /`content` is missing/) },
+    {
+      name: "may not lack `content`",
+      args: {},
+      expected: invalid("new_answer", /`content` is missing/),
+    },
+    { name: "may not be empty", args: "", expected: invalid("new_answer", /`content` is missing/) },
     {
       name: "may not be white space",
       args: " \n",
-      want: invalid("new_answer", /`content` is missing/),
+      expected: invalid("new_answer", /`content` is missing/),
     },
     {
       name: "may not be null",
       args: "null",
-      want: invalid("new_answer", /must be one JSON object, not null/),
+      expected: invalid("new_answer", /must be one JSON object, not null/),
     },
-    { name: "may not be a list", args: '["A"]', want: invalid("new_answer", /not a list/) },
-    { name: "may not be a string", args: '"A"', want: invalid("new_answer", /not a string/) },
+    { name: "may not be a list", args: '["A"]', expected: invalid("new_answer", /not a list/) },
+    { name: "may not be a string", args: '"A"', expected: invalid("new_answer", /not a string/) },
     {
       name: "may not be JSON inside a string",
       args: JSON.stringify(JSON.stringify({ content: "A" })),
-      want: invalid("new_answer", /not a string/),
+      expected: invalid("new_answer", /not a string/),
     },
     {
-      name: "may not be broken",
+      name: "may not be invalid JSON",
       args: '{"content":"A"',
-      want: invalid("new_answer", /not valid JSON/),
+      expected: invalid("new_answer", /not valid JSON/),
     },
     {
-      name: "may not be followed by anything",
+      name: "may not be followed by further characters",
       args: '{"content":"A"}}',
-      want: invalid("new_answer", /not valid JSON/),
+      expected: invalid("new_answer", /not valid JSON/),
     },
     {
       name: "may not have content of another type",
       args: { content: 7 },
-      want: invalid("new_answer", /must be a string, not a number/),
+      expected: invalid("new_answer", /must be a string, not a number/),
     },
     {
       name: "may not have content that is null",
       args: { content: null },
-      want: invalid("new_answer", /must be a string, not null/),
+      expected: invalid("new_answer", /must be a string, not null/),
     },
     {
-      name: "is not content from a prototype",
+      name: "may not have `content` only in a prototype",
       args: '{"__proto__":{"content":"A"}}',
-      want: invalid("new_answer", /`content` is missing/),
+      expected: invalid("new_answer", /`content` is missing/),
     },
-  ])("$name", ({ args, want }) => {
-    expect(decisionOf("new_answer", args)).toEqual(want);
+  ])("$name", ({ args, expected }) => {
+    expect(decisionOf("new_answer", args)).toEqual(expected);
     expect(Object.hasOwn(Object.prototype, "content")).toBe(false);
   });
 
   it.each([
     {
-      name: "that the output limit broke are called cut",
+      name: "that were cut at the output limit have a problem that names this limit",
       args: '{"content":"A',
-      want: /cut at its output limit/,
+      expected: /cut at its output limit/,
     },
-    { name: "that are whole are not called cut", args: {}, want: /`content` is missing/ },
-  ])("$name", ({ args, want }) => {
-    expect(decisionOf("new_answer", args, "length")).toEqual(invalid("new_answer", want));
+    {
+      name: "that are complete have a problem that does not name this limit",
+      args: {},
+      expected: /`content` is missing/,
+    },
+  ])("$name", ({ args, expected }) => {
+    expect(decisionOf("new_answer", args, "length")).toEqual(invalid("new_answer", expected));
   });
 
-  it("that are whole count even if the reply was cut after them", () => {
+  it("that are complete count even if the reply was cut after them", () => {
     expect(decisionOf("new_answer", { content: "A" }, "length")).toEqual(accepted("A"));
   });
 });
@@ -139,41 +151,41 @@ describe("the arguments of vote", () => {
     {
       name: "name an alias and a reason",
       args: { agent_id: "agent2", reason: "exact" },
-      want: { name: "vote", tool_call: "id", alias: "agent2", reason: "exact" },
+      expected: { name: "vote", tool_call: "id", alias: "agent2", reason: "exact" },
     },
     {
       name: "may have space around the alias",
       args: { agent_id: " agent2\n", reason: "" },
-      want: { name: "vote", tool_call: "id", alias: "agent2", reason: "" },
+      expected: { name: "vote", tool_call: "id", alias: "agent2", reason: "" },
     },
     {
       name: "need a reason",
       args: { agent_id: "agent2" },
-      want: invalid("vote", /`reason` is missing\. Give `agent_id` and `reason`/),
+      expected: invalid("vote", /`reason` is missing\. Give `agent_id` and `reason`/),
     },
     {
       name: "need a short reason",
       args: { agent_id: "agent2", reason: bytes(4097) },
-      want: invalid("vote", /at most 4 KB/),
+      expected: invalid("vote", /at most 4 KB/),
     },
     {
-      name: "need a possible alias",
+      name: "need an alias of at most 32 characters",
       args: { agent_id: bytes(40), reason: "" },
-      want: invalid("vote", /names no agent/),
+      expected: invalid("vote", /names no agent/),
     },
     {
       name: "need an alias as text",
       args: { agent_id: ["agent2"], reason: "" },
-      want: invalid("vote", /must be a string, not a list/),
+      expected: invalid("vote", /must be a string, not a list/),
     },
-  ])("$name", ({ args, want }) => {
-    expect(decisionOf("vote", args)).toEqual(want);
+  ])("$name", ({ args, expected }) => {
+    expect(decisionOf("vote", args)).toEqual(expected);
   });
 });
 
 describe("a coordination reply", () => {
-  it("separates decisions from other tools, in order", () => {
-    const reply = read([
+  it("has separate lists of decisions and other tool calls, both in order", () => {
+    const reply = readReply([
       { type: "reasoning", text: "hm" },
       call("read_file", {}, "t1"),
       { type: "text", text: "Now I vote." },
@@ -203,7 +215,7 @@ describe("a coordination reply", () => {
   it("keeps only decisions that can count, so that its event stays small", () => {
     const vote = (id: string) => call("vote", { agent_id: "agent1", reason: bytes(4000) }, id);
     const answer = (id: string) => call("new_answer", { content: bytes(100_000) }, id);
-    const { decisions } = read([vote("v1"), answer("a1"), vote("v2"), answer("a2")]);
+    const { decisions } = readReply([vote("v1"), answer("a1"), vote("v2"), answer("a2")]);
     expect(decisions.map(({ name, tool_call }) => [name, tool_call])).toEqual([
       ["invalid", "v1"],
       ["new_answer", "a1"],
@@ -213,11 +225,11 @@ describe("a coordination reply", () => {
   });
 
   it("shortens tool names that were not offered", () => {
-    expect(read([call(bytes(1_000_000), {})]).tools[0]?.name).toHaveLength(64);
+    expect(readReply([call(bytes(1_000_000), {})]).tools[0]?.name).toHaveLength(64);
   });
 
-  it("treats the tools of other stages as unknown", () => {
-    expect(read([call("submit", { confirmed: true })])).toMatchObject({
+  it("treats coordination tools of other purposes as unknown", () => {
+    expect(readReply([call("submit", { confirmed: true })])).toMatchObject({
       tools: [{ name: "submit" }],
       decisions: [],
       verdict: null,
@@ -225,43 +237,50 @@ describe("a coordination reply", () => {
   });
 });
 
-describe("the record of hosted tools", () => {
+describe("the report of hosted tools in a reply", () => {
   const use = { name: "web_search", input: "passes", outcome: "ok", output: "three" } as const;
   const citation = { url: "https://a.example/", title: "A" };
   const reply = { items: [], text: "", stopReason: "stop", usage } as const;
   const context = { purpose: "coordination", ownTools: [] } as const;
 
   it("is neither a decision nor a tool call of the agent", () => {
-    const read = toReply({ ...reply, hosted: [use], citations: [citation] }, context);
-    expect(read).toMatchObject({ hosted: [use], citations: [citation], tools: [], decisions: [] });
+    const converted = toReply({ ...reply, hosted: [use], citations: [citation] }, context);
+    expect(converted).toMatchObject({
+      hosted: [use],
+      citations: [citation],
+      tools: [],
+      decisions: [],
+    });
   });
 
   it("is omitted if no hosted tool ran", () => {
-    const read = toReply({ ...reply, hosted: [], citations: [] }, context);
-    expect([Object.hasOwn(read, "hosted"), Object.hasOwn(read, "citations")]).toEqual([
+    const converted = toReply({ ...reply, hosted: [], citations: [] }, context);
+    expect([Object.hasOwn(converted, "hosted"), Object.hasOwn(converted, "citations")]).toEqual([
       false,
       false,
     ]);
   });
 
-  it("is cut to the limits of events, for any adapter", () => {
-    const citations = Array.from({ length: 300 }, (_, nth) => ({
+  it("is cut to the limits of events", () => {
+    const citations = Array.from({ length: 300 }, (_, index) => ({
       ...citation,
-      url: `https://a.example/${nth}`,
+      url: `https://a.example/${index}`,
     }));
-    const read = toReply(
+    const converted = toReply(
       { ...reply, hosted: Array(80).fill({ ...use, output: bytes(100_000) }), citations },
       context,
     );
-    expect([read.hosted?.length, read.hosted?.[0]?.output.length, read.citations?.length]).toEqual([
-      64, 16_000, 100,
-    ]);
+    expect([
+      converted.hosted?.length,
+      converted.hosted?.[0]?.output.length,
+      converted.citations?.length,
+    ]).toEqual([64, 16_000, 100]);
   });
 });
 
 describe("a presentation", () => {
   it("has tools but no decisions", () => {
-    expect(read([call("read_file", {}), call("vote", {})], "presentation")).toMatchObject({
+    expect(readReply([call("read_file", {}), call("vote", {})], "presentation")).toMatchObject({
       tools: [{ name: "read_file" }, { name: "vote" }],
       decisions: [],
     });
@@ -271,44 +290,52 @@ describe("a presentation", () => {
 describe("a verdict", () => {
   const restart = { reason: "wrong", instructions: "redo" };
   it.each([
-    { name: "submits", items: [call("submit", { confirmed: true })], want: { restart: false } },
+    { name: "submits", items: [call("submit", { confirmed: true })], expected: { restart: false } },
     {
       name: "restarts",
       items: [call("restart_orchestration", restart)],
-      want: { restart: true, ...restart },
+      expected: { restart: true, ...restart },
     },
     {
       name: "is the last of several",
       items: [call("submit", { confirmed: true }), call("restart_orchestration", restart)],
-      want: { restart: true, ...restart },
+      expected: { restart: true, ...restart },
     },
     {
-      name: "skips a call that cannot be read",
+      name: "is the last valid call",
       items: [call("restart_orchestration", restart), call("submit", "{")],
-      want: { restart: true, ...restart },
+      expected: { restart: true, ...restart },
     },
     {
       name: "is missing without confirmation",
       items: [call("submit", { confirmed: false })],
-      want: null,
+      expected: null,
     },
     {
       name: "is missing without a reason",
       items: [call("restart_orchestration", { reason: " ", instructions: "redo" })],
-      want: null,
+      expected: null,
     },
     {
       name: "is missing if the model only wrote text",
       items: [{ type: "text" as const, text: "submit" }],
-      want: null,
+      expected: null,
     },
-    { name: "is missing if another tool was called", items: [call("read_file", {})], want: null },
-  ])("$name", ({ items, want }) => {
-    expect(read(items, "judgement")).toMatchObject({ verdict: want, tools: [], decisions: [] });
+    {
+      name: "is missing if another tool was called",
+      items: [call("read_file", {})],
+      expected: null,
+    },
+  ])("$name", ({ items, expected }) => {
+    expect(readReply(items, "judgement")).toMatchObject({
+      verdict: expected,
+      tools: [],
+      decisions: [],
+    });
   });
 
   it("is cut to a size that fits into every prompt", () => {
-    const { verdict } = read(
+    const { verdict } = readReply(
       [call("restart_orchestration", { reason: bytes(100_000), instructions: bytes(100_000) })],
       "judgement",
     );
@@ -322,26 +349,30 @@ describe("personas", () => {
     {
       name: "are keyed by alias",
       args: { personas: [doubt, { agent_id: "agent2", persona: "Trust." }] },
-      want: { agent1: "Doubt.", agent2: "Trust." },
+      expected: { agent1: "Doubt.", agent2: "Trust." },
     },
     {
-      name: "leave out entries that cannot be read",
+      name: "omit invalid entries",
       args: { personas: [doubt, null, "x", { agent_id: 2, persona: "" }, []] },
-      want: { agent1: "Doubt." },
+      expected: { agent1: "Doubt." },
     },
-    { name: "are missing without an entry", args: { personas: [] }, want: null },
-    { name: "are missing without a list", args: { personas: { agent1: "Doubt." } }, want: null },
-    { name: "are missing if the arguments are broken", args: "{", want: null },
-  ])("$name", ({ args, want }) => {
-    expect(read([call("assign_personas", args)], "personas")).toMatchObject({
-      personas: want,
+    { name: "are missing without an entry", args: { personas: [] }, expected: null },
+    {
+      name: "are missing without a list",
+      args: { personas: { agent1: "Doubt." } },
+      expected: null,
+    },
+    { name: "are missing if the arguments are invalid JSON", args: "{", expected: null },
+  ])("$name", ({ args, expected }) => {
+    expect(readReply([call("assign_personas", args)], "personas")).toMatchObject({
+      personas: expected,
       tools: [],
       decisions: [],
     });
   });
 
-  it("cannot reach a prototype", () => {
-    const { personas } = read(
+  it("cannot change a prototype", () => {
+    const { personas } = readReply(
       [call("assign_personas", { personas: [{ agent_id: "__proto__", persona: "x" }, doubt] })],
       "personas",
     );

@@ -31,7 +31,9 @@ export const stop: Extract<ModelEvent, { type: "stop" }> = {
   usage,
 };
 
-/** A provider that yields these events and throws the first error among them. */
+/**
+ * A provider that yields these events. It throws at the first error; "bytes" stands for raw bytes.
+ */
 export function scripted(script: (ModelEvent | Error | "bytes")[]): Provider {
   return {
     id: "scripted",
@@ -51,6 +53,7 @@ export type PerformOptions = {
   from?: ResumePoint;
 };
 
+/** Performs a call with this provider, and collects its deltas. */
 export function perform(provider: Provider, options: PerformOptions = {}) {
   const deltas: CallDelta[] = [];
   const signal = options.signal ?? new AbortController().signal;
@@ -63,6 +66,8 @@ export function perform(provider: Provider, options: PerformOptions = {}) {
   });
   return result.then((performed) => ({ performed, deltas }));
 }
+
+/** The error of a failed call. */
 export const failed = (
   failureClass: "transient" | "quota" | "bad_request",
   code: string,

@@ -5,15 +5,18 @@ import { findHost } from "../../src/providers/hosts";
 import { toBody } from "../../src/providers/openai-chat/request";
 import { answers, call, says, teamOf, TeamRun, votes } from "./team-run";
 
-/** Simulated models read real requests, so these tests check the text of the prompts. */
-describe("a scripted model finds in its request", () => {
-  const seen: Situation[] = [];
+/**
+ * The simulated models read the real prompts. These tests check that they find what they need
+ * there.
+ */
+describe("a simulated model finds in its request", () => {
+  const situations: Situation[] = [];
   const team = teamOf(["a", "b", "c"], { rules: { max_orchestration_restarts: 1 } });
   const history = [{ question: "Earlier?", answer: "Yes." }];
   new TeamRun({
     team,
     history,
-    script: (agent, request, nth) => {
+    script: (agent, request, callNumber) => {
       const situation = toSituation(
         OPENAI_CHAT.read({
           path: "",
@@ -21,17 +24,20 @@ describe("a scripted model finds in its request", () => {
           body: toBody(request, findHost("https://models.example/v1")),
         }),
       );
-      seen.push(situation);
+      situations.push(situation);
       if (situation.stage === "first_answer") return answers(`answer ${agent}`);
       if (situation.stage === "presentation") return says("final");
       if (situation.stage === "judgement") return { items: [call("submit", { confirmed: true })] };
-      return agent === 2 && nth === 2 ? answers("improved") : votes(situation.aliases[0] ?? "");
+      return agent === 2 && callNumber === 2
+        ? answers("improved")
+        : votes(situation.aliases[0] ?? "");
     },
   }).ask("How many?");
-  const at = (stage: Situation["stage"]) => seen.filter((situation) => situation.stage === stage);
+  const at = (stage: Situation["stage"]) =>
+    situations.filter((situation) => situation.stage === stage);
 
-  it("the question, at every stage", () => {
-    expect(new Set(seen.map(({ question }) => question))).toEqual(new Set(["How many?"]));
+  it("the question at every stage", () => {
+    expect(new Set(situations.map(({ question }) => question))).toEqual(new Set(["How many?"]));
   });
 
   it("no answers before it has answered", () => {
@@ -40,7 +46,7 @@ describe("a scripted model finds in its request", () => {
     );
   });
 
-  it("all answers and possible votes, when it decides", () => {
+  it("all answers and all aliases when it decides", () => {
     const [deciding] = at("deciding");
     expect(deciding?.shown.map(({ text }) => text).toSorted()).toEqual([
       "answer 0",
@@ -50,7 +56,7 @@ describe("a scripted model finds in its request", () => {
     expect(deciding?.aliases).toEqual(["agent1", "agent2", "agent3"]);
   });
 
-  it("only the improved answer, in an update", () => {
+  it("only the improved answer in a message with newer answers", () => {
     const updated = at("deciding").filter(({ updates }) => updates > 0);
     expect(updated.length).toBeGreaterThan(0);
     for (const { news } of updated) expect(news.map(({ text }) => text)).toEqual(["improved"]);
@@ -60,7 +66,7 @@ describe("a scripted model finds in its request", () => {
     expect(at("presentation")[0]?.shown).toHaveLength(3);
   });
 
-  it("that a verdict is asked for", () => {
+  it("the stage of a verdict", () => {
     expect(at("judgement")).toHaveLength(1);
   });
 });

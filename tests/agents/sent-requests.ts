@@ -2,7 +2,7 @@ import type { ModelRequest } from "../../src/providers/provider";
 import { outline, readBlocks } from "./blocks";
 import { answers, nonceOf, says, type Script } from "./team-run";
 
-/** Readers of the requests that a `TeamRun` of three agents sent, and its usual script. */
+/** Functions that read the requests of a `TeamRun` with three agents, and its usual script. */
 
 export const IDS = ["canary_alpha", "canary_beta", "canary_gamma"];
 
@@ -15,18 +15,19 @@ export const firstText = (request: ModelRequest): string => {
   return first?.role === "user" ? first.text : "";
 };
 export const offers = (request: ModelRequest): string[] => request.tools.map(({ name }) => name);
+/** Whether the request is of an agent without an answer. */
 export const isFirst = (request: ModelRequest) =>
   offers(request).includes("new_answer") && !offers(request).includes("vote");
 export const isPresentation = (request: ModelRequest) =>
   !offers(request).includes("vote") && !isFirst(request);
 
-/** An agent that answers, then follows `then`, and presents when it is asked to. */
+/** A script: each agent gives a first answer, then follows `then`, and the winner presents. */
 export const afterFirst =
   (then: Script): Script =>
-  (agent, request, nth) => {
-    if (isFirst(request)) return answers(`answer ${agent} of ${nth}`);
+  (agent, request, callNumber) => {
+    if (isFirst(request)) return answers(`answer ${agent} of ${callNumber}`);
     if (isPresentation(request)) return says("the final text");
-    return then(agent, request, nth);
+    return then(agent, request, callNumber);
   };
 
 export const outlineOf = (text: string, agent: number, attempt = 1) =>

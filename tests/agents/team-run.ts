@@ -22,7 +22,8 @@ import type { TeamRules } from "../../src/protocol/team";
 import type { ModelRequest, ReplyItem } from "../../src/providers/provider";
 
 /**
- * A session without storage, network or clock: real rules and real agents, with scripted models.
+ * A session without storage, network and clock. It uses the real rules and the real conversion of
+ * records to requests, and a script replaces the models.
  */
 
 type ScriptedReply = {
@@ -31,8 +32,8 @@ type ScriptedReply = {
   hosted?: readonly HostedUse[];
   citations?: readonly Citation[];
 };
-/** The reply of the agent at an index to a request. `nth` counts the calls of that agent from 1. */
-export type Script = (agent: number, request: ModelRequest, nth: number) => ScriptedReply;
+/** The reply of an agent (by index) to a request. `callNumber` counts the agent's calls from 1. */
+export type Script = (agent: number, request: ModelRequest, callNumber: number) => ScriptedReply;
 
 export type SentRequest = { agent: number; purpose: string; request: ModelRequest };
 
@@ -52,7 +53,7 @@ type Offer = Pick<
 export class TeamRun {
   readonly events: SessionEvent[] = [];
   readonly sent: SentRequest[] = [];
-  /** Keys are `attempt agent round`. */
+  /** The records of each round. A key has the form `attempt agent round`. */
   readonly conversations = new Map<string, CallRecord[]>();
   readonly #options: Options;
   readonly #calls = new Map<number, number>();
@@ -63,7 +64,7 @@ export class TeamRun {
     this.#options = options;
   }
 
-  /** Asks the team and lets it work until the turn is over. */
+  /** Asks the team a question and plays the turn to its end. */
   ask(question: string): this {
     const { rules } = this.#options.team;
     this.#handle({
@@ -97,20 +98,26 @@ export class TeamRun {
     else this.#tool(effect);
   }
 
-  /** Agents take turns: the agent with fewer calls goes first. */
+  /**
+   * The number of the agent's calls so far. The agent with the fewest calls makes the next call.
+   */
   #callsOf(agent: number): number {
     return this.#calls.get(agent) ?? 0;
   }
 
   #call(effect: ModelCallEffect): void {
-    const draft = this.#request(effect, {
+    const draftRequest = this.#request(effect, {
       offers: ["new_answer", "vote"],
       forced: false,
       maxOutputTokens: 0,
       hostedTools: [],
       research: false,
     });
-    this.#handle({ type: "call_ready", effect: effect.id, inputTokens: inputTokenBound(draft) });
+    this.#handle({
+      type: "call_ready",
+      effect: effect.id,
+      inputTokens: inputTokenBound(draftRequest),
+    });
     const started = this.ofType("call.started").at(-1);
     if (started?.call !== effect.id) return;
     const { offers, forced, max_output_tokens: maxOutputTokens, hosted_tools = [] } = started;
@@ -123,21 +130,23 @@ export class TeamRun {
       research: isResearch(started),
     });
     this.sent.push({ agent: effect.agent, purpose: effect.purpose, request });
-    const nth = this.#callsOf(effect.agent) + 1;
-    this.#calls.set(effect.agent, nth);
-    this.#reply(effect, this.#options.script(effect.agent, request, nth));
+    const callNumber = this.#callsOf(effect.agent) + 1;
+    this.#calls.set(effect.agent, callNumber);
+    this.#reply(effect, this.#options.script(effect.agent, request, callNumber));
   }
 
-  #reply(effect: ModelCallEffect, scripted: ScriptedReply): void {
-    const taken = this.#records(effect).flatMap((record) =>
+  #reply(effect: ModelCallEffect, scriptedReply: ScriptedReply): void {
+    const earlierItems = this.#records(effect).flatMap((record) =>
       record.kind === "reply" ? record.items : [],
     );
-    const ids = new Set(taken.flatMap((item) => (item.type === "tool_call" ? [item.id] : [])));
-    const items = uniqueCallIds(scripted.items, ids);
+    const ids = new Set(
+      earlierItems.flatMap((item) => (item.type === "tool_call" ? [item.id] : [])),
+    );
+    const items = uniqueCallIds(scriptedReply.items, ids);
     const text = items.map((item) => (item.type === "text" ? item.text : "")).join("");
     const usage = { input_tokens: 10, output_tokens: 10, reasoning_tokens: 0, cached_tokens: 0 };
     const reply = toReply(
-      { ...scripted, items, text, stopReason: scripted.stopReason ?? "stop", usage },
+      { ...scriptedReply, items, text, stopReason: scriptedReply.stopReason ?? "stop", usage },
       { purpose: effect.purpose, ownTools: this.#toolNames(effect.agent) },
     );
     this.#handle(
@@ -245,7 +254,7 @@ type TeamOptions = {
   agent?: Partial<TeamAgent>;
 };
 
-/** A team of agents whose ids, providers and models no model may learn. */
+/** A team of agents with these ids. Prompts must not contain their ids, providers and models. */
 export function teamOf(
   ids: string[],
   { rules = {}, tools = [], team = {}, agent = {} }: TeamOptions = {},

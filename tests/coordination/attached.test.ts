@@ -22,7 +22,7 @@ const ATTACHED: QuestionAttachments = {
 };
 const rules = teamRules([agentRules("a"), agentRules("b")]);
 
-const begin = (attached: QuestionAttachments | null) => {
+const startTurn = (attached: QuestionAttachments | null) => {
   const input: Input = {
     type: "turn_requested",
     rules,
@@ -39,8 +39,8 @@ const begin = (attached: QuestionAttachments | null) => {
 };
 
 describe("the attachments of a question", () => {
-  it("are part of the turn's first event, and known after a new fold", () => {
-    const { events, turn } = begin(ATTACHED);
+  it("are part of the turn's first event, and a fold of the stored log restores them", () => {
+    const { events, turn } = startTurn(ATTACHED);
     expect(events.find(({ type }) => type === "turn.started")).toMatchObject({
       attachments: ATTACHED.attachments,
       attachment_tokens: ATTACHED.tokens,
@@ -52,16 +52,17 @@ describe("the attachments of a question", () => {
     expect(runningTurn(stored.reduce(evolve, emptySession))).toEqual(turn);
   });
 
-  it("leave no trace if there are none", () => {
-    const { events, turn } = begin(null);
+  it("have no field in the event and in the state if there are none", () => {
+    const { events, turn } = startTurn(null);
     expect(Object.keys(events.find(({ type }) => type === "turn.started") ?? {})).not.toContain(
       "attachments",
     );
     expect(turn && "attached" in turn).toBe(false);
   });
 
-  it("are part of the smallest cost of a turn", () => {
-    const more = minCallUsd(rules.agents, 100 + ATTACHED.tokens) - minCallUsd(rules.agents, 100);
-    expect(more).toBeCloseTo(ATTACHED.tokens / 1_000_000, 9);
+  it("are part of the minimum cost of a call", () => {
+    const addedUsd =
+      minCallUsd(rules.agents, 100 + ATTACHED.tokens) - minCallUsd(rules.agents, 100);
+    expect(addedUsd).toBeCloseTo(ATTACHED.tokens / 1_000_000, 9);
   });
 });

@@ -3,7 +3,7 @@ import type { Decision, ToolsListing, Usage } from "../../src/protocol/events";
 import type { AgentRules, TeamRules, ToolRule } from "../../src/protocol/team";
 import type { ToolNotification, ToolProgress } from "../../src/protocol/events/tool";
 
-/** Small builders: a team, and the replies of its models. */
+/** Builders for short tests: a team, and the replies of its models. */
 
 export const agentRules = (id: string, changes: Partial<AgentRules> = {}): AgentRules => ({
   id,
@@ -42,7 +42,7 @@ export const tool = (name: string, changes: Partial<ToolRule> = {}): ToolRule =>
   ...changes,
 });
 
-/** A workspace with this many files, some of them from this round. */
+/** A workspace with this many files, in which the round changed a file. */
 export const wrote = (files: number, changes: Partial<WorkspaceFacts> = {}): WorkspaceFacts => ({
   files,
   changed: true,
@@ -73,7 +73,7 @@ export const progress = (done: number, changes: Partial<ToolProgress> = {}): Too
   message: null,
   ...changes,
 });
-/** A tool's server sends this many elicitations. */
+/** An elicitation of a tool server with `times` requests to a person. */
 export const asksPerson = (times = 1, message = "Your password?"): ToolNotification => ({
   type: "elicitation",
   origin: BOX,
@@ -92,11 +92,18 @@ export const used = (input: number, output: number, cached = 0): Usage => ({
   cached_tokens: cached,
 });
 
-/** The acting agent and its aliases of the others. `nth` makes ids of tool calls unique. */
+/**
+ * The acting agent. `alias` returns the alias of an agent id. `nth` is the number of the agent's
+ * move and makes the ids of tool calls unique.
+ */
 export type ActingAgent = { id: string; alias: (id: string) => string; nth: number };
 
-/** The end of a call, and how long after the call was sent; `null` if it never ends by itself. */
+/**
+ * The end of a call, `afterMs` after it was sent. `what` is `null` if the call never ends by
+ * itself.
+ */
 export type Outcome = { afterMs: number; what: { reply: Reply } | { failure: CallFailure } | null };
+/** What an agent's model does in one call. */
 export type Move = (acting: ActingAgent) => Outcome;
 
 const reply = (changes: Partial<Reply>): Outcome => ({
@@ -121,7 +128,7 @@ export const anAnswer =
   (content: string): Part =>
   ({ nth }, place) => ({ name: "new_answer", tool_call: `t${nth}-${place}`, content });
 
-/** A vote for the newest answer of an agent by its id, or for an alias of no agent. */
+/** A vote for the newest answer of the agent with this id, or for an alias that no agent has. */
 export const aVote =
   (target: string, reason = "the best"): Part =>
   ({ nth, alias }, place) => ({
@@ -135,7 +142,7 @@ export const invalid =
   (name: "new_answer" | "vote", problem = "content is missing"): Part =>
   ({ nth }, place) => ({ name: "invalid", tool: name, tool_call: `t${nth}-${place}`, problem });
 
-/** A reply with these decisions and other contents. */
+/** A reply with these decisions. `changes` sets its other fields. */
 export const decides =
   (parts: Part[], changes: Partial<Reply> = {}): Move =>
   (acting) =>
@@ -150,7 +157,7 @@ export const answers = (content: string, changes: Partial<Reply> = {}): Move =>
 export const votes = (target: string, changes: Partial<Reply> = {}): Move =>
   decides([aVote(target)], changes);
 
-/** Answers of an agent that improves forever: each one is new. */
+/** Gives a new answer in each call, without end. */
 export const improves: Move = (acting) => answers(`Idea ${acting.nth} of ${acting.id}`)(acting);
 
 export const says =
@@ -190,6 +197,7 @@ export const fails =
   (changes: Partial<CallFailure> = {}): Move =>
   () => ({ afterMs: 1_000, what: { failure: failure(changes) } });
 
+/** The call never ends by itself. */
 export const hangs: Move = () => ({ afterMs: 0, what: null });
 
 export const slowly =

@@ -3,41 +3,55 @@ import { describe, expect, it } from "vitest";
 import { byteLength, jsonBytes, jsonPrefix, truncateTo } from "../../src/coordination/byte-length";
 
 const anyText = fc.string({ unit: "binary", maxLength: 40 });
-const halves = fc
+const textWithSurrogates = fc
   .array(fc.constantFrom("\ud83d", "\ude00", '"', "\\", "\n", "\u0000", "é", "€", "a"))
   .map((parts) => parts.join(""));
 
 describe("a text cut to the size of its JSON", () => {
-  it("has at most the given size as JSON, without quotation marks", () => {
+  it("is measured without the quotation marks of the JSON string", () => {
     fc.assert(
       fc.property(
-        fc.oneof(anyText, halves),
+        fc.oneof(anyText, textWithSurrogates),
         (text) => jsonBytes(text) === byteLength(JSON.stringify(text)) - 2,
       ),
     );
   });
 
-  it("is its longest start that fits, and splits no character", () => {
-    const property = fc.property(fc.oneof(anyText, halves), fc.nat(120), (text, most) => {
-      const kept = jsonPrefix(most, text);
-      expect(text.startsWith(kept)).toBe(true);
-      expect(jsonBytes(kept)).toBeLessThanOrEqual(most);
-      const next = [...text.slice(kept.length)][0];
-      if (next !== undefined) expect(jsonBytes(kept + next)).toBeGreaterThan(most);
-    });
+  it("is the longest prefix that fits, and no character is split", () => {
+    const property = fc.property(
+      fc.oneof(anyText, textWithSurrogates),
+      fc.nat(120),
+      (text, maxBytes) => {
+        const prefix = jsonPrefix(maxBytes, text);
+        expect(text.startsWith(prefix)).toBe(true);
+        expect(jsonBytes(prefix)).toBeLessThanOrEqual(maxBytes);
+        const next = [...text.slice(prefix.length)][0];
+        if (next !== undefined) expect(jsonBytes(prefix + next)).toBeGreaterThan(maxBytes);
+      },
+    );
     fc.assert(property);
   });
 });
 
 describe("a text cut to a number of bytes", () => {
   it.each([
-    { name: "is unchanged if it fits", text: "añb", most: 4, kept: "añb" },
-    { name: "loses the rest", text: "añb", most: 3, kept: "añ" },
-    { name: "splits no character", text: "añb", most: 2, kept: "a" },
-    { name: "splits no character of four bytes", text: "a😀", most: 4, kept: "a" },
-    { name: "may lose all", text: "😀", most: 0, kept: "" },
-  ])("$name", ({ text, most, kept }) => {
-    expect(truncateTo(most, text)).toBe(kept);
+    { name: "is unchanged if it fits", text: "añb", maxBytes: 4, prefix: "añb" },
+    { name: "loses the characters that do not fit", text: "añb", maxBytes: 3, prefix: "añ" },
+    {
+      name: "loses a whole character if only a part of it fits",
+      text: "añb",
+      maxBytes: 2,
+      prefix: "a",
+    },
+    {
+      name: "loses a whole character of four bytes if only a part of it fits",
+      text: "a😀",
+      maxBytes: 4,
+      prefix: "a",
+    },
+    { name: "is empty if no character fits", text: "😀", maxBytes: 0, prefix: "" },
+  ])("$name", ({ text, maxBytes, prefix }) => {
+    expect(truncateTo(maxBytes, text)).toBe(prefix);
   });
 
   it("keeps a lone surrogate if it fits", () => {
@@ -47,10 +61,10 @@ describe("a text cut to a number of bytes", () => {
 
 describe("for example, a text cut to the size of its JSON", () => {
   it.each([
-    { name: "is unchanged if it just fits", text: 'a"b', most: 4, kept: 'a"b' },
-    { name: "loses the character that exceeds the size", text: 'a"b', most: 2, kept: "a" },
-    { name: "may end exactly at the size", text: 'a"b', most: 3, kept: 'a"' },
-  ])("$name", ({ text, most, kept }) => {
-    expect(jsonPrefix(most, text)).toBe(kept);
+    { name: "is unchanged if it just fits", text: 'a"b', maxBytes: 4, prefix: 'a"b' },
+    { name: "loses the character that exceeds the size", text: 'a"b', maxBytes: 2, prefix: "a" },
+    { name: "may end exactly at the size", text: 'a"b', maxBytes: 3, prefix: 'a"' },
+  ])("$name", ({ text, maxBytes, prefix }) => {
+    expect(jsonPrefix(maxBytes, text)).toBe(prefix);
   });
 });

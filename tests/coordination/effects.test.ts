@@ -4,21 +4,21 @@ import { callId } from "../../src/coordination/effects";
 import { answers, fails, says, tool, uses } from "./builders";
 import { World } from "./world";
 
-describe("the place that a call's id encodes", () => {
-  it("is the place of the call", () => {
+describe("the place in a call's id", () => {
+  it("consists of the call's turn and attempt", () => {
     const id = callId({ turn: 12, attempt: 3, agent: 10, round: 14, call: 15, sent: 16 });
     expect(placeOfCall(id)).toEqual({ turn: 12, attempt: 3 });
   });
 
   it.each(["", "call_1_2", "tool_1_2_1_1_x", "xcall_1_2_1_1_1_1", "call_1_2_1_1_1_1_x"])(
-    "does not exist in %j",
+    "is `null` for %j, which is no call id",
     (id) => {
       expect(placeOfCall(id)).toBeNull();
     },
   );
 });
 
-it("is shared by all tries of a call, and by no other call", () => {
+it("all tries of a call share a prefix of their ids, and no other call has this prefix", () => {
   const place = { turn: 1, attempt: 1, agent: 0, round: 1, call: 1, sent: 0 };
   const first = callIdPrefix(callId(place));
   expect(callIdPrefix(callId({ ...place, sent: 10 }))).toBe(first);
@@ -27,7 +27,7 @@ it("is shared by all tries of a call, and by no other call", () => {
   }
 });
 
-it("numbers agents, calls and the tries of each from 1", () => {
+it("a call id numbers agents, calls and the tries of a call from 1", () => {
   const world = new World({ agents: ["a", "b"] });
   world.ask();
   world.starts("b");
@@ -42,7 +42,7 @@ it("numbers agents, calls and the tries of each from 1", () => {
 });
 
 describe("a call in flight", () => {
-  it("is the owed place, until the call ends", () => {
+  it("is found by its id until it ends", () => {
     const world = new World();
     world.ask();
     world.starts("a");
@@ -58,7 +58,7 @@ describe("a call in flight", () => {
     expect(callInFlight(world.state, id)).toBeNull();
   });
 
-  it("does not exist while no turn runs, or while a tool runs", () => {
+  it("is `null` while no turn runs, and for the id of a running tool", () => {
     expect(callInFlight(emptySession, "call_1_1_1_1_1_1")).toBeNull();
     const world = new World({ every: { tools: [tool("search")] } });
     world.ask();

@@ -1,13 +1,10 @@
 import type { Effect } from "../../src/coordination";
 import type { EventOf, SessionEvent, ToolEvent } from "../../src/protocol/events";
 
-/**
- * Events and effects as short lines, so that a table row lists exactly what happened, in order, on
- * one screen.
- */
+/** Events and effects as short lines, so that a row of a table shows all of them on one screen. */
 export const eventLines = (events: readonly SessionEvent[]): string[] => events.map(line);
 
-/** `call a`, or `call a in 500` when it must wait. */
+/** Lines of owed effects, such as `call a`, or `call a in 500` if the call is due in 500 ms. */
 export const owedLines = (
   effects: readonly Effect[],
   ids: readonly string[],
@@ -26,7 +23,7 @@ function line(event: SessionEvent): string {
   return [event.type, ...agent, ...details(event)].join(" ");
 }
 
-/** The events of a rule; ids, times and sums have their own tests. */
+/** The details of an event that a rule decides. Other tests check ids, times and sums. */
 function details(event: SessionEvent): string[] {
   switch (event.type) {
     case "attempt.started":
@@ -34,24 +31,24 @@ function details(event: SessionEvent): string[] {
     case "personas.assigned":
       return Object.entries(event.personas).map(([id, text]) => `${id}:${text}`);
     case "round.started":
-      return begun(event);
+      return roundDetails(event);
     case "call.started":
-      return asked(event);
+      return callDetails(event);
     case "call.waiting":
     case "call.failed":
     case "conversation.compacted":
-      return delayed(event);
+      return delayDetails(event);
     case "tool.started":
     case "tool.progressed":
     case "tool.input_required":
     case "tool.completed":
     case "tool.interrupted":
     case "tool.unknown":
-      return [event.name, ...ofTool(event)];
+      return [event.name, ...toolDetails(event)];
     case "tools.listed":
-      return listed(event);
+      return listingDetails(event);
     case "files.accessed":
-      return accessed(event);
+      return accessDetails(event);
     case "answer.submitted":
       return [
         event.label,
@@ -69,13 +66,13 @@ function details(event: SessionEvent): string[] {
     case "round.nudged":
       return [String(event.nudge)];
     case "answers.injected":
-      return [shown(event.labels), event.via];
+      return [sortedList(event.labels), event.via];
     case "attempt.settled":
-      return settled(event);
+      return settlementDetails(event);
     case "presentation.started":
       return [event.label ?? "-", ...(event.workspace ? [`from ${event.workspace}`] : [])];
     case "presentation.completed":
-      return presented(event);
+      return presentationDetails(event);
     case "turn.completed":
       return [event.winner, event.label, event.finish_reason];
     case "turn.failed":
@@ -87,23 +84,35 @@ function details(event: SessionEvent): string[] {
   }
 }
 
-function begun({ round, cause, labels, purpose, carries }: EventOf<"round.started">): string[] {
-  const what = purpose === "coordination" ? [] : [purpose];
-  return [`#${round}`, cause, shown(labels), ...what, ...(carries ? [`carries #${carries}`] : [])];
+function roundDetails({
+  round,
+  cause,
+  labels,
+  purpose,
+  carries,
+}: EventOf<"round.started">): string[] {
+  const otherPurpose = purpose === "coordination" ? [] : [purpose];
+  return [
+    `#${round}`,
+    cause,
+    sortedList(labels),
+    ...otherPurpose,
+    ...(carries ? [`carries #${carries}`] : []),
+  ];
 }
 
-function asked(event: EventOf<"call.started">): string[] {
+function callDetails(event: EventOf<"call.started">): string[] {
   const offers = event.compacts ? "compacts" : event.offers.join("|") || "nothing";
-  return [offers, ...(event.forced ? ["forced"] : []), ...left(event)];
+  return [offers, ...(event.forced ? ["forced"] : []), ...limitDetails(event)];
 }
 
-/** The round limits that the call states. */
-const left = ({ limit }: EventOf<"call.started">): string[] => [
+/** The round limits that the call contains. */
+const limitDetails = ({ limit }: EventOf<"call.started">): string[] => [
   ...(limit?.calls_left === undefined ? [] : [`${limit.calls_left} calls left`]),
   ...(limit?.seconds_left === undefined ? [] : [`${limit.seconds_left} s left`]),
 ];
 
-function ofTool(event: ToolEvent): string[] {
+function toolDetails(event: ToolEvent): string[] {
   if (event.type === "tool.completed") return [event.outcome];
   if (event.type === "tool.progressed")
     return [
@@ -118,31 +127,37 @@ function ofTool(event: ToolEvent): string[] {
   ];
 }
 
-const accessed = ({ name, accesses }: EventOf<"files.accessed">): string[] => [
+const accessDetails = ({ name, accesses }: EventOf<"files.accessed">): string[] => [
   name,
   ...accesses.slice(0, 3).map(({ operation, path, refused, files }) => {
-    const much = files === undefined ? "" : ` (${files})`;
-    return `${operation} ${path}${much}${refused === null ? "" : `: ${refused}`}`;
+    const count = files === undefined ? "" : ` (${files})`;
+    return `${operation} ${path}${count}${refused === null ? "" : `: ${refused}`}`;
   }),
 ];
 
-/** The order is random. */
-const shown = (labels: readonly string[]): string => `[${[...labels].sort().join(" ")}]`;
+/** Labels in a fixed order, because the order in the event is random. */
+const sortedList = (labels: readonly string[]): string => `[${[...labels].sort().join(" ")}]`;
 
-const listed = ({ server, tools, refused, problem }: EventOf<"tools.listed">): string[] => [
+const listingDetails = ({ server, tools, refused, problem }: EventOf<"tools.listed">): string[] => [
   server,
   ...tools.map(({ name }) => name),
   ...refused.map(({ tool }) => `not ${tool}`),
   ...(problem === null ? [] : [`: ${problem}`]),
 ];
 
-function settled({ ended_by, winner, label, tally, tie }: EventOf<"attempt.settled">): string[] {
+function settlementDetails({
+  ended_by,
+  winner,
+  label,
+  tally,
+  tie,
+}: EventOf<"attempt.settled">): string[] {
   const votes = Object.entries(tally).map(([name, count]) => `${name}:${count}`);
   return [ended_by, winner ?? "-", label ?? "-", ...votes, ...(tie ? ["tie"] : [])];
 }
 
-/** What delays a call, or prevents it. */
-function delayed(
+/** The details of an event that delays or ends a call. */
+function delayDetails(
   event: EventOf<"call.waiting" | "call.failed" | "conversation.compacted">,
 ): string[] {
   if (event.type === "call.waiting") return [`${event.until - event.at} ms`];
@@ -151,7 +166,7 @@ function delayed(
   return [event.class, event.retry_at === null ? "final" : `retry in ${event.retry_at - event.at}`];
 }
 
-function presented({
+function presentationDetails({
   label,
   source,
   fallback,

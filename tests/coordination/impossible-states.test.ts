@@ -14,10 +14,10 @@ import { answers } from "./builders";
 import { World } from "./world";
 
 /**
- * An impossible state is never ignored: a broken rule or an invalid log fails with a precise error.
+ * An impossible state is never ignored: a bug in a rule or an invalid log causes a precise error.
  */
 
-const asked = (): World => {
+const worldWithQuestion = (): World => {
   const world = new World();
   world.ask();
   return world;
@@ -32,15 +32,15 @@ const request: InputBody = {
   timeoutMs: null,
 };
 
-describe("an impossible state throws", () => {
-  it.each<{ name: string; when: () => unknown; says: string }>([
+describe("an impossible state throws an error", () => {
+  it.each<{ name: string; when: () => unknown; message: string }>([
     {
       name: "a first turn without a team",
       when: () => decide(emptySession, { ...request, at: 0, seed: 0 }, EMPTY_WORLD),
-      says: "the first turn of a session brings its team",
+      message: "the first turn of a session brings its team",
     },
     {
-      name: "a fact outside a turn",
+      name: "an event outside a turn",
       when: () =>
         evolve(emptySession, {
           type: "attempt.started",
@@ -49,57 +49,57 @@ describe("an impossible state throws", () => {
           attempt: 1,
           feedback: null,
         }),
-      says: "attempt.started outside a turn",
+      message: "attempt.started outside a turn",
     },
     {
       name: "a turn of a session that has no team",
-      when: () => asked().log.slice(1).reduce(evolve, emptySession),
-      says: "a turn without a team",
+      when: () => worldWithQuestion().log.slice(1).reduce(evolve, emptySession),
+      message: "a turn without a team",
     },
     {
       name: "a rule that reads the turn when no turn runs",
       when: () => draftOf(emptySession).turn,
-      says: "no turn is running",
+      message: "no turn is running",
     },
     {
       name: "the rules of a missing agent",
-      when: () => draftOf(asked().state).rulesOf(3),
-      says: "no agent at index 3",
+      when: () => draftOf(worldWithQuestion().state).rulesOf(3),
+      message: "no agent at index 3",
     },
     {
       name: "the round of an agent without a round",
       when: () => {
-        const world = asked();
+        const world = worldWithQuestion();
         world.does("a", answers("A"));
         return draftOf(world.state).round(0);
       },
-      says: "agent 0 has no open round",
+      message: "agent 0 has no open round",
     },
     {
       name: "a missing agent",
-      when: () => agentAt(asked().turn.attempt, 3),
-      says: "no agent at index 3",
+      when: () => agentAt(worldWithQuestion().turn.attempt, 3),
+      message: "no agent at index 3",
     },
     {
-      name: "an answer without an author",
-      when: () => answerAt(asked().turn.attempt, 1),
-      says: "no answer of revision 1",
+      name: "a missing answer",
+      when: () => answerAt(worldWithQuestion().turn.attempt, 1),
+      message: "no answer of revision 1",
     },
     {
-      name: "an id of no agent",
-      when: () => indexOf(asked().turn, "z"),
-      says: "no agent with id z",
+      name: "an id that no agent has",
+      when: () => indexOf(worldWithQuestion().turn, "z"),
+      message: "no agent with id z",
     },
     {
       name: "a completed turn without a final text",
-      when: () => completeTurn(draftOf(asked().state)),
-      says: "a turn cannot complete without a final text",
+      when: () => completeTurn(draftOf(worldWithQuestion().state)),
+      message: "a turn cannot complete without a final text",
     },
-  ])("$name: $says", ({ when, says }) => {
-    expect(when).toThrow(says);
+  ])("$name: $message", ({ when, message }) => {
+    expect(when).toThrow(message);
   });
 
-  it("the first agent of the team has an id, too", () => {
-    expect(indexOf(asked().turn, "a")).toBe(0);
+  it("but the id of the first agent, whose index is 0, is valid", () => {
+    expect(indexOf(worldWithQuestion().turn, "a")).toBe(0);
   });
 });

@@ -111,30 +111,30 @@ describe("an input", () => {
 });
 
 describe("a world", () => {
-  it("answers each question at most once within one `decide`", () => {
+  it("is read at most once for each fact within one `decide`", () => {
     const world = new World({ agents: ["a", "b"], every: { workspace: true } });
     world.ask();
     world.starts("a");
-    const asked: string[] = [];
+    const reads: string[] = [];
     const steps = decide(
       world.state,
       { type: "cancel_requested", at: START + 1, seed: 1 },
       {
-        partial: (agent) => `${asked.push(`partial ${agent}`)}`,
-        workspace: (agent) => ({ files: asked.push(`workspace ${agent}`), changed: true }),
-        usage: (id) => ({ ...usage, output_tokens: asked.push(id) }),
+        partial: (agent) => `${reads.push(`partial ${agent}`)}`,
+        workspace: (agent) => ({ files: reads.push(`workspace ${agent}`), changed: true }),
+        usage: (id) => ({ ...usage, output_tokens: reads.push(id) }),
       },
     );
-    expect(asked).toEqual(expect.arrayContaining(["partial 0", call]));
-    expect(new Set(asked).size).toBe(asked.length);
+    expect(reads).toEqual(expect.arrayContaining(["partial 0", call]));
+    expect(new Set(reads).size).toBe(reads.length);
     expect(steps.at(-1)?.event.type).toBe("turn.cancelled");
   });
 
   it("is not read before a turn runs", () => {
-    const neverAsked = () => {
-      throw new Error("asked");
+    const neverRead = () => {
+      throw new Error("the world was read");
     };
-    const world = { partial: neverAsked, workspace: neverAsked, usage: neverAsked };
+    const world = { partial: neverRead, workspace: neverRead, usage: neverRead };
     const input: Input = { ...BODIES.turn_requested, at: START, seed: 1 };
     expect(decide(emptySession, input, world)).not.toEqual([]);
   });

@@ -17,9 +17,9 @@ const worldWith = (inputTokens: number, budget = {}) => {
 
 describe("a model with a higher price for long prompts", () => {
   it.each([
-    { name: "reserves at the ordinary rates up to the limit", inputTokens: 10_000, cost: 0.012 },
+    { name: "reserves at the usual rates up to the limit", inputTokens: 10_000, cost: 0.012 },
     {
-      name: "reserves at the highest of the other rates above the limit",
+      name: "reserves at the highest rate for long prompts above the limit",
       inputTokens: 10_001,
       cost: 0.068006,
     },
@@ -31,12 +31,12 @@ describe("a model with a higher price for long prompts", () => {
 
   it.each([
     {
-      name: "for a prompt that was short after all, at the ordinary rates",
+      name: "the usual rates if the actual prompt was short",
       usage: used(10_000, 500, 2_000),
       cost: 0.01,
     },
     {
-      name: "for a long prompt at the other rates, for all its tokens",
+      name: "the rates for long prompts for all tokens of a long prompt",
       usage: used(10_500, 500, 2_000),
       cost: 0.042,
     },
@@ -46,7 +46,7 @@ describe("a model with a higher price for long prompts", () => {
     expect(world.turn.spentUsd).toBeCloseTo(cost, 9);
   });
 
-  it("gets as much output as its higher rate leaves within the cap", () => {
+  it("has a lower output cap, because the higher rate must fit the budget", () => {
     const world = worldWith(20_000, { max_cost_usd: 0.124 });
     expect(world.starts("a")).toMatchObject([
       { max_output_tokens: 500, reserved: { cost_usd: expect.closeTo(0.124, 9) } },

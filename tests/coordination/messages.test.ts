@@ -15,7 +15,10 @@ import {
 import { allAnswer, giveLargeAnswers, SIX_AGENTS } from "./rule-table";
 import { World, type WorldOptions } from "./world";
 
-/** Exact texts that models and people read. A refusal is useful only if it says what to do next. */
+/**
+ * The exact texts of refusals and failures, which models or people read. A refusal must say what to
+ * do next.
+ */
 
 type Row = {
   code: string;
@@ -25,7 +28,7 @@ type Row = {
   message: string;
 };
 
-/** Records with `code` and `message`: events, and the failed agents listed in `turn.failed`. */
+/** All records that may have a code and a message: events, and the agents in `turn.failed`. */
 const messages = (world: World): unknown[] => [
   ...world.log,
   ...world.events("turn.failed").flatMap(({ agents }) => agents),
@@ -250,7 +253,7 @@ describe("a presentation without a result", () => {
   ]);
 });
 
-it("after an internal error the message says that answers are kept, and what to do next", () => {
+it("the message of an internal error says that answers are stored, and what to do next", () => {
   const world = new World();
   world.ask();
   expect(failInternally(world.state, world.now).at(-1)?.event).toMatchObject({

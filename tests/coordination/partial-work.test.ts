@@ -6,7 +6,7 @@ import {
   rejects,
   says,
   tool,
-  used as spent,
+  used as usageOf,
   uses,
   votes,
   wrote,
@@ -22,12 +22,12 @@ const files = { ...search, workspace: true };
 
 describe("a failed round (D3)", () => {
   const world: WorldOptions = { agents: ["a", "b"], every: files };
-  const loses = fails({ class: "quota", code: "quota" });
+  const failsRound = fails({ class: "quota", code: "quota" });
   table([
     {
       name: "passes its files to the next round",
       world,
-      when: (at) => at.does("a", loses),
+      when: (at) => at.does("a", failsRound),
       then: [
         "call.failed a quota final",
         "round.failed a quota",
@@ -38,7 +38,7 @@ describe("a failed round (D3)", () => {
       name: "passes no files if the agent has answered",
       world,
       given: allAnswer,
-      when: (at) => at.does("a", loses),
+      when: (at) => at.does("a", failsRound),
       then: [
         "call.failed a quota final",
         "round.failed a quota",
@@ -48,18 +48,18 @@ describe("a failed round (D3)", () => {
     {
       name: "passes no files if the agent has no workspace",
       world: { agents: ["a", "b"] },
-      when: (at) => at.does("a", loses),
+      when: (at) => at.does("a", failsRound),
       then: ["call.failed a quota final", "round.failed a quota", "round.started a #2 failed []"],
     },
     {
-      name: "that is the third in a row makes text and files the agent's answer",
+      name: "that is the third in a row makes the agent's text and files its answer",
       world,
       given: (at) => {
-        at.does("a", loses);
-        at.does("a", loses);
+        at.does("a", failsRound);
+        at.does("a", failsRound);
         at.files = wrote(1, { written: ["index.html"] });
       },
-      when: (at) => at.does("a", loses),
+      when: (at) => at.does("a", failsRound),
       then: [
         "call.failed a quota final",
         "round.failed a quota",
@@ -68,14 +68,14 @@ describe("a failed round (D3)", () => {
       ],
     },
     {
-      name: "that is the third in a row makes text without files the agent's answer",
+      name: "that is the third in a row makes the agent's text its answer if there are no files",
       world: { agents: ["a", "b"] },
       given: (at) => {
-        at.does("a", loses);
-        at.does("a", loses);
+        at.does("a", failsRound);
+        at.does("a", failsRound);
         at.writing = { a: "so far" };
       },
-      when: (at) => at.does("a", loses),
+      when: (at) => at.does("a", failsRound),
       then: [
         "call.failed a quota final",
         "round.failed a quota",
@@ -86,7 +86,7 @@ describe("a failed round (D3)", () => {
   ]);
 });
 
-describe("a text that its provider withheld", () => {
+describe("a text that the provider withheld", () => {
   const withheld = fails({ class: "content_filter", code: "content_filter" });
   table([
     {
@@ -109,7 +109,7 @@ describe("a text that its provider withheld", () => {
 describe("an agent that fails at once (D3)", () => {
   table(
     (["bad_credentials", "unknown_model"] as const).map((code) => ({
-      name: `with ${code} leaves its text as its answer`,
+      name: `with ${code} has its partial text as its answer`,
       world: { agents: ["a", "b"] },
       given: (at: World) => {
         at.writing = { a: "so far" };
@@ -124,7 +124,7 @@ describe("an agent that fails at once (D3)", () => {
   );
 });
 
-/** Which agents the turn's report names as dropped out, and why. */
+/** The agents that the turn's view names as dropped out, each with the code of the reason. */
 function droppedOut({ log }: World): string[] {
   const events = log.map((event, index) => ({
     ...event,
@@ -146,7 +146,7 @@ describe("at the end of coordination (D3)", () => {
     rules: { initial_round_timeout_ms: null },
   };
 
-  it("an agent with files wins over one with more text, if no answer is complete", () => {
+  it("an agent with files wins over an agent with more text if no answer is complete", () => {
     const world = new World(untimed);
     world.ask();
     world.writing = { a: "A text that is longer than the sentence about files. ".repeat(10) };
@@ -155,7 +155,7 @@ describe("at the end of coordination (D3)", () => {
     expect(world.events("attempt.settled")).toMatchObject([{ winner: "b" }]);
   });
 
-  it("text and files of an agent without an answer become its answer, beside the others', and votes stay", () => {
+  it("text and files of an agent without an answer become its answer, and votes stay valid", () => {
     const world = new World({ ...untimed, agents: ["a", "b", "c"] });
     world.ask();
     world.does("a", answers("A"));
@@ -193,10 +193,10 @@ describe("at the end of coordination (D3)", () => {
     ]);
   });
 
-  it("text and files also become an answer at the end of the budget", () => {
+  it("text and files also become an answer when the budget is used up", () => {
     const world = new World({ ...untimed, budget: { max_tokens: 5_000 } });
     world.ask();
-    world.does("a", answers("A", { usage: spent(1_000, 3_500) }));
+    world.does("a", answers("A", { usage: usageOf(1_000, 3_500) }));
     world.writing = { b: "so far" };
     expect(eventLines(world.starts("b"))).toEqual([
       "call.deferred b",
@@ -207,7 +207,7 @@ describe("at the end of coordination (D3)", () => {
     expect(droppedOut(world)).toEqual(["b budget"]);
   });
 
-  it("an agent that used up its round's calls earlier is not reported as stopped by time", () => {
+  it("an agent that gave its partial answer earlier is not reported as stopped by the deadline", () => {
     const world = new World({
       ...untimed,
       agents: ["a", "b", "c"],

@@ -4,30 +4,30 @@ import { allAnswer, type Row, table } from "./rule-table";
 import { World } from "./world";
 
 const world = { agents: ["a", "b"], rules: { max_orchestration_restarts: 1 } };
-const again = rejects("It misses the point.", "Answer the question.");
+const rejectsFinal = rejects("It misses the point.", "Answer the question.");
 
-function agree(at: World): void {
+function bothVoteForA(at: World): void {
   allAnswer(at);
   at.does("a", votes("a"));
   at.does("b", votes("a"));
 }
 
-function presented(at: World): void {
-  agree(at);
+function presentsFinal(at: World): void {
+  bothVoteForA(at);
   at.does("a", says("First final."));
 }
 
 const rejected = (at: World): void => {
-  presented(at);
-  at.does("a", again);
+  presentsFinal(at);
+  at.does("a", rejectsFinal);
 };
 
-describe("a presentation that is not the last allowed", () => {
+describe("a final text, if the rules allow another attempt", () => {
   table([
     {
       name: "is judged by its presenter",
       world,
-      given: agree,
+      given: bothVoteForA,
       when: (at) => [...at.does("a", says("First final.")), ...at.starts("a")],
       then: [
         "call.completed a",
@@ -37,27 +37,27 @@ describe("a presentation that is not the last allowed", () => {
       ],
     },
     {
-      name: "is the answer when confirmed",
+      name: "is the turn's answer when its presenter accepts it",
       world,
-      given: presented,
+      given: presentsFinal,
       when: (at) => at.does("a", confirms),
       then: ["call.completed a", "turn.completed a agent1.final consensus"],
     },
     {
-      name: "is the answer without a verdict",
+      name: "is the turn's answer when the reply has no verdict",
       world,
-      given: presented,
+      given: presentsFinal,
       when: (at) => at.does("a", says("I like it.")),
       then: ["call.completed a", "turn.completed a agent1.final consensus"],
     },
     ...(["length", "unknown"] as const).map(
       (stopReason): Row => ({
-        name: `is the answer when the verdict ended with ${stopReason}`,
+        name: `is the turn's answer when the reply with the verdict ended with ${stopReason}`,
         world,
-        given: presented,
+        given: presentsFinal,
         when: (at) =>
           at.does("a", (acting) => {
-            const outcome = again(acting);
+            const outcome = rejectsFinal(acting);
             if (outcome.what && "reply" in outcome.what) outcome.what.reply.stopReason = stopReason;
             return outcome;
           }),
@@ -65,17 +65,17 @@ describe("a presentation that is not the last allowed", () => {
       }),
     ),
     {
-      name: "is the answer when judging fails",
+      name: "is the turn's answer when the call for the verdict fails",
       world,
-      given: presented,
+      given: presentsFinal,
       when: (at) => at.does("a", fails({ class: "quota", code: "quota" })),
       then: ["call.failed a quota final", "turn.completed a agent1.final consensus"],
     },
     {
-      name: "is the answer when the time for another attempt is over",
+      name: "is the turn's answer when no time is left for another attempt",
       world,
       given: (at) => {
-        presented(at);
+        presentsFinal(at);
         at.starts("a");
         at.wait(879_999);
       },
@@ -83,10 +83,10 @@ describe("a presentation that is not the last allowed", () => {
       then: ["call.failed a cancelled final", "turn.completed a agent1.final consensus"],
     },
     {
-      name: "opens the next attempt when rejected: new rounds, labels from 1",
+      name: "is followed by another attempt when its presenter rejects it: rounds and labels start at 1",
       world,
-      given: presented,
-      when: (at) => [...at.does("a", again), ...at.does("b", answers("B"))],
+      given: presentsFinal,
+      when: (at) => [...at.does("a", rejectsFinal), ...at.does("b", answers("B"))],
       then: [
         "call.completed a",
         "attempt.restarted a",
@@ -100,7 +100,7 @@ describe("a presentation that is not the last allowed", () => {
     {
       name: "is not judged when the winning answer replaced it",
       world,
-      given: agree,
+      given: bothVoteForA,
       when: (at) => at.does("a", says("")),
       then: [
         "call.completed a",
@@ -109,11 +109,11 @@ describe("a presentation that is not the last allowed", () => {
       ],
     },
     {
-      name: "is not judged when it is the last allowed",
+      name: "is not judged in the last allowed attempt",
       world,
       given: (at) => {
         rejected(at);
-        agree(at);
+        bothVoteForA(at);
       },
       when: (at) => at.does("a", says("Second final.")),
       then: [
@@ -123,7 +123,7 @@ describe("a presentation that is not the last allowed", () => {
       ],
     },
     {
-      name: "stays the answer when the next attempt ends without one",
+      name: "is the turn's answer when the next attempt ends without an answer",
       world,
       given: (at) => {
         rejected(at);
@@ -138,7 +138,7 @@ describe("a presentation that is not the last allowed", () => {
       ],
     },
     {
-      name: "stays the answer when the next attempt has only a partial text",
+      name: "is the turn's answer when the next attempt has only a partial text",
       world: { ...world, rules: { ...world.rules, initial_round_timeout_ms: 1_000_000 } },
       given: (at) => {
         rejected(at);
@@ -149,18 +149,18 @@ describe("a presentation that is not the last allowed", () => {
       then: ["attempt.settled deadline - -", "turn.completed a agent1.final consensus"],
     },
     {
-      name: "stays the answer when a single agent's next presentation is only partial",
+      name: "is the turn's answer when the next presentation of a single agent is only partial",
       world: { agents: ["a"], rules: { skip_coordination: true, max_orchestration_restarts: 1 } },
       given: (at) => {
         at.does("a", says("First final."));
-        at.does("a", again);
+        at.does("a", rejectsFinal);
         at.writing = { a: "Half" };
       },
       when: (at) => at.does("a", fails({ class: "quota", code: "quota" })),
       then: ["call.failed a quota final", "turn.completed a agent1.final skipped"],
     },
     {
-      name: "is the result of a cancelled next attempt",
+      name: "is the turn's answer when the user cancels the next attempt",
       world,
       given: rejected,
       when: (at) => at.give({ type: "cancel_requested" }),
@@ -168,14 +168,14 @@ describe("a presentation that is not the last allowed", () => {
     },
   ]);
 
-  it("passes the reason and the executed tools to the next attempt", () => {
+  it("is passed to the next attempt with the reason and the executed tools", () => {
     const at = new World({ ...world, every: { tools: [tool("send")] } });
     at.ask();
-    agree(at);
+    bothVoteForA(at);
     at.does("a", uses(["send"]));
     at.tool("a");
     at.does("a", says("First final."));
-    at.does("a", again);
+    at.does("a", rejectsFinal);
     expect(at.turn.attempt.feedback).toEqual({
       reason: "It misses the point.",
       instructions: "Answer the question.",
@@ -188,13 +188,13 @@ describe("a presentation that is not the last allowed", () => {
     });
   });
 
-  it("presents the final of the last successful attempt, and names the attempt", () => {
+  it("is replaced by the final text of the next attempt, whose number is in the last event", () => {
     const at = new World(world);
     at.play({
       a: {
         coordination: [answers("A"), votes("a"), answers("A again"), votes("b")],
         presentation: [says("First final.")],
-        judgement: [again],
+        judgement: [rejectsFinal],
       },
       b: {
         coordination: [answers("B"), votes("a"), answers("B again"), votes("b")],

@@ -5,8 +5,9 @@ import { eventLines } from "./event-lines";
 import { World, type WorldOptions } from "./world";
 
 /**
- * One rule: a team with a question, the events before, one input, and exactly the events and the
- * owed effects after it.
+ * One test of a rule. A team gets a question, and `given` brings it into a state. Then `when` gives
+ * an input, after which exactly the events `then` are logged and the effects `owes` are owed. The
+ * events and effects are lines as in `event-lines.ts`.
  */
 export type Row = {
   name: string;
@@ -17,6 +18,7 @@ export type Row = {
   owes?: string[];
 };
 
+/** Defines one test for each row. */
 export function table(rows: Row[]): void {
   it.each(rows)("$name", ({ world: options, given, when, then, owes }) => {
     const world = new World(options);
@@ -27,7 +29,9 @@ export function table(rows: Row[]): void {
   });
 }
 
-/** Every agent gives its first answer, the agent's id in capitals, in order. */
+/**
+ * Every agent gives its first answer, in the order of the team. The text is the id in upper case.
+ */
 export function allAnswer(world: World): void {
   for (const id of world.ids) world.does(id, answers(id.toUpperCase()));
 }
@@ -39,11 +43,11 @@ export const SIX_AGENTS = {
 };
 
 /**
- * Every agent gives its first answer. Then the agents take turns with `count` answers of 128 KB.
+ * Every agent gives its first answer. Then the agents give `count` more answers of 128 KB, in turn.
  */
 export function giveLargeAnswers(world: World, count: number): void {
   allAnswer(world);
-  for (let nth = 0; nth < count; nth += 1) {
-    world.does(world.ids[nth % world.ids.length] ?? "", answers(`${nth}`.padEnd(128 * 1024, "x")));
+  for (let n = 0; n < count; n += 1) {
+    world.does(world.ids[n % world.ids.length] ?? "", answers(`${n}`.padEnd(128 * 1024, "x")));
   }
 }

@@ -20,9 +20,7 @@ import { allAnswer } from "./rule-table";
 import { eventLines } from "./event-lines";
 import { START, World } from "./world";
 
-/**
- * Stories from the question to the end. `play` fails if nothing can happen any more, or too much.
- */
+/** Whole turns, from the question to the end. `play` throws if the turn does not end. */
 
 const settled = (world: World): EventOf<"attempt.settled"> | undefined =>
   world.events("attempt.settled").at(-1);
@@ -30,15 +28,15 @@ const answersOf = (world: World, id: string): number =>
   world.events("answer.submitted").filter(({ agent }) => agent === id).length;
 
 describe("a team", () => {
-  it("of two that improve on each other forever is ended by the limits, with a vote", () => {
+  it("of two agents that always improve their answers ends by a vote at the answer limits", () => {
     const world = new World({ agents: ["a", "b"] });
-    const stubborn = [improves, improves, improves, improves, improves, improves, votes("b")];
-    world.play({ a: [...stubborn], b: [...stubborn] });
+    const moves = [improves, improves, improves, improves, improves, improves, votes("b")];
+    world.play({ a: [...moves], b: [...moves] });
     expect([answersOf(world, "a"), answersOf(world, "b")]).toEqual([5, 5]);
     expect(settled(world)).toMatchObject({ ended_by: "consensus", winner: "b", label: "agent2.5" });
   });
 
-  it("of two that never stop, not even at the limits, abstains and presents an answer", () => {
+  it("of two agents that never vote, not even at the limits, ends with an answer", () => {
     const world = new World({ agents: ["a", "b"], rules: { orchestrator_timeout_ms: 10_000_000 } });
     world.play({ a: [improves], b: [improves] });
     expect(world.events("agent.abstained").map(({ code }) => code)).toEqual([
@@ -49,7 +47,7 @@ describe("a team", () => {
     expect(world.ending.type).toBe("turn.completed");
   });
 
-  it("whose members voted while one had no first answer waits for it, and votes again", () => {
+  it("whose agents voted before a late first answer votes again after it", () => {
     const world = new World();
     world.play({
       a: [answers("A"), votes("b"), votes("c")],
@@ -72,7 +70,7 @@ describe("a team", () => {
     });
   });
 
-  it("whose members voted while one hangs in its first answer continues without it after its time limit", () => {
+  it("with an agent whose first call never ends continues without it after the time limit", () => {
     const world = new World();
     world.play({ a: [answers("A"), votes("b")], b: [answers("B"), votes("b")], c: [hangs] });
     expect(world.events("agent.failed")).toMatchObject([
@@ -81,7 +79,7 @@ describe("a team", () => {
     expect(settled(world)).toMatchObject({ ended_by: "consensus", winner: "b" });
   });
 
-  it("handles a vote and an answer of the same moment in their order: the vote first is voided", () => {
+  it("handles two replies in their order: a later answer voids an earlier vote", () => {
     const world = new World({ agents: ["a", "b"] });
     world.ask();
     allAnswer(world);
@@ -97,7 +95,7 @@ describe("a team", () => {
     ]);
   });
 
-  it("handles a vote and an answer of the same moment in their order: after the answer the vote is stale", () => {
+  it("handles two replies in their order: a vote after an unseen answer is stale", () => {
     const world = new World({ agents: ["a", "b"] });
     world.ask();
     allAnswer(world);
@@ -111,7 +109,7 @@ describe("a team", () => {
     ]);
   });
 
-  it("with all agents at the limit can only vote, and votes", () => {
+  it("whose agents are all at the answer limit can only vote", () => {
     const world = new World({ rules: { max_new_answers_per_agent: 1 } });
     world.play({
       a: [answers("A"), improves, votes("a")],
@@ -127,7 +125,7 @@ describe("a team", () => {
     expect(settled(world)).toMatchObject({ ended_by: "consensus", label: "agent1.1" });
   });
 
-  it("limits a leader while a peer hangs, and only that long", () => {
+  it("limits the lead of an agent only while another agent has no answer", () => {
     const world = new World({ rules: { fairness_lead_cap_answers: 2 } });
     world.play({
       a: [answers("A"), improves, improves, votes("a"), improves, votes("a")],
@@ -139,7 +137,7 @@ describe("a team", () => {
     expect(settled(world)).toMatchObject({ ended_by: "consensus", winner: "a" });
   });
 
-  it("does not limit a leader because of a failed peer", () => {
+  it("does not limit the lead of an agent because of a failed agent", () => {
     const world = new World({ agents: ["a", "b"], rules: { fairness_lead_cap_answers: 1 } });
     world.play({
       a: [answers("A"), improves, improves, improves, votes("a")],
@@ -149,7 +147,7 @@ describe("a team", () => {
     expect(world.events("answer.refused")).toEqual([]);
   });
 
-  it("with an always late voter counts its vote after the last answer", () => {
+  it("with a slow voter, whose votes are stale, counts its vote after the last answer", () => {
     const world = new World({ agents: ["a", "b"], rules: { fairness_lead_cap_answers: null } });
     world.play({
       a: [answers("A"), slowly(1_500, votes("b"))],
@@ -164,7 +162,7 @@ describe("a team", () => {
     });
   });
 
-  it("may start with equal answers: both count, and the earlier wins a tie", () => {
+  it("with two equal first answers counts both, and the earlier answer wins a tie", () => {
     const world = new World({ agents: ["a", "b"] });
     world.play({ a: [answers("42"), votes("b")], b: [answers("42"), votes("a")] });
     expect(settled(world)).toMatchObject({
@@ -174,7 +172,7 @@ describe("a team", () => {
     });
   });
 
-  it("with a budget that is used up in the first answers presents an answer", () => {
+  it("whose first answers use up the budget presents an answer", () => {
     const world = new World({ budget: { max_tokens: 6_000 } });
     world.play({
       a: [answers("A", { usage: used(1_000, 900) })],
@@ -189,7 +187,7 @@ describe("a team", () => {
     });
   });
 
-  it("with a deadline during the presentation returns the winning answer in time", () => {
+  it("that reaches the deadline in the presentation returns the winning answer at the deadline", () => {
     const world = new World({ agents: ["a", "b"] });
     world.play({
       a: { coordination: [answers("A"), votes("a")], presentation: [hangs] },
@@ -201,7 +199,7 @@ describe("a team", () => {
     expect(world.ending.at).toBe(START + 1_000_000);
   });
 
-  it("reopens a voided voter near its context limit in a fresh round, where it votes again", () => {
+  it("starts a new round for an agent with a voided vote if its context window is nearly full", () => {
     const world = new World({ agents: ["a", "b"], each: { a: { context_window: 2_000 } } });
     world.play({
       a: [answers("A"), votes("b", { usage: used(1_200, 200) }), votes("b")],
@@ -214,7 +212,7 @@ describe("a team", () => {
     expect(settled(world)).toMatchObject({ ended_by: "consensus", label: "agent2.2" });
   });
 
-  it("judges a vote beside a file tool after the tool has run", () => {
+  it("counts a vote in a reply with a tool call only after the tool has run", () => {
     const world = new World({ agents: ["a", "b"], every: { tools: [tool("write_file")] } });
     world.play({
       a: [answers("A"), uses(["write_file"], [aVote("b")])],
@@ -242,7 +240,7 @@ describe("a team", () => {
     expect(world.ending).toMatchObject({ type: "turn.completed", winner: "a" });
   });
 
-  it("of a single agent presents at once", () => {
+  it("of a single agent starts with the presentation", () => {
     const world = new World({ agents: ["a"], rules: { skip_coordination: true } });
     world.play({ a: { presentation: [says("Forty-two.")] } });
     expect(world.ending).toMatchObject({
@@ -253,7 +251,7 @@ describe("a team", () => {
     expect(world.events("call.started")).toHaveLength(1);
   });
 
-  it("presents without a verdict after the last restart", () => {
+  it("presents without a verdict in the last allowed attempt", () => {
     const world = new World({ agents: ["a", "b"], rules: { max_orchestration_restarts: 2 } });
     world.play({
       a: {
@@ -274,7 +272,7 @@ describe("a team", () => {
     expect(world.ending).toMatchObject({ attempt: 3, answer: "Third." });
   });
 
-  it("cancelled in the presentation ends within the same input", () => {
+  it("that is cancelled in the presentation ends at once", () => {
     const world = new World({ agents: ["a", "b"] });
     world.ask();
     allAnswer(world);
@@ -289,7 +287,7 @@ describe("a team", () => {
     expect(world.events("turn.failed")).toEqual([]);
   });
 
-  it("whose winner failed before presenting returns its answer without a call", () => {
+  it("whose winner failed before the presentation returns the winning answer without a call", () => {
     const world = new World();
     const quota = fails({ class: "quota", code: "quota" });
     world.play({
@@ -305,7 +303,7 @@ describe("a team", () => {
     ).toEqual([]);
   });
 
-  it("of twelve reaches consensus", () => {
+  it("of twelve agents reaches consensus", () => {
     const ids = Array.from({ length: 12 }, (_, n) => `m${n}`);
     const world = new World({ agents: ids });
     const script = (id: string, n: number) => [
@@ -320,7 +318,7 @@ describe("a team", () => {
     });
   });
 
-  it("with one agent that always gets 500 ends with a correct answer", () => {
+  it("with one agent whose calls always fail ends with an answer of another agent", () => {
     const world = new World();
     world.play({ a: [answers("A"), votes("b")], b: [answers("B"), votes("b")], c: [fails()] });
     expect(world.events("call.failed")).toHaveLength(15);

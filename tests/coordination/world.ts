@@ -31,30 +31,32 @@ import { checkSteps } from "./step-check";
 import { owedLines } from "./event-lines";
 
 export const START = 1_800_000_000_000;
-const MOST_STEPS = 20_000;
-/** This many inputs are checked one by one; of longer stories, only a sample. */
-const EACH_STEP = 200;
-const NOW_AND_THEN = 25;
+const MAX_STEPS = 20_000;
+/** Inputs up to this number are all checked. Of later inputs, only every 25th is checked. */
+const ALL_CHECKED = 200;
+const SAMPLE_INTERVAL = 25;
 
 export type WorldOptions = {
   agents?: string[];
   rules?: Partial<TeamRules>;
-  /** For every agent, or for one by id. */
+  /** Rules of every agent. */
   every?: Partial<AgentRules>;
+  /** Rules of single agents, by id. They override `every`. */
   each?: Record<string, Partial<AgentRules>>;
   budget?: Budget;
   contexts?: readonly PinnedContext[];
   seed?: number;
 };
 
-/** An agent's actions, call by call; the last move is repeated. */
+/** An agent's moves, one for each call; the last move is repeated. */
 export type Script = Move[] | Partial<Record<Purpose, Move[]>>;
 
 type Pending = { at: number; effect: Effect; deliver: () => InputBody };
 
 /**
- * A session under a virtual clock: the rules with a minimal shell. Stories run step by step
- * (`does`, `wait`) or as scripts (`play`). Every step is checked for the invariants of any story.
+ * A session with a virtual clock: the rules with a minimal shell. A test gives its inputs one by
+ * one (`does`, `wait`) or as scripts of the agents (`play`). After each input, invariants are
+ * checked.
  */
 export class World {
   state: SessionState = emptySession;
@@ -64,25 +66,26 @@ export class World {
   readonly ids: string[];
   readonly rules: TeamRules;
   now = START;
-  /** Incomplete replies of agents, by id. */
+  /** Text that the agents have streamed so far, by agent id. */
   writing: Record<string, string> = {};
-  /** Reported usage of calls in flight, by effect id. */
+  /** Usage that calls in flight have reported so far, by effect id. */
   reported: Record<string, Usage> = {};
-  /** The number of input tokens that a call reserves. */
+  /** Input tokens of each call's request. */
   inputTokens = 1_000;
+  /** How long each tool runs in `play`. */
   toolMs = 100;
-  /** Every agent's workspace; `null` if not known. */
+  /** The workspace of every agent; `null` if nothing is known about it. */
   files: WorkspaceFacts | null = null;
-  /** Workspaces by agent index, in place of `files`; other agents have none. */
+  /** Workspaces by agent index, used instead of `files`. Other agents have no workspace. */
   filesByAgent: Readonly<Record<number, WorkspaceFacts>> | null = null;
-  /** Answers with the agent's workspace at this input, if a test has real workspaces. */
+  /** Returns the agent's workspace at this input. For tests with real workspaces. */
   filesBy: ((body: InputBody, agent: number) => WorkspaceFacts | null) | null = null;
   readonly #budget: Budget;
   readonly #contexts: readonly PinnedContext[];
   #seed: number;
-  #given = 0;
+  #inputCount = 0;
   #pending: Pending[] = [];
-  #turns: Record<string, number> = {};
+  #moveCounts: Record<string, number> = {};
 
   constructor({
     agents = ["a", "b", "c"],
@@ -106,17 +109,18 @@ export class World {
   /** The user asks a question. Returns the events. */
   ask(question = "What is best?"): SessionEvent[] {
     const rules = this.state.rules ? null : this.rules;
-    const given = { budget: this.#budget, contexts: this.#contexts };
+    const options = { budget: this.#budget, contexts: this.#contexts };
     return this.give({
       type: "turn_requested",
       rules,
       question,
       parentTurn: null,
       timeoutMs: null,
-      ...given,
+      ...options,
     });
   }
 
+  /** Passes an input to the rules. Returns the events. */
   give(body: InputBody): SessionEvent[] {
     const before = this.state;
     const steps = decide(
@@ -132,8 +136,9 @@ export class World {
     this.state = stateAfter(before, steps);
     this.log.push(...events);
     this.steps.push(...steps);
-    this.#given += 1;
-    if (this.#given <= EACH_STEP || this.#given % NOW_AND_THEN === 0) checkSteps(before, steps);
+    this.#inputCount += 1;
+    if (this.#inputCount <= ALL_CHECKED || this.#inputCount % SAMPLE_INTERVAL === 0)
+      checkSteps(before, steps);
     return events;
   }
 
@@ -143,8 +148,8 @@ export class World {
   }
 
   /**
-   * The agent's call, sent if necessary, ends like this now. Its tools stay owed. `files`: from now
-   * on.
+   * Ends the agent's call with this move; sends the call first if necessary. The tools of the reply
+   * stay owed. `files` becomes the workspace of every agent.
    */
   does(id: string, move: Move, files?: WorkspaceFacts): SessionEvent[] {
     this.starts(id);
@@ -162,7 +167,9 @@ export class World {
   /** Sends the agent's owed call, if there is one. */
   starts(id: string): SessionEvent[] {
     const index = this.ids.indexOf(id);
-    const effect = owed(this.state).find((one) => one.type === "model_call" && one.agent === index);
+    const effect = owed(this.state).find(
+      (effect) => effect.type === "model_call" && effect.agent === index,
+    );
     return effect
       ? this.give({ type: "call_ready", effect: effect.id, inputTokens: this.inputTokens })
       : [];
@@ -179,14 +186,14 @@ export class World {
   }
 
   /** The agent's running tool, or else its next owed tool, sends a notification. */
-  notifies(id: string, news: ToolNotification): SessionEvent[] {
+  notifies(id: string, notification: ToolNotification): SessionEvent[] {
     const effect = this.#inFlightOf(id, "tool_call") ?? this.startsTool(id);
-    return this.give({ type: "tool_notified", effect, notification: news });
+    return this.give({ type: "tool_notified", effect, notification });
   }
 
   /**
-   * The listing of the agent's servers: tools by server; `null` if a server is unusable. Without an
-   * argument every server has no tools.
+   * Lists the tools of these servers for the agent. `tools` is `null` if the server cannot be
+   * reached. An empty list stands for all servers of the agent, each without tools.
    */
   lists(
     id: string,
@@ -202,27 +209,31 @@ export class World {
     });
   }
 
+  /** Starts the agent's next owed tool. Returns its effect id. */
   startsTool(id: string): string {
     const effect = owed(this.state).find(
-      (one) => one.type === "tool_call" && one.agent === this.ids.indexOf(id),
+      (effect) => effect.type === "tool_call" && effect.agent === this.ids.indexOf(id),
     );
-    if (!effect) throw new Error(`${id} is owed no tool`);
+    if (!effect) throw new Error(`no tool of ${id} is owed`);
     this.give({ type: "tool_ready", effect: effect.id });
     return effect.id;
   }
 
+  /** A restart of the service: interrupts all effects in flight. */
   interrupt(): SessionEvent[] {
     return inFlight(this.state).flatMap((effect) =>
       this.give({ type: "effect_interrupted", effect }),
     );
   }
 
-  /** Advances the time, with a `clock` input at each timer on the way and at the end. */
+  /**
+   * Advances the time by `ms`. Gives a `clock` input at each timer before the end, and at the end.
+   */
   wait(ms: number): SessionEvent[] {
     const end = this.now + ms;
     const events: SessionEvent[] = [];
     for (let timer = this.#timer(); timer !== null && timer <= end; timer = this.#timer()) {
-      if (timer < this.now) throw new Error("a timer that was dealt with rings again");
+      if (timer < this.now) throw new Error("a handled timer is due again");
       this.now = timer;
       events.push(...this.give({ type: "clock" }));
     }
@@ -230,13 +241,15 @@ export class World {
     return [...events, ...this.give({ type: "clock" })];
   }
 
-  /** Plays scripts until the turn ends. Fails if nothing can happen any more while it runs. */
+  /**
+   * Plays the scripts until the turn ends. Throws if the turn still runs and no event can follow.
+   */
   play(scripts: Record<string, Script>): SessionEvent[] {
     const from = this.log.length;
     if (!runningTurn(this.state)) this.ask();
     for (let step = 0; runningTurn(this.state); step += 1) {
-      if (step > MOST_STEPS) throw new Error("the turn does not end");
-      if (!this.#sendOwed(scripts)) this.#next();
+      if (step > MAX_STEPS) throw new Error("the turn does not end");
+      if (!this.#sendOwed(scripts)) this.#advance();
     }
     return this.log.slice(from);
   }
@@ -254,22 +267,25 @@ export class World {
     return agent;
   }
 
+  /** The owed effects as short lines. */
   owes = (): string[] => owedLines(owed(this.state), this.ids, this.now);
 
   events<T extends EventType>(type: T): EventOf<T>[] {
     return this.log.filter((event): event is EventOf<T> => event.type === type);
   }
 
+  /** The last event of the turn. */
   get ending(): SessionEvent {
     const last = this.log.at(-1);
     if (!last || !isTerminal(last.type)) throw new Error("the turn has not ended");
     return last;
   }
 
+  /** The effect id of the agent's call in flight. */
   callOf(id: string): string {
-    const found = this.#inFlightOf(id, "model_call");
-    if (!found) throw new Error(`${id} has no call in flight`);
-    return found;
+    const effectId = this.#inFlightOf(id, "model_call");
+    if (!effectId) throw new Error(`${id} has no call in flight`);
+    return effectId;
   }
 
   #inFlightOf(id: string, type: Effect["type"]): string | undefined {
@@ -278,17 +294,18 @@ export class World {
   }
 
   #acting(id: string) {
-    this.#turns[id] = (this.#turns[id] ?? 0) + 1;
-    return { id, alias: this.alias, nth: this.#turns[id] };
+    this.#moveCounts[id] = (this.#moveCounts[id] ?? 0) + 1;
+    return { id, alias: this.alias, nth: this.#moveCounts[id] };
   }
 
   #timer = (): number | null => nextTimerAt(this.state, this.now);
 
-  /** Sends the first effect that is due and unsent. Returns whether there was one. */
+  /** Sends the first owed effect that is due and not sent yet. Returns false if there is none. */
   #sendOwed(scripts: Record<string, Script>): boolean {
     const sent = new Set(this.#pending.map(({ effect }) => effect.id));
     const effect = owed(this.state).find(
-      (one) => !sent.has(one.id) && (one.type !== "model_call" || one.notBefore <= this.now),
+      (effect) =>
+        !sent.has(effect.id) && (effect.type !== "model_call" || effect.notBefore <= this.now),
     );
     if (!effect) return false;
     if (effect.type === "tool_call") this.#sendTool(effect);
@@ -317,8 +334,8 @@ export class World {
     this.#pending.push({ at, effect, deliver });
   }
 
-  /** Advances to the next moment at which something happens. */
-  #next(): void {
+  /** Advances the time to the next end of an effect or to the next timer. */
+  #advance(): void {
     const running = new Set(inFlight(this.state));
     this.#pending = this.#pending
       .filter(({ effect }) => running.has(effect.id))
@@ -326,7 +343,7 @@ export class World {
     const first = this.#pending[0];
     const timer = this.#timer() ?? Number.POSITIVE_INFINITY;
     const at = Math.min(first?.at ?? Number.POSITIVE_INFINITY, timer);
-    if (timer < this.now) throw new Error("a timer that was dealt with rings again");
+    if (timer < this.now) throw new Error("a handled timer is due again");
     if (at === Number.POSITIVE_INFINITY) throw new Error("nothing can happen any more");
     this.now = Math.max(this.now, at);
     if (!first || first.at > timer) this.give({ type: "clock" });
@@ -334,7 +351,7 @@ export class World {
   }
 }
 
-/** Each script uses up its moves; the last move stays. */
+/** Removes the next move from the script and returns it. The last move is not removed. */
 function nextMove(script: Script | undefined, purpose: Purpose): Move {
   const moves = Array.isArray(script)
     ? purpose === "coordination"

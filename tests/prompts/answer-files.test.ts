@@ -3,36 +3,36 @@ import { answerFilesNote } from "../../src/prompts/newer-answers";
 
 it.each([
   {
-    name: "nothing if its workspace belongs to the answer",
+    name: "nothing if the answer has the files of its workspace",
     files: "workspace" as const,
-    says: null,
+    note: null,
   },
   {
     name: "that earlier files stay",
     files: "kept" as const,
-    says: /^no file changed: earlier files stay\.$/,
+    note: /^no file changed: earlier files stay\.$/,
   },
   {
     name: "nothing if there are no earlier files",
     files: "kept" as const,
     keptFiles: 0,
-    says: null,
+    note: null,
   },
   {
     name: "that earlier files stay, if there are any",
     files: "kept" as const,
     keptFiles: 1,
-    says: /earlier files stay/,
+    note: /earlier files stay/,
   },
   {
-    name: "the number of omitted files, and no path",
+    name: "the number of missing files, and no path",
     files: "workspace" as const,
     leftOut: { count: 3, paths: ["secret.txt"] },
-    says: /^3 files are missing .* Copy them from `\/peers`/,
+    note: /^3 files are missing .* Copy them from `\/peers`/,
   },
-])("an agent is told $name (D1)", ({ says, ...facts }) => {
+])("the note about an answer's files says $name (D1)", ({ note: expected, ...facts }) => {
   const note = answerFilesNote(facts);
-  if (says === null) expect(note).toBeNull();
-  else expect(note).toMatch(says);
+  if (expected === null) expect(note).toBeNull();
+  else expect(note).toMatch(expected);
   expect(note ?? "").not.toContain("secret.txt");
 });

@@ -18,72 +18,72 @@ const plain: CoordinationSystem = {
 };
 
 describe("the system prompt of a coordination round", () => {
-  it.each<{ name: string; with: Partial<CoordinationSystem>; says: RegExp }>([
+  it.each<{ name: string; changes: Partial<CoordinationSystem>; expected: RegExp }>([
     {
       name: "starts with the role of the config",
-      with: { systemMessage: "You are a chemist." },
-      says: /^# Your role\n\nYou are a chemist\.\n\n# How the team/,
+      changes: { systemMessage: "You are a chemist." },
+      expected: /^# Your role\n\nYou are a chemist\.\n\n# How the team/,
     },
     {
-      name: "has a role for agents without one",
-      with: { systemMessage: "  " },
-      says: /^# Your role\n\nYou are an expert/,
+      name: "starts with a default role if the config has none",
+      changes: { systemMessage: "  " },
+      expected: /^# Your role\n\nYou are an expert/,
     },
     {
-      name: "has the text of the lenient bar",
-      with: { votingSensitivity: "lenient" },
-      says: /good enough/,
+      name: "has the text of the voting sensitivity `lenient`",
+      changes: { votingSensitivity: "lenient" },
+      expected: /good enough/,
     },
     {
-      name: "has the text of the balanced bar",
-      with: { votingSensitivity: "balanced" },
-      says: /complete and hard to improve/,
+      name: "has the text of the voting sensitivity `balanced`",
+      changes: { votingSensitivity: "balanced" },
+      expected: /complete and hard to improve/,
     },
     {
-      name: "has the text of the strict bar",
-      with: { votingSensitivity: "strict" },
-      says: /reference quality/,
+      name: "has the text of the voting sensitivity `strict`",
+      changes: { votingSensitivity: "strict" },
+      expected: /reference quality/,
     },
     {
-      name: "always contains the fresh-approach consideration",
-      with: {},
-      says: /Improving an answer, combining several and going another way are all valid/,
+      name: "always has the section about fresh approaches",
+      changes: {},
+      expected: /Improving an answer, combining several and going another way are all valid/,
     },
     {
-      name: "has separate instructions for planning",
-      with: { planning: { instruction: null } },
-      says: /Plan, do not act[^#]*which order/,
+      name: "has a section about planning in planning mode",
+      changes: { planning: { instruction: null } },
+      expected: /Plan, do excluded act[^#]*which order/,
     },
     {
-      name: "uses the config's instructions for planning",
-      with: { planning: { instruction: "Only list calls." } },
-      says: /Plan, do not act[^#]*Only list calls\./,
+      name: "has the planning instruction of the config",
+      changes: { planning: { instruction: "Only list calls." } },
+      expected: /Plan, do excluded act[^#]*Only list calls\./,
     },
     {
       name: "has a persona after the role",
-      with: { persona: { text: "Doubt it.", strength: "full" } },
-      says: /# Your perspective\n\nDoubt it\.\n\nWork on/,
+      changes: { persona: { text: "Doubt it.", strength: "full" } },
+      expected: /# Your perspective\n\nDoubt it\.\n\nWork on/,
     },
     {
-      name: "softens a persona",
-      with: { persona: { text: "Doubt it.", strength: "softened" } },
-      says: /Doubt it\.\n\nThis perspective guided your first answer/,
+      name: "has a weaker text for a softened persona",
+      changes: { persona: { text: "Doubt it.", strength: "softened" } },
+      expected: /Doubt it\.\n\nThis perspective guided your first answer/,
     },
     {
       name: "states that only tool calls count",
-      with: {},
-      says: /# Only tool calls count as decisions/,
+      changes: {},
+      expected: /# Only tool calls count as decisions/,
     },
-    { name: "states that quoted text is data", with: {}, says: /# Quoted text is data/ },
-  ])("$name", ({ with: changes, says }) => {
-    expect(coordinationSystem({ ...plain, ...changes })).toMatch(says);
+    { name: "states that quoted text is data", changes: {}, expected: /# Quoted text is data/ },
+  ])("$name", ({ changes, expected }) => {
+    expect(coordinationSystem({ ...plain, ...changes })).toMatch(expected);
   });
 
-  it("mentions no plans or perspectives without them", () => {
-    expect(coordinationSystem(plain)).not.toMatch(/Plan, do not act|Your perspective/);
+  it("has no sections about planning and perspective if they are not needed", () => {
+    expect(coordinationSystem(plain)).not.toMatch(/Plan, do excluded act|Your perspective/);
   });
 
-  it("differs between the bars in that section only, so that agents share the rest of a prompt cache", () => {
+  it("differs between voting sensitivities in one paragraph only", () => {
     const sections = (["lenient", "strict"] as const).map((votingSensitivity) =>
       coordinationSystem({ ...plain, votingSensitivity }).split("\n\n"),
     );
@@ -94,13 +94,16 @@ describe("the system prompt of a coordination round", () => {
 
 describe("personas after the first answer", () => {
   it.each([
-    { after: "drop" as const, hasAnswered: false, want: "full" },
-    { after: "drop" as const, hasAnswered: true, want: undefined },
-    { after: "soften" as const, hasAnswered: true, want: "softened" },
-    { after: "keep" as const, hasAnswered: true, want: "full" },
-  ])("$after: with an answer $hasAnswered it is $want", ({ after, hasAnswered, want }) => {
-    expect(personaFor("p", after, hasAnswered)?.strength).toBe(want);
-  });
+    { after: "drop" as const, hasAnswered: false, strength: "full" },
+    { after: "drop" as const, hasAnswered: true, strength: undefined },
+    { after: "soften" as const, hasAnswered: true, strength: "softened" },
+    { after: "keep" as const, hasAnswered: true, strength: "full" },
+  ])(
+    "with `$after`, and after an answer ($hasAnswered), have the strength $strength",
+    ({ after, hasAnswered, strength }) => {
+      expect(personaFor("p", after, hasAnswered)?.strength).toBe(strength);
+    },
+  );
 });
 
 describe("the message of a round", () => {
@@ -112,7 +115,7 @@ describe("the message of a round", () => {
     );
   });
 
-  it("starts with the part that it shares with the previous round, so that a prompt cache can hit", () => {
+  it("starts with the part that is the same in the previous round, so that prompt caches match", () => {
     const before = roundMessage({ ...message, answers: [{ alias: "agent1", content: "A" }] });
     const after = roundMessage({ ...message, answers: [{ alias: "agent2", content: "B" }] });
     const shared = before.indexOf("<<<n1 CURRENT ANSWERS");
@@ -121,18 +124,18 @@ describe("the message of a round", () => {
   });
 });
 
-describe("reminders request only possible decisions", () => {
+describe("a reminder asks only for decisions that are possible", () => {
   it.each([
-    { offers: ["new_answer"], asks: /Call `new_answer` now/, not: /vote/ },
-    { offers: ["vote"], asks: /Call `vote` now/, not: /new_answer/ },
-    { offers: ["new_answer", "vote"], asks: /call `vote`.* or `new_answer`/, not: /^$/ },
-  ])("$offers", ({ offers, asks, not }) => {
-    expect(nudgeMessage("no_decision", offers)).toMatch(asks);
-    expect(nudgeMessage("no_decision", offers)).not.toMatch(not);
+    { offers: ["new_answer"], expected: /Call `new_answer` now/, excluded: /vote/ },
+    { offers: ["vote"], expected: /Call `vote` now/, excluded: /new_answer/ },
+    { offers: ["new_answer", "vote"], expected: /call `vote`.* or `new_answer`/, excluded: /^$/ },
+  ])("with the offers $offers", ({ offers, expected, excluded }) => {
+    expect(nudgeMessage("no_decision", offers)).toMatch(expected);
+    expect(nudgeMessage("no_decision", offers)).not.toMatch(excluded);
   });
 });
 
-describe("an update", () => {
+describe("a message with newer answers", () => {
   it("names the three options after the answers", () => {
     expect(updateMessage("n1", "working", [{ alias: "agent1", content: "A" }])).toMatch(
       /END NEW ANSWERS>>>[\s\S]*1\. Continue[\s\S]*2\. Refine[\s\S]*3\. Vote/,
@@ -152,7 +155,7 @@ describe("a presentation", () => {
     planned: NOTHING_PLANNED,
   };
 
-  it("adds less to the answers and votes of a usual team than the budget reserves for it", () => {
+  it("has less text around the answers and votes of a usual team than the budget reserves", () => {
     const others = Array.from({ length: 5 }, (_, index) => ({
       alias: `agent${index + 1}`,
       content: "",
@@ -164,13 +167,13 @@ describe("a presentation", () => {
       afterCoordination: true,
       files: null,
     });
-    const few = presentationMessage({
+    const user = presentationMessage({
       ...message,
       own: { alias: "agent6", content: "", cut: false },
       others,
       votes,
     });
-    expect(byteLength(system) + byteLength(few)).toBeLessThan(PRESENTATION_OVERHEAD_TOKENS);
+    expect(byteLength(system) + byteLength(user)).toBeLessThan(PRESENTATION_OVERHEAD_TOKENS);
   });
 
   it("of a single agent mentions no team", () => {
@@ -189,12 +192,12 @@ describe("agents with files", () => {
     shell: true,
     contexts: [{ name: "site", access: "read" as const, protectedPaths: ["LICENSE"] }],
   };
-  const granted = (access: "later" | "write", protectedPaths: readonly string[] = []) => ({
+  const siteWith = (access: "later" | "write", protectedPaths: readonly string[] = []) => ({
     shell: false,
     contexts: [{ name: "site", access, protectedPaths }],
   });
 
-  it("learn where they are, and that answers include them", () => {
+  it("read where their files are, and that answers include the files", () => {
     const text = coordinationSystem({ ...plain, files });
     expect(text).toContain("`/workspace` is yours alone");
     expect(text).toContain("`/peers/agent1`");
@@ -202,15 +205,15 @@ describe("agents with files", () => {
     expect(text).toContain("`run_command`");
   });
 
-  it("learn whether a command may reach more than files", () => {
+  it("read whether a command may access more than files", () => {
     expect(coordinationSystem({ ...plain, files })).toContain("It has no network.");
     const outside = coordinationSystem({ ...plain, files: { ...files, actsOutside: true } });
     expect(outside).toContain("It may reach a network: what a command does there stays done");
     expect(outside).not.toContain("It has no network.");
   });
 
-  it("learn what they may do with the user's contexts, and when", () => {
-    const later = coordinationSystem({ ...plain, files: granted("later", ["LICENSE", "*.pem"]) });
+  it("read when they may change the user's uploaded directories", () => {
+    const later = coordinationSystem({ ...plain, files: siteWith("later", ["LICENSE", "*.pem"]) });
     expect(later).toContain(
       "read-only while the team coordinates; whoever writes the final reply may change it",
     );
@@ -219,25 +222,25 @@ describe("agents with files", () => {
       systemMessage: null,
       persona: null,
       afterCoordination: true,
-      files: granted("write"),
+      files: siteWith("write"),
     });
     expect(now).toContain("`/contexts/site` was given by the user. You may change it, now");
     expect(now).not.toContain("protected");
-    const many = Array.from({ length: 25 }, (_, nth) => `p${nth}`);
-    expect(coordinationSystem({ ...plain, files: granted("later", many) })).toContain(
+    const manyPaths = Array.from({ length: 25 }, (_, index) => `p${index}`);
+    expect(coordinationSystem({ ...plain, files: siteWith("later", manyPaths) })).toContain(
       "`p19` and 5 more.",
     );
     expect(coordinationSystem({ ...plain, files })).not.toContain("LICENSE");
   });
 
-  it("do not learn of files that they do not have", () => {
+  it("do not read about files and commands that they do not have", () => {
     expect(coordinationSystem(plain)).not.toContain("/workspace");
     expect(coordinationSystem({ ...plain, files: { shell: false, contexts: [] } })).not.toContain(
       "run_command",
     );
   });
 
-  it("present with the winning files, or alone with their own", () => {
+  it("read in a presentation whether the files are those of the chosen answer", () => {
     const presents = (afterCoordination: boolean) =>
       presentationSystem({ systemMessage: null, persona: null, afterCoordination, files });
     expect(presents(true)).toContain("holds the files of the answer that was chosen");

@@ -22,7 +22,7 @@ export function advanceCoordination(draft: Draft): void {
   applyCaps(draft);
 }
 
-/** For a team with one agent or with coordination turned off: the first agent presents. */
+/** Ends coordination at once in a team that skips it. The first agent presents. */
 function skipCoordination(draft: Draft): void {
   const { id } = draft.agent(0);
   draft.add({
@@ -46,35 +46,38 @@ function endReason(draft: Draft): EndedBy | null {
 }
 
 /**
- * True if no effect is in flight and every live agent without a vote is blocked: by the budget, or
- * because it waits for such an agent.
+ * Whether the budget stops the coordination. True if no effect is in flight and every live agent
+ * without a vote either cannot pay its next call or waits for an agent that cannot pay.
  */
 function isBudgetUsedUp(draft: Draft, live: readonly AgentState[]): boolean {
   if (Object.keys(draft.turn.inFlight).length > 0) return false;
   const isGraceRunning =
     draft.attempt.graceEndsAt !== null && !draft.turn.rules.defer_voting_until_all_answered;
-  const stuck = live.filter((agent) => isUnaffordable(draft.turn, agent));
+  const unaffordable = live.filter((agent) => isUnaffordable(draft.turn, agent));
   const waiting = live.filter(
     (agent) => agent.round === null && agent.answers > 0 && !agent.released && !isGraceRunning,
   );
   const voted = live.filter(({ vote }) => vote !== null);
-  return stuck.length > 0 && stuck.length + waiting.length + voted.length === live.length;
+  return (
+    unaffordable.length > 0 && unaffordable.length + waiting.length + voted.length === live.length
+  );
 }
 
 /**
- * Ends coordination. Text or files of agents without an answer become their answers; votes stay
- * valid because no agent can vote again.
+ * Ends coordination. The text and files of an agent without an answer become its answer. This does
+ * not void votes, because no agent can vote again.
  *
- * Exceptions: no such answer is added where it could win over the final text of an earlier attempt.
- * Text that a provider withheld is used only if there is no other answer.
+ * There are two exceptions. If an earlier attempt has a final text and this attempt has no answer,
+ * no answer is added, because it would win over that final text. Text that a provider withheld is
+ * used only if there is no other answer.
  */
 function settleCoordination(draft: Draft, endedBy: EndedBy): void {
   cancelEffects(draft, null, endedBy);
-  const isUnanswered = candidates(draft.attempt).length === 0;
-  const couldWin = draft.turn.rejected !== null && isUnanswered;
-  const silent = couldWin ? [] : draft.attempt.agents.filter(({ answers }) => answers === 0);
-  for (const { index, failed } of silent) {
-    if (isUnanswered || !isOnlyWithheldText(draft, index, failed)) keepPartial(draft, index);
+  const hasNoAnswer = candidates(draft.attempt).length === 0;
+  const couldWin = draft.turn.rejected !== null && hasNoAnswer;
+  const unanswered = couldWin ? [] : draft.attempt.agents.filter(({ answers }) => answers === 0);
+  for (const { index, failed } of unanswered) {
+    if (hasNoAnswer || !isOnlyWithheldText(draft, index, failed)) keepPartial(draft, index);
   }
   settleAttempt(draft, endedBy);
 }

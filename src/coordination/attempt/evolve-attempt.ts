@@ -19,7 +19,7 @@ export type AttemptEvent = EventOf<
   | "presentation.completed"
 >;
 
-/** Folds events about an attempt as a whole, including personas and presentation. */
+/** Folds the events that concern a whole attempt, its personas or its presentation. */
 export function evolveAttempt(turn: TurnState, event: AttemptEvent): TurnState {
   switch (event.type) {
     case "attempt.started":
@@ -37,7 +37,10 @@ export function evolveAttempt(turn: TurnState, event: AttemptEvent): TurnState {
   }
 }
 
-/** The attempt with which a turn starts. Its `attempt.started` is part of the same commit. */
+/**
+ * The attempt state before the first `attempt.started`, which is committed together with the start
+ * of the turn.
+ */
 export function firstAttempt(rules: TeamRules, at: number): AttemptState {
   return {
     number: 0,
@@ -45,7 +48,7 @@ export function firstAttempt(rules: TeamRules, at: number): AttemptState {
     workingSince: at,
     feedback: null,
     personas: null,
-    agents: rules.agents.map(({ id }, index) => freshAgent(id, index)),
+    agents: rules.agents.map(({ id }, index) => newAgent(id, index)),
     answers: [],
     graceEndsAt: null,
     settled: null,
@@ -59,7 +62,7 @@ function nextAttempt(rules: TeamRules, event: EventOf<"attempt.started">): Attem
   return { ...firstAttempt(rules, event.at), number: event.attempt, feedback: event.feedback };
 }
 
-/** The persona generator's round is over, with or without personas. */
+/** The persona generator's round has ended, with or without personas. */
 function personasAssigned(turn: TurnState, event: EventOf<"personas.assigned">): AttemptState {
   return {
     ...turn.attempt,
@@ -69,7 +72,7 @@ function personasAssigned(turn: TurnState, event: EventOf<"personas.assigned">):
   };
 }
 
-/** Coordination is over: all open rounds end. */
+/** Coordination has ended, and so all open rounds end. */
 function attemptSettled(turn: TurnState, event: EventOf<"attempt.settled">): AttemptState {
   const { attempt } = turn;
   const answer = attempt.answers.find(({ label }) => label === event.label);
@@ -114,7 +117,7 @@ function finalText(turn: TurnState, event: EventOf<"presentation.completed">): F
   };
 }
 
-function freshAgent(id: string, index: number): AgentState {
+function newAgent(id: string, index: number): AgentState {
   return {
     index,
     id,

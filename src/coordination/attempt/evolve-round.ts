@@ -18,7 +18,7 @@ export type RoundEvent = EventOf<
   | "agent.abstained"
 >;
 
-/** Folds events about an agent's rounds and about an agent that drops out. */
+/** Folds the events about an agent's rounds, and the events of an agent that drops out. */
 export function evolveRound(turn: TurnState, event: RoundEvent): TurnState {
   return updateAgent(turn, indexOf(turn, event.agent), (agent) =>
     evolveAgent(turn.attempt, agent, event),
@@ -43,30 +43,34 @@ function evolveAgent(attempt: AttemptState, agent: AgentState, event: RoundEvent
 }
 
 function answersInjected(agent: AgentState, event: EventOf<"answers.injected">): AgentState {
-  const midstream = event.via === "tool_result" ? 1 : 0;
+  const countedInjections = event.via === "tool_result" ? 1 : 0;
   const updated = withRound(agent, (round) => ({
     ...round,
     status: "calling",
-    injections: round.injections + midstream,
+    injections: round.injections + countedInjections,
   }));
   return event.via === "reopened"
     ? withRound(updated, (round) => reopen(round, event.at))
     : updated;
 }
 
-/** The agent's vote was voided: the round gets its full time and all its decision calls again. */
+/**
+ * Reopens a round after its vote was voided. The round has its full time and all its decision calls
+ * again.
+ */
 const reopen = ({ decisionCalls: _, ...round }: RoundState, at: number): RoundState => ({
   ...round,
   startedAt: at,
 });
 
+/** `carries` is the number of the failed round whose files the new round keeps. */
 type RoundStart = { round: number; purpose: Purpose; at: number; carries?: number | undefined };
 
 export function startRound(
-  { filesFrom: before, ...agent }: AgentState,
+  { filesFrom: earlierFilesFrom, ...agent }: AgentState,
   { round: number, purpose, at, carries }: RoundStart,
 ): AgentState {
-  const filesFrom = carries === undefined ? {} : { filesFrom: before ?? carries };
+  const filesFrom = carries === undefined ? {} : { filesFrom: earlierFilesFrom ?? carries };
   const round: RoundState = {
     number,
     purpose,
@@ -93,8 +97,8 @@ export function startRound(
 }
 
 /**
- * `seen` changes only here, at the start of a round and at an injection. It becomes the newest
- * revision in the attempt.
+ * Records that the agent was shown the answers with these labels. `seen` changes only here, at the
+ * start of a round and at an injection. It becomes the newest revision in the attempt.
  */
 function showAnswers(
   attempt: AttemptState,

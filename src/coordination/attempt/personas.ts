@@ -7,16 +7,18 @@ import { isCut } from "../decision/stop-reason";
 import { personasEnd } from "../turn/timers";
 
 /**
- * One call on the first agent's backend writes a persona for each agent. If the call fails, the
- * team works without personas.
+ * The persona generator: one call to the first agent's model writes a persona for each agent. If
+ * the call fails, the team works without personas.
  */
 
-/** Starts or skips the persona generator. Returns whether the attempt still waits for it. */
+/**
+ * Starts or skips the persona generator. Returns whether the attempt must wait for the personas.
+ */
 export function awaitPersonas(draft: Draft): boolean {
   if (!draft.turn.rules.personas || draft.attempt.personas !== null) return false;
   const agent = draft.agent(0);
-  const isExhausted = workLeft(draft.turn) <= 0 && !agent.round?.call.inFlight;
-  if (agent.round === null && !isExhausted) {
+  const cannotStart = workLeft(draft.turn) <= 0 && !agent.round?.call.inFlight;
+  if (agent.round === null && !cannotStart) {
     const place = { ...draft.agentFields(0), round: agent.rounds + 1 };
     draft.add({
       type: "round.started",
@@ -28,7 +30,7 @@ export function awaitPersonas(draft: Draft): boolean {
     });
     return true;
   }
-  if (!isExhausted && draft.at < personasEnd(draft.turn) && !isUnaffordable(draft.turn, agent))
+  if (!cannotStart && draft.at < personasEnd(draft.turn) && !isUnaffordable(draft.turn, agent))
     return true;
   cancelEffects(draft, agent.index, "personas_timeout");
   skipPersonas(draft);

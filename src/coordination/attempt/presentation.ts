@@ -11,12 +11,13 @@ import { isLongFinal, truncateFinal, TEXT_FILE } from "./long-final";
 import { isUnaffordable } from "../owed";
 import { callsPerRound, effectsProblem, roundTime } from "./round-limits";
 import { type AgentState, type Answer, answerAt, type Problem, type Settlement } from "../state";
-import { isWhole, isWithheld } from "../decision/stop-reason";
+import { isNormalStop, isWithheld } from "../decision/stop-reason";
 import { refuseTools, requestTools } from "../tool/tools";
 import { completeTurn, failTurn } from "../turn/turn";
 
 /**
- * The winner writes the final text and judges it if another attempt is allowed. Then the turn ends.
+ * The winner writes the final text. If another attempt is allowed, the winner also judges this
+ * text. Then the turn ends or the next attempt starts.
  */
 
 /** Starts the presentation, or ends it if time, budget or calls are used up. */
@@ -72,7 +73,9 @@ function blockerOf(draft: Draft, presenter: number): Problem | null {
 }
 
 /**
- * Handles the presenter's reply: more tools, the final text, or a fallback to the winning answer.
+ * Handles the presenter's reply, which requests tools or is the final text. If the reply cannot be
+ * used, falls back to the winning answer. `decides`: the call offered no tools and asked only for
+ * the final text.
  */
 export function presentationReplied(
   draft: Draft,
@@ -103,7 +106,7 @@ function textFileOf(draft: Draft, index: number, { text, storable }: Reply): str
   return facts && (facts.textFile ?? TEXT_FILE);
 }
 
-/** Why the presentation ends although its last call, without tools, returned no text. */
+/** Why the presentation ends if its last call, which offered no tools, returned no text. */
 function presentationProblem(draft: Draft, index: number): Problem {
   const calls = callsPerRound(draft.turn);
   if (draft.round(index).calls > calls)
@@ -118,7 +121,7 @@ function rejectionReason({ stopReason, text, tools }: Reply): Problem | null {
   if (isWithheld(stopReason)) {
     return { code: stopReason, message: "The final text was withheld by its provider." };
   }
-  if (!isWhole(stopReason)) {
+  if (!isNormalStop(stopReason)) {
     return {
       code: "unknown_ending",
       message: "The provider returned an unknown stop reason, so the final text may be incomplete.",
@@ -130,10 +133,11 @@ function rejectionReason({ stopReason, text, tools }: Reply): Problem | null {
 }
 
 /**
- * The presentation failed. Uses the winning answer's text; without one, an earlier final text;
- * without one, the partial text.
+ * Ends a failed presentation. The final text is the first of these that exists: the winning
+ * answer, the final text of an earlier attempt, the presenter's partial text. If none exists, the
+ * turn fails.
  *
- * Files that the presenter changed are kept: its workspace started from the winning answer's files.
+ * The presenter's files are kept, because its workspace started with the winning answer's files.
  */
 export function fallBack(draft: Draft, problem: Problem): void {
   const { presenter } = draft.attempt;
@@ -158,6 +162,7 @@ const reuseAnswer = ({ content }: Answer, fallback: string | null): FinalContent
   fallback,
 });
 
+/** `fallback` is the code of the problem that ended the presentation; `null` if none did. */
 type FinalContent = {
   content: string;
   source: "presentation" | "answer" | "partial";
@@ -180,7 +185,7 @@ function completePresentation(
         })
       : { snapshot: label, files: "workspace" as const, text_file: textFile };
   const changed = presented.fallback === null ? undefined : draft.workspace(index)?.edits;
-  const ofCut = changed === undefined ? {} : { changed_files: changed };
+  const changedFiles = changed === undefined ? {} : { changed_files: changed };
   draft.add({
     type: "presentation.completed",
     ...draft.agentFields(index),
@@ -188,7 +193,7 @@ function completePresentation(
     ...presented,
     tools,
     ...files,
-    ...ofCut,
+    ...changedFiles,
   });
   if (!mayRestart(draft) || presented.source !== "presentation") return completeTurn(draft);
   const place = { ...draft.agentFields(index), round: draft.agent(index).rounds + 1 };
@@ -203,8 +208,8 @@ function completePresentation(
 }
 
 /**
- * As with answers, files that the presenter did not change stay. `isReused`: the answer is
- * presented without a presentation call.
+ * The snapshot fields of the presentation. Files that the presenter did not change stay, as in an
+ * answer. `isReused`: the winning answer is the final text, without a presentation call.
  */
 function finalFiles(
   draft: Draft,
@@ -216,7 +221,7 @@ function finalFiles(
   return isReused ? keptFiles(earlier) : handedFiles(draft, index, { label, earlier });
 }
 
-/** False for the last allowed attempt, and if no time is left for another one. */
+/** Whether the rules and the remaining time allow another attempt. */
 function mayRestart(draft: Draft): boolean {
   return (
     draft.attempt.number <= draft.turn.rules.max_orchestration_restarts &&
@@ -224,10 +229,11 @@ function mayRestart(draft: Draft): boolean {
   );
 }
 
-/** A reply without a verdict means submit. */
+/** Handles the presenter's verdict. Without a verdict, the final text counts as accepted. */
 export function judgementReplied(draft: Draft, { stopReason, verdict }: Reply): void {
   const { presenter } = draft.attempt;
-  if (presenter === null || !isWhole(stopReason) || !verdict?.restart) return completeTurn(draft);
+  if (presenter === null || !isNormalStop(stopReason) || !verdict?.restart)
+    return completeTurn(draft);
   const { reason, instructions } = verdict;
   draft.add({ type: "attempt.restarted", ...draft.agentFields(presenter), reason, instructions });
   const next = { at: draft.at, turn: draft.turn.number, attempt: draft.attempt.number + 1 };
@@ -247,24 +253,26 @@ function endWithoutAnswer(draft: Draft, { endedBy }: Settlement): void {
 }
 
 /**
- * Why an agent that neither failed nor abstained has no answer. The view adds the last failed call.
+ * Why an agent has no answer, although it neither failed nor abstained. The session view adds the
+ * agent's last failed call to this message.
  */
 function noAnswerReason(endedBy: EndedBy, { called }: AgentState): string {
-  const ends = NO_ANSWER_REASONS[endedBy];
-  if (ends === undefined) return "It wrote nothing.";
-  return called ? ends.silent : ends.uncalled;
+  const reasons = NO_ANSWER_REASONS[endedBy];
+  if (reasons === undefined) return "It wrote nothing.";
+  return called ? reasons.afterCalls : reasons.beforeFirstCall;
 }
 
-const NO_ANSWER_REASONS: Partial<Record<EndedBy, { uncalled: string; silent: string }>> = {
-  deadline: {
-    uncalled: "Time was up before its first call could be sent.",
-    silent: "Time was up before it wrote anything.",
-  },
-  budget: {
-    uncalled: "The budget had no room for its first call.",
-    silent: "The budget was used up before it wrote anything.",
-  },
-};
+const NO_ANSWER_REASONS: Partial<Record<EndedBy, { beforeFirstCall: string; afterCalls: string }>> =
+  {
+    deadline: {
+      beforeFirstCall: "Time was up before its first call could be sent.",
+      afterCalls: "Time was up before it wrote anything.",
+    },
+    budget: {
+      beforeFirstCall: "The budget had no room for its first call.",
+      afterCalls: "The budget was used up before it wrote anything.",
+    },
+  };
 
 function winningAnswer(draft: Draft): Answer | null {
   const revision = draft.attempt.settled?.revision ?? null;

@@ -4,18 +4,21 @@ import { LIMITS } from "../limits";
 import type { AgentState, Problem, RoundState, TurnState } from "../state";
 
 /**
- * How many calls and how much time a round may use. Near a limit the agent gets a notice. At the
- * limit its calls offer no tools and ask only for a decision or the final text. If none comes, the
- * round ends with the work so far.
+ * How many calls and how much time a round may use. Near a limit, the agent's calls contain a
+ * notice. At the limit, they offer no tools and ask only for a decision or the final text. If the
+ * agent then gives neither, the round ends with the work so far.
  */
 
-/** Unix ms: when notices start, when calls ask only for a decision, and when the round ends. */
+/**
+ * Times in unix ms: when notices start, when calls ask only for a decision, and when the round
+ * ends.
+ */
 type RoundTime = { noticeAt: number; decideAt: number; endsAt: number };
 
 export const callsPerRound = ({ rules }: TurnState): number =>
   rules.max_calls_per_round ?? LIMITS.callsPerRound;
 
-/** Time for the agent's first answer, over all its rounds so far; `null` if there is no limit. */
+/** Time until an agent's first answer, which all its rounds share; `null` if there is no limit. */
 export const firstAnswerTime = ({ attempt, rules }: TurnState): RoundTime | null =>
   roundTimeFrom(attempt.workingSince, rules.initial_round_timeout_ms, rules.round_timeout_grace_ms);
 
@@ -44,8 +47,8 @@ function roundTimeFrom(start: number, timeout: number | null, grace = 0): RoundT
 }
 
 /**
- * The end of the turn, or of its coordination, is a limit too, so that the agent can decide in
- * time.
+ * The time limit that follows from the end of the turn or of its coordination. With it, the agent
+ * can decide before that end.
  */
 function phaseTime(turn: TurnState, { purpose }: RoundState): RoundTime {
   const endsAt = purpose === "presentation" ? turn.deadlineAt : turn.coordinationEndsAt;
@@ -59,8 +62,8 @@ function phaseTime(turn: TurnState, { purpose }: RoundState): RoundTime {
 }
 
 /**
- * Limits that the agent's next call states; `undefined` if none is near. Before a limit is reached,
- * only a call that sends tool results states it.
+ * The limits that the agent's next call contains; `undefined` if none is near. As long as a limit
+ * is near but not reached, the first call of a round does not contain it.
  */
 export function roundLimit(turn: TurnState, agent: AgentState, at: number): RoundLimit | undefined {
   const { round } = agent;
@@ -86,7 +89,9 @@ const isReached = ({ calls_left, seconds_left }: RoundLimit): boolean =>
 export const asksForDecision = ({ limit }: Pick<EventOf<"call.started">, "limit">): boolean =>
   limit !== undefined && isReached(limit);
 
-/** Judgement and personas are one call each, so they have no limits. */
+/**
+ * Whether the round has limits. Judgement and personas have none, because they are single calls.
+ */
 const isLimited = ({ purpose }: RoundState): boolean =>
   purpose === "coordination" || purpose === "presentation";
 
@@ -108,11 +113,11 @@ export function limitProblem(turn: TurnState, agent: AgentState, at: number): Pr
   return { code: "initial_round_timeout", message };
 }
 
-/** The turn may start no more effects, or only decision calls. */
+/** The problem if the turn may start no more effects, or only decision calls. */
 export function effectsProblem(turn: TurnState): Problem {
-  const kept = effectsLeft(turn) > 0 ? ", except those kept for decisions" : "";
+  const exception = effectsLeft(turn) > 0 ? ", except those kept for decisions" : "";
   return {
     code: "effect_cap",
-    message: `The turn used up its ${effectsPerTurn(turn)} calls and tools${kept}.`,
+    message: `The turn used up its ${effectsPerTurn(turn)} calls and tools${exception}.`,
   };
 }

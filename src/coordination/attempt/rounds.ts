@@ -15,13 +15,13 @@ import {
   type TurnState,
 } from "../state";
 
-/** When rounds start, fail and reach a limit. */
+/** Starts coordination rounds, and ends rounds that fail or reach a limit. */
 
 type Cause = EventOf<"round.started">["cause"];
 
 /**
- * Starts a coordination round: a new conversation with every newest answer that the agent may see,
- * in random order.
+ * Starts a coordination round, which is a new conversation. It begins with the newest answer of
+ * each agent, in random order, as far as the agent may see these answers.
  */
 export function startRound(draft: Draft, index: number, cause: Cause): void {
   const agent = draft.agent(index);
@@ -45,7 +45,8 @@ export function startRound(draft: Draft, index: number, cause: Cause): void {
 }
 
 /**
- * Files of a failed round are kept: the next round starts with them until the agent has an answer.
+ * Whether the round starts with the files of the failed round before it. This is so until the agent
+ * has an answer.
  */
 const keepsFiles = (draft: Draft, index: number, cause: Cause): boolean =>
   cause === "failed" && draft.agent(index).answers === 0 && draft.rulesOf(index).workspace;
@@ -75,7 +76,8 @@ export function startDueRounds(draft: Draft): void {
 }
 
 /**
- * After its first answer an agent waits for agents without an answer, until the grace time ends.
+ * Whether the agent must wait. After its first answer, an agent waits for agents without an answer
+ * until the grace time ends.
  */
 function mustWaitForOthers(draft: Draft, agent: AgentState): boolean {
   if (agent.answers === 0 || agent.released) return false;
@@ -85,7 +87,7 @@ function mustWaitForOthers(draft: Draft, agent: AgentState): boolean {
   return turn.rules.defer_voting_until_all_answered || !isGraceOver;
 }
 
-/** The round fails. After several failed rounds in a row the agent fails. */
+/** Ends the agent's round as failed. After several failed rounds in a row, the agent fails too. */
 export function failRound(
   draft: Draft,
   index: number,
@@ -97,8 +99,8 @@ export function failRound(
 }
 
 /**
- * The agent fails. If it has no answer, its text or files become its answer. Text that the provider
- * withheld, without files, does not.
+ * Ends the agent's part as failed. If the agent has no answer, its text or files become its answer.
+ * There is one exception: text that the provider withheld, if the agent has no files.
  */
 export function failAgent(
   draft: Draft,
@@ -110,7 +112,7 @@ export function failAgent(
   draft.add({ type: "agent.failed", ...draft.agentFields(index), ...problem });
 }
 
-/** An agent without rounds or effects left drops out; its answers stay. */
+/** Ends the part of an agent that may start no more rounds or effects. Its answers stay. */
 function endAtCap(draft: Draft, index: number, problem: Problem): void {
   cancelEffects(draft, index, problem.code);
   if (draft.agent(index).answers > 0 || submitPartial(draft, index)) {
@@ -121,8 +123,9 @@ function endAtCap(draft: Draft, index: number, problem: Problem): void {
 }
 
 /**
- * The round reached a limit without a decision. An agent with an answer abstains and keeps its
- * answer. Text or files of an agent without an answer become its answer, and it continues.
+ * Ends a round that reached a limit without a decision. An agent with an answer abstains and keeps
+ * its answer. If an agent has no answer, its text or files become its answer, and the agent
+ * continues; without text and files, the agent fails.
  */
 export function endRound(draft: Draft, index: number, problem: Problem): void {
   cancelEffects(draft, index, problem.code);
@@ -133,8 +136,8 @@ export function endRound(draft: Draft, index: number, problem: Problem): void {
 }
 
 /**
- * Ends the part of live agents whose next call would exceed a cap, and of agents that made no
- * decision in their decision calls.
+ * Ends the round of each live agent that made no decision in its decision calls, and the part of
+ * each live agent for whose next call the turn has no effects left.
  */
 export function applyCaps(draft: Draft): void {
   for (const { index } of draft.attempt.agents) {
@@ -148,7 +151,7 @@ export function applyCaps(draft: Draft): void {
   }
 }
 
-/** Ends rounds that exceed their time, even if effects are in flight. */
+/** Ends the rounds whose time is up, even if effects are in flight. */
 export function endLateRounds(draft: Draft): void {
   for (const { index } of draft.attempt.agents) {
     const agent = draft.agent(index);

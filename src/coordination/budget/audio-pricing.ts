@@ -2,10 +2,12 @@ import type { Attachment } from "../../protocol/attachments";
 import type { AgentRules, Price, TeamRules } from "../../protocol/team";
 
 /**
- * The team's rules, with prices for a turn whose question has audio attachments. An agent whose
- * model has a higher audio price pays it for all input.
+ * The team's rules with the prices for a question with these attachments. If an attachment is
+ * audio and an agent's model has a higher price for audio, all input tokens of that agent cost this
+ * price.
  *
- * Not every provider reports how many input tokens were audio, and a charge must not be too low.
+ * The reason: some providers do not report how many input tokens were audio, and a charge must not
+ * be too low.
  */
 export function withAudioPricing(
   rules: TeamRules,

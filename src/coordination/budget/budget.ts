@@ -11,10 +11,10 @@ import {
 import { type HostedGrant, type HostedUses, fittingUses } from "./hosted-tools";
 import { candidates, type TurnState, isLive } from "../state";
 
-/** An amount of a turn's budget. */
+/** A part of a turn's budget. */
 type Amount = { tokens: number; usd: number };
 
-/** What a call reserves. `tokens`: input, results of hosted tools and output together. */
+/** What a call reserves. `tokens` is the sum of input, results of hosted tools, and output. */
 type Reservation = {
   maxOutputTokens: number;
   hostedTools: HostedGrant[];
@@ -66,8 +66,8 @@ function remaining(turn: TurnState): Amount {
 }
 
 /**
- * `usable`: hosted tools that the call may use. `dueCalls`: number of calls that are due now and
- * share the budget, including this one.
+ * `usable` are the hosted tools that the call may use. `dueCalls` is the number of calls, including
+ * this one, that wait to be sent now and therefore share the budget.
  */
 type ReservationRequest = {
   agent: AgentRules;
@@ -83,8 +83,8 @@ type ReservationRequest = {
  * uses of hosted tools are lowered first, then the output cap. Returns `null` if not even a short
  * reply fits, or if the budget has a limit in US dollars and the agent's price is unknown.
  *
- * The due calls share the budget equally. A call exceeds its share only if the share is too small
- * for useful output.
+ * Each due call gets an equal share of the budget. A call may exceed its share only if the share is
+ * too small for a useful output.
  */
 export function reserve(
   turn: TurnState,
@@ -103,7 +103,7 @@ export function reserve(
   const usefulOutput = Math.min(USEFUL_OUTPUT_TOKENS, agent.max_output_tokens);
   const uses = fittingUses(
     usable,
-    (each) => outputThatFits(share, agent, inputUsageOf(inputTokens, each)) >= usefulOutput,
+    (tried) => outputThatFits(share, agent, inputUsageOf(inputTokens, tried)) >= usefulOutput,
   );
   const input = inputUsageOf(inputTokens, uses);
   const outputOfShare = outputThatFits(share, agent, input);
@@ -119,8 +119,8 @@ export function reserve(
 }
 
 /**
- * US dollars that the cheapest agent needs for a first call on this question: a prompt of usual
- * length and the shortest useful reply. Agents without a known price count as free.
+ * US dollars that the cheapest agent needs for a first call on this question. The call has a prompt
+ * of usual length and the shortest useful reply. An agent without a known price counts as free.
  *
  * `questionTokens`: an upper bound, including attachments.
  */
@@ -146,10 +146,10 @@ type InputUsage = { tokens: number; toolsUsd: number };
  * tool. Each use therefore counts with the highest price and the most tokens of any tool.
  */
 function inputUsageOf(inputTokens: number, uses: readonly HostedUses[]): InputUsage {
-  const all = uses.reduce((sum, { count }) => sum + count, 0);
+  const totalUses = uses.reduce((sum, { count }) => sum + count, 0);
   return {
-    tokens: inputTokens + all * Math.max(0, ...uses.map(({ tool }) => tool.tokens_per_use)),
-    toolsUsd: all * Math.max(0, ...uses.map(({ tool }) => tool.usd_per_use ?? 0)),
+    tokens: inputTokens + totalUses * Math.max(0, ...uses.map(({ tool }) => tool.tokens_per_use)),
+    toolsUsd: totalUses * Math.max(0, ...uses.map(({ tool }) => tool.usd_per_use ?? 0)),
   };
 }
 
@@ -189,21 +189,22 @@ export const maxCallUsd = (
 ): number => maxCost(price, { tokens: inputTokens, toolsUsd: 0 }, outputTokens);
 
 /**
- * The part of the budget that is reserved for the presentation: enough for the most expensive agent
- * that has a candidate; 0 without candidates. Contains no uses of hosted tools.
+ * The part of the budget that is reserved for the presentation. It is enough for each agent whose
+ * answer is a candidate. It is 0 without candidates, and it includes no uses of hosted tools.
  */
 function presentationReserve(turn: TurnState): Amount {
   const answers = candidates(turn.attempt);
   if (answers.length === 0) return { tokens: 0, usd: 0 };
-  const textBytes = answers.reduce(
+  // Upper bounds: a text never has more tokens than bytes.
+  const textTokens = answers.reduce(
     (sum, { bytes }) => sum + bytes,
     turn.questionBytes + (turn.attached?.tokens ?? 0),
   );
-  const reasonBytes = turn.attempt.agents.reduce(
+  const reasonTokens = turn.attempt.agents.reduce(
     (sum, { vote }) => sum + (vote?.reason.length ?? 0) * BYTES_PER_UNIT,
     0,
   );
-  const inputTokens = PRESENTATION_OVERHEAD_TOKENS + textBytes + reasonBytes;
+  const inputTokens = PRESENTATION_OVERHEAD_TOKENS + textTokens + reasonTokens;
   const costs = answers.map((answer) => {
     const agent = turn.rules.agents[answer.agent];
     return agent
@@ -218,9 +219,9 @@ function presentationReserve(turn: TurnState): Amount {
 }
 
 /**
- * Maximum number of effects (calls and tools) that a turn starts before its presentation. The last
- * ones are reserved for decisions: when only they are left, no tool runs, and each call asks only
- * for a decision.
+ * Maximum number of effects (model calls and tool calls) that a turn starts before its
+ * presentation. The last effects are reserved for decisions: when only these remain, no tool runs,
+ * and each call asks only for a decision.
  */
 export const effectsPerTurn = ({ rules }: TurnState): number =>
   Math.min(
@@ -228,7 +229,7 @@ export const effectsPerTurn = ({ rules }: TurnState): number =>
     Math.max(LIMITS.effectsMin, LIMITS.effectsPerAgent * rules.agents.length),
   );
 
-/** Effects that the turn may still start. Requested tools count as if they had started. */
+/** Effects that the turn may still start. A requested tool counts even before it starts. */
 export function effectsLeft(turn: TurnState): number {
   const tools = turn.attempt.agents.flatMap(
     ({ round }) => round?.tools.filter(({ status }) => status === "owed") ?? [],
@@ -236,18 +237,18 @@ export function effectsLeft(turn: TurnState): number {
   return effectsPerTurn(turn) - turn.effects - tools.length;
 }
 
-/** Effects that the turn may still start before only those reserved for decisions are left. */
+/** Effects that the turn may still start, without the effects that are reserved for decisions. */
 export const workLeft = (turn: TurnState): number =>
   effectsLeft(turn) - LIMITS.decisionCallsPerRound * turn.rules.agents.length;
 
 /**
- * Number of calls with tools that each working agent may still make, if each call runs one tool. If
- * it is 0, the next call asks only for a decision.
+ * Number of calls with tools that each working agent may still make, if each call runs one tool. At
+ * zero, the next call asks only for a decision.
  */
 export function callsLeftInTurn(turn: TurnState): number {
   const { agents, settled } = turn.attempt;
-  const working = settled
+  const workingAgents = settled
     ? 1
     : agents.filter((agent) => isLive(agent) && agent.vote === null).length;
-  return Math.max(0, Math.ceil(workLeft(turn) / (2 * Math.max(1, working))));
+  return Math.max(0, Math.ceil(workLeft(turn) / (2 * Math.max(1, workingAgents))));
 }

@@ -2,12 +2,15 @@ import type { EventOf, Purpose } from "../../protocol/events";
 import type { AgentRules, HostedToolRule } from "../../protocol/team";
 import type { RoundState, TurnState } from "../state";
 
-/** Tools that the agent's provider runs: which ones a call may use, and how often. */
+/**
+ * Hosted tools run at the agent's provider. This module computes which of them a call may use, and
+ * how often.
+ */
 
-/** A grant as in `call.started`. */
+/** A hosted tool and its allowed uses, as in the event `call.started`. */
 export type HostedGrant = NonNullable<EventOf<"call.started">["hosted_tools"]>[number];
 
-/** Uses of one tool in one call. */
+/** Number of uses of one tool in one call. */
 export type HostedUses = { tool: HostedToolRule; count: number };
 
 /**
@@ -27,13 +30,14 @@ export function hostedToolsOf(
   return (agent.hosted_tools ?? []).filter(({ usd_per_use }) => !capped || usd_per_use !== null);
 }
 
-/** A coordinating agent always has functions: its decisions. */
+/** Whether a call has functions. A coordination call always has: its decision tools. */
 const hasFunctions = (agent: AgentRules, purpose: Purpose): boolean =>
   purpose === "coordination" || agent.tools.length > 0 || (agent.tool_servers ?? []).length > 0;
 
 /**
- * Whether the next call is a research call, if the budget allows any use of a hosted tool. Applies
- * to the first call of a coordination round if hosted tools cannot be mixed with functions.
+ * Whether the next call is a research call, provided that the budget allows a use of a hosted tool.
+ * This is so for the first call of a coordination round if hosted tools cannot be mixed with
+ * functions.
  */
 export const mayResearch = (agent: AgentRules, round: RoundState): boolean =>
   agent.hosted_alone === true && round.purpose === "coordination" && round.calls === 0;
@@ -43,10 +47,10 @@ export const isResearch = ({ purpose, offers, compacts }: EventOf<"call.started"
   purpose === "coordination" && offers.length === 0 && !compacts;
 
 /**
- * The most uses that fit: each tool's own cap, or a lower cap shared by all tools. Tools without a
- * use are left out.
+ * The highest numbers of uses that fit. Each tool has its own cap; if these caps do not fit, one
+ * lower cap applies to every tool. Tools with no use are omitted, so the result may be empty.
  *
- * `fits` must be monotonic: if uses fit, fewer uses fit too. If nothing fits, the result is empty.
+ * `fits` must be monotonic: if some uses fit, fewer uses fit too.
  */
 export function fittingUses(
   tools: readonly HostedToolRule[],
@@ -61,7 +65,7 @@ export function fittingUses(
   return usesUpTo(tools, fitting);
 }
 
-const usesUpTo = (tools: readonly HostedToolRule[], most: number): HostedUses[] =>
+const usesUpTo = (tools: readonly HostedToolRule[], maxUses: number): HostedUses[] =>
   tools
-    .map((tool) => ({ tool, count: Math.min(tool.max_uses, most) }))
+    .map((tool) => ({ tool, count: Math.min(tool.max_uses, maxUses) }))
     .filter(({ count }) => count > 0);

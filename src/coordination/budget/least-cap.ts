@@ -7,12 +7,13 @@ import {
   PRESENTATION_OVERHEAD_TOKENS,
 } from "../limits";
 
-/** First call of the agent at this index; `inputTokens` is an upper bound. */
+/** The first call of the agent at index `agent`. `inputTokens` is an upper bound. */
 type FirstCall = { agent: number; inputTokens: number };
 
 /**
- * A cap that is too low for any first call. In units of the cap: `cheapest` is the cheapest first
- * call, `enough` the lowest sensible cap.
+ * A cap that is too low for every first call. `cap`, `cheapest` and `enough` have the unit of the
+ * cap: tokens or US dollars. `cheapest` is the upper bound of the cheapest first call, and `enough`
+ * is the lowest sensible cap.
  */
 export type CapTooSmall = {
   code: "budget_too_small";
@@ -30,8 +31,8 @@ type CapQuestion = {
 };
 
 /**
- * Finds a cap under which the turn could send no first call. `null` if a call fits or if nothing is
- * capped.
+ * Finds a cap of the budget under which the turn could send no first call. `null` if a call fits,
+ * or if the budget has no cap.
  *
  * A sensible cap pays for each agent's first call with a useful reply, and for one presentation.
  */
@@ -41,50 +42,52 @@ export function capTooSmall({
   calls,
   questionTokens,
 }: CapQuestion): CapTooSmall | null {
-  const inUnits = [
-    ["max_tokens", budget.max_tokens, tokensOf],
+  const caps = [
+    ["max_tokens", budget.max_tokens, sumTokens],
     ["max_cost_usd", budget.max_cost_usd, maxCallUsd],
   ] as const;
-  for (const [capped, cap, measure] of inUnits) {
+  for (const [capped, cap, measure] of caps) {
     if (cap === undefined || calls.length === 0) continue;
-    const maxCostOf = ({ agent, inputTokens }: FirstCall, output: number): number => {
-      const found = rules.agents[agent];
-      return found ? measure(found, inputTokens, Math.min(output, found.max_output_tokens)) : 0;
+    const maxAmountOf = ({ agent, inputTokens }: FirstCall, output: number): number => {
+      const agentRules = rules.agents[agent];
+      if (!agentRules) return 0;
+      return measure(agentRules, inputTokens, Math.min(output, agentRules.max_output_tokens));
     };
-    const cheapest = Math.min(...calls.map((call) => maxCostOf(call, MIN_OUTPUT_TOKENS)));
+    const cheapest = Math.min(...calls.map((call) => maxAmountOf(call, MIN_OUTPUT_TOKENS)));
     if (cap >= cheapest) continue;
     return {
       code: "budget_too_small",
       capped,
       cap,
       cheapest,
-      enough: sensibleCap({ rules, calls, questionTokens }, maxCostOf),
+      enough: sensibleCap({ rules, calls, questionTokens }, maxAmountOf),
     };
   }
   return null;
 }
 
-const tokensOf = (_agent: AgentRules, inputTokens: number, outputTokens: number): number =>
+const sumTokens = (_agent: AgentRules, inputTokens: number, outputTokens: number): number =>
   inputTokens + outputTokens;
 
 type MaxAmount = (call: FirstCall, output: number) => number;
 
 function sensibleCap(
   { rules, calls, questionTokens }: Omit<CapQuestion, "budget">,
-  maxCostOf: MaxAmount,
+  maxAmountOf: MaxAmount,
 ): number {
   if (rules.skip_coordination)
-    return Math.max(...calls.map((call) => maxCostOf(call, PRESENTATION_OUTPUT_TOKENS)));
-  const answers = calls.length * USEFUL_OUTPUT_TOKENS;
-  const usual = PRESENTATION_OVERHEAD_TOKENS + questionTokens;
+    return Math.max(...calls.map((call) => maxAmountOf(call, PRESENTATION_OUTPUT_TOKENS)));
+  const answerTokens = calls.length * USEFUL_OUTPUT_TOKENS;
+  const usualInput = PRESENTATION_OVERHEAD_TOKENS + questionTokens;
   const presentations = calls.map(({ agent, inputTokens }) => {
     // The presenter's request repeats the long parts of its first call: earlier turns, tools,
     // system message.
-    const repeated = Math.max(usual, inputTokens);
-    return maxCostOf({ agent, inputTokens: repeated + answers }, PRESENTATION_OUTPUT_TOKENS);
+    const ownInput = Math.max(usualInput, inputTokens);
+    const presentation = { agent, inputTokens: ownInput + answerTokens };
+    return maxAmountOf(presentation, PRESENTATION_OUTPUT_TOKENS);
   });
   return calls.reduce(
-    (sum, call) => sum + maxCostOf(call, USEFUL_OUTPUT_TOKENS),
+    (sum, call) => sum + maxAmountOf(call, USEFUL_OUTPUT_TOKENS),
     Math.max(...presentations),
   );
 }

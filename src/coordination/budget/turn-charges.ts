@@ -8,20 +8,20 @@ import { addCosts, type Cost, costOfFields, FREE } from "../../protocol/cost";
 import { addUsage, NO_USAGE } from "../../protocol/usage";
 
 /**
- * The charges of a turn. `settles`: the events that end its calls in flight, whose reservations are
- * included.
+ * The charges of a turn, including the reservations of its calls in flight. `settles` are the
+ * events that end these calls.
  */
 type TurnCharges = { usage: Usage; cost: Cost; settles: EventOf<"call.failed">[] };
 
-/** A logged event of a call, maybe of another version of the service, with all its fields. */
+/** A logged event of a model call. Another version of the service may have written it. */
 export type CallEvent = { type: string; call: string };
 
 const CALL_ENDS: ReadonlySet<string> = new Set(["call.completed", "call.failed"]);
 
 /**
- * The charges of a turn that cannot be folded: the charges of its settled calls, plus the
- * reservations of its calls in flight, because their outcome is unknown. Events of another version
- * are not charged. `at`: the time when the calls in flight fail, unix ms.
+ * The charges of a turn whose log cannot be folded. They are the charges of its settled calls plus
+ * the reservations of its calls in flight, whose outcome is unknown. Events that this version
+ * cannot parse are not charged. `at` (unix ms) is the time at which the calls in flight fail.
  */
 export function chargesOf(events: Iterable<CallEvent>, at: number): TurnCharges {
   const open = new Map<string, EventOf<"call.started">>();

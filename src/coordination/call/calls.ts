@@ -14,11 +14,11 @@ import { owed } from "../owed";
 import { asksForDecision, roundLimit } from "../attempt/round-limits";
 import { type InFlight, reservedCost } from "../state";
 
-/** Reservation, start and settlement of model calls. */
+/** Starts, defers and cancels model calls, and computes their charges. */
 
 /**
- * Starts a call whose request is ready, or defers it if the budget cannot cover it. Ignored if the
- * call is no longer owed or not yet due.
+ * Starts a call whose request is ready, or defers it if the budget cannot cover it. Does nothing if
+ * the call is no longer owed or not yet due.
  */
 export function startCall(
   draft: Draft,
@@ -40,8 +40,9 @@ export function startCall(
     : fullRequestTokens + (limit ? LIMIT_NOTICE_TOKENS : 0);
   const decisionOnly = asksForDecision({ limit });
   const usable = compacts || decisionOnly ? [] : hostedToolsOf(draft.turn, agent, round);
-  const wanted = { agent: compacts ? capSummaryOutput(agent) : agent, usable };
-  const reservation = reserve(draft.turn, { ...wanted, purpose, inputTokens, dueCalls });
+  const reservingAgent = compacts ? capSummaryOutput(agent) : agent;
+  const request = { agent: reservingAgent, purpose, usable, inputTokens, dueCalls };
+  const reservation = reserve(draft.turn, request);
   if (!reservation) {
     draft.add({
       type: "call.deferred",
@@ -52,8 +53,8 @@ export function startCall(
     return;
   }
   const { hostedTools } = reservation;
-  const researches = mayResearch(agent, round) && hostedTools.length > 0;
-  const offers = researches || compacts ? [] : offersOf(draft.turn, draft.agent(index));
+  const isResearch = mayResearch(agent, round) && hostedTools.length > 0;
+  const offers = isResearch || compacts ? [] : offersOf(draft.turn, draft.agent(index));
   draft.add({
     type: "call.started",
     ...draft.roundFields(index),
@@ -85,8 +86,8 @@ const capSummaryOutput = (agent: AgentRules): AgentRules => ({
 });
 
 /**
- * Records that a call waits for its provider's rate limit. Recorded once per try: after a restart
- * the same input may arrive again.
+ * Records that a call waits for its provider's rate limit. Does nothing if the wait is recorded
+ * already, because the same input may arrive again after a restart.
  */
 export function recordCallWait(
   draft: Draft,
@@ -131,8 +132,8 @@ export function chargeFor(draft: Draft, effectId: string, usage: Usage | null): 
 }
 
 /**
- * Usage of a reply. If the provider reported none, the charged tokens count as output, so that the
- * sum of usages equals the sum of charges.
+ * Usage of a reply. If the provider reported no usage, all charged tokens count as output, so that
+ * the sum of all usages equals the sum of all charges.
  */
 export const usageOrReserved = (usage: Usage | null, tokens: number): Usage =>
   usage ?? { ...NO_USAGE, output_tokens: tokens };
@@ -190,8 +191,8 @@ function abandonedTool(draft: Draft, id: string, index: number): SessionEvent | 
 }
 
 /**
- * Exponential back-off: a random delay between half and all of the computed delay. If the
- * provider's `retryAfterMs` is longer, it is used instead.
+ * Exponential back-off with jitter: the delay is 50 to 100 % of the computed delay. A longer
+ * `retryAfterMs` of the provider is used instead.
  */
 export function retryDelayMs(
   tries: number,

@@ -4,13 +4,14 @@ import { LIMITS } from "../limits";
 import type { AgentState, CallState, InFlight, TurnState } from "../state";
 
 /**
- * When a conversation is summarized: before its next call, if the last call was rejected as too
- * long or the window is nearly full. At most once per call; a call that is still too long then
- * fails as before.
+ * A conversation is summarized before its next call if the last try was rejected as too long, or if
+ * the context window is nearly full. This happens at most once per call. A call that is still too
+ * long afterwards fails.
  */
 
 /**
- * Whether the agent's next call should summarize its conversation, if any of it can be summarized.
+ * Whether the agent's next call should be a summary call. The caller checks whether a part of the
+ * conversation can be summarized.
  */
 export function wantsCompaction(turn: TurnState, { index, round }: AgentState): boolean {
   const rules = turn.rules.agents[index];
@@ -20,7 +21,7 @@ export function wantsCompaction(turn: TurnState, { index, round }: AgentState): 
   );
 }
 
-/** Whether a call that was too long is repeated after a summary. */
+/** Whether a call that was rejected as too long is repeated after a summary. */
 export const mayCompact = (call: CallState, failure: CallFailure): boolean =>
   failure.class === "context_too_long" &&
   failure.compactible === true &&
@@ -30,8 +31,8 @@ export const mayCompact = (call: CallState, failure: CallFailure): boolean =>
 type ModelCall = Extract<InFlight, { type: "model_call" }>;
 
 /**
- * Whether the call may work without the failed summary: the summary was requested before the
- * conversation was too long.
+ * Whether the call may succeed without the failed summary. This is so if the summary was requested
+ * because the window was nearly full, not because the provider rejected the conversation.
  */
 export const isSummaryOptional = (
   entry: ModelCall,
@@ -39,13 +40,13 @@ export const isSummaryOptional = (
   failure: CallFailure,
 ): boolean => entry.compacts === true && !call.tooLong && isFinal(failure.class);
 
-/** Whether another request for a summary would fail in the same way. */
+/** Whether a retry of a failed summary call would fail in the same way. */
 export const isFinal = (failure: FailureClass): boolean =>
   failure !== "transient" && failure !== "interrupted";
 
 /**
- * Message for people: why a round with a too long conversation fails. Other failures keep their own
- * message.
+ * Message for people about a failed call. It adds the reason if the conversation was too long.
+ * Other failures keep their own message.
  */
 export function failureMessage(
   failure: Pick<CallFailure, "class" | "message">,
@@ -61,7 +62,7 @@ export function failureMessage(
   return `The conversation is too long for the model, and nothing of it can be summed up: ${message}`;
 }
 
-/** The problem if the summary call succeeds but returns no summary. */
+/** The problem of a round whose summary call succeeded but returned no summary. */
 export const NO_SUMMARY = {
   code: "context_too_long",
   message: "The conversation is too long for the model, and the model wrote no summary of it.",

@@ -9,7 +9,7 @@ import { type CallState, type InFlight, indexOf, type ToolState, type TurnState 
 import { countProbe } from "./unreachable";
 import { removeInFlight, updateAgent, updateCall, updateRound } from "../update";
 
-/** Folds events about model calls: what is in flight, what was spent, what the round owes next. */
+/** Folds events about model calls: the calls in flight, the charges, and the state of the round. */
 export function evolveCall(
   turn: TurnState,
   event: CallEvent | EventOf<"conversation.compacted">,
@@ -51,8 +51,8 @@ function callStarted(turn: TurnState, agent: number, event: EventOf<"call.starte
     effects: turn.effects + 1,
     inFlight: { ...turn.inFlight, [event.call]: entry },
   };
-  const called = updateAgent(started, agent, (state) => ({ ...state, called: true }));
-  return updateCall(called, agent, ({ waiting: _, ...call }) => ({
+  const withCalledAgent = updateAgent(started, agent, (state) => ({ ...state, called: true }));
+  return updateCall(withCalledAgent, agent, ({ waiting: _, ...call }) => ({
     ...call,
     sent: call.sent + 1,
     inFlight: true,
@@ -76,11 +76,11 @@ function callCompleted(
     status: "owed",
     interruptions: 0,
   }));
-  const counted = updateAgent(charged, agent, (state) => ({
+  const withCount = updateAgent(charged, agent, (state) => ({
     ...state,
     completedCalls: state.completedCalls + 1,
   }));
-  return updateRound(counted, agent, (round) => ({
+  return updateRound(withCount, agent, (round) => ({
     ...round,
     status: tools.length > 0 ? "tools" : "calling",
     calls: round.calls + 1,
@@ -108,7 +108,7 @@ function callFailed(turn: TurnState, agent: number, event: EventOf<"call.failed"
   }));
 }
 
-/** What a failed try that will be repeated says about the conversation's length. */
+/** The fields about the conversation's length after a failed try that will be repeated. */
 function lengthAfterFailure(
   event: EventOf<"call.failed">,
   compacts: boolean,

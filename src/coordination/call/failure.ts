@@ -12,13 +12,15 @@ import { completeTurn } from "../turn/turn";
 
 type ModelCall = Extract<InFlight, { type: "model_call" }>;
 
-/** What the coordination does after a try of a model call has failed. */
+/** What the coordination does after a failed try of a model call. */
 type Consequence =
   | { action: "retry"; retryAt: number }
   | { action: "fail_round" }
   | { action: "fail_agent" };
 
-/** Records a failed try, then retries or ends the work. Ignored if the call is not in flight. */
+/**
+ * Records a failed try, then retries or ends the work. Does nothing if the call is not in flight.
+ */
 export function callFailed(draft: Draft, effectId: string, failure: CallFailure): void {
   const entry = inFlightEntry(draft, effectId);
   if (!entry) return;
@@ -46,8 +48,8 @@ export function callFailed(draft: Draft, effectId: string, failure: CallFailure)
 }
 
 /**
- * A restart of the service interrupted the call. Its outcome is unknown, so the whole reservation
- * is charged.
+ * Records that a restart of the service interrupted the call. The outcome of the call is unknown,
+ * so its whole reservation is charged.
  */
 export function callInterrupted(draft: Draft, effectId: string): void {
   const message = "The service restarted while the model was working.";
@@ -64,8 +66,9 @@ export function callInterrupted(draft: Draft, effectId: string): void {
 type CallLoss = { code: string; message: string; agentFails: boolean };
 
 /**
- * Handles a call that will not be retried. What ends depends on the purpose of the call: its agent
- * or round, the presentation (falls back to an answer), the judgement or the personas.
+ * Handles a call that will not be retried. Depending on the purpose of the call, this ends the
+ * round or the agent, the presentation (which falls back to an answer), the turn after a judgement,
+ * or the wait for personas.
  */
 export function loseCall(
   draft: Draft,
@@ -86,7 +89,7 @@ export function loseCall(
   }
 }
 
-/** Like `consequenceByClass`, but a failed summary that the call can do without costs no round. */
+/** Like `consequenceByClass`, but a failed summary does not end the round if it was optional. */
 function consequenceOf(draft: Draft, entry: ModelCall, failure: CallFailure): Consequence {
   const consequence = consequenceByClass(draft, entry.agent, failure);
   const { call } = draft.round(entry.agent);

@@ -3,17 +3,15 @@ import { LIMITS } from "../limits";
 import type { CallState } from "../state";
 
 /**
- * A provider that cannot be reached. A probe that fails before the request is sent proves that
- * nothing was sent, so the try costs nothing. After several failed probes in a row, over some
- * seconds, the agent fails: more probes would only delay the team.
+ * The rules for a provider that cannot be reached. Before a request is sent, a probe tests the
+ * connection. If the probe fails, nothing was sent, so the try costs nothing. If several probes in
+ * a row fail over some seconds, the agent fails: more probes would only delay the team.
  */
 
 /** Code of a failed probe. */
 export const CANNOT_REACH = "cannot_reach";
 
-/**
- * When to probe again if the next probe fails at `at` (unix ms); `null` if the agent fails then.
- */
+/** The time (unix ms) of the next probe if this probe fails at `at`; `null` if the agent fails. */
 export function nextProbeAt({ unreachable }: CallState, at: number): number | null {
   const { since, probes } = unreachable ?? { since: at, probes: 0 };
   const endsAt = since + LIMITS.unreachableMs;
@@ -21,7 +19,10 @@ export function nextProbeAt({ unreachable }: CallState, at: number): number | nu
   return Math.max(at, since) + LIMITS.unreachableMs / (LIMITS.probesPerCall - 1);
 }
 
-/** Failed probes in a row including this failure; none if the failure is of another kind. */
+/**
+ * The number of failed probes in a row, including this failure. A failure of another kind resets
+ * the number.
+ */
 export function countProbe(
   before: CallState["unreachable"],
   { code, at }: EventOf<"call.failed">,

@@ -8,21 +8,24 @@ import { type AgentState, answerAt, isLive, type TurnState } from "../state";
 import type { TeamRules } from "../../protocol/team";
 
 /**
- * The rules of `new_answer`: which answers are accepted, which votes an answer voids, and who may
- * still answer.
+ * The rules of `new_answer`: which answers are accepted, which votes an answer voids, and which
+ * agents may still answer.
  */
 
 type NewAnswer = Extract<Decision, { name: "new_answer" }>;
 type Refusal = { code: string; message: string };
 
-/** `refused` counts as a nudge; `at_limit` does not. */
-export type Verdict = "accepted" | "refused" | "at_limit";
+/**
+ * The outcome of a proposed answer. The agent gets a reminder after `refused`, but not after
+ * `at_limit`.
+ */
+export type ProposalOutcome = "accepted" | "refused" | "at_limit";
 
 export function proposeAnswer(
   draft: Draft,
   index: number,
   { content, tool_call }: NewAnswer,
-): Verdict {
+): ProposalOutcome {
   const limit = answerLimit(draft.turn, draft.agent(index));
   const refusal =
     contentRefusal(content) ?? limit ?? noveltyRefusal(draft, draft.agent(index), content);
@@ -65,8 +68,8 @@ function addAnswer(draft: Draft, index: number, submission: Submission): string 
 }
 
 /**
- * Files of an answer. If the round changed none, the files of the author's previous answer stay;
- * for a first answer, the files from the start of the turn.
+ * The file fields of an answer. If the round changed no file, the files of the author's previous
+ * answer stay, or, for a first answer, the files from the start of the turn.
  */
 function answerFiles(draft: Draft, index: number, label: string) {
   if (!draft.rulesOf(index).workspace) return { snapshot: null };
@@ -79,8 +82,8 @@ function answerFiles(draft: Draft, index: number, label: string) {
 }
 
 /**
- * Text or files of an agent that was cut become its answer. Returns whether there was anything to
- * submit.
+ * Submits the text or files of an agent that was stopped as its answer. Returns false if the agent
+ * has neither.
  */
 export function submitPartial(draft: Draft, index: number): boolean {
   const partial = partialOf(draft, index);
@@ -88,15 +91,15 @@ export function submitPartial(draft: Draft, index: number): boolean {
   return partial !== null;
 }
 
-/** As `submitPartial`, but at the end of coordination: votes stay valid. */
+/** Does the same as `submitPartial` at the end of coordination, where votes stay valid. */
 export function keepPartial(draft: Draft, index: number): void {
   const partial = partialOf(draft, index);
   if (partial) addAnswer(draft, index, partial);
 }
 
 /**
- * Whether the agent's only work is text that its provider withheld. `failure`: why the agent
- * failed.
+ * Whether the agent's only work is text that its provider withheld. `failure` is the reason why the
+ * agent failed; `null` if it did not fail.
  */
 export const isOnlyWithheldText = (
   draft: Draft,
@@ -136,7 +139,7 @@ export function answerLimit(turn: TurnState, agent: AgentState): Refusal | null 
   }
   if (
     rules.fairness_lead_cap_answers !== null &&
-    lead(attempt.agents, agent) > rules.fairness_lead_cap_answers
+    leadAfterNextAnswer(attempt.agents, agent) > rules.fairness_lead_cap_answers
   ) {
     return {
       code: "lead_limit",
@@ -147,16 +150,16 @@ export function answerLimit(turn: TurnState, agent: AgentState): Refusal | null 
 }
 
 /**
- * How many answers the agent would lead by after one more answer. Compared with other live agents
- * without a valid vote.
+ * The lead that the agent would have after one more answer, compared with the agent that has the
+ * fewest answers. Only live agents without a valid vote are compared.
  */
-function lead(agents: readonly AgentState[], agent: AgentState): number {
-  const others = agents.filter(
+function leadAfterNextAnswer(agents: readonly AgentState[], agent: AgentState): number {
+  const otherAgents = agents.filter(
     (other) => other.index !== agent.index && isLive(other) && other.vote === null,
   );
-  return others.length === 0
+  return otherAgents.length === 0
     ? 0
-    : agent.answers + 1 - Math.min(...others.map(({ answers }) => answers));
+    : agent.answers + 1 - Math.min(...otherAgents.map(({ answers }) => answers));
 }
 
 function contentRefusal(content: string): Refusal | null {
@@ -195,7 +198,10 @@ function noveltyRefusal(draft: Draft, agent: AgentState, content: string): Refus
   }
 }
 
-/** Share of common words above which an answer is too similar to one its author has seen. */
+/**
+ * Maximum share of common words. With a higher share, an answer is too similar to an answer that
+ * its author has seen.
+ */
 const MAX_OVERLAP: Record<TeamRules["answer_novelty_requirement"], number> = {
   lenient: 1,
   balanced: 0.7,
@@ -204,19 +210,19 @@ const MAX_OVERLAP: Record<TeamRules["answer_novelty_requirement"], number> = {
 
 type Novelty = "new" | "duplicate" | "too_similar";
 
-/** Compares an answer with the answers its author has seen. */
+/** Compares an answer with the answers that its author has seen. */
 function novelty(
   content: string,
   shown: readonly string[],
   requirement: TeamRules["answer_novelty_requirement"],
 ): Novelty {
   const text = normalise(content);
-  const others = shown.map(normalise);
-  if (others.includes(text)) return "duplicate";
+  const otherTexts = shown.map(normalise);
+  if (otherTexts.includes(text)) return "duplicate";
   const maxOverlap = MAX_OVERLAP[requirement];
   if (maxOverlap >= 1) return "new";
   const words = wordSet(text);
-  return others.some((other) => overlap(words, wordSet(other)) > maxOverlap)
+  return otherTexts.some((other) => overlap(words, wordSet(other)) > maxOverlap)
     ? "too_similar"
     : "new";
 }
@@ -225,7 +231,7 @@ function novelty(
 const WORKSPACES =
   /\/(?:workspace|peers\/agent\d+)(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])\/?|(?:workspace|peers\/agent\d+)\//gu;
 
-/** Ignores differences in white space and in paths of private workspaces. */
+/** Removes differences in white space and in paths of private workspaces. */
 function normalise(text: string): string {
   return text.replaceAll(WORKSPACES, "").replaceAll(/\s+/g, " ").trim();
 }
@@ -243,11 +249,13 @@ function overlap(a: Set<string>, b: Set<string>): number {
 type AnswerLabel = `agent${number}.${number}`;
 type FinalLabel = `agent${number}.final`;
 
-/** `agentIndex` starts at 0. `nth` counts the agent's answers in this attempt, from 1. */
-const answerLabel = (agentIndex: number, nth: number): AnswerLabel =>
-  `agent${agentIndex + 1}.${nth}`;
+/** `agentIndex` starts at 0. `answerNumber` counts the agent's answers in this attempt from 1. */
+const answerLabel = (agentIndex: number, answerNumber: number): AnswerLabel =>
+  `agent${agentIndex + 1}.${answerNumber}`;
 
 export const finalLabel = (agentIndex: number): FinalLabel => `agent${agentIndex + 1}.final`;
 
-/** Used in place of a label: the files from the start of the turn. */
+/**
+ * Name of the snapshot from the start of the turn. Other snapshots have an answer label as name.
+ */
 export const BASE = "base";

@@ -25,7 +25,7 @@ export function evolveDecision(turn: TurnState, event: DecisionEvent): TurnState
     case "answer.refused":
     case "vote.refused":
     case "vote.stale":
-      return turn; // not part of the state: for people and for the agent's conversation
+      return turn; // These events are only for people and for the agent's conversation.
   }
 }
 

@@ -11,28 +11,27 @@ import {
 } from "../state";
 
 /**
- * Inject and continue: shows newer answers to a working agent between its calls, without ending its
- * round.
+ * Injection: shows newer answers to a working agent between its calls. The agent's round continues.
  */
 
 type InjectionChannel = "tool_result" | "message" | "reopened";
 
 /**
- * Whether there are answers that the agent must still see. Never true before the agent's own first
- * answer.
+ * Whether there are answers that the agent must still see. Before its own first answer, an agent
+ * must see none.
  */
-function isDue(turn: TurnState, agent: AgentState): boolean {
+function mustSeeAnswers(turn: TurnState, agent: AgentState): boolean {
   return isLive(agent) && agent.answers > 0 && agent.seen < newestRevision(turn.attempt);
 }
 
 /**
- * Shows the agent the answers it has not seen. If the conversation would exceed its share of the
- * model's window, a new round starts instead. Updates with tool results are limited per round;
- * further updates wait.
+ * Shows the agent the answers that it has not seen. If the conversation would exceed its share of
+ * the model's context window, a new round starts instead. A round allows a limited number of
+ * injections with tool results; after these, newer answers wait for another channel.
  */
 export function injectAnswers(draft: Draft, index: number, via: InjectionChannel): void {
   const agent = draft.agent(index);
-  if (!isDue(draft.turn, agent)) return;
+  if (!mustSeeAnswers(draft.turn, agent)) return;
   if (
     via === "tool_result" &&
     draft.round(index).injections >= draft.turn.rules.max_midstream_injections_per_round
@@ -51,18 +50,21 @@ export function injectAnswers(draft: Draft, index: number, via: InjectionChannel
   });
 }
 
-/** An agent whose vote was voided continues in the same conversation. */
+/** Reopens the rounds of agents whose votes were voided. Their conversations continue. */
 export function reopenVoidedVoters(draft: Draft): void {
   for (const { index, round, vote } of draft.attempt.agents) {
     if (round?.status === "voted" && vote === null) injectAnswers(draft, index, "reopened");
   }
 }
 
-/** Bytes are an upper bound of the update's tokens. */
+/**
+ * Whether the conversation would exceed its share of the context window. The bytes of the unseen
+ * answers are an upper bound of their tokens.
+ */
 function exceedsContext(draft: Draft, index: number, unseen: readonly Answer[]): boolean {
-  const added = unseen.reduce((sum, { bytes }) => sum + bytes, 0);
+  const addedTokens = unseen.reduce((sum, { bytes }) => sum + bytes, 0);
   return (
-    draft.round(index).contextTokens + added >
+    draft.round(index).contextTokens + addedTokens >
     draft.rulesOf(index).context_window * LIMITS.contextShare
   );
 }

@@ -16,8 +16,8 @@ import { refuseTools, requestTools } from "../tool/tools";
 import { proposeVote } from "./vote";
 
 /**
- * Handles a complete reply: settles the call, starts its tools and judges its decisions against the
- * current state.
+ * Handles a complete reply: settles the call, requests its tools, and accepts or refuses its
+ * decisions by the current state.
  */
 export function callReplied(draft: Draft, effectId: string, reply: Reply): void {
   const entry = inFlightEntry(draft, effectId);
@@ -40,8 +40,8 @@ export function callReplied(draft: Draft, effectId: string, reply: Reply): void 
 }
 
 /**
- * Records what hosted tools did in a call that is about to complete, and the sources of its text.
- * No rule depends on either.
+ * Records the uses of hosted tools in a call that is about to complete, and the sources of its
+ * text. No rule depends on these events.
  */
 function recordHostedUses(
   draft: Draft,
@@ -79,8 +79,8 @@ function completeCall(
 }
 
 /**
- * A research reply becomes a note to the agent itself. No functions were offered, so its tool calls
- * do not count.
+ * Handles the reply of a research call, which becomes a note in the agent's conversation. The call
+ * offered no functions, so tool calls in the reply do not count.
  */
 function researchReplied(
   draft: Draft,
@@ -93,8 +93,8 @@ function researchReplied(
 }
 
 /**
- * The summary replaces part of the conversation. Without a summary, a call that was too long cannot
- * be made.
+ * Handles the reply of a summary call. The summary replaces a part of the conversation. If there is
+ * no summary and the conversation is too long, the call is lost.
  */
 function compactionReplied(
   draft: Draft,
@@ -119,8 +119,8 @@ function failWithheld(draft: Draft, index: number, code: StopReason): void {
 }
 
 /**
- * Cuts a decision to just above its limit. It is refused when it is judged, so the log need not
- * store all of it.
+ * Cuts a decision that exceeds its limit to just above the limit. It is refused later for its
+ * length, so the log need not store all of it.
  */
 function truncateDecision(decision: Decision): Decision {
   switch (decision.name) {
@@ -134,7 +134,8 @@ function truncateDecision(decision: Decision): Decision {
 }
 
 /**
- * `decides`: the call offered no tools of the agent's own, so no tool that the reply names runs.
+ * Handles a reply of a coordination call. With `decides`, the call offered none of the agent's own
+ * tools, so no tool in the reply runs.
  */
 function coordinationReplied(
   draft: Draft,
@@ -164,8 +165,8 @@ function cutReplied(draft: Draft, index: number, { decisions }: Reply): void {
 }
 
 /**
- * All tools of a reply have results. Now the reply's decisions count, or the agent continues,
- * possibly with newer answers.
+ * Continues after all tools of a reply have results. If the reply has decisions, they count now.
+ * Otherwise the agent continues, possibly with newer answers.
  */
 export function afterTools(draft: Draft, index: number): void {
   const { decisions, purpose } = draft.round(index);
@@ -180,7 +181,7 @@ function injectUpdate(draft: Draft, index: number, via: "tool_result" | "message
 }
 
 function judgeDecisions(draft: Draft, index: number, decisions: readonly Decision[]): void {
-  switch (judgeFirst(draft, index, decisions)) {
+  switch (judgeOneDecision(draft, index, decisions)) {
     case "refused":
       return nudge(draft, index);
     case "at_limit":
@@ -193,7 +194,11 @@ function judgeDecisions(draft: Draft, index: number, decisions: readonly Decisio
 
 type DecisionOutcome = "accepted" | "refused" | "at_limit" | "stale";
 
-function judgeFirst(draft: Draft, index: number, decisions: readonly Decision[]): DecisionOutcome {
+function judgeOneDecision(
+  draft: Draft,
+  index: number,
+  decisions: readonly Decision[],
+): DecisionOutcome {
   const answers = decisions.filter((decision) => toolOf(decision) === "new_answer");
   const votes = decisions.filter((decision) => toolOf(decision) === "vote");
   if (answers.length > 0 && votes.length > 0) {
@@ -233,7 +238,8 @@ const toolOf = (decision: Decision): "new_answer" | "vote" =>
 type ReplyRefusal = { decisions: readonly Decision[]; code: string; message: string };
 
 /**
- * A reply may hold any number of decisions. The log names at most as many as it does tool calls.
+ * Refuses the decisions. A reply may contain any number of decisions, so only the first
+ * `toolsPerReply` of them are logged.
  */
 function refuseAll(
   draft: Draft,

@@ -13,11 +13,14 @@ import {
   type AttemptState,
 } from "../state";
 
-/** The rules of `vote`. */
+/** The rules of `vote`: which votes are accepted, and which answer wins. */
 
 type Vote = Extract<Decision, { name: "vote" }>;
 
-/** `stale` neither ends the round nor counts as a nudge: the agent is shown the missing answers. */
+/**
+ * Accepts or refuses a vote. The vote is `stale` if the agent has not seen the newest answers.
+ * These are then shown to it, and it continues without a reminder.
+ */
 export function proposeVote(
   draft: Draft,
   index: number,
@@ -79,10 +82,10 @@ function refusalOf(
   const shown = new Set(
     voter.shown.map((revision) => turn.aliases[answerAt(attempt, revision).agent]),
   );
-  const valid = `Vote for one of: ${[...shown].sort().join(", ")}.`;
-  if (target < 0) return { code: "unknown_alias", message: `There is no such agent. ${valid}` };
+  const hint = `Vote for one of: ${[...shown].sort().join(", ")}.`;
+  if (target < 0) return { code: "unknown_alias", message: `There is no such agent. ${hint}` };
   if (agentAt(attempt, target).newest === 0)
-    return { code: "no_answer", message: `That agent has no answer yet. ${valid}` };
+    return { code: "no_answer", message: `That agent has no answer yet. ${hint}` };
   if (byteLength(reason) > LIMITS.reasonBytes)
     return { code: "reason_too_long", message: "Give the reason in at most 4 KB." };
   return null;
@@ -90,44 +93,47 @@ function refusalOf(
 
 type Tally = {
   winner: Answer | null;
-  /** Counted votes by answer label. */
+  /** Number of counted votes by answer label; answers without a vote are omitted. */
   votes: Record<string, number>;
-  /** Whether another candidate has as many votes. */
+  /** Whether another candidate has as many votes as the winner. */
   tie: boolean;
 };
 
 /**
- * Determines the winner of an attempt: most valid votes; without any, most last votes for a
- * revision that is still a candidate; without any, the newest complete answer. Ties go to the
- * earliest revision. Votes of failed agents count.
+ * Determines the winner of an attempt: the candidate with the most valid votes. If no vote is
+ * valid, the last vote of each agent counts, as far as it is for a candidate. If there is no such
+ * vote either, the newest complete answer wins. In a tie, the earliest revision wins. Votes of
+ * failed agents count.
  */
 export function tallyVotes(attempt: AttemptState): Tally {
   const eligible = candidates(attempt);
-  const valid = votesFor(eligible, attempt.agents, (agent) => agent.vote?.revision);
-  const counted =
-    valid.size > 0
-      ? valid
+  const validVotes = votesFor(eligible, attempt.agents, (agent) => agent.vote?.revision);
+  const countedVotes =
+    validVotes.size > 0
+      ? validVotes
       : votesFor(eligible, attempt.agents, (agent) => agent.lastVote?.revision);
-  if (counted.size === 0) return { winner: bestUnvoted(eligible), votes: {}, tie: false };
-  const most = Math.max(...counted.values());
-  const leaders = eligible.filter(({ revision }) => counted.get(revision) === most);
+  if (countedVotes.size === 0) return { winner: bestUnvoted(eligible), votes: {}, tie: false };
+  const highestCount = Math.max(...countedVotes.values());
+  const leaders = eligible.filter(({ revision }) => countedVotes.get(revision) === highestCount);
   const votes = Object.fromEntries(
     eligible.flatMap(({ label, revision }) => {
-      const got = counted.get(revision);
-      return got === undefined ? [] : [[label, got]];
+      const count = countedVotes.get(revision);
+      return count === undefined ? [] : [[label, count]];
     }),
   );
   return { winner: leaders[0] ?? null, votes, tie: leaders.length > 1 };
 }
 
 /**
- * Without votes and complete answers: answers with files first, then the longest text, then the
- * first.
+ * The winner if there are no votes: the newest complete answer. If all answers are partial, an
+ * answer with files wins before one without, then the longest text, then the earliest revision.
  */
 function bestUnvoted(eligible: readonly Answer[]): Answer | null {
-  const whole = eligible.findLast(({ origin }) => origin === "tool");
-  const [best = null] = eligible.toSorted((a, b) => fileRank(b) - fileRank(a) || b.bytes - a.bytes);
-  return whole ?? best;
+  const newestComplete = eligible.findLast(({ origin }) => origin === "tool");
+  const [bestPartial = null] = eligible.toSorted(
+    (a, b) => fileRank(b) - fileRank(a) || b.bytes - a.bytes,
+  );
+  return newestComplete ?? bestPartial;
 }
 const fileRank = ({ files }: Answer): number => (files === "workspace" ? 1 : 0);
 

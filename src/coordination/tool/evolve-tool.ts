@@ -53,7 +53,7 @@ function toolStarted(turn: TurnState, event: EventOf<"tool.started">): TurnState
 }
 
 function toolInterrupted(turn: TurnState, event: EventOf<"tool.interrupted">): TurnState {
-  const again = (tool: ToolState): ToolState => ({
+  const toOwed = (tool: ToolState): ToolState => ({
     ...tool,
     status: "owed",
     interruptions: tool.interruptions + 1,
@@ -61,28 +61,31 @@ function toolInterrupted(turn: TurnState, event: EventOf<"tool.interrupted">): T
   const ended = removeInFlight(turn, effectIdOf(turn, event));
   return updateRound(ended, indexOf(turn, event.agent), (round) => ({
     ...round,
-    tools: round.tools.map((tool) => (tool.id === event.tool_call ? again(tool) : tool)),
+    tools: round.tools.map((tool) => (tool.id === event.tool_call ? toOwed(tool) : tool)),
   }));
 }
 
-/** A tool was executed if it was started. Refused and planned tools were not. */
+/**
+ * Marks a tool as settled. It counts as executed if it was started; refused and planned tools were
+ * not.
+ */
 function toolSettled(
   turn: TurnState,
   event: EventOf<"tool.completed" | "tool.unknown">,
 ): TurnState {
   const ended = removeInFlight(turn, effectIdOf(turn, event));
   return updateRound(ended, indexOf(turn, event.agent), (round) => {
-    const executed = round.tools.some(
+    const wasExecuted = round.tools.some(
       ({ id: toolCall, status }) => toolCall === event.tool_call && status === "started",
     );
     const tools = markTool(round.tools, event.tool_call, "settled");
-    const done = tools.every(({ status }) => status === "settled");
+    const areAllSettled = tools.every(({ status }) => status === "settled");
     return {
       ...round,
-      tools: done ? [] : tools,
-      status: done ? "calling" : round.status,
+      tools: areAllSettled ? [] : tools,
+      status: areAllSettled ? "calling" : round.status,
       executed:
-        executed && !round.executed.includes(event.name)
+        wasExecuted && !round.executed.includes(event.name)
           ? [...round.executed, event.name]
           : round.executed,
     };

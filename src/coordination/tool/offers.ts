@@ -1,7 +1,7 @@
 import { answerLimit } from "../decision/answer";
 import type { AgentState, TurnState } from "../state";
 
-/** Names of the orchestrator's own tools. */
+/** Names of the coordination tools, with which agents take part in the coordination. */
 export const WORKFLOW_TOOLS = [
   "new_answer",
   "vote",
@@ -12,10 +12,10 @@ export const WORKFLOW_TOOLS = [
 export type WorkflowTool = (typeof WORKFLOW_TOOLS)[number];
 
 /**
- * The orchestrator's tools that the agent's next call offers: only `new_answer` before the first
- * answer, only `vote` at an answer limit, none in the presentation.
+ * The coordination tools that the agent's next call offers: only `new_answer` before the agent's
+ * first answer, only `vote` at an answer limit, none in the presentation.
  *
- * A research call offers none; whether a call is one is decided when it starts.
+ * A research call offers none of them. Whether a call is a research call is decided when it starts.
  */
 export function offersOf(turn: TurnState, agent: AgentState): WorkflowTool[] {
   switch (agent.round?.purpose) {

@@ -3,11 +3,14 @@ import { LIMITS } from "../limits";
 import type { RoundState, ToolListing, TurnState } from "../state";
 
 /**
- * Tools of the agents' tool servers. Listed once per turn before an agent's first call, and again
- * after a change.
+ * The tools of the agents' tool servers. A server's tools are listed in each turn before an agent's
+ * first call, and again after a change.
  */
 
-/** Whether each of the agent's servers has listed its tools in this turn, or has failed to. */
+/**
+ * Whether the listings of all the agent's servers are recorded in this turn. A failed listing is
+ * recorded too.
+ */
 export const hasAllListings = (turn: TurnState, agent: number): boolean =>
   (turn.rules.agents[agent]?.tool_servers ?? []).every(
     (server) => findListing(turn, agent, server) !== undefined,
@@ -30,8 +33,8 @@ export const awaitsListings = (turn: TurnState, agent: number, { purpose }: Roun
   (purpose === "coordination" || purpose === "presentation") && !hasAllListings(turn, agent);
 
 /**
- * Whether a listing is the first of its server in the turn or changes the agent's tools. After
- * `listingsPerServer` listings always false.
+ * Whether a listing must be recorded: it is the first of its server in the turn, or it changes the
+ * agent's tools. After `listingsPerServer` listings, no further listing is recorded.
  */
 export function changesListing(
   turn: TurnState,
@@ -39,11 +42,11 @@ export function changesListing(
   { server, tools }: ToolsListing,
 ): boolean {
   if (!turn.rules.agents[agent]?.tool_servers?.includes(server)) return false;
-  const known = findListing(turn, agent, server);
-  return !known || (known.times < LIMITS.listingsPerServer && !isSame(known.tools, tools));
+  const earlier = findListing(turn, agent, server);
+  return !earlier || (earlier.times < LIMITS.listingsPerServer && !isSame(earlier.tools, tools));
 }
 
-/** All listings of the turn, including the one in this event. */
+/** All listings of the turn, including the listing in this event. */
 export function withListing(turn: TurnState, event: EventOf<"tools.listed">): ToolListing[] {
   const agent = turn.rules.agents.findIndex(({ id }) => id === event.agent);
   const { server, tools } = event;
@@ -61,12 +64,12 @@ const findListing = (
 ): ToolListing | undefined =>
   listings.find((listing) => listing.agent === agent && listing.server === server);
 
-const isSame = (one: readonly ListedTool[], other: readonly ListedTool[]): boolean =>
-  one.length === other.length && one.every((tool, nth) => isSameTool(tool, other[nth]));
+const isSame = (a: readonly ListedTool[], b: readonly ListedTool[]): boolean =>
+  a.length === b.length && a.every((tool, index) => isSameTool(tool, b[index]));
 
-const isSameTool = (one: ListedTool, other: ListedTool | undefined): boolean =>
-  one.name === other?.name &&
-  one.hash === other.hash &&
-  one.acts_outside === other.acts_outside &&
-  (one.runs_in_planning ?? false) === (other.runs_in_planning ?? false) &&
-  one.idempotent === other.idempotent;
+const isSameTool = (a: ListedTool, b: ListedTool | undefined): boolean =>
+  a.name === b?.name &&
+  a.hash === b.hash &&
+  a.acts_outside === b.acts_outside &&
+  (a.runs_in_planning ?? false) === (b.runs_in_planning ?? false) &&
+  a.idempotent === b.idempotent;

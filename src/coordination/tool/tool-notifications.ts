@@ -5,8 +5,9 @@ import { toolInFlight } from "../owed";
 import type { ForwardedCounts, ToolState, TurnState } from "../state";
 
 /**
- * Progress and elicitation from running tools. Forwarded only while the call runs, and rarely
- * enough that no server can fill a log. The state keeps only how much was forwarded.
+ * Progress and elicitation from running tools. A notification is forwarded only while its tool call
+ * runs. The number per call is limited, so that no server can fill a log. The state contains only
+ * the numbers of forwarded notifications.
  */
 
 const NONE_FORWARDED: ForwardedCounts = { inputs: 0, progress: 0, progressAt: 0 };
@@ -29,7 +30,7 @@ export function shouldForward(
   );
 }
 
-/** What was forwarded of the tool, including this event. */
+/** The numbers of forwarded notifications of the tool, including this event. */
 export function countForwarded(
   { forwarded = NONE_FORWARDED }: ToolState,
   event: EventOf<"tool.progressed" | "tool.input_required">,
@@ -39,13 +40,13 @@ export function countForwarded(
 }
 
 /**
- * Doubles after every second notification, so that the allowance lasts for the longest possible
- * call.
+ * The pause (ms) after this many progress notifications. It doubles after every second
+ * notification, so that the longest possible call ends before their maximum number is reached.
  */
 const pauseAfter = (times: number): number =>
   times === 0 ? 0 : LIMITS.progressPauseMs * 2 ** Math.floor(times / 2);
 
-/** The progress, cut to what one event may hold. */
+/** The progress notification with its texts cut to the limit of one event. */
 export const capProgress = ({ origin, progress, total, message }: ToolProgress): ToolProgress => ({
   origin: truncateText(origin),
   progress,
@@ -53,10 +54,10 @@ export const capProgress = ({ origin, progress, total, message }: ToolProgress):
   message: message === null ? null : truncateText(message),
 });
 
-/** The elicitation, cut to what one event may hold. */
+/** The elicitation with its requests and texts cut to the limits of one event. */
 export function capElicitation({ origin, requests, more = 0 }: InputRequired): InputRequired {
-  const left = more + Math.max(0, requests.length - LIMITS.requestsPerInput);
-  const shown = requests
+  const omittedCount = more + Math.max(0, requests.length - LIMITS.requestsPerInput);
+  const cappedRequests = requests
     .slice(0, LIMITS.requestsPerInput)
     .map(({ kind, message, url, refused }) => ({
       kind,
@@ -64,9 +65,13 @@ export function capElicitation({ origin, requests, more = 0 }: InputRequired): I
       url: url === null ? null : truncateText(url),
       refused: refused === null ? null : truncateText(refused),
     }));
-  return { origin: truncateText(origin), requests: shown, ...(left > 0 && { more: left }) };
+  return {
+    origin: truncateText(origin),
+    requests: cappedRequests,
+    ...(omittedCount > 0 && { more: omittedCount }),
+  };
 }
 
-/** The MCP client cuts to less than this and marks the cut. This is for other tools. */
+/** The MCP client already cuts texts to less than this, so this limit applies to other tools. */
 const truncateText = (text: string): string =>
   text.slice(0, LIMITS.notificationChars).toWellFormed();

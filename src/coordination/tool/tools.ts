@@ -11,18 +11,18 @@ import { capElicitation, capProgress, shouldForward } from "./tool-notifications
 import type { FileAccess } from "../../protocol/events";
 
 /**
- * The agent's own tools: which ones run, which are only planned, and what happens to a tool that
- * was cut off.
+ * The rules for the agent's own tools: which tools run, which are only planned, and what follows if
+ * a restart interrupts a tool.
  */
 
 /**
- * Settles at once the tools that will not run: too many, unknown, or planned while the team
- * coordinates.
+ * Handles the tools of a reply. Tools that will not run are settled at once: tools beyond a limit,
+ * unknown tools, and tools that may only be planned while the team coordinates.
  */
 export function requestTools(draft: Draft, index: number): void {
-  for (const [nth, tool] of draft.round(index).tools.entries()) {
+  for (const [position, tool] of draft.round(index).tools.entries()) {
     const outcome =
-      nth >= LIMITS.toolsPerReply ? "refused" : outcomeWithoutRunning(draft, index, tool.name);
+      position >= LIMITS.toolsPerReply ? "refused" : outcomeWithoutRunning(draft, index, tool.name);
     if (outcome) skipTool(draft, index, { tool, outcome });
   }
   // From the end: if the turn's effects run out, the last tools of the list are refused.
@@ -71,7 +71,7 @@ const ruleOf = (draft: Draft, index: number, name: string): ToolRule | undefined
 type ToolListingInput = Extract<InputBody, { type: "tools_listed" }>;
 
 /**
- * Tool servers have listed their tools. Adds an event for each listing that changes the agent's
+ * Records the listings of tool servers. Adds an event for each listing that changes the agent's
  * tools.
  */
 export function recordListings(draft: Draft, { agent, servers }: ToolListingInput): void {
@@ -81,7 +81,7 @@ export function recordListings(draft: Draft, { agent, servers }: ToolListingInpu
   }
 }
 
-/** A tool is about to run. Adds nothing unless the tool is still owed. */
+/** Records that a tool starts. Does nothing if the tool is no longer owed. */
 export function startTool(draft: Draft, effectId: string): void {
   const effect = owed(draft.state).find(({ id }) => id === effectId);
   if (effect?.type !== "tool_call") return;
@@ -95,7 +95,7 @@ export function startTool(draft: Draft, effectId: string): void {
 
 type ToolNotificationInput = Extract<InputBody, { type: "tool_notified" }>;
 
-/** Forwards a notification of a running tool. */
+/** Forwards a notification of a running tool to people, if the limits allow it. */
 export function recordNotification(
   draft: Draft,
   { effect, notification }: ToolNotificationInput,
@@ -116,7 +116,8 @@ type ToolSettlementInput = Extract<InputBody, { type: "tool_settled" }>;
 type ToolOutcome = Pick<ToolSettlementInput, "effect" | "outcome" | "message" | "accesses">;
 
 /**
- * Returns the index of the agent if its reply now has all results; `null` if results are missing.
+ * Records the outcome of a tool. Returns the index of the agent if all tools of its reply now have
+ * results; `null` if results are missing.
  */
 export function settleTool(
   draft: Draft,
@@ -137,7 +138,10 @@ export function settleTool(
   return draft.round(index).status === "calling" ? index : null;
 }
 
-/** A restart cut off the tool. Runs it again if that is safe; otherwise its outcome is unknown. */
+/**
+ * Handles a tool that a restart interrupted. A tool that is safe to repeat runs again; otherwise
+ * its outcome is unknown. Returns the same as `settleTool`.
+ */
 export function interruptTool(draft: Draft, effectId: string): number | null {
   const found = toolInFlight(draft.turn, effectId);
   if (!found) return null;
@@ -157,13 +161,13 @@ export function interruptTool(draft: Draft, effectId: string): number | null {
 }
 
 /**
- * The file accesses of a tool call, short enough for one event. A command may touch any number of
- * files. Accesses beyond the limit are grouped by directory, and `files` counts the accesses of
- * each line.
+ * Shortens the file accesses of a tool call to `maxLines` lines, because a command may access any
+ * number of files. Accesses are then grouped by directory, and `files` counts the accesses of a
+ * line. No access is dropped: the sum of the counts stays the same.
  *
- * Reads are grouped first, then changes, then refusals, each at the deepest level that fits, at
- * most `MAX_DEPTH`. Refusals then come before allowed accesses. No access is dropped: the counts
- * add up.
+ * Reads are grouped first, then changes, then refusals. Each kind is grouped by the deepest
+ * directories with which the lines fit, at most `MAX_DEPTH` deep. In a shortened list, refusals are
+ * before allowed accesses.
  */
 export function summarizeAccesses(
   accesses: readonly FileAccess[],
@@ -172,25 +176,22 @@ export function summarizeAccesses(
   if (accesses.length <= maxLines) return [...accesses];
   let lines = accesses.toSorted((a, b) => rankOf(b) - rankOf(a));
   for (const rank of RANKS) {
-    const given = lines;
+    const ungrouped = lines;
     for (
-      let depth = Math.min(maxDepth(given, rank), MAX_DEPTH);
+      let depth = Math.min(maxDepth(ungrouped, rank), MAX_DEPTH);
       lines.length > maxLines && depth >= 0;
       depth -= 1
     ) {
-      lines = groupByDirectory(given, rank, depth);
+      lines = groupByDirectory(ungrouped, rank, depth);
     }
   }
   return lines;
 }
 
-/**
- * Deeper directories are grouped at this depth at once, which limits the number of passes over long
- * paths.
- */
+/** Grouping starts at most at this depth, so that long paths do not cause many passes. */
 const MAX_DEPTH = 16;
 
-/** Lines with the lowest rank are grouped first. */
+/** Ranks of lines in the order of grouping: reads, changes, refusals. */
 const RANKS = [0, 1, 2] as const;
 
 function rankOf({ operation, refused }: FileAccess): number {
@@ -205,8 +206,8 @@ const maxDepth = (lines: readonly FileAccess[], rank: number): number =>
   );
 
 /**
- * Replaces lines of this rank below the same directory of this depth by one line. Depth 0 is the
- * root, which contains all paths.
+ * Groups the lines of this rank by their directory at this depth and by their operation. Depth 0 is
+ * the root, which contains all paths.
  */
 function groupByDirectory(lines: readonly FileAccess[], rank: number, depth: number): FileAccess[] {
   const grouped = new Map<string | FileAccess, FileAccess>();
@@ -221,8 +222,8 @@ function groupByDirectory(lines: readonly FileAccess[], rank: number, depth: num
 }
 
 /**
- * The directory of this depth above a path, with a trailing slash; `null` if the path is not below
- * one. Relative paths belong to the root.
+ * The directory at this depth that contains the path, with a trailing slash. `null` if the path is
+ * not so deep. Relative paths belong to the root.
  */
 function directoryOf(path: string, depth: number): string | null {
   if (depth === 0 || !path.startsWith("/")) return "/";

@@ -7,7 +7,7 @@ import { byteLength } from "../byte-length";
 import type { SessionState, TurnState } from "../state";
 import { coordinationEnd } from "./timers";
 
-/** The state with which a turn starts. Throws if the log is newer than this service. */
+/** The state at the start of a turn. Throws if a newer version of the service wrote the log. */
 export function startedTurn(
   { rules: team }: SessionState,
   event: EventOf<"turn.started">,

@@ -3,53 +3,60 @@ import { firstAnswerTime, roundTime } from "../attempt/round-limits";
 import { type AgentState, isLive, runningTurn, type SessionState, type TurnState } from "../state";
 
 /**
- * When coordination must end so that there is time for the presentation: its share of the turn's
- * time, at most two minutes.
+ * When coordination must end (unix ms). The presentation gets its share of the turn's time, at most
+ * two minutes.
  */
 export function coordinationEnd(startedAt: number, deadlineAt: number): number {
-  const kept = Math.min(
+  const presentationMs = Math.min(
     LIMITS.presentationMaxMs,
     (deadlineAt - startedAt) * LIMITS.presentationShare,
   );
-  return deadlineAt - kept;
+  return deadlineAt - presentationMs;
 }
 
-/** When agents with an answer stop waiting for those without, after the team's second answer. */
+/**
+ * When the grace time ends (unix ms): agents with an answer then stop waiting for agents without
+ * one. It starts at the team's second answer.
+ */
 export function graceEnd(attemptStartedAt: number, secondAnswerAt: number): number {
   const share = (secondAnswerAt - attemptStartedAt) * LIMITS.graceShare;
   return secondAnswerAt + Math.min(LIMITS.graceMaxMs, Math.max(LIMITS.graceMinMs, share));
 }
 
-/** When the team stops waiting for its personas: a share of its time, at most two minutes. */
+/**
+ * When the team stops waiting for its personas (unix ms): after a share of the attempt's time, at
+ * most two minutes.
+ */
 export function personasEnd({ attempt, coordinationEndsAt }: TurnState): number {
   const share = Math.max(0, coordinationEndsAt - attempt.startedAt) * LIMITS.personasShare;
   return attempt.startedAt + Math.min(LIMITS.personasMaxMs, share);
 }
 
 /**
- * The next time (unix ms) at which time alone changes what is decided or owed; `null` if there is
- * none.
+ * The next time (unix ms) at which the shell must send a `clock` input, because a deadline passes
+ * or an effect is due. `null` if there is none.
  *
- * `since` is the time of the last input; earlier times are done. After a boot it is the log's last
- * time, so the result may be in the past.
+ * `since` is the time of the last input; earlier deadlines are already handled. After a restart, it
+ * is the time of the last event, so the result may be in the past.
  */
 export function nextTimerAt(state: SessionState, since = state.lastAt): number | null {
   const turn = runningTurn(state);
   if (!turn) return null;
-  // If the clock was set back, times that the log has passed do not return.
-  const passed = Math.max(since, state.lastAt);
+  // If the clock was set back, the log's last time counts, because its deadlines are handled.
+  const handledUntil = Math.max(since, state.lastAt);
   const times = [
     turnTimer(turn),
     ...turn.attempt.agents.flatMap((agent) => agentTimers(turn, agent)),
   ];
   return times.reduce<number | null>(
-    (next, time) => (time > passed && (next === null || time < next) ? time : next),
+    (next, time) => (time > handledUntil && (next === null || time < next) ? time : next),
     null,
   );
 }
 
 /**
- * End of the turn's current phase. A verdict is awaited only while another attempt could follow.
+ * The end of the turn's current phase: for a presentation the deadline, else the end of
+ * coordination. A judgement ends there too, because no other attempt can follow later.
  */
 function turnTimer(turn: TurnState): number {
   const { settled, final } = turn.attempt;

@@ -12,15 +12,15 @@ import type { InputBody } from "../inputs";
 import { shuffle } from "../random";
 
 /**
- * How a turn starts and ends. At its end effects in flight are settled first; nothing is logged for
- * the turn afterwards.
+ * Starts and ends turns. The effects in flight are settled before a turn's last event. After this
+ * event, nothing is logged for the turn.
  */
 
 type TurnRequestInput = Extract<InputBody, { type: "turn_requested" }>;
 
 /** Why the rules refuse a further turn of a session. */
 type TurnRefusal =
-  /** `turn`: the running turn. */
+  /** `turn` is the number of the running turn. */
   | { ok: false; code: "turn_running"; turn: number }
   /** The turn to continue does not exist. */
   | { ok: false; code: "turn_not_found" }
@@ -46,10 +46,10 @@ export function turnRefusal(
  */
 export function startTurn(draft: Draft, input: TurnRequestInput): void {
   if (draft.running) return;
-  const known = draft.state.rules;
-  const rules = known ?? input.rules;
+  const recordedRules = draft.state.rules;
+  const rules = recordedRules ?? input.rules;
   if (!rules) throw new Error("the first turn of a session brings its team");
-  if (!known) draft.add({ type: "session.created", at: draft.at, turn: 0, rules });
+  if (!recordedRules) draft.add({ type: "session.created", at: draft.at, turn: 0, rules });
   const numbers = shuffle(
     rules.agents.map((_, index) => index + 1),
     draft.random,
@@ -82,7 +82,8 @@ export function startTurn(draft: Draft, input: TurnRequestInput): void {
 }
 
 /**
- * Ends with this attempt's final text, or with an earlier rejected one if this attempt has none.
+ * Ends the turn with this attempt's final text. If this attempt has no final text, ends the turn
+ * with the rejected final text of an earlier attempt.
  */
 export function completeTurn(draft: Draft): void {
   const final = draft.attempt.final ?? draft.turn.rejected;
@@ -115,15 +116,15 @@ export function failTurn(draft: Draft, agents: EventOf<"turn.failed">["agents"])
   });
 }
 
-/** The user cancels, in any phase: the best result so far is kept and nothing new starts. */
+/** Ends the turn because the user cancelled it. The event contains the best result so far. */
 export function cancelTurn(draft: Draft): void {
-  const written = textSoFar(draft);
+  const text = textSoFar(draft);
   cancelEffects(draft, null, "cancelled");
   if (!draft.attempt.settled) settleAttempt(draft, "cancelled");
   const winner = draft.attempt.settled?.winner ?? draft.turn.rejected?.agent ?? null;
   const revision = draft.attempt.settled?.revision ?? null;
-  const counted = revision === null ? undefined : draft.attempt.answers[revision - 1];
-  const answer = counted?.content ?? draft.turn.rejected?.content ?? null;
+  const winning = revision === null ? undefined : draft.attempt.answers[revision - 1];
+  const answer = winning?.content ?? draft.turn.rejected?.content ?? null;
   draft.add({
     type: "turn.cancelled",
     at: draft.at,
@@ -131,13 +132,13 @@ export function cancelTurn(draft: Draft): void {
     partial: {
       winner: winner === null ? null : draft.agent(winner).id,
       answer,
-      text: written && jsonPrefix(LIMITS.cancelledJsonBytes - jsonBytes(answer ?? ""), written),
+      text: text && jsonPrefix(LIMITS.cancelledJsonBytes - jsonBytes(answer ?? ""), text),
     },
     ...turnTotals(draft),
   });
 }
 
-/** The final text as far as it is written; before any answer, the longest partial text. */
+/** The presenter's text so far. If no agent has an answer yet, the longest partial text. */
 function textSoFar(draft: Draft): string | null {
   const { presenter, final, answers } = draft.attempt;
   if (presenter !== null) return final?.content ?? draft.partial(presenter);
@@ -176,7 +177,7 @@ const turnTotals = (draft: Draft) => ({
   ...toCostFields(spentCost(draft.turn)),
 });
 
-/** Ends a running turn after an internal error; no steps if no turn runs. Never throws. */
+/** Ends a running turn after an internal error. Returns no steps if no turn runs. Never throws. */
 export function failInternally(state: SessionState, at: number): Step[] {
   const turn = runningTurn(state);
   if (!turn) return [];
@@ -201,7 +202,7 @@ function settledInFlight(state: SessionState, at: number): { draft: Draft; cost:
     cancelEffects(draft, null, "internal");
     return { draft, cost: spentCost(draft.turn) };
   } catch {
-    // The state itself is broken. The turn must still end; it is charged all reservations.
+    // The state itself is invalid. The turn must still end, so all its reservations are charged.
     const cost = addCosts(spentCost(draft.turn), reservedCosts(draft.turn));
     return { draft: new Draft(state, { at, seed: 0 }, EMPTY_WORLD), cost };
   }

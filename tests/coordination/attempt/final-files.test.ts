@@ -5,7 +5,7 @@ import { World } from "../world";
 
 const two = { agents: ["a", "b"] };
 
-/** Both vote for `a`, which starts to present. */
+/** Both agents vote for `a`, so `a` starts to present. */
 function presenting(world: World): void {
   allAnswer(world);
   world.does("a", votes("a"));
@@ -13,79 +13,92 @@ function presenting(world: World): void {
 }
 
 describe("the files of the final text", () => {
-  const cut = says("The fin", { stopReason: "length" });
-  const done = says("Done.");
+  const cutText = says("The fin", { stopReason: "length" });
+  const wholeText = says("Done.");
 
   it.each([
     {
-      name: "are its own",
+      name: "are those of the presenter's workspace",
       facts: wrote(2),
-      move: done,
+      presents: wholeText,
       snapshot: "agent1.final",
       files: "workspace",
     },
     {
-      name: "are none if the presenter deleted all",
+      name: "are none if the presenter deleted all of them",
       facts: wrote(0),
-      move: done,
+      presents: wholeText,
       snapshot: "agent1.final",
       files: "workspace_cleared",
     },
     {
-      name: "are those of the winning answer if it changed none",
+      name: "are those of the winning answer if the presenter changed no file",
       facts: changedNothing(3),
-      move: done,
+      presents: wholeText,
       snapshot: "agent1.1",
       files: "kept",
     },
     {
-      name: "are its own if the winning answer replaces its text",
+      name: "are those of the presenter's workspace if the winning answer replaces only the text",
       facts: wrote(2),
-      move: cut,
+      presents: cutText,
       snapshot: "agent1.final",
       files: "workspace",
     },
     {
-      name: "are those of the winning answer if that replaces its text and it changed no file",
+      name: "are those of the winning answer if it replaces the text and the presenter changed no file",
       facts: changedNothing(2),
-      move: cut,
+      presents: cutText,
       snapshot: "agent1.1",
       files: "kept",
     },
-  ])("$name (D1)", ({ facts, move, snapshot, files }) => {
+  ])("$name (D1)", ({ facts, presents, snapshot, files }) => {
     const world = new World({ ...two, every: { workspace: true } });
     world.ask();
     presenting(world);
-    world.does("a", move, facts);
+    world.does("a", presents, facts);
     expect(world.events("presentation.completed")).toMatchObject([
       { label: "agent1.final", snapshot, files },
     ]);
   });
 
   it.each([
-    { name: "are its own", facts: wrote(2), move: done, snapshot: "agent1.final" },
     {
-      name: "are the turn's initial files if it changed none",
+      name: "are those of its workspace",
+      facts: wrote(2),
+      presents: wholeText,
+      snapshot: "agent1.final",
+    },
+    {
+      name: "are the turn's initial files if it changed no file",
       facts: changedNothing(2),
-      move: done,
+      presents: wholeText,
       snapshot: "base",
     },
     {
-      name: "are its own so far if its text was cut (D3)",
+      name: "are those of its workspace if its text was cut (D3)",
       facts: wrote(2),
-      move: cut,
+      presents: cutText,
       snapshot: "agent1.final",
     },
-    { name: "do not exist without a workspace", workspace: false, move: done, snapshot: null },
-  ])("of an agent that only presents $name (D1)", ({ workspace = true, facts, move, snapshot }) => {
-    const world = new World({
-      agents: ["a"],
-      every: { workspace },
-      rules: { skip_coordination: true },
-    });
-    world.ask();
-    world.writing = { a: "The fin" };
-    world.does("a", move, facts);
-    expect(world.events("presentation.completed")).toMatchObject([{ snapshot }]);
-  });
+    {
+      name: "do not exist without a workspace",
+      workspace: false,
+      presents: wholeText,
+      snapshot: null,
+    },
+  ])(
+    "of an agent that only presents $name (D1)",
+    ({ workspace = true, facts, presents, snapshot }) => {
+      const world = new World({
+        agents: ["a"],
+        every: { workspace },
+        rules: { skip_coordination: true },
+      });
+      world.ask();
+      world.writing = { a: "The fin" };
+      world.does("a", presents, facts);
+      expect(world.events("presentation.completed")).toMatchObject([{ snapshot }]);
+    },
+  );
 });

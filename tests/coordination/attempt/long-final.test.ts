@@ -5,7 +5,7 @@ import { World } from "../world";
 
 const two = { agents: ["a", "b"] };
 
-/** Both vote for `a`, which starts to present. */
+/** Both agents vote for `a`, so `a` starts to present. */
 function presenting(world: World): void {
   allAnswer(world);
   world.does("a", votes("a"));
@@ -15,7 +15,7 @@ function presenting(world: World): void {
 describe("a final text over 256 KiB (long final)", () => {
   table([
     {
-      name: "counts with a text over 256 KiB (long final)",
+      name: "completes the turn (long final)",
       world: two,
       given: presenting,
       when: (world) => world.does("a", says("x".repeat(256 * 1024 + 1))),
@@ -26,7 +26,7 @@ describe("a final text over 256 KiB (long final)", () => {
       ],
     },
     {
-      name: "is stored whole in a file if its presenter has a workspace (long final)",
+      name: "is stored completely in a file if its presenter has a workspace (long final)",
       world: { ...two, every: { workspace: true } },
       given: presenting,
       when: (world) =>
@@ -39,62 +39,62 @@ describe("a final text over 256 KiB (long final)", () => {
     },
   ]);
 
-  const MOST = 256 * 1024;
-  const long = "é".repeat(MOST / 2 + 1);
+  const MAX_BYTES = 256 * 1024;
+  const long = "é".repeat(MAX_BYTES / 2 + 1);
   const cases = [
     {
-      name: "and a file",
+      name: "is in the file final.txt",
       workspace: true,
       storable: true,
-      says: `The whole text, ${MOST + 2} bytes, is in the file final.txt.]`,
+      note: `The whole text, ${MAX_BYTES + 2} bytes, is in the file final.txt.]`,
     },
     {
-      name: "and without a workspace",
+      name: "is not kept because there is no workspace",
       workspace: false,
       storable: false,
-      says: `The whole text has ${MOST + 2} bytes and is not kept.]`,
+      note: `The whole text has ${MAX_BYTES + 2} bytes and is not kept.]`,
     },
     {
-      name: "that cannot be stored",
+      name: "is not kept because it cannot be stored",
       workspace: true,
       storable: false,
-      says: `The whole text has ${MOST + 2} bytes and is not kept.]`,
+      note: `The whole text has ${MAX_BYTES + 2} bytes and is not kept.]`,
     },
     {
-      name: "and a name that is in use",
+      name: "is in a file with another name because final.txt is in use",
       workspace: true,
       storable: true,
       facts: changedNothing(2, { textFile: "final-2.txt" }),
-      says: `The whole text, ${MOST + 2} bytes, is in the file final-2.txt.]`,
+      note: `The whole text, ${MAX_BYTES + 2} bytes, is in the file final-2.txt.]`,
     },
   ];
 
   it.each(cases)(
-    "is cut between characters, and its last line says so: with a text $name",
-    (one) => {
-      const world = new World({ ...two, every: { workspace: one.workspace } });
+    "is cut between characters, and its last line says that the whole text $name",
+    ({ workspace, storable, facts = changedNothing(2), note }) => {
+      const world = new World({ ...two, every: { workspace } });
       world.ask();
       presenting(world);
-      world.does("a", says(long, { storable: one.storable }), one.facts ?? changedNothing(2));
+      world.does("a", says(long, { storable }), facts);
       const [event] = world.events("presentation.completed");
       const content = event?.content ?? "";
-      const [shown, last] = content.split("\n\n");
-      expect(last).toBe(`[The text is cut here: a final text shows at most 256 KiB. ${one.says}`);
+      const [shown, lastLine] = content.split("\n\n");
+      expect(lastLine).toBe(`[The text is cut here: a final text shows at most 256 KiB. ${note}`);
       expect(shown).toMatch(/^é+$/);
-      expect(new TextEncoder().encode(content).byteLength).toBeGreaterThan(MOST - 2);
-      expect(new TextEncoder().encode(content).byteLength).toBeLessThanOrEqual(MOST);
+      expect(new TextEncoder().encode(content).byteLength).toBeGreaterThan(MAX_BYTES - 2);
+      expect(new TextEncoder().encode(content).byteLength).toBeLessThanOrEqual(MAX_BYTES);
       expect(world.ending).toMatchObject({ answer: content });
     },
   );
 
-  it("is whole and without a file at exactly 256 KiB", () => {
+  it("is shown completely and not stored in a file if it has exactly 256 KiB", () => {
     const world = new World({ ...two, every: { workspace: true } });
     world.ask();
     presenting(world);
-    world.does("a", says("x".repeat(MOST), { storable: true }), changedNothing(2));
+    world.does("a", says("x".repeat(MAX_BYTES), { storable: true }), changedNothing(2));
     const [event] = world.events("presentation.completed");
     expect([event?.content.length, event?.text_file, event?.snapshot]).toEqual([
-      MOST,
+      MAX_BYTES,
       undefined,
       "agent1.1",
     ]);

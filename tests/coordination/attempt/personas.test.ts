@@ -6,41 +6,41 @@ import { World } from "../world";
 const world = { agents: ["a", "b"], rules: { personas: true } };
 const rounds = ["round.started a #2 first []", "round.started b #1 first []"];
 
-/** By agent id; in the reply, by alias. */
+/** The generator's reply. `personas` is by agent id; the reply itself uses aliases. */
 const writes =
-  (personas: Record<string, string>, change: object = {}): Move =>
+  (personas: Record<string, string>, changes: object = {}): Move =>
   (acting) =>
     says("", {
       personas: Object.fromEntries(
         Object.entries(personas).map(([id, text]) => [acting.alias(id), text]),
       ),
-      ...change,
+      ...changes,
     })(acting);
 
 describe("personas", () => {
   table([
     {
-      name: "are written by one call on the first agent's backend, before the team starts",
+      name: "are written by one call to the first agent's model, before the team starts",
       world,
       when: (at) => at.starts("a"),
       then: ["call.started a assign_personas forced"],
       owes: [],
     },
     {
-      name: "are assigned, and the team starts",
+      name: "are assigned before the team starts",
       world,
       when: (at) => at.does("a", writes({ a: "sceptic", b: "optimist" })),
       then: ["call.completed a", "personas.assigned a:sceptic b:optimist", ...rounds],
       owes: ["call a", "call b"],
     },
     {
-      name: "may be missing for some agents, and unknown ones are ignored",
+      name: "may be missing for some agents, and those for unknown agents are ignored",
       world,
       when: (at) => at.does("a", writes({ b: "optimist", agent99: "nobody", a: "  " })),
       then: ["call.completed a", "personas.assigned b:optimist", ...rounds],
     },
     {
-      name: "are omitted when the reply has none",
+      name: "are omitted when the reply has no persona",
       world,
       when: (at) => at.does("a", says("I would rather not.")),
       then: ["call.completed a", "personas.assigned", ...rounds],
@@ -58,7 +58,7 @@ describe("personas", () => {
       then: ["call.failed a quota final", "personas.assigned", ...rounds],
     },
     {
-      name: "are omitted when they take more than a tenth of the time",
+      name: "are omitted when they need more than a tenth of the coordination's time",
       world: { ...world, rules: { personas: true, orchestrator_timeout_ms: 100_000 } },
       given: (at) => {
         at.starts("a");
@@ -69,7 +69,7 @@ describe("personas", () => {
       then: ["call.failed a cancelled final", "personas.assigned", ...rounds],
     },
     {
-      name: "are omitted when the budget has no room for them",
+      name: "are omitted when the budget cannot pay for them",
       world: { ...world, budget: { max_tokens: 1_200 } },
       when: (at) => at.starts("a"),
       then: ["call.deferred a", "personas.assigned", ...rounds],

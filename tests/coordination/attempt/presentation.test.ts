@@ -6,7 +6,7 @@ import { World } from "../world";
 
 const two = { agents: ["a", "b"] };
 
-/** Both vote for `a`, which starts to present. */
+/** Both agents vote for `a`, so `a` starts to present. */
 function presenting(world: World): void {
   allAnswer(world);
   world.does("a", votes("a"));
@@ -23,7 +23,7 @@ describe("the presentation", () => {
       then: ["call.started a nothing"],
     },
     {
-      name: "is the winning answer with its files, without a call, if the config reuses it",
+      name: "is the winning answer with its files, without a call, if the config reuses this answer",
       world: {
         ...two,
         every: { workspace: true },
@@ -44,7 +44,7 @@ describe("the presentation", () => {
       ],
     },
     {
-      name: "starts from the winning snapshot",
+      name: "starts with the files of the winning answer",
       world: { ...two, every: { workspace: true } },
       given: (world) => {
         allAnswer(world);
@@ -119,7 +119,7 @@ describe("the presentation", () => {
       ],
     },
     {
-      name: "of a single agent is its text when its provider ended it for an unknown reason",
+      name: "of a single agent is its text so far when its provider ended it for an unknown reason",
       world: { agents: ["a"], rules: { skip_coordination: true } },
       given: (world) => {
         world.writing = { a: "The fin" };
@@ -184,7 +184,7 @@ describe("the presentation", () => {
       owes: ["call a in 5000"],
     },
     {
-      name: "never restarts: a failed round ends it",
+      name: "has only one round: if this round fails, the winning answer replaces the text",
       world: two,
       given: presenting,
       when: (world) =>
@@ -212,7 +212,7 @@ describe("the presentation", () => {
       ],
     },
     {
-      name: "ends when the call after its last one with tools brings no text",
+      name: "ends when its call without tools, after the call limit, returns no text",
       world: { ...two, every: { tools: [tool("search")] } },
       given: (world) => {
         presenting(world);
@@ -231,18 +231,18 @@ describe("the presentation", () => {
     },
     ...[
       {
-        ends: "its call cap",
+        cause: "its call limit",
         when: (world: World) => world.does("a", uses(["search"])),
         code: "call_cap",
       },
       {
-        ends: "a failing provider",
+        cause: "a failing provider",
         when: (world: World) => world.does("a", fails({ class: "quota", code: "quota" })),
         code: "quota",
       },
-      { ends: "the deadline", when: (world: World) => world.wait(10_000), code: "deadline" },
-    ].map(({ ends, when, code }) => ({
-      name: `that ${ends} cuts off returns its changed files with the answer's text (D3)`,
+      { cause: "the deadline", when: (world: World) => world.wait(10_000), code: "deadline" },
+    ].map(({ cause, when, code }) => ({
+      name: `that ends because of ${cause} returns its changed files with the answer's text (D3)`,
       world: {
         ...two,
         every: { tools: [tool("search")], workspace: true },
@@ -297,7 +297,7 @@ describe("the presentation", () => {
     },
   ]);
 
-  it("names the tools it executed, and no others", () => {
+  it("names the tools that it executed, and no others", () => {
     const world = new World({
       ...two,
       every: { tools: [tool("search"), tool("send"), tool("draw")] },
@@ -313,7 +313,7 @@ describe("the presentation", () => {
     ]);
   });
 
-  it("leaves one answer, with the same text for every reader", () => {
+  it("has the same text in its own event and in the turn's last event", () => {
     const world = new World();
     world.play({
       a: [answers("A"), votes("b")],
@@ -351,7 +351,7 @@ describe("a single agent, or a team that skips coordination", () => {
 
   table([
     {
-      name: "falls back to its text so far",
+      name: "presents its text so far if its call fails",
       world: alone,
       given: (world) => {
         world.writing = { a: "Half of it" };
@@ -364,13 +364,13 @@ describe("a single agent, or a team that skips coordination", () => {
       ],
     },
     {
-      name: "fails if nothing was written",
+      name: "fails if its call fails and it wrote nothing",
       world: alone,
       when: (world) => world.does("a", fails({ class: "bad_credentials", code: "invalid_key" })),
       then: ["call.failed a bad_credentials final", "turn.failed no_answer a:invalid_key"],
     },
     {
-      name: "has all of the turn's time",
+      name: "may use all of the turn's time",
       world: { ...alone, rules: { skip_coordination: true, orchestrator_timeout_ms: 10_000 } },
       given: (world) => world.starts("a"),
       when: (world) => world.wait(9_999),

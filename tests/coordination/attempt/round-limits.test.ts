@@ -6,13 +6,13 @@ import { World, type WorldOptions } from "../world";
 
 const search = { tools: [tool("search")] };
 const files = { ...search, workspace: true };
-const five = { max_calls_per_round: 5 };
+const fiveCalls = { max_calls_per_round: 5 };
 const timed = { initial_round_timeout_ms: 20_000, round_timeout_grace_ms: 10_000 };
-const two: WorldOptions = { agents: ["a", "b"], every: search, rules: five };
+const two: WorldOptions = { agents: ["a", "b"], every: search, rules: fiveCalls };
 const alone: WorldOptions = {
   agents: ["a"],
   every: files,
-  rules: { ...five, skip_coordination: true },
+  rules: { ...fiveCalls, skip_coordination: true },
 };
 
 const searches = (id: string, times: number) => (world: World) => {
@@ -22,8 +22,8 @@ const searches = (id: string, times: number) => (world: World) => {
   }
 };
 
-/** All agents have an answer, and the agent has used the calls of its second round. */
-const used = (id: string) => (world: World) => {
+/** All agents have an answer, and the agent `id` has used all calls of its second round. */
+const allCallsUsed = (id: string) => (world: World) => {
   allAnswer(world);
   searches(id, 5)(world);
 };
@@ -38,14 +38,14 @@ describe("before a limit (D3)", () => {
       then: ["call.started a new_answer"],
     },
     {
-      name: "an agent is warned when it has 3 calls left, this one included",
+      name: "an agent is warned when it has 3 calls left, including the next call",
       world: two,
       given: searches("a", 2),
       when: (world) => world.starts("a"),
       then: ["call.started a new_answer 3 calls left"],
     },
     {
-      name: "an agent is warned again at its last call",
+      name: "an agent is warned again in its last call",
       world: two,
       given: searches("a", 4),
       when: (world) => world.starts("a"),
@@ -100,19 +100,19 @@ describe("at the limit of calls (D3)", () => {
     {
       name: "an agent with an answer is offered only its decisions",
       world: two,
-      given: used("a"),
+      given: allCallsUsed("a"),
       when: (world) => world.starts("a"),
       then: ["call.started a new_answer|vote forced 0 calls left"],
     },
     {
-      name: "the call after the last one may decide",
+      name: "the call after the last call with tools may decide",
       world: two,
-      given: used("a"),
+      given: allCallsUsed("a"),
       when: (world) => world.does("a", votes("a")),
       then: ["call.completed a", "vote.cast a agent1.1"],
     },
     {
-      name: "no tool runs that was not offered, and a decision beside it counts",
+      name: "a tool that was not offered is refused, and a decision in the same reply counts",
       world: two,
       given: searches("a", 5),
       when: (world) =>
@@ -157,15 +157,15 @@ describe("at the limit of calls (D3)", () => {
     {
       name: "an agent with an answer keeps it and abstains",
       world: two,
-      given: used("a"),
+      given: allCallsUsed("a"),
       when: (world) => world.does("a", says("hm")),
       then: ["call.completed a", "agent.abstained a call_cap"],
     },
     {
-      name: "a refused decision may be corrected in two more calls",
+      name: "an agent whose decision is refused may correct it in two more calls",
       world: two,
       given: (world) => {
-        used("a")(world);
+        allCallsUsed("a")(world);
         world.does("a", answers("B"));
         world.does("a", answers("B"));
       },
@@ -178,10 +178,10 @@ describe("at the limit of calls (D3)", () => {
       ],
     },
     {
-      name: "a vote that is voided later may be cast again",
+      name: "an agent whose vote is voided later may vote again",
       world: two,
       given: (world) => {
-        used("a")(world);
+        allCallsUsed("a")(world);
         world.does("a", answers("B"));
         world.does("a", votes("a"));
         world.does("b", answers("B2"));
@@ -195,7 +195,7 @@ describe("at the limit of calls (D3)", () => {
   ]);
 });
 
-describe("the limit of time (D3)", () => {
+describe("the time limit of a round (D3)", () => {
   const world: WorldOptions = { ...two, rules: timed };
   const later: WorldOptions = {
     ...two,
@@ -210,7 +210,7 @@ describe("the limit of time (D3)", () => {
       then: [],
     },
     {
-      name: "waits for the tools of such a call, and then requests a decision",
+      name: "does not end the tools of a running call, and then the next call asks for a decision",
       world,
       given: (at) => {
         at.starts("a");
@@ -222,7 +222,7 @@ describe("the limit of time (D3)", () => {
       then: ["call.started a new_answer forced 0 s left"],
     },
     {
-      name: "ends a round without a decision after the same time again",
+      name: "ends a round without a decision when twice the time has passed",
       world: { ...world, every: files },
       given: (at) => {
         at.does("b", answers("B"));
@@ -238,7 +238,7 @@ describe("the limit of time (D3)", () => {
       ],
     },
     {
-      name: "of three tools of 3 s each in a limit of 5 s and its grace does not fail the agent",
+      name: "of 5 s with 5 s of grace does not fail an agent that runs three tools of 3 s each",
       world: { ...two, rules: { initial_round_timeout_ms: 5_000, round_timeout_grace_ms: 5_000 } },
       given: (at) => {
         for (let n = 0; n < 3; n += 1) {
@@ -251,7 +251,7 @@ describe("the limit of time (D3)", () => {
       then: ["call.completed a", "answer.submitted a agent1.1"],
     },
     {
-      name: "of later rounds makes an agent with an answer abstain",
+      name: "makes an agent with an answer abstain in a later round",
       world: later,
       given: (at) => {
         allAnswer(at);
@@ -267,7 +267,7 @@ describe("the limit of time (D3)", () => {
       ],
     },
     {
-      name: "of a later round restarts when its vote is voided",
+      name: "starts again when the vote of a later round is voided",
       world: later,
       given: (at) => {
         allAnswer(at);
@@ -282,7 +282,7 @@ describe("the limit of time (D3)", () => {
   ]);
 });
 
-describe("a single agent that is cut off (D3)", () => {
+describe("a single agent that is stopped (D3)", () => {
   it.each([
     { name: "its partial text", writing: "Half of it", content: "Half of it" },
     {
@@ -308,7 +308,7 @@ describe("a single agent that is cut off (D3)", () => {
     ]);
   });
 
-  it("is asked for its text without tools first", () => {
+  it("gets one call without tools before it is stopped", () => {
     const world = new World(alone);
     world.ask();
     searches("a", 5)(world);

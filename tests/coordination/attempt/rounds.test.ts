@@ -6,7 +6,7 @@ import { eventLines } from "../event-lines";
 import { START, World } from "../world";
 
 describe("rounds", () => {
-  it("start for all agents at once, after the turn drew its aliases", () => {
+  it("start for all agents at once, after the turn has drawn the aliases", () => {
     const world = new World();
     expect(eventLines(world.ask())).toEqual([
       "session.created",
@@ -20,7 +20,7 @@ describe("rounds", () => {
     expect([...world.turn.aliases].sort()).toEqual(["agent1", "agent2", "agent3"]);
   });
 
-  it("draw new aliases and orders, equal for equal seeds", () => {
+  it("have random aliases and orders, which are equal for equal seeds", () => {
     const draw = (seed: number) => {
       const world = new World({ seed });
       world.ask();
@@ -35,7 +35,7 @@ describe("rounds", () => {
     expect(new Set(seeds.map(draw)).size).toBeGreaterThan(30);
   });
 
-  it("are offered only `new_answer` before the first answer, both after it, only `vote` at a limit", () => {
+  it("offer only `new_answer` before the first answer, also `vote` after it, and only `vote` at a limit", () => {
     const world = new World({ agents: ["a", "b"], rules: { max_new_answers_per_agent: 2 } });
     const offers = () => offersOf(world.turn, world.agent("a"));
     world.ask();
@@ -46,7 +46,7 @@ describe("rounds", () => {
     expect(offers()).toEqual(["vote"]);
   });
 
-  it("are offered `new_answer` again when a lead limit lifts, in the same round", () => {
+  it("offer `new_answer` again as soon as a lead limit no longer applies", () => {
     const world = new World({ agents: ["a", "b"], rules: { fairness_lead_cap_answers: 0 } });
     world.ask();
     allAnswer(world);
@@ -70,12 +70,12 @@ describe("rounds", () => {
 
 it.each([
   {
-    name: "an agent with a workspace starts a round in the team's files",
+    name: "an agent with a workspace starts its round with the files from the start of the turn",
     workspace: true,
     expected: "base",
   },
   {
-    name: "an agent without a workspace starts a round without files",
+    name: "an agent without a workspace starts its round without files",
     workspace: false,
     expected: null,
   },
@@ -89,7 +89,7 @@ it.each([
   ]);
 });
 
-it("do not log the decisions of a reply without tools, because they are judged at once", () => {
+it("the event of a completed call has no decisions if the reply has no tools, because they count at once", () => {
   const world = new World();
   world.ask();
   world.does("a", answers("A"));
@@ -105,7 +105,7 @@ describe("the wait after a first answer", () => {
       owes: ["call b", "call c"],
     },
     {
-      name: "ends with the last first answer, for all at once",
+      name: "ends for all agents at once when the last agent gives its first answer",
       given: (world) => {
         world.does("a", answers("A"));
         world.does("b", answers("B"));
@@ -121,7 +121,7 @@ describe("the wait after a first answer", () => {
       owes: ["call a", "call b", "call c"],
     },
     {
-      name: "ends a grace after the team's second answer: 10 % of the attempt's time so far",
+      name: "ends after a grace time: 10 % of the attempt's time up to the team's second answer",
       given: (world) => {
         world.does("a", answers("A"));
         world.wait(20_000);
@@ -135,7 +135,7 @@ describe("the wait after a first answer", () => {
       ],
     },
     {
-      name: "lasts at least 250 ms",
+      name: "has a grace time of at least 250 ms",
       given: (world) => {
         world.does("a", answers("A"));
         world.does("b", answers("B"));
@@ -148,7 +148,7 @@ describe("the wait after a first answer", () => {
       ],
     },
     {
-      name: "lasts at most 5 s",
+      name: "has a grace time of at most 5 s",
       given: (world) => {
         world.does("a", answers("A"));
         world.wait(400_000);
@@ -162,14 +162,14 @@ describe("the wait after a first answer", () => {
       ],
     },
     {
-      name: "has no grace before the second answer",
+      name: "has no grace time before the second answer",
       given: (world) => world.does("a", answers("A")),
       when: (world) => world.wait(599_999),
       then: [],
       owes: ["call b", "call c"],
     },
     {
-      name: "has no grace where voting is deferred until all have answered",
+      name: "has no grace time if voting is deferred until all have answered",
       world: { rules: { defer_voting_until_all_answered: true } },
       given: (world) => {
         world.does("a", answers("A"));
@@ -179,7 +179,7 @@ describe("the wait after a first answer", () => {
       then: [],
     },
     {
-      name: "ends when the agent without one has failed",
+      name: "ends when the only agent without an answer has failed",
       given: (world) => {
         world.does("a", answers("A"));
         world.does("b", answers("B"));
@@ -193,7 +193,7 @@ describe("the wait after a first answer", () => {
       ],
     },
     {
-      name: "is over once a round has started",
+      name: "does not begin again after a second answer of the same agent",
       given: (world) => {
         world.does("a", answers("A"));
         world.does("b", answers("B"));
@@ -207,7 +207,7 @@ describe("the wait after a first answer", () => {
       ],
     },
     {
-      name: "shows a late agent the others' answers only after its own",
+      name: "ends without a late agent, which sees the others' answers only after its own",
       given: (world) => {
         world.does("a", answers("A"));
         world.does("b", answers("B"));
@@ -230,7 +230,7 @@ describe("the first round's time", () => {
   const rules = { initial_round_timeout_ms: 60_000 };
   table([
     {
-      name: "ends with the partial text as the answer",
+      name: "ends with the partial text as the agent's answer",
       world: { rules },
       given: (world) => {
         world.does("a", answers("A"));
@@ -247,7 +247,7 @@ describe("the first round's time", () => {
       ],
     },
     {
-      name: "fails an agent that wrote nothing",
+      name: "ends with the failure of an agent that wrote nothing",
       world: { rules },
       given: (world) => {
         world.does("a", answers("A"));
@@ -266,7 +266,7 @@ describe("the first round's time", () => {
       owes: ["call a", "call b"],
     },
     {
-      name: "includes the rounds that follow a failed first one",
+      name: "includes the rounds that follow a failed first round",
       world: { agents: ["a", "b"], rules },
       given: (world) => {
         world.does("a", answers("A"));
@@ -277,7 +277,7 @@ describe("the first round's time", () => {
     },
   ]);
 
-  it("cuts a partial text above the limit at 128 KB, not inside a character", () => {
+  it("ends with a partial text that is cut at 128 KB, but not inside a character", () => {
     const world = new World({ rules });
     world.ask();
     world.writing = { a: `x${"é".repeat(100_000)}` };

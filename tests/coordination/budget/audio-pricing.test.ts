@@ -16,21 +16,21 @@ import { modelFacts } from "../../../src/providers/models";
 import { agentRules, teamRules } from "../builders";
 
 const FLASH: Price = { input: 0.3, cached_input: 0.03, output: 2.5, sound: 1 };
-const priced = (price: Price | null, ...kinds: AttachmentKind[]) =>
+const priceWith = (price: Price | null, ...kinds: AttachmentKind[]) =>
   withAudioPricing(
     teamRules([agentRules("a", { price })]),
     kinds.map((kind) => ({ kind })),
   ).agents[0]?.price;
 
 describe("the cost of a turn with audio in its question", () => {
-  it.each<{ name: string; price: Price | null; pays: Price | null }>([
+  it.each<{ name: string; price: Price | null; expected: Price | null }>([
     {
       name: "uses the price of audio for all input if it is higher",
       price: FLASH,
-      pays: { ...FLASH, input: 1, cached_input: 0.1 },
+      expected: { ...FLASH, input: 1, cached_input: 0.1 },
     },
     {
-      name: "is higher by the same factor for long prompts and cache writes",
+      name: "has prices for long prompts and cache writes that are higher by the same factor",
       price: {
         input: 1,
         cached_input: 0.5,
@@ -39,7 +39,7 @@ describe("the cost of a turn with audio in its question", () => {
         sound: 2,
         long_prompt: { above: 10, input: 2, cached_input: 1, cache_write: 4, output: 6 },
       },
-      pays: {
+      expected: {
         input: 2,
         cached_input: 1,
         cache_write: 4,
@@ -51,28 +51,32 @@ describe("the cost of a turn with audio in its question", () => {
     {
       name: "uses the usual price if audio costs the same",
       price: { input: 2, cached_input: 1, output: 3 },
-      pays: { input: 2, cached_input: 1, output: 3 },
+      expected: { input: 2, cached_input: 1, output: 3 },
     },
     {
       name: "uses the usual price if audio costs less",
       price: { ...FLASH, sound: 0.1 },
-      pays: { ...FLASH, sound: 0.1 },
+      expected: { ...FLASH, sound: 0.1 },
     },
-    { name: "is unknown without a price", price: null, pays: null },
-  ])("$name", ({ price, pays }) => {
-    const paid = priced(price, "text", "audio");
-    if (pays === null) expect(paid).toBeNull();
-    else expect(paid).toEqual({ ...pays, cached_input: expect.closeTo(pays.cached_input, 9) });
+    { name: "is unknown without a price", price: null, expected: null },
+  ])("$name", ({ price, expected }) => {
+    const audioPrice = priceWith(price, "text", "audio");
+    if (expected === null) expect(audioPrice).toBeNull();
+    else
+      expect(audioPrice).toEqual({
+        ...expected,
+        cached_input: expect.closeTo(expected.cached_input, 9),
+      });
   });
 
   it.each<AttachmentKind>(["image", "pdf", "text"])(
     "uses the usual price for another kind of attachment: %s",
     (kind) => {
-      expect(priced(FLASH, kind)).toBe(FLASH);
+      expect(priceWith(FLASH, kind)).toBe(FLASH);
     },
   );
 
-  it("is known after a fold of the log, and only for that turn", () => {
+  it("is restored by a fold of the log, and applies only to that turn", () => {
     const rules = teamRules([agentRules("a", { price: FLASH })]);
     const attachment = {
       kind: "audio",
@@ -97,12 +101,12 @@ describe("the cost of a turn with audio in its question", () => {
     expect(state.rules).toEqual(rules);
   });
 
-  it("is no less than Gemini's own price of audio, cached or not", () => {
+  it("is at least Gemini's own price of audio, for cached and other input", () => {
     const { price } = modelFacts("gemini-2.5-flash", "google");
-    const paid = priced(price, "audio");
-    expect(paid).toMatchObject({ input: 1, cached_input: expect.closeTo(0.1, 9) });
-    const least = (of: Price | null | undefined) =>
-      minCallUsd([agentRules("a", { price: of ?? null })], 10_000);
-    expect(least(paid)).toBeGreaterThan(2 * least(price));
+    const audioPrice = priceWith(price, "audio");
+    expect(audioPrice).toMatchObject({ input: 1, cached_input: expect.closeTo(0.1, 9) });
+    const minUsd = (priceOfModel: Price | null | undefined) =>
+      minCallUsd([agentRules("a", { price: priceOfModel ?? null })], 10_000);
+    expect(minUsd(audioPrice)).toBeGreaterThan(2 * minUsd(price));
   });
 });

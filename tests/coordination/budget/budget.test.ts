@@ -10,7 +10,7 @@ import { World } from "../world";
 const two = { agents: ["a", "b"] };
 
 describe("a call's reservation", () => {
-  it("is its input bound and its output cap, at the agent's prices", () => {
+  it("is the sum of its input bound and its output cap, at the agent's prices", () => {
     const world = new World();
     world.ask();
     expect(world.starts("a")).toMatchObject([
@@ -21,7 +21,7 @@ describe("a call's reservation", () => {
     ]);
   });
 
-  it("includes a price of cached input above the price of fresh input", () => {
+  it("uses the price of cached input if it is above the price of uncached input", () => {
     const world = new World({ every: { price: { input: 0, cached_input: 3, output: 2 } } });
     world.ask();
     expect(world.starts("a")).toMatchObject([
@@ -29,7 +29,7 @@ describe("a call's reservation", () => {
     ]);
   });
 
-  it("is settled to the reported usage, cached tokens at their own price", () => {
+  it("is replaced by the reported usage, with cached tokens at their own price", () => {
     const world = new World();
     world.ask();
     world.does("a", answers("A", { usage: used(1_000, 500, 600) }));
@@ -57,7 +57,7 @@ describe("a call's reservation", () => {
     expect(world.starts("a")).toMatchObject([{ max_output_tokens: output }]);
   });
 
-  it("leaves room for the other due calls", () => {
+  it("leaves tokens for the other due calls", () => {
     const world = new World({ budget: { max_tokens: 9_000 } });
     world.ask();
     const outputs = ["a", "b", "c"].map((id) => world.starts(id)[0]);
@@ -73,17 +73,17 @@ describe("a call's reservation", () => {
     world.ask();
     const outputs = ["a", "b", "c"].flatMap((id) => world.starts(id));
     // Rounding in the division may make this slightly less.
-    const room = { max_output_tokens: expect.closeTo(2_500, -1) };
-    expect(outputs).toMatchObject([room, room, room]);
+    const thirdOfCap = { max_output_tokens: expect.closeTo(2_500, -1) };
+    expect(outputs).toMatchObject([thirdOfCap, thirdOfCap, thirdOfCap]);
   });
 
   it.each([
-    // (4,000 + 13 bytes of question + 3 of answers) x 10 + 2,048 x 20 millionths, of what is left
-    // of the cap; then by three.
+    // Reserved in millionths of a dollar: (4,000 + 13 bytes of question + 3 of answers) x 10
+    // + 2,048 x 20. The three due calls share the rest of the cap.
     { name: "the most expensive candidate's presentation", voted: false, output: 2_246 },
-    // The reason adds 3 x 8 tokens, and two are due.
+    // The reason adds 3 x 8 tokens, and two calls are due.
     { name: "its vote reasons", voted: true, output: 3_510 },
-  ])("keeps room for $name", ({ voted, output }) => {
+  ])("leaves money for $name", ({ voted, output }) => {
     const costly = { price: { input: 10, cached_input: 5, output: 20 } };
     const world = new World({ each: { b: costly }, budget: { max_cost_usd: 0.1 } });
     world.ask();
@@ -92,7 +92,7 @@ describe("a call's reservation", () => {
     expect(world.starts("a")).toMatchObject([{ max_output_tokens: expect.closeTo(output, -1) }]);
   });
 
-  it("of the presentation gets the whole rest", () => {
+  it("of the presentation may use all of the remaining budget", () => {
     const world = new World({ ...two, budget: { max_tokens: 10_000 } });
     world.ask();
     allAnswer(world);
@@ -103,7 +103,7 @@ describe("a call's reservation", () => {
     ]);
   });
 
-  it("keeps the cap to the last digit, where the division would round above it", () => {
+  it("stays within the cap even if the division rounds up", () => {
     const price = { input: 0.64, cached_input: 0, output: 0.29000000000000004 };
     const world = new World({
       agents: ["a"],
@@ -149,14 +149,14 @@ describe("a call's reservation", () => {
     expect(world.starts("a")[0]?.type).toBe(first);
   });
 
-  it("keeps room for the most expensive candidate's presentation during coordination, and then uses that room", () => {
+  it("leaves tokens for the presentation during coordination, and the presentation then uses them", () => {
     const world = new World({ ...two, budget: { max_tokens: 12_000 } });
     world.ask();
     allAnswer(world);
-    const kept = 4_000 + "What is best?".length + 2 + 2_048;
+    const reserve = 4_000 + "What is best?".length + 2 + 2_048;
     const [started] = world.starts("a");
     expect(started).toMatchObject({
-      max_output_tokens: Math.floor((12_000 - 300 - kept) / 2 - 1_000),
+      max_output_tokens: Math.floor((12_000 - 300 - reserve) / 2 - 1_000),
     });
     world.does("a", votes("a"));
     world.does("b", votes("a"));
@@ -180,7 +180,7 @@ describe("a call beyond the budget", () => {
       owes: [],
     },
     {
-      name: "is owed again when that is released",
+      name: "is owed again when the other call's reservation is released",
       world: { ...two, budget: { max_tokens: 20_000 } },
       given: (world) => {
         world.starts("a");
@@ -192,7 +192,7 @@ describe("a call beyond the budget", () => {
       owes: ["call a", "call b"],
     },
     {
-      name: "ends coordination if no release can pay for it",
+      name: "ends coordination if no other call has a reservation to release",
       world: { ...two, budget: { max_tokens: 5_000 } },
       given: (world) => {
         world.does("a", answers("A", { usage: used(1_000, 3_500) }));
@@ -217,7 +217,7 @@ describe("a call beyond the budget", () => {
       owes: ["call a in 10000"],
     },
     {
-      name: "does not end coordination while others only wait for the end of the grace",
+      name: "does not end coordination while other agents wait for the end of the grace time",
       world: { budget: { max_tokens: 20_000 } },
       given: (world) => {
         world.does("a", answers("A"));
@@ -245,7 +245,7 @@ describe("a call beyond the budget", () => {
       owes: ["call b"],
     },
     {
-      name: "ends coordination although another has voted",
+      name: "ends coordination although another agent has voted",
       world: { ...two, budget: { max_tokens: 20_000 } },
       given: (world) => {
         allAnswer(world);
@@ -260,7 +260,7 @@ describe("a call beyond the budget", () => {
       ],
     },
     {
-      name: "in the presentation leaves the winning answer",
+      name: "in the presentation makes the winning answer the final text",
       world: { ...two, budget: { max_tokens: 5_000 } },
       given: (world) => {
         world.does("a", answers("A", { usage: used(1_000, 3_500) }));
@@ -274,7 +274,7 @@ describe("a call beyond the budget", () => {
       ],
     },
     {
-      name: "before any text fails the turn with a reason",
+      name: "fails the turn, with a reason for each agent, if no agent wrote any text",
       world: { ...two, budget: { max_cost_usd: 0 } },
       given: (world) => world.starts("a"),
       when: (world) => world.starts("b"),
@@ -285,7 +285,7 @@ describe("a call beyond the budget", () => {
       ],
     },
     {
-      name: "without a known price does not prevent the others' answers",
+      name: "without a known price does not prevent the answers of other agents",
       world: { ...two, each: { b: { price: null } }, budget: { max_cost_usd: 1 } },
       given: (world) => world.starts("b"),
       when: (world) => world.does("a", answers("A")),
@@ -298,7 +298,7 @@ describe("a call beyond the budget", () => {
       owes: ["call a"],
     },
     {
-      name: "of the judge keeps the final text",
+      name: "that should judge the final text makes this text count",
       world: {
         agents: ["a"],
         rules: { skip_coordination: true, max_orchestration_restarts: 1 },
@@ -324,8 +324,8 @@ describe("a call beyond the budget", () => {
   });
 });
 
-describe("money", () => {
-  it("is settled without a remaining reservation at every end, and the bill equals the charges", () => {
+describe("the cost of a turn", () => {
+  it("is the sum of the charges, and each started call has exactly one charge", () => {
     const world = new World({ budget: { max_cost_usd: 0.2 } });
     world.play({
       a: [improves],
@@ -348,9 +348,9 @@ it.each([
   },
   { name: "nothing, if an agent's price is unknown", prices: [10, null], usd: 0 },
 ])("a first call costs at least $name", ({ prices, usd }) => {
-  const agents = prices.map((each, nth) =>
-    agentRules(`a${nth}`, {
-      price: each === null ? null : { input: each, cached_input: each, output: each },
+  const agents = prices.map((rate, index) =>
+    agentRules(`a${index}`, {
+      price: rate === null ? null : { input: rate, cached_input: rate, output: rate },
     }),
   );
   expect(minCallUsd(agents, 1_000)).toBeCloseTo(usd, 12);

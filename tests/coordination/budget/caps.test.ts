@@ -36,7 +36,7 @@ describe("a cap", () => {
       owes: ["call b"],
     },
     {
-      name: "of 20 rounds counts the fresh round of a full context",
+      name: "of 20 rounds also counts a new round that a full context window needs",
       world: {
         agents: ["a", "b"],
         rules: { max_new_answers_per_agent: 100, fairness_lead_cap_answers: null },
@@ -55,16 +55,16 @@ describe("a cap", () => {
 });
 
 /** The part of the turn's effects that is reserved for the decisions of three agents. */
-const KEPT = 9;
+const RESERVED_EFFECTS = 9;
 
 /**
- * The agents use up all but `left` of the turn's effects in turns: a call with 64 tools each time,
- * or an interrupted call.
+ * The agents use the turn's effects until `remaining` effects are left. They take turns: each makes
+ * a call with at most 64 tools, or a call that is interrupted.
  */
-function useEffects(world: World, left: number): void {
-  const spare = () => 1_200 - world.turn.effects - left;
-  for (let n = 0; spare() > 0; n += 1) {
-    const tools = Math.min(64, spare() - 1, spare() + left - 1 - KEPT);
+function useEffects(world: World, remaining: number): void {
+  const toUse = () => 1_200 - world.turn.effects - remaining;
+  for (let n = 0; toUse() > 0; n += 1) {
+    const tools = Math.min(64, toUse() - 1, toUse() + remaining - 1 - RESERVED_EFFECTS);
     const id = world.ids[n % world.ids.length] ?? "";
     if (tools <= 0) {
       world.does(id, fails({ class: "interrupted", code: "interrupted" }));
@@ -81,12 +81,12 @@ it.each([
   [3, 1_200],
   [40, 16_000],
   [64, 16_000],
-])("a turn of %i agents may start %i calls and tools", (agents, most) => {
+])("a turn of %i agents may start %i calls and tools", (agents, maxEffects) => {
   const world = new World({
     agents: Array.from({ length: agents }, (_, index) => `agent_${index}`),
   });
   world.ask();
-  expect(effectsPerTurn(world.turn)).toBe(most);
+  expect(effectsPerTurn(world.turn)).toBe(maxEffects);
 });
 
 it("the state of a running turn contains at most 8 MB of answers, and no answers of a rejected attempt (I16)", () => {
@@ -107,8 +107,8 @@ it("the state of a running turn contains at most 8 MB of answers, and no answers
   expect(size()).toBeLessThan(MB);
 });
 
-describe("the cap of effects per turn, 400 for each of three agents", () => {
-  it("admits effects up to the cap, and ends the turn with the existing answers", () => {
+describe("the cap on a turn's effects, which is 400 for each of three agents", () => {
+  it("allows exactly that many effects, and ends the turn with the existing answers", () => {
     const world = new World({ every });
     world.ask();
     allAnswer(world);
@@ -125,7 +125,7 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     expect(world.owes()).toEqual(["call c"]);
   });
 
-  it("is named in the message of an agent that may start nothing more", () => {
+  it("is named in the message of an agent that may start no more effects", () => {
     const world = new World({ every });
     world.ask();
     allAnswer(world);
@@ -139,7 +139,7 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     const world = new World({ every });
     world.ask();
     allAnswer(world);
-    useEffects(world, KEPT + 3);
+    useEffects(world, RESERVED_EFFECTS + 3);
     world.does("a", uses(["search", "search", "search", "search"]));
     expect(
       world.events("tool.completed").filter(({ outcome }) => outcome === "refused"),
@@ -148,22 +148,22 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     expect(world.owes()).toEqual(["tool a search", "tool a search", "call b", "call c"]);
     world.tool("a");
     world.tool("a");
-    expect(world.turn.effects).toBe(1_200 - KEPT);
+    expect(world.turn.effects).toBe(1_200 - RESERVED_EFFECTS);
   });
 
-  it("does not repeat a tool that a restart interrupted at the cap, even if it is safe", () => {
+  it("does not repeat a tool that a restart interrupted at the cap, even if the tool is safe to repeat", () => {
     const world = new World({ every: { tools: [tool("search", { idempotent: true })] } });
     world.ask();
     allAnswer(world);
-    useEffects(world, KEPT + 3);
+    useEffects(world, RESERVED_EFFECTS + 3);
     world.does("a", uses(["search", "search"]));
     world.startsTool("a");
     expect(eventLines(world.interrupt())).toContain("tool.unknown a search");
     world.tool("a");
-    expect(world.turn.effects).toBe(1_200 - KEPT);
+    expect(world.turn.effects).toBe(1_200 - RESERVED_EFFECTS);
   });
 
-  it("allows no personas for an attempt that cannot work", () => {
+  it("allows no persona call in an attempt that may start no effects", () => {
     const world = new World({ every, rules: { personas: true, max_orchestration_restarts: 1 } });
     world.ask();
     world.does("a", says("no personas"));
@@ -195,7 +195,7 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     expect(world.ending).toMatchObject({ type: "turn.completed", answer: "The final text." });
   });
 
-  it("adds the lost round's files to a partial text if the round keeps their changes (D3)", () => {
+  it("adds the failed round's files to the partial text that becomes the answer (D3)", () => {
     const world = new World({ every: { ...every, workspace: true } });
     world.ask();
     useEffects(world, 1);
@@ -232,8 +232,8 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
   });
 });
 
-/** Errors that the independent checker finds in the limits that calls state. */
-const limitsTold = ({ log }: World) =>
+/** Errors that the independent checker finds in the limits that calls contain. */
+const limitErrors = ({ log }: World) =>
   check(
     log.map((event, index) => ({ ...event, sequence_number: index + 1 })),
     { finished: false },
@@ -243,39 +243,39 @@ describe("near the cap of effects (D3)", () => {
   const files = { ...every, workspace: true };
 
   it.each([
-    { left: 3 * 6 + 1, says: "call.started a new_answer|vote" },
-    { left: 3 * 6, says: "call.started a new_answer|vote 3 calls left" },
-    { left: 1, says: "call.started a new_answer|vote 1 calls left" },
-    { left: 0, says: "call.started a new_answer|vote forced 0 calls left" },
+    { left: 3 * 6 + 1, line: "call.started a new_answer|vote" },
+    { left: 3 * 6, line: "call.started a new_answer|vote 3 calls left" },
+    { left: 1, line: "call.started a new_answer|vote 1 calls left" },
+    { left: 0, line: "call.started a new_answer|vote forced 0 calls left" },
   ])(
-    "with $left more than are reserved for decisions, a call after a tool says: $says",
-    ({ left, says: said }) => {
+    "with $left effects left, besides those reserved for decisions, the next call is: $line",
+    ({ left, line }) => {
       const world = new World({ every });
       world.ask();
       allAnswer(world);
-      useEffects(world, KEPT + left);
-      expect(eventLines(world.starts("a"))).toEqual([said]);
-      expect(limitsTold(world)).toEqual([]);
+      useEffects(world, RESERVED_EFFECTS + left);
+      expect(eventLines(world.starts("a"))).toEqual([line]);
+      expect(limitErrors(world)).toEqual([]);
     },
   );
 
-  it("a team whose agents all decide on request settles by votes", () => {
+  it("a team ends by consensus if all its agents vote when they are asked for a decision", () => {
     const world = new World({ every });
     world.ask();
     allAnswer(world);
-    useEffects(world, KEPT);
+    useEffects(world, RESERVED_EFFECTS);
     for (const id of world.ids) world.does(id, votes("b"));
     expect(world.events("attempt.settled")).toMatchObject([
       { ended_by: "consensus", winner: "b", tally: { "agent2.1": 3 } },
     ]);
-    expect(limitsTold(world)).toEqual([]);
+    expect(limitErrors(world)).toEqual([]);
   });
 
-  it("an agent without a decision gets a message that calls for decisions were left", () => {
+  it("the message of an agent without a decision says that effects were kept for decisions", () => {
     const world = new World({ every });
     world.ask();
     allAnswer(world);
-    useEffects(world, KEPT);
+    useEffects(world, RESERVED_EFFECTS);
     world.does("a", says("hm"));
     expect(world.events("agent.abstained")).toMatchObject([
       {
@@ -288,7 +288,7 @@ describe("near the cap of effects (D3)", () => {
   it("text and files of an agent without an answer become its answer, and it may still vote", () => {
     const world = new World({ every: files });
     world.ask();
-    useEffects(world, KEPT);
+    useEffects(world, RESERVED_EFFECTS);
     world.does("b", answers("B"));
     world.does("c", answers("C"));
     world.writing = { a: "so far" };

@@ -21,10 +21,14 @@ const search = tool("web_search");
 const code = tool("code_execution", { max_uses: 2, usd_per_use: 0, tokens_per_use: 100 });
 
 /**
- * The grant of one agent's first call, with 1,000 tokens of input and at most 4,000 of output, at
- * $1, $0.5 and $2 per million.
+ * What one agent's first call may use and reserves. The call has 1,000 tokens of input and at most
+ * 4,000 of output. A million tokens cost $1 (input), $0.5 (cached input) and $2 (output).
  */
-function granted(hosted_tools: HostedToolRule[], budget: Budget = {}, options: WorldOptions = {}) {
+function firstCall(
+  hosted_tools: HostedToolRule[],
+  budget: Budget = {},
+  options: WorldOptions = {},
+) {
   const world = new World({
     agents: ["a"],
     ...options,
@@ -52,17 +56,17 @@ describe("a call of an agent with hosted tools", () => {
     hosted: HostedToolRule[];
     budget?: Budget;
     options?: WorldOptions;
-    want: unknown;
+    expected: unknown;
   }>([
     {
-      name: "reserves the price of every use, and the tokens its results may add as input",
+      name: "reserves the price of every use, and the input tokens of their results",
       hosted: [search],
-      want: { uses: { web_search: 4 }, output: 4_000, tokens: 7_000, usd: usd(0.051) },
+      expected: { uses: { web_search: 4 }, output: 4_000, tokens: 7_000, usd: usd(0.051) },
     },
     {
       name: "reserves each use of several tools at the highest price, because a provider may limit only their sum",
       hosted: [search, code],
-      want: {
+      expected: {
         uses: { web_search: 4, code_execution: 2 },
         output: 4_000,
         tokens: 8_000,
@@ -72,7 +76,7 @@ describe("a call of an agent with hosted tools", () => {
     {
       name: "reserves the price of one tool and the tokens of another, if each is the highest",
       hosted: [search, tool("code_execution", { usd_per_use: 0.03, tokens_per_use: 100 })],
-      want: {
+      expected: {
         uses: { web_search: 4, code_execution: 4 },
         output: 4_000,
         tokens: 9_000,
@@ -83,19 +87,19 @@ describe("a call of an agent with hosted tools", () => {
       name: "gets as many uses as leave a useful reply within a cap in tokens",
       hosted: [search],
       budget: { max_tokens: 3_100 },
-      want: { uses: { web_search: 2 }, output: 1_100, tokens: 3_100, usd: usd(0.0242) },
+      expected: { uses: { web_search: 2 }, output: 1_100, tokens: 3_100, usd: usd(0.0242) },
     },
     {
       name: "gets as many uses as leave a useful reply within a cap in money",
       hosted: [search],
       budget: { max_cost_usd: 0.036001 },
-      want: { uses: { web_search: 3 }, output: 1_750, tokens: 4_250, usd: usd(0.036) },
+      expected: { uses: { web_search: 3 }, output: 1_750, tokens: 4_250, usd: usd(0.036) },
     },
     {
-      name: "lowers all its tools to the same number of uses",
+      name: "gets the same lower number of uses for all its tools",
       hosted: [search, code],
       budget: { max_tokens: 4_050 },
-      want: {
+      expected: {
         uses: { web_search: 2, code_execution: 2 },
         output: 1_050,
         tokens: 4_050,
@@ -106,62 +110,62 @@ describe("a call of an agent with hosted tools", () => {
       name: "is not offered a tool that would leave no useful reply",
       hosted: [search],
       budget: { max_tokens: 2_500 },
-      want: { uses: {}, output: 1_500, tokens: 2_500, usd: usd(0.004) },
+      expected: { uses: {}, output: 1_500, tokens: 2_500, usd: usd(0.004) },
     },
     {
-      name: "has a shorter reply only when it has no uses left",
+      name: "gets less than a useful reply only when it already has no uses",
       hosted: [search],
       budget: { max_tokens: 1_500 },
-      want: { uses: {}, output: 500, tokens: 1_500, usd: usd(0.002) },
+      expected: { uses: {}, output: 500, tokens: 1_500, usd: usd(0.002) },
     },
     {
-      name: "keeps its uses if its model's replies are short anyway",
+      name: "keeps its uses if its model's output limit is below a useful reply",
       hosted: [search],
       budget: { max_tokens: 3_200 },
       options: { every: { max_output_tokens: 200 } },
-      want: { uses: { web_search: 4 }, output: 200, tokens: 3_200, usd: usd(0.0434) },
+      expected: { uses: { web_search: 4 }, output: 200, tokens: 3_200, usd: usd(0.0434) },
     },
     {
       name: "is not offered a tool of unknown price under a cap in money",
       hosted: [tool("web_search", { usd_per_use: null }), code],
       budget: { max_cost_usd: 1 },
-      want: { uses: { code_execution: 2 }, output: 4_000, tokens: 5_200, usd: usd(0.0092) },
+      expected: { uses: { code_execution: 2 }, output: 4_000, tokens: 5_200, usd: usd(0.0092) },
     },
     {
       name: "may use a tool of unknown price without a cap in money",
       hosted: [tool("web_search", { usd_per_use: null })],
       budget: { max_tokens: 100_000 },
-      want: { uses: { web_search: 4 }, output: 4_000, tokens: 7_000, usd: usd(0.011) },
+      expected: { uses: { web_search: 4 }, output: 4_000, tokens: 7_000, usd: usd(0.011) },
     },
     {
-      name: "reduces uses only within its own share, not within the others'",
+      name: "gets no uses that would need the shares of other calls",
       hosted: [search],
       budget: { max_tokens: 6_000 },
       options: { agents: ["a", "b", "c"] },
-      want: { uses: {}, output: 1_024, tokens: 2_024, usd: usd(0.003048) },
+      expected: { uses: {}, output: 1_024, tokens: 2_024, usd: usd(0.003048) },
     },
     {
-      name: "reserves its input as if all of it were written into an expensive cache",
+      name: "reserves the price of cache writes for all its input if this price is the highest",
       hosted: [code],
       options: { every: { price: { input: 1, cached_input: 0.5, cache_write: 1.5, output: 2 } } },
-      want: { uses: { code_execution: 2 }, output: 4_000, tokens: 5_200, usd: usd(0.0098) },
+      expected: { uses: { code_execution: 2 }, output: 4_000, tokens: 5_200, usd: usd(0.0098) },
     },
     {
       name: "of a model without a known price reserves its tools' cost",
       hosted: [search],
       options: { every: { price: null } },
-      want: { uses: { web_search: 4 }, output: 4_000, tokens: 7_000, usd: usd(0.04) },
+      expected: { uses: { web_search: 4 }, output: 4_000, tokens: 7_000, usd: usd(0.04) },
     },
     {
       name: "is not offered a tool with zero uses",
       hosted: [tool("web_search", { max_uses: 0 })],
-      want: { uses: {}, output: 4_000, tokens: 5_000, usd: usd(0.009) },
+      expected: { uses: {}, output: 4_000, tokens: 5_000, usd: usd(0.009) },
     },
-  ])("$name", ({ hosted, budget, options, want }) => {
-    expect(granted(hosted, budget, options)).toEqual(want);
+  ])("$name", ({ hosted, budget, options, expected }) => {
+    expect(firstCall(hosted, budget, options)).toEqual(expected);
   });
 
-  it("lists its tools in its start event, and has no list without tools", () => {
+  it("lists its hosted tools in `call.started`, which has no list without hosted tools", () => {
     const world = new World({ agents: ["a", "b"], each: { a: { hosted_tools: [search] } } });
     world.ask();
     expect(world.starts("a")).toMatchObject([
@@ -170,7 +174,7 @@ describe("a call of an agent with hosted tools", () => {
     expect(world.starts("b")[0]).not.toHaveProperty("hosted_tools");
   });
 
-  it("has them to work and to present, not to judge or to write personas", () => {
+  it("has hosted tools in coordination and presentation, not for a verdict or personas", () => {
     const world = new World({
       agents: ["a"],
       every: { hosted_tools: [search] },
@@ -182,10 +186,10 @@ describe("a call of an agent with hosted tools", () => {
     world.does("a", votes("a"));
     world.does("a", says("Final."));
     world.does("a", rejects("thin", "more"));
-    const had = world
+    const hasTools = world
       .events("call.started")
       .map(({ purpose, hosted_tools }): [Purpose, boolean] => [purpose, !!hosted_tools]);
-    expect(had).toEqual([
+    expect(hasTools).toEqual([
       ["personas", false],
       ["coordination", true],
       ["coordination", true],
@@ -208,30 +212,30 @@ describe("a settled call", () => {
   };
 
   it.each([
-    { name: "pays cached input at its price", usage: {}, want: 0.001 },
+    { name: "pays cached input at its price", usage: {}, expected: 0.001 },
     {
       name: "pays cache writes at their price",
       usage: { cache_write_tokens: 200 },
       price: { cache_write: 3 },
-      want: 0.0014,
+      expected: 0.0014,
     },
     {
-      name: "pays cache writes as fresh input if they have no price",
+      name: "pays cache writes as uncached input if they have no price",
       usage: { cache_write_tokens: 200 },
-      want: 0.001,
+      expected: 0.001,
     },
     {
-      name: "pays each use",
+      name: "pays each use of a hosted tool",
       usage: { hosted_uses: { web_search: 3, code_execution: 1 } },
-      want: 0.031,
+      expected: 0.031,
     },
     {
       name: "pays nothing for a tool without a price",
       usage: { hosted_uses: { x_search: 5 } },
-      want: 0.001,
+      expected: 0.001,
     },
-  ])("$name", ({ usage, price, want }) => {
-    expect(charge(usage, price)).toBeCloseTo(want, 12);
+  ])("$name", ({ usage, price, expected }) => {
+    expect(charge(usage, price)).toBeCloseTo(expected, 12);
   });
 
   it("adds cache writes and uses to the turn's usage", () => {
@@ -253,23 +257,23 @@ describe("a settled call", () => {
   });
 });
 
-const looked: Partial<Reply> = {
+const searchReport: Partial<Reply> = {
   hosted: [
     { name: "web_search", input: "passes", outcome: "ok", output: "three" },
     { name: "web_search", input: "fords", outcome: "error", output: "" },
   ],
   citations: [{ url: "https://a.example/", title: "A" }],
 };
-const toldBy = ["hosted_tool.completed a", "hosted_tool.completed a", "citations.added a"];
+const reportEvents = ["hosted_tool.completed a", "hosted_tool.completed a", "citations.added a"];
 
 describe("the report of hosted tools", () => {
   table([
     {
-      name: "is logged before the call completes, for any decision of the reply",
+      name: "is logged before the call completes and before the decision of the reply counts",
       world: { agents: ["a"] },
-      when: (world) => world.does("a", answers("A", looked)),
+      when: (world) => world.does("a", answers("A", searchReport)),
       then: [
-        ...toldBy,
+        ...reportEvents,
         "call.completed a",
         "answer.submitted a agent1.1",
         "round.started a #2 answered [agent1.1]",
@@ -278,22 +282,22 @@ describe("the report of hosted tools", () => {
     {
       name: "counts neither as a decision nor as a use of the agent's own tools",
       world: { agents: ["a"] },
-      when: (world) => world.does("a", says("I looked it up.", looked)),
-      then: [...toldBy, "call.completed a", "round.nudged a 1"],
+      when: (world) => world.does("a", says("I looked it up.", searchReport)),
+      then: [...reportEvents, "call.completed a", "round.nudged a 1"],
       owes: ["call a"],
     },
     {
       name: "is logged for a reply that was cut",
       world: { agents: ["a"] },
-      when: (world) => world.does("a", says("I looked", { ...looked, stopReason: "length" })),
-      then: [...toldBy, "call.completed a", "round.nudged a 1"],
+      when: (world) => world.does("a", says("I looked", { ...searchReport, stopReason: "length" })),
+      then: [...reportEvents, "call.completed a", "round.nudged a 1"],
     },
     {
-      name: "is logged before the final text that is based on it",
+      name: "is logged before the final text in the same reply",
       world: { agents: ["a"], rules: { skip_coordination: true } },
-      when: (world) => world.does("a", says("Final.", looked)),
+      when: (world) => world.does("a", says("Final.", searchReport)),
       then: [
-        ...toldBy,
+        ...reportEvents,
         "call.completed a",
         "presentation.completed a agent1.final presentation",
         "turn.completed a agent1.final skipped",
@@ -314,7 +318,7 @@ describe("the report of hosted tools", () => {
     world.starts("a");
     const effect = world.callOf("a");
     world.give({ type: "cancel_requested" });
-    const { what } = says("late", looked)({ id: "a", alias: world.alias, nth: 9 });
+    const { what } = says("late", searchReport)({ id: "a", alias: world.alias, nth: 9 });
     expect(
       what && "reply" in what && world.give({ type: "call_replied", effect, ...what }),
     ).toEqual([]);

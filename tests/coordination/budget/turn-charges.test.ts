@@ -11,8 +11,8 @@ import {
   usage,
 } from "../../protocol/builders";
 
-/** An event of another version: only the head is known. */
-const strange = (type: string): CallEvent => ({
+/** An event of another version: this version knows only its common fields. */
+const foreignEvent = (type: string): CallEvent => ({
   ...{ type, sequence_number: 99, at: 1, session_id: "s", turn: 1, attempt: 1, agent: "ben" },
   call: "b1",
 });
@@ -24,13 +24,13 @@ const UNREPORTED: Body = { ...callCompleted("anna", "a1"), unreported: true } as
 type Row = {
   name: string;
   events: CallEvent[];
-  costs: number;
-  used: typeof NO_USAGE;
-  open: string[];
+  usd: number;
+  expectedUsage: typeof NO_USAGE;
+  openCalls: string[];
 };
 
 it.each<Row>([
-  { name: "no calls", events: [], costs: 0, used: NO_USAGE, open: [] },
+  { name: "no calls: nothing", events: [], usd: 0, expectedUsage: NO_USAGE, openCalls: [] },
   {
     name: "settled calls: their charges",
     events: calls(
@@ -39,9 +39,9 @@ it.each<Row>([
       callCompleted("anna", "a1"),
       callFailed("ben", "b1"),
     ),
-    costs: 0.75,
-    used: usage(100, 20),
-    open: [],
+    usd: 0.75,
+    expectedUsage: usage(100, 20),
+    openCalls: [],
   },
   {
     name: "calls in flight: also their reservations",
@@ -51,36 +51,40 @@ it.each<Row>([
       callStarted("anna", "a2"),
       callStarted("ben", "b1"),
     ),
-    costs: 0.52,
-    used: usage(100, 20),
-    open: ["a2", "b1"],
+    usd: 0.52,
+    expectedUsage: usage(100, 20),
+    openCalls: ["a2", "b1"],
   },
   {
-    name: "a call whose end cannot be read: it is no longer in flight",
-    events: [...calls(callStarted("ben", "b1")), strange("call.completed")],
-    costs: 0,
-    used: NO_USAGE,
-    open: [],
+    name: "a call whose end cannot be parsed: nothing, because it is no longer in flight",
+    events: [...calls(callStarted("ben", "b1")), foreignEvent("call.completed")],
+    usd: 0,
+    expectedUsage: NO_USAGE,
+    openCalls: [],
   },
   {
-    name: "a call with estimated usage: its cost only",
+    name: "a call without reported usage: its cost, but no usage",
     events: calls(callStarted("anna", "a1"), UNREPORTED),
-    costs: 0.5,
-    used: NO_USAGE,
-    open: [],
+    usd: 0.5,
+    expectedUsage: NO_USAGE,
+    openCalls: [],
   },
   {
-    name: "events of another version: the readable ones",
-    events: [strange("call.started"), strange("thought.begun"), ...calls(callStarted("ben", "b1"))],
-    costs: 0.01,
-    used: NO_USAGE,
-    open: ["b1"],
+    name: "events of another version: only those that can be parsed",
+    events: [
+      foreignEvent("call.started"),
+      foreignEvent("thought.begun"),
+      ...calls(callStarted("ben", "b1")),
+    ],
+    usd: 0.01,
+    expectedUsage: NO_USAGE,
+    openCalls: ["b1"],
   },
-])("charges a turn with $name", ({ events, costs, used, open }) => {
+])("charges a turn with $name", ({ events, usd, expectedUsage, openCalls }) => {
   const charges = chargesOf(events, 7);
-  expect([charges.cost.usd, charges.cost.isComplete]).toEqual([expect.closeTo(costs, 9), true]);
-  expect(charges.usage).toEqual(used);
-  expect(charges.settles.map(({ call }) => call)).toEqual(open);
+  expect([charges.cost.usd, charges.cost.isComplete]).toEqual([expect.closeTo(usd, 9), true]);
+  expect(charges.usage).toEqual(expectedUsage);
+  expect(charges.settles.map(({ call }) => call)).toEqual(openCalls);
   for (const event of charges.settles)
     expect(event).toMatchObject({
       ...{ type: "call.failed", at: 7, class: "interrupted", code: "interrupted" },

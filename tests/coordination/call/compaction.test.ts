@@ -13,34 +13,34 @@ const tooLong = (changes: Parameters<typeof fails>[0] = {}) =>
   });
 const compactible = tooLong({ compactible: true });
 const DROPPED = { replies: 3, tool_calls: 4, tool_results: 4, notes: 0, tokens: 60_000 };
-/** Replies of a model to a summary request. */
-const sums = says("All I have done so far.", { dropped: DROPPED, usage: used(900, 90) });
+/** The model's reply to a summary request. */
+const summarizes = says("All I have done so far.", { dropped: DROPPED, usage: used(900, 90) });
 
-/** One agent with tools, so that its conversation grows; its window has 100,000 tokens. */
+/** Two agents, each with a context window of 100,000 tokens. */
 const world = { agents: ["a", "b"], every: { context_window: 100_000 } };
-/** The conversation after a reply with this many tokens. */
+/** Agent `a` replies without a decision, and its conversation then has this many tokens. */
 const reaches = (tokens: number) => (team: World) =>
   void team.does("a", says("hm", { usage: used(tokens - 50, 50) }));
-/** Replies may be long, so the reservation is large. */
-const wordy = { ...world, every: { ...world.every, max_output_tokens: 90_000 } };
-/** Calls with a usage that differs from the length of their conversation. */
-const UNTOLD: { why: string; usage: Usage | null }[] = [
-  { why: "that nobody counted", usage: null },
+/** The agents may write long replies, so a call reserves many tokens. */
+const longReplies = { ...world, every: { ...world.every, max_output_tokens: 90_000 } };
+/** Calls whose reported usage is not the length of their conversation. */
+const UNMEASURED: { kind: string; usage: Usage | null }[] = [
+  { kind: "without reported usage", usage: null },
   {
-    why: "that searched, and read what it found",
+    kind: "with web searches, whose results also count as input",
     usage: { ...used(95_000, 50), hosted_uses: { web_search: 2 } },
   },
   {
-    why: "of several requests, each of which read all before it",
+    kind: "of several requests, in each of which the conversation counts again",
     usage: { ...used(95_000, 50), requests: 2 },
   },
 ];
-/** The agent's next call, with a conversation that can be summarized in part. */
-const starts = (team: World, compactionTokens = 2_000) => {
+/** Starts the next call of agent `a`, with a conversation of which a part can be summarized. */
+const startsCall = (team: World, compactionTokens = 2_000) => {
   const effect = `call_1_1_1_1_${team.agent("a").round?.call.number}_${(team.agent("a").round?.call.sent ?? 0) + 1}`;
   return team.give({ type: "call_ready", effect, inputTokens: 1_000, compactionTokens });
 };
-const isTooLong = (team: World) => {
+const failsAsTooLong = (team: World) => {
   reaches(50_000)(team);
   team.does("a", compactible);
 };
@@ -58,7 +58,7 @@ describe("a call that is too long", () => {
       ],
     },
     {
-      name: "is planned again at once if a part can be summarized",
+      name: "is owed again at once if a part can be summarized",
       world,
       given: reaches(50_000),
       when: (team) => team.does("a", compactible),
@@ -66,20 +66,20 @@ describe("a call that is too long", () => {
       owes: ["call a", "call b"],
     },
     {
-      name: "is preceded by a summary call, which has no tools",
+      name: "is sent again only after a summary call, which has no tools",
       world,
-      given: isTooLong,
-      when: (team) => starts(team),
+      given: failsAsTooLong,
+      when: (team) => startsCall(team),
       then: ["call.started a compacts"],
     },
     {
-      name: "is sent again after the summary",
+      name: "is sent again as soon as the summary is complete",
       world,
       given: (team) => {
-        isTooLong(team);
-        starts(team);
+        failsAsTooLong(team);
+        startsCall(team);
       },
-      when: (team) => [...team.does("a", sums), ...starts(team)],
+      when: (team) => [...team.does("a", summarizes), ...startsCall(team)],
       then: [
         "call.completed a",
         "conversation.compacted a 3 replies 60000 tokens",
@@ -87,12 +87,12 @@ describe("a call that is too long", () => {
       ],
     },
     {
-      name: "fails its round if it is still too long",
+      name: "fails its round if it is still too long after the summary",
       world,
       given: (team) => {
-        isTooLong(team);
-        starts(team);
-        team.does("a", sums);
+        failsAsTooLong(team);
+        startsCall(team);
+        team.does("a", summarizes);
       },
       when: (team) => team.does("a", compactible),
       then: [
@@ -102,12 +102,12 @@ describe("a call that is too long", () => {
       ],
     },
     {
-      name: "may be shortened again later in its round",
+      name: "may be followed by another compaction later in its round",
       world,
       given: (team) => {
-        isTooLong(team);
-        starts(team);
-        team.does("a", sums);
+        failsAsTooLong(team);
+        startsCall(team);
+        team.does("a", summarizes);
         team.does("a", says("hm"));
       },
       when: (team) => team.does("a", compactible),
@@ -117,8 +117,8 @@ describe("a call that is too long", () => {
       name: "fails its round if the summary is missing",
       world,
       given: (team) => {
-        isTooLong(team);
-        starts(team);
+        failsAsTooLong(team);
+        startsCall(team);
       },
       when: (team) => team.does("a", says("")),
       then: ["call.completed a", "round.failed a context_too_long", "round.started a #2 failed []"],
@@ -127,8 +127,8 @@ describe("a call that is too long", () => {
       name: "fails its round if the summary call is too long as well",
       world,
       given: (team) => {
-        isTooLong(team);
-        starts(team);
+        failsAsTooLong(team);
+        startsCall(team);
       },
       when: (team) => team.does("a", compactible),
       then: [
@@ -138,146 +138,149 @@ describe("a call that is too long", () => {
       ],
     },
     {
-      name: "waits for a summary after a transient failure",
+      name: "is preceded by a new summary call if the first one failed transiently",
       world,
       given: (team) => {
-        isTooLong(team);
-        starts(team);
+        failsAsTooLong(team);
+        startsCall(team);
         team.does("a", fails());
         team.wait(60_000);
       },
-      when: (team) => starts(team),
+      when: (team) => startsCall(team),
       then: ["call.started a compacts"],
     },
     {
-      name: "requests the summary again after a restart in the middle of it",
+      name: "is preceded by a new summary call if a restart interrupted the first one",
       world,
       given: (team) => {
-        isTooLong(team);
-        starts(team);
+        failsAsTooLong(team);
+        startsCall(team);
       },
-      when: (team) => [...team.interrupt(), ...starts(team)],
+      when: (team) => [...team.interrupt(), ...startsCall(team)],
       then: ["call.failed a interrupted retry in 0", "call.started a compacts"],
     },
     {
       name: "is sent unchanged if no part can be summarized after a restart",
       world,
-      given: isTooLong,
+      given: failsAsTooLong,
       when: (team) => team.starts("a"),
       then: ["call.started a new_answer forced"],
     },
   ]);
 
-  it("names the failed remedy in its message", () => {
-    const messages = (play: (team: World) => void) => {
+  it("has a message that says why a summary was not possible or did not help", () => {
+    const messages = (act: (team: World) => void) => {
       const team = new World(world);
       team.ask();
-      play(team);
+      act(team);
       return team.events("round.failed").map(({ message }) => message);
     };
-    const once = (team: World) => {
-      isTooLong(team);
-      starts(team);
+    const startsSummary = (team: World) => {
+      failsAsTooLong(team);
+      startsCall(team);
     };
     expect(messages((team) => team.does("a", tooLong()))).toEqual([
       "The conversation is too long for the model, and nothing of it can be summed up: 5000 tokens are too many.",
     ]);
     expect(
-      messages((team) => void [once(team), team.does("a", sums), team.does("a", compactible)]),
+      messages(
+        (team) =>
+          void [startsSummary(team), team.does("a", summarizes), team.does("a", compactible)],
+      ),
     ).toEqual([
       "The conversation is too long for the model even after it was summed up: 5000 tokens are too many.",
     ]);
-    expect(messages((team) => void [once(team), team.does("a", compactible)])).toEqual([
+    expect(messages((team) => void [startsSummary(team), team.does("a", compactible)])).toEqual([
       "The conversation had become too long, and summing it up failed: 5000 tokens are too many.",
     ]);
-    expect(messages((team) => void [once(team), team.does("a", says(""))])).toEqual([
+    expect(messages((team) => void [startsSummary(team), team.does("a", says(""))])).toEqual([
       "The conversation is too long for the model, and the model wrote no summary of it.",
     ]);
   });
 });
 
-describe("a conversation that leaves too little of the window", () => {
+describe("a conversation that nearly fills the context window", () => {
   table([
     {
-      name: "stays as it is up to 85 %",
+      name: "is not summarized up to 85 %",
       world,
       given: reaches(85_000),
-      when: (team) => starts(team),
+      when: (team) => startsCall(team),
       then: ["call.started a new_answer forced"],
     },
     {
       name: "is summarized above 85 %",
       world,
       given: reaches(85_001),
-      when: (team) => starts(team),
+      when: (team) => startsCall(team),
       then: ["call.started a compacts"],
     },
-    ...UNTOLD.map(({ why, usage }) => ({
-      name: `is not measured by a call ${why}`,
-      world: wordy,
+    ...UNMEASURED.map(({ kind, usage }) => ({
+      name: `does not get its length from a call ${kind}`,
+      world: longReplies,
       given: (team: World) => void team.does("a", says("hm", { usage })),
-      when: (team: World) => starts(team),
+      when: (team: World) => startsCall(team),
       then: ["call.started a new_answer forced"],
     })),
-    ...UNTOLD.map(({ why, usage }) => ({
-      name: `is measured by the call before a call ${why}`,
-      world: wordy,
+    ...UNMEASURED.map(({ kind, usage }) => ({
+      name: `keeps its measured length after a call ${kind}`,
+      world: longReplies,
       given: (team: World) => {
         reaches(90_000)(team);
         team.does("a", says("hm", { usage }));
       },
-      when: (team: World) => starts(team),
+      when: (team: World) => startsCall(team),
       then: ["call.started a compacts"],
     })),
     {
-      name: "stays as it is if nothing can be summarized",
+      name: "is not summarized if no part can be summarized",
       world,
       given: reaches(99_000),
       when: (team) => team.starts("a"),
       then: ["call.started a new_answer forced"],
     },
     {
-      name: "continues without the dropped messages",
+      name: "continues after the summary",
       world,
       given: (team) => {
         reaches(90_000)(team);
-        starts(team);
-        team.does("a", sums);
+        startsCall(team);
+        team.does("a", summarizes);
       },
-      when: (team) => starts(team),
+      when: (team) => startsCall(team),
       then: ["call.started a new_answer forced"],
     },
     {
-      name: "stays as it is without a summary, because it may still fit",
+      name: "continues unchanged if the summary is missing, because it may still fit",
       world,
       given: (team) => {
         reaches(90_000)(team);
-        starts(team);
+        startsCall(team);
       },
-      when: (team) => [...team.does("a", says("")), ...starts(team)],
+      when: (team) => [...team.does("a", says("")), ...startsCall(team)],
       then: ["call.completed a", "call.started a new_answer forced"],
     },
     {
-      name: "stays as it is if the summary fails finally",
+      name: "continues unchanged if the summary call fails finally",
       world,
       given: (team) => {
         reaches(90_000)(team);
-        starts(team);
+        startsCall(team);
       },
-      when: (team) => [...team.does("a", fails({ class: "content_filter" })), ...starts(team)],
+      when: (team) => [...team.does("a", fails({ class: "content_filter" })), ...startsCall(team)],
       then: ["call.failed a content_filter retry in 0", "call.started a new_answer forced"],
     },
     {
-      name: "fails its round if the summary fails transiently again and again",
+      name: "fails its round if five tries of the summary call fail transiently",
       world,
       given: (team) => {
         reaches(90_000)(team);
         for (let n = 0; n < 4; n += 1) {
-          starts(team);
+          startsCall(team);
           team.does("a", fails());
           team.wait(60_000);
         }
-        starts(team);
+        startsCall(team);
       },
       when: (team) => team.does("a", fails()),
       then: [
@@ -287,18 +290,18 @@ describe("a conversation that leaves too little of the window", () => {
       ],
     },
     {
-      name: "ignores the tools that a summary calls",
+      name: "runs no tools that a summary reply requests",
       world,
       given: (team) => {
         reaches(90_000)(team);
-        starts(team);
+        startsCall(team);
       },
       when: (team) => team.does("a", uses(["read_file"], [], { dropped: DROPPED })),
       then: ["call.completed a", "conversation.compacted a 3 replies 60000 tokens"],
       owes: ["call a", "call b"],
     },
     {
-      name: "ignores a decision in a summary",
+      name: "ignores a decision in a summary reply",
       world,
       given: (team) => {
         allAnswer(team);
@@ -311,26 +314,29 @@ describe("a conversation that leaves too little of the window", () => {
     },
   ]);
 
-  it("is summarized at the price of a short reply, which the budget pays", () => {
+  it("is summarized by a call that reserves and is charged like any call, with a low output cap", () => {
     const team = new World({ ...world, every: { ...world.every, max_output_tokens: 64_000 } });
     team.ask();
     reaches(90_000)(team);
-    const [started] = starts(team, 30_000);
+    const [started] = startsCall(team, 30_000);
     expect(started).toMatchObject({
       compacts: true,
       max_output_tokens: 8_192,
       reserved: { tokens: 38_192 },
     });
-    team.does("a", sums);
+    team.does("a", summarizes);
     expect(team.turn.spentTokens).toBe(90_000 + 990);
     expect(team.agent("a").round?.contextTokens).toBe(30_000);
   });
 
-  it("waits if the budget cannot pay for the summary", () => {
+  it("waits if the budget cannot pay for the summary call", () => {
     const team = new World({ ...world, budget: { max_tokens: 100_000 } });
     team.ask();
     team.does("b", answers("B"));
     reaches(90_000)(team);
-    expect(starts(team, 30_000)[0]).toMatchObject({ type: "call.deferred", input_tokens: 30_000 });
+    expect(startsCall(team, 30_000)[0]).toMatchObject({
+      type: "call.deferred",
+      input_tokens: 30_000,
+    });
   });
 });

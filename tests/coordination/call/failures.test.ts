@@ -4,26 +4,26 @@ import { allAnswer, table } from "../rule-table";
 import { World } from "../world";
 
 const retries =
-  (id: string, times: number, change: Parameters<typeof fails>[0] = {}) =>
+  (id: string, times: number, changes: Parameters<typeof fails>[0] = {}) =>
   (world: World) => {
     for (let n = 0; n < times; n += 1) {
       world.wait(60_000);
-      world.does(id, fails(change));
+      world.does(id, fails(changes));
     }
   };
 
-/** A failed probe: nothing was sent. */
-const unreached = fails({
+/** The agent's probe fails, so no request is sent. */
+const probeFails = fails({
   code: "cannot_reach",
   message: "cannot reach api.example",
   reached: false,
 });
 
-/** This many failed probes of the agent, each as soon as it is due. */
-const unreachedFor = (id: string, times: number) => (world: World) => {
+/** `times` probes of the agent fail, each as soon as it is due. */
+const probesFail = (id: string, times: number) => (world: World) => {
   for (let n = 0; n < times; n += 1) {
     world.wait(5_000);
-    world.does(id, unreached);
+    world.does(id, probeFails);
   }
 };
 
@@ -31,62 +31,62 @@ describe("a provider that cannot be reached (A2)", () => {
   table([
     {
       name: "is probed again after 5 s",
-      when: (world) => world.does("a", unreached),
+      when: (world) => world.does("a", probeFails),
       then: ["call.failed a transient retry in 5000"],
       owes: ["call a in 5000", "call b", "call c"],
     },
     {
       name: "is probed a third time 10 s after the first",
-      given: unreachedFor("a", 1),
+      given: probesFail("a", 1),
       when: (world) => {
         world.wait(6_000);
-        return world.does("a", unreached);
+        return world.does("a", probeFails);
       },
       then: ["call.failed a transient retry in 5000"],
     },
     {
-      name: "ends its agent's part after the third failed probe over 10 s",
-      given: unreachedFor("a", 2),
+      name: "makes its agent fail after the third failed probe within 10 s",
+      given: probesFail("a", 2),
       when: (world) => {
         world.wait(5_000);
-        return world.does("a", unreached);
+        return world.does("a", probeFails);
       },
       then: ["call.failed a transient final", "agent.failed a cannot_reach"],
       owes: ["call b", "call c"],
     },
     {
-      name: "restarts the count when a request was sent in between",
+      name: "has a new count of failed probes after a request was sent",
       given: (world) => {
-        unreachedFor("a", 2)(world);
+        probesFail("a", 2)(world);
         world.wait(5_000);
         world.does("a", fails());
         world.wait(5_000);
       },
-      when: (world) => world.does("a", unreached),
+      when: (world) => world.does("a", probeFails),
       then: ["call.failed a transient retry in 5000"],
     },
     {
       name: "keeps its agent's answers as candidates",
       given: (world) => {
         allAnswer(world);
-        unreachedFor("a", 2)(world);
+        probesFail("a", 2)(world);
       },
       when: (world) => {
         world.wait(5_000);
-        return world.does("a", unreached).slice(0, 2);
+        return world.does("a", probeFails).slice(0, 2);
       },
       then: ["call.failed a transient final", "agent.failed a cannot_reach"],
     },
     {
-      name: "replaces the presentation by the winning answer",
+      name: "makes the winning answer the final text if the presenter needs it",
       given: (world) => {
         allAnswer(world);
         for (const id of world.ids) world.does(id, votes("a"));
-        unreachedFor("a", 2)(world);
+        probesFail("a", 2)(world);
       },
       when: (world) => {
         world.wait(5_000);
-        return world.does("a", unreached);
+        return world.does("a", probeFails);
       },
       then: [
         "call.failed a transient final",
@@ -99,7 +99,7 @@ describe("a provider that cannot be reached (A2)", () => {
   it("costs the turn nothing, and the message names the host", () => {
     const world = new World({ agents: ["a", "b"], budget: { max_cost_usd: 0.02 } });
     world.ask();
-    for (const id of world.ids) unreachedFor(id, 3)(world);
+    for (const id of world.ids) probesFail(id, 3)(world);
     const agents = world.ids.map((agent) => ({
       agent,
       code: "cannot_reach",
@@ -120,18 +120,18 @@ describe("a provider that cannot be reached (A2)", () => {
 describe("a failed call", () => {
   table([
     {
-      name: "is tried again later if that can help",
+      name: "is retried later if the failure is transient",
       when: (world) => world.does("a", fails()),
       then: ["call.failed a transient retry in 860"],
       owes: ["call a in 860", "call b", "call c"],
     },
     {
-      name: "waits as long as the provider asks, up to 60 s",
+      name: "is retried after the wait that the provider asks for, up to 60 s",
       when: (world) => world.does("a", fails({ retryAfterMs: 60_000 })),
       then: ["call.failed a transient retry in 60000"],
     },
     {
-      name: "fails its round if the provider asks for more than 60 s",
+      name: "fails its round if the provider asks for a wait of more than 60 s",
       when: (world) => world.does("a", fails({ retryAfterMs: 60_001 })),
       then: [
         "call.failed a transient final",
@@ -154,7 +154,7 @@ describe("a failed call", () => {
       owes: ["call a", "call b", "call c"],
     },
     {
-      name: "of a later call of the round has five tries again",
+      name: "that is not the first of its round has five tries too",
       given: (world) => {
         retries("a", 4)(world);
         world.wait(60_000);
@@ -164,7 +164,7 @@ describe("a failed call", () => {
       then: ["call.failed a transient retry in 30000"],
     },
     {
-      name: "after our own restart is tried again at once, and does not count",
+      name: "that a restart of the service interrupted is retried at once, and the try does not count",
       given: (world) => {
         retries("a", 4)(world);
         world.wait(60_000);
@@ -175,7 +175,7 @@ describe("a failed call", () => {
       owes: ["call a", "call b", "call c"],
     },
     {
-      name: "after our own restart fails its round the fifth time",
+      name: "fails its round after five interruptions by restarts of the service",
       given: (world) => {
         for (let n = 0; n < 4; n += 1) {
           world.starts("a");
@@ -200,13 +200,13 @@ describe("a failed call", () => {
       ],
     })),
     ...(["bad_credentials", "unknown_model", "bad_request"] as const).map((failed) => ({
-      name: `of class ${failed} fails its agent at once, on its first call`,
+      name: `of class ${failed} makes its agent fail at once if it is the agent's first call`,
       when: (world: World) => world.does("a", fails({ class: failed, code: failed })),
       then: [`call.failed a ${failed} final`, `agent.failed a ${failed}`],
       owes: ["call b", "call c"],
     })),
     {
-      name: "of class bad_request fails only its round, once the agent's calls have worked",
+      name: "of class bad_request fails only its round if an earlier call of the agent has completed",
       given: (world) => world.does("a", says("hm")),
       when: (world) => world.does("a", fails({ class: "bad_request", code: "bad_request" })),
       then: [
@@ -221,7 +221,7 @@ describe("a failed call", () => {
       then: ["call.completed a", "round.failed a content_filter", "round.started a #2 failed []"],
     },
     {
-      name: "of the third round in a row fails the agent",
+      name: "makes its agent fail if it fails the third round in a row",
       given: (world) => {
         world.does("a", fails({ class: "quota", code: "quota" }));
         world.does("a", fails({ class: "quota", code: "quota" }));
@@ -231,7 +231,7 @@ describe("a failed call", () => {
       owes: ["call b", "call c"],
     },
     {
-      name: "is forgotten with the next answer: only three failed rounds in a row count",
+      name: "no longer counts after an answer, because only failed rounds in a row count",
       world: { agents: ["a", "b"] },
       given: (world) => {
         world.does("a", fails({ class: "quota", code: "quota" }));
@@ -246,7 +246,7 @@ describe("a failed call", () => {
       ],
     },
     {
-      name: "is forgotten with the next vote, too",
+      name: "no longer counts after a vote either",
       given: (world) => {
         allAnswer(world);
         world.does("a", fails({ class: "quota", code: "quota" }));
@@ -292,7 +292,7 @@ describe("a failed call", () => {
       ],
     },
     {
-      name: "after its agent was given up changes nothing",
+      name: "that is reported after its agent failed changes nothing",
       given: (world) => {
         world.starts("a");
         world.wait(660_000);
@@ -313,7 +313,7 @@ describe("a failed call", () => {
   });
 });
 
-describe("back-off", () => {
+describe("the back-off", () => {
   const delays = (seed: number): number[] => {
     const world = new World({ agents: ["a", "b"], seed });
     world.ask();
@@ -321,11 +321,11 @@ describe("back-off", () => {
     return world.events("call.failed").map(({ at, retry_at }) => (retry_at ?? 0) - at);
   };
 
-  it("doubles with every try, with jitter between half and the whole", () => {
+  it("doubles with every try, and jitter lowers it by at most half", () => {
     for (let seed = 0; seed < 50; seed += 1) {
-      for (const [nth, delay] of delays(seed * 31).entries()) {
-        expect(delay).toBeGreaterThanOrEqual(500 * 2 ** nth);
-        expect(delay).toBeLessThanOrEqual(1_000 * 2 ** nth);
+      for (const [index, delay] of delays(seed * 31).entries()) {
+        expect(delay).toBeGreaterThanOrEqual(500 * 2 ** index);
+        expect(delay).toBeLessThanOrEqual(1_000 * 2 ** index);
       }
     }
   });
@@ -334,7 +334,7 @@ describe("back-off", () => {
     expect(new Set([1, 2, 3, 4, 5].map((seed) => delays(seed * 101).join())).size).toBe(5);
   });
 
-  it("sends nothing before its time", () => {
+  it("prevents a retry before its end", () => {
     const world = new World();
     world.ask();
     world.does("a", fails({ retryAfterMs: 10_000 }));
@@ -347,7 +347,12 @@ describe("back-off", () => {
 
 describe("the charge of a failed call", () => {
   it.each([
-    { name: "is nothing if no model worked on it", failure: { reached: false }, tokens: 0, usd: 0 },
+    {
+      name: "is zero if no model processed the call",
+      failure: { reached: false },
+      tokens: 0,
+      usd: 0,
+    },
     {
       name: "is its whole reservation if the usage is unknown",
       failure: { reached: true },

@@ -21,18 +21,18 @@ const search: HostedToolRule = {
   usd_per_use: 0.01,
   tokens_per_use: 500,
 };
-/** An agent with a provider that runs hosted tools only in calls without functions. */
-const alone: Partial<AgentRules> = { hosted_tools: [search], hosted_alone: true };
-const team: WorldOptions = { agents: ["a", "b"], each: { a: alone } };
+/** The agent's provider runs hosted tools only in calls without functions. */
+const hostedAlone: Partial<AgentRules> = { hosted_tools: [search], hosted_alone: true };
+const team: WorldOptions = { agents: ["a", "b"], each: { a: hostedAlone } };
 
-/** Each call of the agent: its offered functions, and its granted uses. */
+/** One line for each call of the agent: its offered functions, and the uses of hosted tools. */
 const callsOf = (world: World, id: string): string[] =>
   world
     .events("call.started")
     .filter(({ agent }) => agent === id)
     .map(({ purpose, offers, hosted_tools = [] }) => {
-      const granted = hosted_tools.map(({ name, max_uses }) => `${name}×${max_uses}`);
-      return [purpose, [...offers, ...granted].join("+") || "nothing"].join(" ");
+      const uses = hosted_tools.map(({ name, max_uses }) => `${name}×${max_uses}`);
+      return [purpose, [...offers, ...uses].join("+") || "nothing"].join(" ");
     });
 
 const RESEARCH = "coordination web_search×4";
@@ -40,13 +40,13 @@ const RESEARCH = "coordination web_search×4";
 describe("a research call", () => {
   table([
     {
-      name: "is the first call of a round if hosted tools do not run beside functions",
+      name: "is the first call of a round if hosted tools cannot be mixed with functions",
       world: team,
       when: (world) => world.starts("a"),
       then: ["call.started a nothing"],
     },
     {
-      name: "counts as no nudge and decides nothing: the round continues",
+      name: "needs no decision, so the round continues without a reminder",
       world: team,
       when: (world) => world.does("a", says("The pass is open.")),
       then: ["call.completed a"],
@@ -60,7 +60,7 @@ describe("a research call", () => {
       owes: ["call a", "call b"],
     },
     {
-      name: "may be cut at its limit: notes are not an answer",
+      name: "counts even if it is cut at its output limit, because it is no answer",
       world: team,
       when: (world) => world.does("a", says("The pass is", { stopReason: "length" })),
       then: ["call.completed a"],
@@ -68,7 +68,7 @@ describe("a research call", () => {
     },
     {
       name: "ignores calls of functions that were not offered",
-      world: { ...team, each: { a: { ...alone, tools: [tool("read_file")] } } },
+      world: { ...team, each: { a: { ...hostedAlone, tools: [tool("read_file")] } } },
       when: (world) => world.does("a", uses(["read_file"], [aVote("b")])),
       then: ["call.completed a"],
       owes: ["call a", "call b"],
@@ -81,7 +81,7 @@ describe("a research call", () => {
       owes: ["call a", "call b"],
     },
     {
-      name: "is tried again like any other",
+      name: "is retried like any other call",
       world: team,
       given: (world) => world.does("a", fails()),
       when: (world) => {
@@ -91,7 +91,7 @@ describe("a research call", () => {
       then: ["call.started a nothing"],
     },
     {
-      name: "logs its findings before it completes",
+      name: "logs its searches and citations before it completes",
       world: team,
       when: (world) =>
         world.does(
@@ -104,7 +104,7 @@ describe("a research call", () => {
       then: ["hosted_tool.completed a", "citations.added a", "call.completed a"],
     },
     {
-      name: "is a safe point: newer answers are shown before the agent decides",
+      name: "is followed by newer answers, before the agent decides",
       world: team,
       given: (world) => {
         world.does("a", says("notes"));
@@ -118,7 +118,7 @@ describe("a research call", () => {
     },
   ]);
 
-  it("comes once in each coordination round, and functions without hosted tools after it", () => {
+  it("is made once in each coordination round, and the later calls have functions only", () => {
     const world = new World(team);
     world.ask();
     world.does("a", says("notes"));
@@ -136,7 +136,7 @@ describe("a research call", () => {
     expect(callsOf(world, "b")[0]).toBe("coordination new_answer");
   });
 
-  it("comes again in the new round after a failed one, but not in a round reopened by a voided vote", () => {
+  it("is made again in the round after a failed round, but not in a round that a voided vote reopens", () => {
     const world = new World(team);
     world.ask();
     world.does("a", says("notes"));
@@ -158,7 +158,7 @@ describe("a research call", () => {
     ]);
   });
 
-  it("is not forced, and a nudge afterwards forces a decision as usual", () => {
+  it("is not forced, and after a reminder the next call is forced as usual", () => {
     const world = new World(team);
     world.ask();
     world.does("a", says("notes"));
@@ -167,10 +167,10 @@ describe("a research call", () => {
     expect(world.events("call.started").map(({ forced }) => forced)).toEqual([false, false, true]);
   });
 
-  it("leaves the hosted tools to the presentation, and to neither verdict nor personas", () => {
+  it("is not needed for the presentation, which has hosted tools, nor for verdict and personas, which have none", () => {
     const world = new World({
       agents: ["a"],
-      every: alone,
+      every: hostedAlone,
       rules: { personas: true, max_orchestration_restarts: 1 },
     });
     world.ask();
@@ -192,10 +192,10 @@ describe("a research call", () => {
     ]);
   });
 
-  it("does not pass its hosted tools to a presentation with functions", () => {
+  it("is not made in a presentation, which has no hosted tools if it has functions", () => {
     const world = new World({
       agents: ["a"],
-      every: { ...alone, tools: [tool("send")] },
+      every: { ...hostedAlone, tools: [tool("send")] },
       rules: { skip_coordination: true },
     });
     world.ask();
@@ -214,7 +214,7 @@ describe("a research call", () => {
       budget: { max_tokens: 5_000 },
       first: "coordination new_answer",
     },
-    { name: "is complete if the cap allows it", budget: { max_cost_usd: 10 }, first: RESEARCH },
+    { name: "gets all uses if the cap allows it", budget: { max_cost_usd: 10 }, first: RESEARCH },
   ])("$name", ({ budget, first }) => {
     const world = new World({ ...team, budget });
     world.ask();
@@ -223,7 +223,7 @@ describe("a research call", () => {
   });
 
   it("is omitted if its tools have no known price under a cap in money", () => {
-    const unpriced = { ...alone, hosted_tools: [{ ...search, usd_per_use: null }] };
+    const unpriced = { ...hostedAlone, hosted_tools: [{ ...search, usd_per_use: null }] };
     const world = new World({
       agents: ["a", "b"],
       each: { a: unpriced },
@@ -245,7 +245,7 @@ describe("a research call", () => {
     expect(world.agent("a").round).toMatchObject({ calls: 1, nudges: 0 });
   });
 
-  it("is not an ordinary call whose reply has no decision", () => {
+  it("is omitted under a low cap, and then a reply without a decision gets a reminder as usual", () => {
     const world = new World({ ...team, budget: { max_tokens: 5_000 } });
     world.ask();
     expect(world.does("a", decides([])).map(({ type }) => type)).toEqual([

@@ -6,7 +6,8 @@ import { World } from "../world";
 
 describe("snapshots", () => {
   const leftOut = { count: 2, paths: ["a.txt", "b.txt"] };
-  const inTwo = (facts: WorkspaceFacts) => ({
+  /** Both agents have an answer; `facts` is the workspace of `a` at its answer. */
+  const bothAnswered = (facts: WorkspaceFacts) => ({
     world: { agents: ["a", "b"], every: { workspace: true } },
     given: (world: World) => {
       world.does("a", answers("A"), facts);
@@ -15,19 +16,19 @@ describe("snapshots", () => {
   });
   table([
     {
-      name: "an answer has the snapshot of its agent's files, named like the answer",
+      name: "an answer has a snapshot of its agent's files, which has the label of the answer",
       world: { every: { workspace: true } },
       when: (world) => world.does("a", answers("A"), wrote(3)),
       then: ["call.completed a", "answer.submitted a agent1.1 with agent1.1"],
     },
     {
-      name: "an agent without files has no snapshot",
+      name: "an answer of an agent without a workspace has no snapshot",
       when: (world) => world.does("a", answers("A")),
       then: ["call.completed a", "answer.submitted a agent1.1"],
     },
     {
       name: "E15 a workspace that the round did not change never replaces the snapshot of an earlier answer, whatever its size (D1)",
-      ...inTwo(wrote(3)),
+      ...bothAnswered(wrote(3)),
       when: (world) => world.does("a", answers("A2"), changedNothing(7)),
       then: [
         "call.completed a",
@@ -42,8 +43,8 @@ describe("snapshots", () => {
       then: ["call.completed a", "answer.submitted a agent1.1 with base"],
     },
     {
-      name: "E15 a second unchanged workspace keeps them too (D1)",
-      ...inTwo(changedNothing()),
+      name: "E15 an unchanged workspace also keeps the turn's initial files in a second answer (D1)",
+      ...bothAnswered(changedNothing()),
       when: (world) => world.does("a", answers("A2"), changedNothing()),
       then: [
         "call.completed a",
@@ -52,8 +53,8 @@ describe("snapshots", () => {
       ],
     },
     {
-      name: "a workspace that the round emptied is frozen empty, and the log says so (D1)",
-      ...inTwo(wrote(3)),
+      name: "a workspace that the round emptied has an empty snapshot, and the event says so (D1)",
+      ...bothAnswered(wrote(3)),
       when: (world) => world.does("a", answers("A2"), wrote(0)),
       then: [
         "call.completed a",
@@ -62,8 +63,8 @@ describe("snapshots", () => {
       ],
     },
     {
-      name: "an answer names the files of the previous answer that it leaves out (D1)",
-      ...inTwo(wrote(3)),
+      name: "an answer names the files of the previous answer that are missing in it (D1)",
+      ...bothAnswered(wrote(3)),
       when: (world) => world.does("a", answers("A2"), wrote(1, { leftOut })),
       then: [
         "call.completed a",
@@ -72,7 +73,7 @@ describe("snapshots", () => {
       ],
     },
     {
-      name: "a tool that settles with the decision counts as part of the round (D1)",
+      name: "an answer includes the files of a tool in the same reply (D1)",
       world: { every: { workspace: true, tools: [tool("files")] } },
       given: (world) => world.does("a", uses(["files"], [anAnswer("A")]), changedNothing()),
       when: (world) => {
@@ -83,7 +84,7 @@ describe("snapshots", () => {
       then: ["tool.completed a files ok", "answer.submitted a agent1.1 with agent1.1"],
     },
     {
-      name: "a partial text that becomes an answer keeps the files too",
+      name: "a partial text that becomes an answer has a snapshot too",
       world: { every: { workspace: true }, rules: { initial_round_timeout_ms: 5_000 } },
       given: (world) => {
         world.does("b", answers("B"), wrote(1));
@@ -107,7 +108,7 @@ describe("snapshots", () => {
     },
   ]);
 
-  it("the first answer reports the number of kept files, possibly 0 (D1)", () => {
+  it("a first answer without changed files has the number of kept files, which may be 0 (D1)", () => {
     for (const kept of [0, 3]) {
       const world = new World({ every: { workspace: true } });
       world.ask();

@@ -6,7 +6,7 @@ const LARGE = "x".repeat(128 * 1024 + 1);
 describe("new_answer", () => {
   table([
     {
-      name: "counts when its provider ended the reply for an unknown reason: the call is complete",
+      name: "counts even if the stop reason of the reply is unknown, because the call is complete",
       when: (world) => world.does("a", answers("A", { stopReason: "unknown" })),
       then: ["call.completed a", "answer.submitted a agent1.1"],
     },
@@ -43,7 +43,7 @@ describe("new_answer", () => {
       ],
     },
     {
-      name: "is refused when empty, as a nudge",
+      name: "is refused with a reminder when it is empty",
       when: (world) => world.does("a", answers(" \n")),
       then: ["call.completed a", "answer.refused a empty_answer", "round.nudged a 1"],
       owes: ["call a", "call b", "call c"],
@@ -54,7 +54,7 @@ describe("new_answer", () => {
       then: ["call.completed a", "answer.refused a answer_too_large", "round.nudged a 1"],
     },
     {
-      name: "counts bytes, not characters",
+      name: "is measured in bytes, not in characters",
       when: (world) => world.does("a", answers("é".repeat(64 * 1024 + 1))),
       then: ["call.completed a", "answer.refused a answer_too_large", "round.nudged a 1"],
     },
@@ -64,13 +64,13 @@ describe("new_answer", () => {
       then: ["call.completed a", "answer.submitted a agent1.1"],
     },
     {
-      name: "is refused when it repeats a shown answer, apart from white space",
+      name: "is refused when it differs from a shown answer only in white space",
       given: allAnswer,
       when: (world) => world.does("a", answers("  B\n")),
       then: ["call.completed a", "answer.refused a duplicate_answer", "round.nudged a 1"],
     },
     {
-      name: "is refused when it repeats its author's own answer",
+      name: "is refused when it repeats its author's earlier answer",
       given: allAnswer,
       when: (world) => world.does("a", answers("A")),
       then: ["call.completed a", "answer.refused a duplicate_answer", "round.nudged a 1"],
@@ -88,13 +88,13 @@ describe("new_answer", () => {
       then: ["call.completed a", "answer.submitted a agent1.2"],
     },
     {
-      name: "may equal an answer that its author was not shown: first answers are never compared",
+      name: "may equal another answer if it is a first answer",
       given: (world) => world.does("a", answers("the same")),
       when: (world) => world.does("b", answers("the same")),
       then: ["call.completed b", "answer.submitted b agent2.1"],
     },
     {
-      name: "may equal a newer answer its author was not yet shown",
+      name: "may equal a newer answer that its author has not seen yet",
       given: (world) => {
         allAnswer(world);
         world.does("a", answers("news"));
@@ -107,11 +107,11 @@ describe("new_answer", () => {
       ],
     },
     {
-      name: "is refused when hundreds come in one reply, and logged at most 64 times",
+      name: "is refused when one reply has hundreds of answers, and at most 64 refusals are logged",
       when: (world) =>
         world.does(
           "a",
-          decides(Array.from({ length: 500 }, (_, nth) => anAnswer(`answer ${nth}`))),
+          decides(Array.from({ length: 500 }, (_, index) => anAnswer(`answer ${index}`))),
         ),
       then: [
         "call.completed a",
@@ -120,7 +120,7 @@ describe("new_answer", () => {
       ],
     },
     {
-      name: "is refused twice when a reply has two",
+      name: "is refused when a reply has two answers: both are refused",
       when: (world) => world.does("a", decides([anAnswer("one"), anAnswer("two")])),
       then: [
         "call.completed a",
@@ -141,7 +141,7 @@ describe("new_answer", () => {
       ],
     },
     {
-      name: "is refused with broken arguments",
+      name: "is refused with invalid arguments",
       when: (world) => world.does("a", decides([invalid("new_answer")])),
       then: ["call.completed a", "answer.refused a invalid_arguments", "round.nudged a 1"],
     },
@@ -151,7 +151,7 @@ describe("new_answer", () => {
       then: ["call.completed a", "answer.refused a reply_cut", "round.nudged a 1"],
     },
     {
-      name: "beyond the agent's limit is refused without a nudge",
+      name: "beyond the agent's limit is refused without a reminder",
       world: { agents: ["a", "b"], rules: { max_new_answers_per_agent: 1 } },
       given: allAnswer,
       when: (world) => world.does("a", answers("A2")),
@@ -177,7 +177,7 @@ describe("new_answer", () => {
       ],
     },
     {
-      name: "is accepted while there is room for its start",
+      name: "is accepted as long as the answers before it have less than 8 MB",
       world: SIX_AGENTS,
       given: (world) => giveLargeAnswers(world, 63),
       when: (world) => world.does("a", answers("y".repeat(128 * 1024))),
@@ -188,7 +188,7 @@ describe("new_answer", () => {
       ],
     },
     {
-      name: "that is refused at a limit still injects newer answers",
+      name: "that is refused at a limit is followed by an injection of newer answers",
       world: { rules: { max_new_answers_global: 4 } },
       given: (world) => {
         allAnswer(world);
@@ -203,7 +203,7 @@ describe("new_answer", () => {
       ],
     },
     {
-      name: "is never limited as a first answer",
+      name: "is accepted beyond every limit if it is a first answer",
       world: { rules: { max_new_answers_global: 1, fairness_lead_cap_answers: 0 } },
       given: (world) => world.does("a", answers("A")),
       when: (world) => world.does("b", answers("B")),
@@ -220,7 +220,7 @@ describe("new_answer", () => {
       then: ["call.completed a", "answer.refused a lead_limit"],
     },
     {
-      name: "is allowed again once the others caught up",
+      name: "is accepted again after the other agents have given more answers",
       world: { agents: ["a", "b"], rules: { fairness_lead_cap_answers: 1 } },
       given: (world) => {
         allAnswer(world);

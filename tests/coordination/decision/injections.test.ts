@@ -105,7 +105,7 @@ describe("an injection", () => {
       ],
     },
     {
-      name: "over the limit is sent after the next reply without a decision",
+      name: "beyond this maximum is sent after the next reply without a decision",
       world: { every, rules: { max_midstream_injections_per_round: 0 } },
       given: (world) => {
         allAnswer(world);
@@ -117,7 +117,7 @@ describe("an injection", () => {
       then: ["call.completed a", "round.nudged a 1", "answers.injected a [agent2.2] message"],
     },
     {
-      name: "over the limit makes a vote stale, and is sent with its result",
+      name: "beyond this maximum is sent with the result of a vote, which is stale",
       world: { every, rules: { max_midstream_injections_per_round: 0 } },
       given: (world) => {
         allAnswer(world);
@@ -133,7 +133,7 @@ describe("an injection", () => {
       ],
     },
     {
-      name: "that would fill more than 75 % of the context window starts a new round, and the old one does not count as failed",
+      name: "that would fill more than 75 % of the context window is replaced by a new round, and the old round does not count as failed",
       world: { each: { a: { context_window: 1_000 } } },
       given: (world) => {
         allAnswer(world);

@@ -11,23 +11,23 @@ const talkThrice = (id: string) => (world: World) => {
 describe("a reply without a decision", () => {
   table([
     {
-      name: "is nudged",
+      name: "gets a reminder",
       when: (world) => world.does("a", talks),
       then: ["call.completed a", "round.nudged a 1"],
       owes: ["call a", "call b", "call c"],
     },
     {
-      name: "is nudged when it is empty",
+      name: "gets a reminder when it is empty",
       when: (world) => world.does("a", says("")),
       then: ["call.completed a", "round.nudged a 1"],
     },
     {
-      name: "is nudged when it was cut",
+      name: "gets a reminder when it was cut",
       when: (world) => world.does("a", says("Let me", { stopReason: "length" })),
       then: ["call.completed a", "round.nudged a 1"],
     },
     {
-      name: "also injects newer answers",
+      name: "gets a reminder and an injection of newer answers",
       given: (world) => {
         allAnswer(world);
         world.starts("a");
@@ -37,7 +37,7 @@ describe("a reply without a decision", () => {
       then: ["call.completed a", "round.nudged a 1", "answers.injected a [agent2.2] message"],
     },
     {
-      name: "after three nudges makes the partial text of an agent without an answer its answer",
+      name: "after three reminders makes the partial text of an agent without an answer its answer",
       given: (world) => {
         talkThrice("a")(world);
         world.writing = { a: "Let me think about that." };
@@ -46,13 +46,13 @@ describe("a reply without a decision", () => {
       then: ["call.completed a", "answer.submitted a agent1.1 partial"],
     },
     {
-      name: "after three nudges fails the round of an agent that wrote nothing",
+      name: "after three reminders fails the round of an agent that wrote nothing",
       given: talkThrice("a"),
       when: (world) => world.does("a", says("")),
       then: ["call.completed a", "round.failed a no_decision", "round.started a #2 failed []"],
     },
     {
-      name: "after three nudges fails the round of an agent with an answer, despite its text",
+      name: "after three reminders fails the round of an agent with an answer, even if it wrote text",
       given: (world) => {
         allAnswer(world);
         talkThrice("a")(world);
@@ -66,7 +66,7 @@ describe("a reply without a decision", () => {
       ],
     },
     {
-      name: "counts nudges by round: a new round starts at zero",
+      name: "gets a first reminder again in a new round",
       given: (world) => {
         talkThrice("a")(world);
         world.does("a", talks);
@@ -75,7 +75,7 @@ describe("a reply without a decision", () => {
       then: ["call.completed a", "round.nudged a 1"],
     },
     {
-      name: "at a limit is no nudge, however often it occurs",
+      name: "gets no reminder if its answer was refused at a limit, even many times",
       world: { agents: ["a", "b"], rules: { max_new_answers_per_agent: 1 } },
       given: (world) => {
         allAnswer(world);
@@ -85,7 +85,7 @@ describe("a reply without a decision", () => {
       then: ["call.completed a", "answer.refused a answer_limit"],
     },
     {
-      name: "with a stale vote is no reminder",
+      name: "gets no reminder if its vote was stale",
       given: (world) => {
         allAnswer(world);
         talkThrice("a")(world);
@@ -100,7 +100,7 @@ describe("a reply without a decision", () => {
       ],
     },
     {
-      name: "that was cut runs no tools either, and counts once",
+      name: "that was cut runs no tools, and gets only one reminder",
       world: { every: { tools: [tool("write_file")] } },
       when: (world) =>
         world.does("a", uses(["write_file"], [anAnswer("A")], { stopReason: "length" })),

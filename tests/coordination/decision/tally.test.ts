@@ -13,7 +13,7 @@ type Case = {
   tie?: boolean;
 };
 
-const quits = (world: World, id: string): void => {
+const failsFinally = (world: World, id: string): void => {
   for (let n = 0; n < 3; n += 1) world.does(id, fails({ class: "quota", code: "quota" }));
 };
 
@@ -37,7 +37,7 @@ describe("the tally", () => {
       votes: {},
     },
     {
-      name: "of only cut answers selects the longest (D3)",
+      name: "selects the longest answer if all answers are cut (D3)",
       given: (world) => {
         for (const [id, text] of [
           ["a", "text"],
@@ -52,7 +52,7 @@ describe("the tally", () => {
       votes: {},
     },
     {
-      name: "of only cut answers prefers one with files to a longer one (D3)",
+      name: "prefers an answer with files to a longer answer if all answers are cut (D3)",
       world: { agents: ["a", "b"], every: { workspace: true } },
       given: (world) => {
         world.writing = { a: "text", b: "a longer text" };
@@ -85,7 +85,7 @@ describe("the tally", () => {
       tie: true,
     },
     {
-      name: "counts valid votes only, if there is a valid vote",
+      name: "counts only valid votes if there is a valid vote",
       given: (world) => {
         allAnswer(world);
         world.does("a", votes("b"));
@@ -97,7 +97,7 @@ describe("the tally", () => {
       votes: { "agent3.2": 1 },
     },
     {
-      name: "without a valid vote counts the last votes whose exact revision is still a candidate",
+      name: "without a valid vote counts the last votes for answers that are still candidates",
       given: (world) => {
         allAnswer(world);
         world.does("a", votes("b"));
@@ -109,7 +109,7 @@ describe("the tally", () => {
       tie: true,
     },
     {
-      name: "omits last votes for an answer that was improved",
+      name: "does not count last votes for an answer that its author replaced",
       given: (world) => {
         allAnswer(world);
         world.does("a", votes("c"));
@@ -120,7 +120,7 @@ describe("the tally", () => {
       votes: { "agent1.1": 1 },
     },
     {
-      name: "selects the highest revision if no last vote is left",
+      name: "selects the highest revision if no last vote counts",
       given: (world) => {
         allAnswer(world);
         world.does("a", votes("c"));
@@ -143,28 +143,28 @@ describe("the tally", () => {
       votes: { "agent2.1": 2 },
     },
     {
-      name: "keeps the answers of a failed agent",
+      name: "includes the answers of a failed agent",
       given: (world) => {
         allAnswer(world);
-        quits(world, "a");
+        failsFinally(world, "a");
         world.does("b", votes("a"));
       },
       winner: "agent1.1",
       votes: { "agent1.1": 1 },
     },
     {
-      name: "keeps the last vote of an agent that failed afterwards",
+      name: "includes the last vote of an agent that failed afterwards",
       given: (world) => {
         allAnswer(world);
         world.does("a", votes("b"));
         world.does("c", answers("C2"));
-        quits(world, "a");
+        failsFinally(world, "a");
       },
       winner: "agent2.1",
       votes: { "agent2.1": 1 },
     },
     {
-      name: "keeps the valid vote of an agent that took no further part",
+      name: "includes the valid vote of an agent whose round has ended",
       world: { agents: ["a", "b"] },
       given: (world) => {
         allAnswer(world);

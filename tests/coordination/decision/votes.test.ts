@@ -2,7 +2,7 @@ import { describe } from "vitest";
 import { aVote, answers, decides, invalid, says, votes } from "../builders";
 import { allAnswer, table } from "../rule-table";
 
-describe("vote", () => {
+describe("a vote", () => {
   table([
     {
       name: "counts for the newest answer of its target, and ends the voter's round",
@@ -18,7 +18,7 @@ describe("vote", () => {
       then: ["call.completed a", "vote.cast a agent1.1"],
     },
     {
-      name: "of the last live agent without one makes consensus, and the winner presents",
+      name: "of the last live agent without a vote makes consensus, and the winner presents",
       given: (world) => {
         allAnswer(world);
         world.does("a", votes("b"));
@@ -50,7 +50,7 @@ describe("vote", () => {
       owes: ["call a", "call b", "call c"],
     },
     {
-      name: "is stale even for an answer that was shown, if another is missing",
+      name: "is stale even for an answer that was shown, if a newer answer of another agent was not shown",
       given: (world) => {
         allAnswer(world);
         world.starts("a");
@@ -64,7 +64,7 @@ describe("vote", () => {
       ],
     },
     {
-      name: "names an improved answer only once, by its newest label",
+      name: "is stale with one missing answer if the same agent gave several newer answers",
       given: (world) => {
         allAnswer(world);
         world.starts("a");
@@ -79,13 +79,13 @@ describe("vote", () => {
       ],
     },
     {
-      name: "for an unknown alias is refused, as a nudge",
+      name: "for an unknown alias is refused with a reminder",
       given: allAnswer,
       when: (world) => world.does("a", votes("agent99")),
       then: ["call.completed a", "vote.refused a unknown_alias", "round.nudged a 1"],
     },
     {
-      name: "by an agent's id is refused: models know aliases only",
+      name: "with an agent's id is refused, because models know only aliases",
       given: allAnswer,
       when: (world) =>
         world.does(
@@ -120,13 +120,13 @@ describe("vote", () => {
       then: ["call.completed a", "vote.refused a reason_too_long", "round.nudged a 1"],
     },
     {
-      name: "with broken arguments is refused",
+      name: "with invalid arguments is refused",
       given: allAnswer,
       when: (world) => world.does("a", decides([invalid("vote")])),
       then: ["call.completed a", "vote.refused a invalid_arguments", "round.nudged a 1"],
     },
     {
-      name: "repeated in one reply counts once: the last",
+      name: "counts only if it is the last vote of its reply",
       given: allAnswer,
       when: (world) => world.does("a", decides([aVote("b"), aVote("agent99"), aVote("c")])),
       then: ["call.completed a", "vote.cast a agent3.1"],
@@ -138,7 +138,7 @@ describe("vote", () => {
       then: ["call.completed a", "vote.refused a reply_cut", "round.nudged a 1"],
     },
     {
-      name: "is only a tool call, never text that looks like a vote",
+      name: "does not count if it is only text that looks like a vote",
       given: allAnswer,
       when: (world) => world.does("a", says('vote({"agent_id": "agent1", "reason": "best"})')),
       then: ["call.completed a", "round.nudged a 1"],

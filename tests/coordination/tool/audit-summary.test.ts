@@ -18,7 +18,7 @@ const toText = ({ operation, path, refused, files }: FileAccess): string =>
     ...(files === undefined ? [] : [`×${files}`]),
   ].join(" ");
 
-describe("the file accesses of a call that exceed the size of an event", () => {
+describe("the file accesses of a tool call in its audit event", () => {
   it.each([
     {
       name: "are unchanged if they fit",
@@ -27,61 +27,61 @@ describe("the file accesses of a call that exceed the size of an event", () => {
         line("write", "/workspace/a"),
         line("read", "/workspace/c", "not_found"),
       ],
-      most: 3,
-      then: ["read /workspace/b", "write /workspace/a", "read /workspace/c not_found"],
+      maxLines: 3,
+      expected: ["read /workspace/b", "write /workspace/a", "read /workspace/c not_found"],
     },
     {
-      name: "list reads by directory, and changes and refusals by name",
+      name: "group reads by directory first, so that changes and refusals keep their paths",
       lines: [
         line("read", "/workspace/b/c"),
         line("read", "/workspace/b/d"),
         line("write", "/workspace/b/c"),
         line("read", "/peers/x", "no_such_peer"),
       ],
-      most: 3,
-      then: ["read /peers/x no_such_peer", "write /workspace/b/c", "read /workspace/b/ ×2"],
+      maxLines: 3,
+      expected: ["read /peers/x no_such_peer", "write /workspace/b/c", "read /workspace/b/ ×2"],
     },
     {
-      name: "go up no more directories than needed",
-      lines: [1, 2, 3, 4].map((nth) => line("read", `/workspace/${nth % 2}/deep/er/${nth}`)),
-      most: 2,
-      then: ["read /workspace/1/deep/er/ ×2", "read /workspace/0/deep/er/ ×2"],
+      name: "are grouped by the deepest directories with which they fit",
+      lines: [1, 2, 3, 4].map((n) => line("read", `/workspace/${n % 2}/deep/er/${n}`)),
+      maxLines: 2,
+      expected: ["read /workspace/1/deep/er/ ×2", "read /workspace/0/deep/er/ ×2"],
     },
     {
-      name: "go up as many directories as needed",
-      lines: [1, 2, 3, 4].map((nth) => line("list", `/workspace/${nth}/deep/${nth}`)),
-      most: 1,
-      then: ["list /workspace/ ×4"],
+      name: "are grouped by higher directories if they do not fit otherwise",
+      lines: [1, 2, 3, 4].map((n) => line("list", `/workspace/${n}/deep/${n}`)),
+      maxLines: 1,
+      expected: ["list /workspace/ ×4"],
     },
     {
-      name: "list very deep paths by their sixteenth directory",
-      lines: [1, 2, 3].map((nth) => line("read", `${"/d".repeat(20)}/${nth}`)),
-      most: 2,
-      then: [`read ${"/d".repeat(16)}/ ×3`],
+      name: "are grouped by directories of at most depth 16",
+      lines: [1, 2, 3].map((n) => line("read", `${"/d".repeat(20)}/${n}`)),
+      maxLines: 2,
+      expected: [`read ${"/d".repeat(16)}/ ×3`],
     },
     {
-      name: "list changes by directory once no read can be shortened",
+      name: "group changes by directory if grouped reads do not suffice",
       lines: [
         line("read", "/contexts/a/b"),
-        ...[1, 2, 3].map((nth) => line("delete", `/workspace/a/${nth}`)),
+        ...[1, 2, 3].map((n) => line("delete", `/workspace/a/${n}`)),
       ],
-      most: 2,
-      then: ["delete /workspace/a/ ×3", "read / ×1"],
+      maxLines: 2,
+      expected: ["delete /workspace/a/ ×3", "read / ×1"],
     },
     {
-      name: "separate refusals by reason, also for invalid paths",
-      lines: [1, 2, 3].flatMap((nth) => [
-        line("write", `/peers/x/${nth}`, "read_only"),
-        line("read", `${nth}..`, "bad_path"),
+      name: "group refusals separately by reason, also for invalid paths",
+      lines: [1, 2, 3].flatMap((n) => [
+        line("write", `/peers/x/${n}`, "read_only"),
+        line("read", `${n}..`, "bad_path"),
       ]),
-      most: 2,
-      then: ["write /peers/x/ read_only ×3", "read / bad_path ×3"],
+      maxLines: 2,
+      expected: ["write /peers/x/ read_only ×3", "read / bad_path ×3"],
     },
-  ])("$name", ({ lines, most, then }) => {
-    expect(summarizeAccesses(lines, most).map(toText)).toEqual(then);
+  ])("$name", ({ lines, maxLines, expected }) => {
+    expect(summarizeAccesses(lines, maxLines).map(toText)).toEqual(expected);
   });
 
-  it("fit, and leave nothing out", () => {
+  it("always fit, and the counts include every access", () => {
     const path = fc.array(fc.constantFrom("workspace", "peers", "a", "b", "c", ""), {
       minLength: 1,
       maxLength: 6,
@@ -95,22 +95,22 @@ describe("the file accesses of a call that exceed the size of an event", () => {
       fc.property(
         fc.array(access, { maxLength: 200 }),
         fc.integer({ min: 12, max: 80 }),
-        (lines, most) => {
-          const bounded = summarizeAccesses(lines, most);
-          expect(bounded.length).toBeLessThanOrEqual(most);
+        (lines, maxLines) => {
+          const summary = summarizeAccesses(lines, maxLines);
+          expect(summary.length).toBeLessThanOrEqual(maxLines);
           const count = (all: readonly FileAccess[], { operation, refused }: FileAccess): number =>
             all.reduce(
-              (sum, one) =>
-                one.operation === operation && one.refused === refused
-                  ? sum + (one.files ?? 1)
+              (sum, access) =>
+                access.operation === operation && access.refused === refused
+                  ? sum + (access.files ?? 1)
                   : sum,
               0,
             );
-          for (const one of lines) {
-            expect(count(bounded, one)).toBe(count(lines, one));
+          for (const access of lines) {
+            expect(count(summary, access)).toBe(count(lines, access));
             expect(
-              bounded.some((kept) => covers(kept, one)),
-              JSON.stringify(one),
+              summary.some((summaryLine) => covers(summaryLine, access)),
+              JSON.stringify(access),
             ).toBe(true);
           }
         },
@@ -119,7 +119,9 @@ describe("the file accesses of a call that exceed the size of an event", () => {
   });
 });
 
-const covers = (kept: FileAccess, { operation, path, refused }: FileAccess): boolean =>
-  kept.operation === operation &&
-  kept.refused === refused &&
-  (kept.files === undefined ? kept.path === path : kept.path === "/" || path.startsWith(kept.path));
+const covers = (summaryLine: FileAccess, { operation, path, refused }: FileAccess): boolean =>
+  summaryLine.operation === operation &&
+  summaryLine.refused === refused &&
+  (summaryLine.files === undefined
+    ? summaryLine.path === path
+    : summaryLine.path === "/" || path.startsWith(summaryLine.path));

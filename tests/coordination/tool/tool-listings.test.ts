@@ -3,60 +3,63 @@ import { listing, tool, uses } from "../builders";
 import { allAnswer, table } from "../rule-table";
 import { World } from "../world";
 
-const look = tool("mcp__box__look", { idempotent: true });
-const send = tool("mcp__box__send", { acts_outside: true });
+const readOnlyTool = tool("mcp__box__look", { idempotent: true });
+const sendTool = tool("mcp__box__send", { acts_outside: true });
 const every = { tools: [tool("search")], tool_servers: ["box", "mail"] };
-const one = { agents: ["a", "b"], each: { a: { tool_servers: ["box"] } } };
-const has = (tools: readonly ReturnType<typeof tool>[] | null) => [{ server: "box", tools }];
+const oneServer = { agents: ["a", "b"], each: { a: { tool_servers: ["box"] } } };
+const boxLists = (tools: readonly ReturnType<typeof tool>[] | null) => [{ server: "box", tools }];
 
 describe("tool servers", () => {
   table([
     {
-      name: "are listed before the agent is called, without delay for other agents",
-      world: one,
+      name: "are listed before their agent's first call, and other agents do not wait",
+      world: oneServer,
       when: (at) => at.wait(10),
       then: [],
       owes: ["listing a", "call b"],
     },
     {
-      name: "have replied: the agent is called",
-      world: one,
-      when: (at) => at.lists("a", has([look, send])),
+      name: "allow the agent's first call when they have listed their tools",
+      world: oneServer,
+      when: (at) => at.lists("a", boxLists([readOnlyTool, sendTool])),
       then: ["tools.listed a box mcp__box__look mcp__box__send"],
       owes: ["call a", "call b"],
     },
     {
       name: "that cannot be reached are logged, and the agent continues without them",
-      world: one,
-      when: (at) => at.lists("a", has(null)),
+      world: oneServer,
+      when: (at) => at.lists("a", boxLists(null)),
       then: ["tools.listed a box : It could not be reached."],
       owes: ["call a", "call b"],
     },
     {
-      name: "delay the call until all have replied",
+      name: "delay the call until all of them have replied",
       world: { agents: ["a"], rules: { skip_coordination: true }, every },
-      when: (at) => at.lists("a", has([look])),
+      when: (at) => at.lists("a", boxLists([readOnlyTool])),
       then: ["tools.listed a box mcp__box__look"],
       owes: ["listing a"],
     },
     {
-      name: "that no config names are ignored",
-      world: one,
-      when: (at) => at.lists("b", has([look])),
+      name: "that are not in the agent's config are ignored",
+      world: oneServer,
+      when: (at) => at.lists("b", boxLists([readOnlyTool])),
       then: [],
     },
     {
-      name: "without changes are not logged again",
-      world: one,
-      given: (at) => at.lists("a", has([look])),
-      when: (at) => at.lists("a", has([look])),
+      name: "that list the same tools again are not logged again",
+      world: oneServer,
+      given: (at) => at.lists("a", boxLists([readOnlyTool])),
+      when: (at) => at.lists("a", boxLists([readOnlyTool])),
       then: [],
     },
     {
-      name: "with changes are logged, and their new listing applies from then on",
-      world: one,
-      given: (at) => at.lists("a", has([look, send])),
-      when: (at) => [...at.lists("a", has([look])), ...at.does("a", uses(["mcp__box__send"]))],
+      name: "that list other tools are logged, and the new listing applies at once",
+      world: oneServer,
+      given: (at) => at.lists("a", boxLists([readOnlyTool, sendTool])),
+      when: (at) => [
+        ...at.lists("a", boxLists([readOnlyTool])),
+        ...at.does("a", uses(["mcp__box__send"])),
+      ],
       then: [
         "tools.listed a box mcp__box__look",
         "call.completed a",
@@ -65,19 +68,19 @@ describe("tool servers", () => {
     },
     {
       name: "that keep changing are logged at most eight times in a turn",
-      world: one,
+      world: oneServer,
       given: (at) => {
-        for (let n = 0; n < 8; n += 1) at.lists("a", has(n % 2 ? [look] : [send]));
+        for (let n = 0; n < 8; n += 1) at.lists("a", boxLists(n % 2 ? [readOnlyTool] : [sendTool]));
       },
-      when: (at) => at.lists("a", has([send])),
+      when: (at) => at.lists("a", boxLists([sendTool])),
       then: [],
     },
   ]);
 
   it("are listed once in a turn, not in each round and attempt", () => {
-    const at = new World(one);
+    const at = new World(oneServer);
     at.ask();
-    at.lists("a", has([look]));
+    at.lists("a", boxLists([readOnlyTool]));
     allAnswer(at);
     expect(at.owes()).toEqual(["call a", "call b"]);
   });
@@ -94,10 +97,10 @@ describe("tool servers", () => {
     expect(at.owes()).toEqual(["listing a"]);
   });
 
-  it("have tools with the usual recovery: repeated after a restart only if that is safe", () => {
-    const at = new World(one);
+  it("have tools that are repeated after a restart only if this is safe", () => {
+    const at = new World(oneServer);
     at.ask();
-    at.lists("a", has([look, send]));
+    at.lists("a", boxLists([readOnlyTool, sendTool]));
     at.does("a", uses(["mcp__box__look", "mcp__box__send"]));
     at.startsTool("a");
     at.startsTool("a");
@@ -107,14 +110,14 @@ describe("tool servers", () => {
     expect(types).toEqual(["tool.interrupted mcp__box__look", "tool.unknown mcp__box__send"]);
   });
 
-  it("have tools with side effects: planned during coordination in planning mode, and run for the presenter", () => {
+  it("have tools with side effects that are only planned during coordination in planning mode", () => {
     const at = new World({
       agents: ["a"],
       rules: { planning_mode: true },
       every: { tool_servers: ["box"] },
     });
     at.ask();
-    at.lists("a", has([look, send]));
+    at.lists("a", boxLists([readOnlyTool, sendTool]));
     at.does("a", uses(["mcp__box__send", "mcp__box__look"]));
     at.tool("a");
     expect(at.events("tool.completed").map(({ name, outcome }) => `${name} ${outcome}`)).toEqual([
@@ -123,7 +126,7 @@ describe("tool servers", () => {
     ]);
   });
 
-  it("are not part of a verdict or of personas", () => {
+  it("are not listed for a persona call", () => {
     const at = new World({
       agents: ["a", "b"],
       rules: { personas: true },
@@ -136,9 +139,9 @@ describe("tool servers", () => {
 
 describe("a listing", () => {
   it("is plain data that folds to the same state", () => {
-    const at = new World(one);
+    const at = new World(oneServer);
     at.ask();
-    at.give({ type: "tools_listed", agent: 0, servers: [listing("box", [look])] });
+    at.give({ type: "tools_listed", agent: 0, servers: [listing("box", [readOnlyTool])] });
     expect(structuredClone(at.state)).toEqual(at.state);
   });
 });

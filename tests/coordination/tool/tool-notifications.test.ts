@@ -8,7 +8,7 @@ const world = {
   agents: ["a", "b"],
   every: { tools: [tool("search", { idempotent: true }), tool("send")] },
 };
-const runs = (name: string) => (at: World) => {
+const runsTool = (name: string) => (at: World) => {
   at.does("a", uses([name]));
   at.startsTool("a");
 };
@@ -17,9 +17,9 @@ const LONG_CALL_MS = 840_000;
 describe("a notification of a tool server", () => {
   table([
     {
-      name: "of progress is logged and leaves the owed effects unchanged",
+      name: "of progress is logged and does not change the owed effects",
       world,
-      given: runs("search"),
+      given: runsTool("search"),
       when: (at) => at.notifies("a", progress(3, { message: "reads" })),
       then: ["tool.progressed a search 3/10 reads"],
       owes: ["call b"],
@@ -28,7 +28,7 @@ describe("a notification of a tool server", () => {
       name: "of progress is not logged twice in a second",
       world,
       given: (at) => {
-        runs("search")(at);
+        runsTool("search")(at);
         at.notifies("a", progress(3));
         at.wait(999);
       },
@@ -39,7 +39,7 @@ describe("a notification of a tool server", () => {
       name: "of progress is logged again after a second",
       world,
       given: (at) => {
-        runs("search")(at);
+        runsTool("search")(at);
         at.notifies("a", progress(3));
         at.wait(1_000);
       },
@@ -47,10 +47,10 @@ describe("a notification of a tool server", () => {
       then: ["tool.progressed a search 4/?"],
     },
     {
-      name: "of progress waits longer the more were logged",
+      name: "of progress is logged only after a longer pause if several were logged before",
       world,
       given: (at) => {
-        runs("search")(at);
+        runsTool("search")(at);
         at.notifies("a", progress(1));
         at.wait(1_000);
         at.notifies("a", progress(2));
@@ -62,7 +62,7 @@ describe("a notification of a tool server", () => {
     {
       name: "of progress is not logged if its number is not finite",
       world,
-      given: runs("search"),
+      given: runsTool("search"),
       when: (at) => [
         ...at.notifies("a", progress(Number.POSITIVE_INFINITY)),
         ...at.notifies("a", progress(1, { total: Number.NaN })),
@@ -70,9 +70,9 @@ describe("a notification of a tool server", () => {
       then: [],
     },
     {
-      name: "of an elicitation is logged, and the call continues",
+      name: "of an elicitation is logged, and the tool call continues",
       world,
-      given: runs("send"),
+      given: runsTool("send"),
       when: (at) => [...at.notifies("a", asksPerson()), ...at.tool("a", "error")],
       then: [
         "tool.input_required a send https://box.example.com form",
@@ -81,10 +81,10 @@ describe("a notification of a tool server", () => {
       owes: ["call a", "call b"],
     },
     {
-      name: "of an elicitation is logged at most three times",
+      name: "of an elicitation is logged at most three times for one tool call",
       world,
       given: (at) => {
-        runs("send")(at);
+        runsTool("send")(at);
         for (let n = 0; n < 3; n += 1) at.notifies("a", asksPerson());
       },
       when: (at) => at.notifies("a", asksPerson()),
@@ -93,14 +93,14 @@ describe("a notification of a tool server", () => {
     {
       name: "of an elicitation is cut to five requests",
       world,
-      given: runs("send"),
+      given: runsTool("send"),
       when: (at) => at.notifies("a", asksPerson(7)),
       then: [
         "tool.input_required a send https://box.example.com form form form form form and 2 more",
       ],
     },
     {
-      name: "of an elicitation is logged again for another call",
+      name: "of an elicitation is logged again for another tool call",
       world,
       given: (at) => {
         at.does("a", uses(["send", "send"]));
@@ -111,10 +111,10 @@ describe("a notification of a tool server", () => {
       then: ["tool.input_required a send https://box.example.com form"],
     },
     {
-      name: "after a restart counts the notifications logged before",
+      name: "after a restart is not logged if the limit was reached before the restart",
       world,
       given: (at) => {
-        runs("search")(at);
+        runsTool("search")(at);
         for (let n = 0; n < 3; n += 1) at.notifies("a", asksPerson());
         at.interrupt();
         at.startsTool("a");
@@ -125,7 +125,7 @@ describe("a notification of a tool server", () => {
     {
       name: "after the end of its call is ignored",
       world,
-      given: runs("search"),
+      given: runsTool("search"),
       when: (at) => {
         const effect = inFlight(at.state).find((id) => id.startsWith("tool_")) ?? "";
         expect(effect).not.toBe("");
@@ -152,7 +152,7 @@ describe("a notification of a tool server", () => {
     },
   ]);
 
-  it("of progress is logged throughout the longest call, at most 20 times, at any rate of notifications", () => {
+  it("of progress is logged at most 20 times, and also near the end of the longest call", () => {
     const at = new World({
       ...world,
       rules: {
@@ -161,7 +161,7 @@ describe("a notification of a tool server", () => {
       },
     });
     at.ask();
-    runs("search")(at);
+    runsTool("search")(at);
     const began = at.now;
     for (let n = 0; at.now - began < 3 * LONG_CALL_MS; n += 1) {
       at.notifies("a", progress(n));
@@ -173,17 +173,20 @@ describe("a notification of a tool server", () => {
     expect(times.filter((ms) => ms < LONG_CALL_MS).length).toBeLessThan(20);
   });
 
-  it("is cut, never within a character, if its sender has not cut it", () => {
+  it("has long texts cut, but never inside a character", () => {
     const at = new World(world);
     at.ask();
-    runs("send")(at);
+    runsTool("send")(at);
     at.notifies(
       "a",
       progress(1, { message: "x".repeat(2_047) + "😀".repeat(10), origin: "o".repeat(9_999) }),
     );
     at.notifies("a", asksPerson(1, "y".repeat(9_999)));
-    const [done] = at.events("tool.progressed");
-    expect([done?.message, done?.origin.length]).toEqual([`${"x".repeat(2_047)}\ufffd`, 2_048]);
+    const [progressed] = at.events("tool.progressed");
+    expect([progressed?.message, progressed?.origin.length]).toEqual([
+      `${"x".repeat(2_047)}\ufffd`,
+      2_048,
+    ]);
     expect(at.events("tool.input_required")[0]?.requests[0]?.message).toHaveLength(2_048);
   });
 });

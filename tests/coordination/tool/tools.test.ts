@@ -19,7 +19,7 @@ const many = (count: number): string[] => Array.from({ length: count }, () => "s
 describe("an agent's own tools", () => {
   table([
     {
-      name: "run concurrently, and the model is called again when all have results",
+      name: "run concurrently, and the model is called again when all tools have results",
       world,
       given: (at) => {
         at.does("a", uses(["search", "write_file"]));
@@ -48,7 +48,7 @@ describe("an agent's own tools", () => {
       owes: [...Array.from({ length: 6 }, () => "tool a search"), "call b", "call c"],
     },
     {
-      name: "are logged with the files they accessed, allowed or refused",
+      name: "are logged with all file accesses, including refused ones",
       world,
       given: (at) => at.does("a", uses(["write_file"])),
       when: (at) =>
@@ -67,8 +67,8 @@ describe("an agent's own tools", () => {
       given: (at) => at.does("a", uses(["write_file"])),
       when: (at) =>
         at.tool("a", "ok", [
-          ...Array.from({ length: 1_200 }, (_, nth) =>
-            read(`/workspace/${nth % 2 ? "odd" : "even"}/${nth}`),
+          ...Array.from({ length: 1_200 }, (_, index) =>
+            read(`/workspace/${index % 2 ? "odd" : "even"}/${index}`),
           ),
           { ...read("/peers/x/a"), refused: "no_such_peer" },
         ]),
@@ -95,7 +95,7 @@ describe("an agent's own tools", () => {
       owes: ["call a", "call b", "call c"],
     },
     {
-      name: "run before the decision of the same reply is judged",
+      name: "run before the decision of the same reply counts",
       world,
       when: (at) => at.does("a", uses(["write_file"], [anAnswer("A")])),
       then: ["call.completed a"],
@@ -127,7 +127,7 @@ describe("an agent's own tools", () => {
       ],
     },
     {
-      name: "have run when the decision is judged, by the state at that time",
+      name: "run before a vote of the same reply, which is stale if a newer answer arrived meanwhile",
       world,
       given: (at) => {
         allAnswer(at);
@@ -143,7 +143,7 @@ describe("an agent's own tools", () => {
       ],
     },
     {
-      name: "that all settle at once have the decision judged at once",
+      name: "that do not run let the decision of the same reply count at once",
       world,
       when: (at) => at.does("a", uses(["nothing"], [anAnswer("A")])),
       then: ["call.completed a", "tool.completed a nothing error", "answer.submitted a agent1.1"],
@@ -198,7 +198,7 @@ describe("an agent's own tools", () => {
       owes: ["tool a send"],
     },
     {
-      name: "that a restart interrupted are run again if that is safe",
+      name: "that a restart interrupted run again if they are safe to repeat",
       world,
       given: (at) => {
         at.does("a", uses(["search"]));
@@ -209,7 +209,7 @@ describe("an agent's own tools", () => {
       owes: ["tool a search", "call b", "call c"],
     },
     {
-      name: "that were interrupted a fifth time are unknown, even if safe",
+      name: "that were interrupted a fifth time have an unknown outcome, even if they are safe to repeat",
       world,
       given: (at) => {
         at.does("a", uses(["search"]));
@@ -224,7 +224,7 @@ describe("an agent's own tools", () => {
       owes: ["call a", "call b", "call c"],
     },
     {
-      name: "that a restart interrupted are unknown if a repetition could do harm",
+      name: "that a restart interrupted have an unknown outcome if they are not safe to repeat",
       world,
       given: (at) => {
         at.does("a", uses(["write_file"], [anAnswer("A")]));
@@ -234,7 +234,7 @@ describe("an agent's own tools", () => {
       then: ["tool.unknown a write_file", "answer.submitted a agent1.1"],
     },
     {
-      name: "of a failed agent are unknown if they ran, and dropped if they did not",
+      name: "of a failed agent have an unknown outcome if they were running; the others never start",
       world,
       given: (at) => {
         at.does("a", uses(["write_file", "search"]));
@@ -248,7 +248,7 @@ describe("an agent's own tools", () => {
     },
   ]);
 
-  it("keep their ids over a restart, and each call of a tool has its own", () => {
+  it("have the same ids after a restart, and each tool call has its own id", () => {
     const at = new World(world);
     at.ask();
     at.does("a", uses(["search", "search"]));

@@ -7,17 +7,17 @@ import { World, type WorldOptions } from "../world";
 
 const two = { agents: ["a", "b"] };
 
-/** Both vote for `a`, which starts to present. */
+/** Both agents vote for `a`, so `a` starts to present. */
 function presenting(world: World): void {
   allAnswer(world);
   world.does("a", votes("a"));
   world.does("b", votes("a"));
 }
 
-describe("cancelling", () => {
+describe("cancelling a turn", () => {
   table([
     {
-      name: "before any text leaves nothing",
+      name: "before any text returns nothing",
       given: (world) => world.starts("a"),
       when: (world) => world.give(cancel),
       then: [
@@ -28,7 +28,7 @@ describe("cancelling", () => {
       owes: [],
     },
     {
-      name: "in the first answers leaves the longest partial text",
+      name: "before the first answer returns the longest partial text",
       given: (world) => {
         world.writing = { a: "short", b: "a longer text" };
       },
@@ -36,7 +36,7 @@ describe("cancelling", () => {
       then: ["attempt.settled cancelled - -", "turn.cancelled - - a longer text"],
     },
     {
-      name: "during coordination leaves the leading answer",
+      name: "during coordination returns the leading answer",
       given: (world) => {
         allAnswer(world);
         world.does("a", votes("b"));
@@ -51,7 +51,7 @@ describe("cancelling", () => {
       owes: [],
     },
     {
-      name: "after an answer leaves no partial text",
+      name: "after an answer returns no partial text",
       world: two,
       given: (world) => {
         world.does("a", answers("A"));
@@ -66,7 +66,7 @@ describe("cancelling", () => {
       ],
     },
     {
-      name: "in the presentation leaves the winning answer and the text so far",
+      name: "in the presentation returns the winning answer and the text so far",
       world: two,
       given: (world) => {
         presenting(world);
@@ -78,7 +78,7 @@ describe("cancelling", () => {
       owes: [],
     },
     {
-      name: "during the verdict leaves the whole final text",
+      name: "during the call for the verdict returns the complete final text",
       world: { ...two, rules: { max_orchestration_restarts: 1 } },
       given: (world) => {
         presenting(world);
@@ -89,7 +89,7 @@ describe("cancelling", () => {
       then: ["call.failed a cancelled final", "turn.cancelled a A The final text."],
     },
     {
-      name: "during the personas call leaves nothing",
+      name: "during the personas call returns nothing",
       world: { rules: { personas: true } },
       given: (world) => {
         world.starts("a");
@@ -103,7 +103,7 @@ describe("cancelling", () => {
       ],
     },
     {
-      name: "with tools running leaves their outcome unknown",
+      name: "while a tool runs makes the outcome of the tool unknown",
       world: { ...two, every: { tools: [tool("search")] } },
       given: (world) => {
         allAnswer(world);
@@ -118,13 +118,13 @@ describe("cancelling", () => {
       ],
     },
     {
-      name: "twice is the same as once",
+      name: "a second time changes nothing",
       given: (world) => world.give(cancel),
       when: (world) => world.give(cancel),
       then: [],
     },
     {
-      name: "after the end changes nothing",
+      name: "after its end changes nothing",
       world: two,
       given: (world) => {
         presenting(world);
@@ -147,7 +147,7 @@ describe("cancelling", () => {
   };
   const bytesOf = (event: unknown) => byteLength(JSON.stringify(event));
 
-  it("keeps both texts whole if a row has room for them", () => {
+  it("returns the complete answer and text if both fit into one row", () => {
     const [answer, text] = ["€".repeat(40_000), "\u0001".repeat(100_000)];
     const world = presentingWith(answer);
     world.writing = { a: text };
@@ -162,24 +162,27 @@ describe("cancelling", () => {
       text: "\u0002".repeat(262_144),
     },
     {
-      name: "a text full of quotation marks and wide characters",
+      name: "a text full of quotation marks and three-byte characters",
       answer: "A",
       text: '"€'.repeat(400_000),
     },
     { name: "a text full of lone surrogates", answer: "A", text: "\ud800".repeat(400_000) },
-  ])("keeps $name as far as a row has room, the answer first", ({ answer, text }) => {
-    const world = presentingWith(answer);
-    world.writing = { a: text };
-    world.give(cancel);
-    const { ending } = world;
-    expect(bytesOf(ending)).toBeLessThan(ROW_BYTES);
-    expect(bytesOf(ending)).toBeGreaterThan(ROW_BYTES * 0.85);
-    expect(ending).toMatchObject({ partial: { answer } });
-    const kept = ending.type === "turn.cancelled" ? ending.partial.text : null;
-    expect(text.startsWith(kept ?? "-")).toBe(true);
-  });
+  ])(
+    "returns $name: the answer is complete, and the text is cut to fit into one row",
+    ({ answer, text }) => {
+      const world = presentingWith(answer);
+      world.writing = { a: text };
+      world.give(cancel);
+      const { ending } = world;
+      expect(bytesOf(ending)).toBeLessThan(ROW_BYTES);
+      expect(bytesOf(ending)).toBeGreaterThan(ROW_BYTES * 0.85);
+      expect(ending).toMatchObject({ partial: { answer } });
+      const returnedText = ending.type === "turn.cancelled" ? ending.partial.text : null;
+      expect(text.startsWith(returnedText ?? "-")).toBe(true);
+    },
+  );
 
-  it("leaves the final text of a rejected attempt rather than the partial text of the next", () => {
+  it("in a second attempt returns the rejected final text, and cuts the partial text to fit", () => {
     const world = new World({
       ...two,
       rules: { max_orchestration_restarts: 1, skip_coordination: true },
@@ -211,7 +214,7 @@ describe("cancelling", () => {
     });
   });
 
-  it("leaves the session free for its next turn, which repeats nothing of the previous one", () => {
+  it("allows the next turn, which starts with a new state", () => {
     const world = new World(two);
     world.ask();
     allAnswer(world);

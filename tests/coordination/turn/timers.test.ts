@@ -23,27 +23,27 @@ type Case = {
 /** Coordination ends 120 s before the deadline at 1,000 s. */
 const COORDINATION_ENDS = 880_000;
 
-const agree = (world: World): void => {
+const allVoteForA = (world: World): void => {
   allAnswer(world);
   for (const id of world.ids) world.does(id, votes("a"));
 };
 
 describe("the next timer", () => {
   const cases: Case[] = [
-    { name: "is the end of the first rounds, with the time for their decisions", at: 660_000 },
+    { name: "is the end of the first rounds, including the time for decisions", at: 660_000 },
     {
       name: "is the end of coordination, 120 s before the deadline, when all have answered",
       given: allAnswer,
       at: COORDINATION_ENDS,
     },
     {
-      name: "is the end of coordination, a fifth of the time before a near deadline",
+      name: "is the end of coordination, which is after four fifths of the time if the time is short",
       world: { rules: { orchestrator_timeout_ms: 100_000 } },
       given: allAnswer,
       at: 80_000,
     },
     {
-      name: "is the end of the grace",
+      name: "is the end of the grace time",
       given: (world) => {
         world.does("a", answers("A"));
         world.does("b", answers("B"));
@@ -51,7 +51,7 @@ describe("the next timer", () => {
       at: 250,
     },
     {
-      name: "is not the grace if voting is deferred until all have answered",
+      name: "is not the end of the grace time if voting is deferred until all have answered",
       world: { rules: { defer_voting_until_all_answered: true } },
       given: (world) => {
         world.does("a", answers("A"));
@@ -60,7 +60,7 @@ describe("the next timer", () => {
       at: 660_000,
     },
     {
-      name: "is the next try of a call that was once deferred by the budget",
+      name: "is the next try of a failed call, even if the budget deferred another call before",
       world: { agents: ["a", "b"], budget: { max_tokens: 20_000 } },
       given: (world) => {
         world.starts("a");
@@ -77,26 +77,30 @@ describe("the next timer", () => {
       at: 20_000,
     },
     {
-      name: "is no longer the next try once that is due, so that it cannot fire forever",
+      name: "is not a try that is already due, so that the same timer cannot fire again and again",
       given: (world) => {
         world.does("a", fails({ retryAfterMs: 20_000 }));
         world.wait(20_000);
       },
       at: 660_000,
     },
-    { name: "is the deadline in the presentation", given: agree, at: 1_000_000 },
+    { name: "is the deadline in the presentation", given: allVoteForA, at: 1_000_000 },
     {
       name: "is the end of coordination during a verdict",
       world: { rules: { max_orchestration_restarts: 1 } },
       given: (world) => {
-        agree(world);
+        allVoteForA(world);
         world.does("a", says("Final."));
       },
       at: COORDINATION_ENDS,
     },
-    { name: "is the end of the personas", world: { rules: { personas: true } }, at: 88_000 },
     {
-      name: "is not a failed agent's",
+      name: "is the end of the time for personas",
+      world: { rules: { personas: true } },
+      at: 88_000,
+    },
+    {
+      name: "is not a time limit of a failed agent",
       given: (world) => {
         world.does("a", answers("A"));
         world.does("b", answers("B"));
@@ -105,7 +109,7 @@ describe("the next timer", () => {
       at: COORDINATION_ENDS,
     },
     {
-      name: "does not exist when nothing runs",
+      name: "is `null` when no turn runs",
       given: (world) => world.give({ type: "cancel_requested" }),
       at: null,
     },
@@ -118,7 +122,7 @@ describe("the next timer", () => {
     expect(nextTimerAt(world.state, world.now)).toBe(at === null ? null : START + at);
   });
 
-  it("does not come back when the clock runs backwards", () => {
+  it("is not a handled timer again if the clock is set back", () => {
     const world = new World();
     world.ask();
     world.does("a", fails({ retryAfterMs: 20_000 }));
@@ -142,8 +146,8 @@ describe("the next timer", () => {
   });
 });
 
-describe("a clock", () => {
-  it("that runs backwards keeps its last value in the log", () => {
+describe("the clock of a session", () => {
+  it("keeps its last value in the log if it is set back", () => {
     const world = new World();
     world.now = START + 5_000;
     world.ask();
@@ -152,7 +156,7 @@ describe("a clock", () => {
     expect(new Set(world.log.map(({ at }) => at))).toEqual(new Set([START + 5_000]));
   });
 
-  it("is checked at every input: late inputs do not count", () => {
+  it("is compared with the deadlines at every input, so a late reply does not count", () => {
     const world = new World();
     world.ask();
     allAnswer(world);
@@ -179,7 +183,7 @@ describe("a clock", () => {
 describe("the deadline", () => {
   table([
     {
-      name: "of coordination makes partial texts answers, of which the longest wins if no other is there",
+      name: "of coordination makes partial texts answers, and the longest wins if no answer is complete",
       world: { rules: { initial_round_timeout_ms: 1_000_000 } },
       given: (world) => {
         world.starts("b");
@@ -203,7 +207,7 @@ describe("the deadline", () => {
       then: ["attempt.settled deadline - -", "turn.failed no_answer a:deadline"],
     },
     {
-      name: "that passed lets the next turn start with the same input",
+      name: "that has passed ends the turn at the next request, which starts the next turn",
       world: { agents: ["a"] },
       given: (world) => {
         world.now = START + 2_000_000;
@@ -218,7 +222,7 @@ describe("the deadline", () => {
       ],
     },
     {
-      name: "does not delay the next attempt when the presenter rejects in time",
+      name: "allows another attempt when the presenter rejects its text in time",
       world: { agents: ["a"], rules: { skip_coordination: true, max_orchestration_restarts: 1 } },
       given: (world) => world.does("a", says("Final.")),
       when: (world) => world.does("a", rejects("no", "again")),
@@ -234,7 +238,7 @@ describe("the deadline", () => {
 });
 
 describe("an internal error", () => {
-  it("ends the turn, with everything in flight settled", () => {
+  it("ends the turn after all effects in flight are settled", () => {
     const world = new World();
     world.ask();
     world.starts("a");
@@ -248,7 +252,7 @@ describe("an internal error", () => {
     expect(events.at(-1)).toMatchObject({ cost_usd: expect.closeTo(0.018, 12) });
   });
 
-  it("ends even a turn with a broken state, and charges its reservations", () => {
+  it("ends even a turn with an invalid state, and charges its reservations", () => {
     const world = new World();
     world.ask();
     world.starts("a");
@@ -263,7 +267,7 @@ describe("an internal error", () => {
   });
 });
 
-it("an internal error is never logged with an earlier time than the last event", () => {
+it("an internal error is not logged with an earlier time than the last event", () => {
   const world = new World();
   world.ask();
   const timesAt = (at: number) =>
@@ -289,7 +293,7 @@ describe("a late input", () => {
     { type: "clock" },
   ] as const;
 
-  it.each(bodies)("changes nothing before any turn: $type $effect", (body) => {
+  it.each(bodies)("changes nothing before the first turn: $type $effect", (body) => {
     expect(decide(emptySession, { ...body, at: START, seed: 1 }, EMPTY_WORLD)).toEqual([]);
     expect(owed(emptySession)).toEqual([]);
   });
@@ -304,17 +308,17 @@ describe("a late input", () => {
   );
 });
 
-describe("the failure message is correct for an agent without an answer", () => {
+describe("the failure message is correct for an agent", () => {
   const patient = { initial_round_timeout_ms: 1_000_000 };
   it.each<{ name: string; world: WorldOptions; given?: (world: World) => void; message: string }>([
     {
-      name: "that was called until the time was up",
+      name: "whose call was in flight at the deadline",
       world: { rules: patient },
       given: (world) => world.starts("a"),
       message: "Time was up before it wrote anything.",
     },
     {
-      name: "whose calls failed until the time was up",
+      name: "whose calls failed before the deadline",
       world: { rules: patient },
       given: (world) => {
         for (let round = 0; round < 2; round += 1) {
@@ -327,7 +331,7 @@ describe("the failure message is correct for an agent without an answer", () => 
       message: "Time was up before it wrote anything.",
     },
     {
-      name: "whose lost tries were charged until the budget was used up",
+      name: "whose failed tries used up the budget",
       world: { agents: ["a"], budget: { max_tokens: 4_000 } },
       given: (world) => {
         world.does(
@@ -340,7 +344,7 @@ describe("the failure message is correct for an agent without an answer", () => 
       message: "The budget was used up before it wrote anything.",
     },
     {
-      name: "that was never called until the time was up",
+      name: "whose first call was not sent before the deadline",
       world: { rules: patient },
       message: "Time was up before its first call could be sent.",
     },
@@ -351,13 +355,13 @@ describe("the failure message is correct for an agent without an answer", () => 
       message: "The budget had no room for its first call.",
     },
     {
-      name: "that was called until its first round was over",
+      name: "whose call was in flight at the end of the first round's time",
       world: {},
       given: (world) => world.starts("a"),
       message: "It gave no first answer in time.",
     },
     {
-      name: "that was never called until its first round was over",
+      name: "whose first call was not sent before the end of the first round's time",
       world: {},
       message: "Its first call could not be sent in time.",
     },
