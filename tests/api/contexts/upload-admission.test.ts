@@ -34,10 +34,10 @@ describe("an upload that finds no free memory", () => {
     const holder = withMemory(
       memory,
       { tenant: "a", bytes: BYTES, signal: never },
-      async ({ advances }) => {
+      async ({ report }) => {
         for (let at = 0; at < 30; at += 1) {
           await new Promise((resolve) => setTimeout(resolve, 1_000));
-          advances();
+          report();
         }
         return "held";
       },
@@ -144,9 +144,9 @@ describe("an upload that finds no free memory", () => {
       withMemory(
         memory,
         { tenant: "a", bytes: BYTES, signal: client.signal },
-        async ({ advances }) => {
+        async ({ report }) => {
           await wakes.promise;
-          advances();
+          report();
         },
       ),
     );
@@ -165,9 +165,9 @@ describe("an upload that finds no free memory", () => {
     const memory = new MemoryBudget();
     const wakes = Promise.withResolvers<void>();
     const still = failure(
-      withMemory(memory, { tenant: "a", bytes: BYTES, signal: never }, async ({ advances }) => {
+      withMemory(memory, { tenant: "a", bytes: BYTES, signal: never }, async ({ report }) => {
         await wakes.promise;
-        advances();
+        report();
       }),
     );
     await vi.advanceTimersByTimeAsync(45_000);
