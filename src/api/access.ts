@@ -10,12 +10,12 @@ import {
   hasKeyInAddress,
   isAudited,
   LOCAL_PRINCIPAL,
-  neededScope,
+  requiredScope,
   type Principal,
   sessionOfStream,
   withIncluded,
 } from "../tenancy/principal";
-import { bearerOf, isLive, isUseToNote, judgeKey, parseKey } from "../tenancy/keys";
+import { bearerOf, isLive, shouldRecordUse, verifyKey, parseKey } from "../tenancy/keys";
 import { tenantOfTicket } from "../tenancy/tickets";
 import type { ApiEnv, Call } from "./api-env";
 import { ApiError } from "./errors";
@@ -67,7 +67,7 @@ export async function refuseUnlessSetUp(context: Call): Promise<void> {
 export const requireScope = createMiddleware<ApiEnv>(async (context, next) => {
   const { method, path } = context.req;
   const { principal } = context.var;
-  const scope = neededScope(method, path);
+  const scope = requiredScope(method, path);
   // If no route serves the request, the response is 404 or 405 for every scope.
   if (hasRoute(context) && !principal.scopes.has(scope)) {
     await recordAudit(context, 403);
@@ -131,9 +131,9 @@ async function authenticateKey(context: Call, authorization: string): Promise<Pr
   const parsed = parseKey(bearerOf(authorization) ?? "");
   const now = Date.now();
   const row = await keys.find(parsed?.id ?? "");
-  const principal = judgeKey(row, parsed?.secret ?? "", now);
+  const principal = verifyKey(row, parsed?.secret ?? "", now);
   if (!row || !principal) return refuse(context);
-  if (isUseToNote(row, now)) later(keys.noteUse(row.id, now));
+  if (shouldRecordUse(row, now)) later(keys.noteUse(row.id, now));
   return principal;
 }
 

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   spendingAt,
-  correct,
+  correctUsage,
   earliestStart,
   NO_SPENDING,
   type Spending,
-  spend,
+  recordStart,
 } from "../../src/rate-limits/backend-rates";
 
 const SECOND = 1_000;
@@ -17,7 +17,7 @@ const DAY = 24 * HOUR;
 const [MINUTE_BUCKET, DAY_BUCKET] = [SECOND, 5 * MINUTE];
 type Call = readonly [at: number, tokens: number];
 const spentBy = (...calls: Call[]): Spending =>
-  calls.reduce((spent, [at, tokens]) => spend(spent, tokens, at), NO_SPENDING);
+  calls.reduce((spent, [at, tokens]) => recordStart(spent, tokens, at), NO_SPENDING);
 
 describe("a call may start", () => {
   it.each<{
@@ -144,11 +144,11 @@ describe("a call may start", () => {
     const limits = { tokensPerMinute: 100 };
     const spent = spentBy([0, 90], [SECOND, 10]);
     expect(earliestStart(spent, limits, 50, SECOND)).toBe(61 * SECOND);
-    expect(earliestStart(correct(spent, { at: 0, tokensDelta: -80 }), limits, 50, SECOND)).toBe(
+    expect(earliestStart(correctUsage(spent, { at: 0, tokensDelta: -80 }), limits, 50, SECOND)).toBe(
       SECOND,
     );
     expect(
-      earliestStart(correct(spent, { at: 5 * HOUR, tokensDelta: -80 }), limits, 50, SECOND),
+      earliestStart(correctUsage(spent, { at: 5 * HOUR, tokensDelta: -80 }), limits, 50, SECOND),
     ).toBe(61 * SECOND);
   });
 });
@@ -163,7 +163,7 @@ describe("spending in the future, because the clock was set back", () => {
   });
 
   it("is corrected in each window", () => {
-    const spent = correct(spendingAt(hourAhead, 0), { at: 0, tokensDelta: -20, requestsDelta: -1 });
+    const spent = correctUsage(spendingAt(hourAhead, 0), { at: 0, tokensDelta: -20, requestsDelta: -1 });
     expect(spent.minute).toEqual([{ start: 0, requests: 2, tokens: 70 }]);
     expect(spent.day).toEqual([{ start: 0, requests: 2, tokens: 70 }]);
   });
@@ -171,7 +171,7 @@ describe("spending in the future, because the clock was set back", () => {
 
 it("the stored spending does not grow with the number of calls", () => {
   let spent = NO_SPENDING;
-  for (let at = 0; at < 2 * DAY; at += 20 * SECOND) spent = spend(spent, 10, at);
+  for (let at = 0; at < 2 * DAY; at += 20 * SECOND) spent = recordStart(spent, 10, at);
   expect(spent.minute.length).toBeLessThanOrEqual(62);
   expect(spent.day.length).toBeLessThanOrEqual(290);
 });
@@ -192,7 +192,7 @@ it("calls that start at the computed times exceed no limit, and wait at most one
         expect(now).toBeLessThanOrEqual(
           exactStart(earlier, { tokens, requestedAt }) + MINUTE_BUCKET,
         );
-        spent = spend(spent, tokens, now);
+        spent = recordStart(spent, tokens, now);
         earlier.push({ at: now, tokens });
         const minute = earlier.filter(({ at }) => at > now - MINUTE);
         expect(minute.length).toBeLessThanOrEqual(5);

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import {
   bearerOf,
   hashSecret,
-  isUseToNote,
-  judgeKey,
+  shouldRecordUse,
+  verifyKey,
   type KeyRow,
   parseDuration,
   parseKey,
@@ -119,7 +119,7 @@ describe("a check of a key", () => {
       scopes: null,
     },
   ])("$name", ({ row, secret, scopes }) => {
-    const principal = judgeKey(row, secret, NOW);
+    const principal = verifyKey(row, secret, NOW);
     expect(principal && [...principal.scopes]).toEqual(scopes);
     if (principal) expect(principal).toMatchObject({ tenant: "acme", keyId: ID });
   });
@@ -129,7 +129,7 @@ describe("a check of a key", () => {
     { name: "a second within the minute", last: NOW - 59_999, noted: false },
     { name: "a second a minute later", last: NOW - 60_000, noted: true },
   ])("records $name use: $noted", ({ last, noted }) => {
-    expect(isUseToNote(row({ last_used_at: last }), NOW)).toBe(noted);
+    expect(shouldRecordUse(row({ last_used_at: last }), NOW)).toBe(noted);
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { BlobWriter, ON_THEIR_WAY_BYTES } from "../../src/uploads/blob-writer";
+import { BlobWriter, MAX_PENDING_BYTES } from "../../src/uploads/blob-writer";
 
 /** Whether a producer of blobs of these sizes may continue while all puts are open. */
 async function goesOnBesides(sizes: readonly number[]): Promise<boolean> {
@@ -24,13 +24,13 @@ it.each([
   { name: "a fifth blob waits", sizes: [1, 1, 1, 1, 1], then: false },
   {
     name: "the limit of bytes is stored concurrently",
-    sizes: [ON_THEIR_WAY_BYTES - 1, 1],
+    sizes: [MAX_PENDING_BYTES - 1, 1],
     then: true,
   },
-  { name: "a byte more waits", sizes: [ON_THEIR_WAY_BYTES, 1], then: false },
+  { name: "a byte more waits", sizes: [MAX_PENDING_BYTES, 1], then: false },
   {
     name: "a blob above the limit is stored before the next is prepared",
-    sizes: [ON_THEIR_WAY_BYTES + 1],
+    sizes: [MAX_PENDING_BYTES + 1],
     then: false,
   },
 ])("for a producer of blobs, $name", async ({ sizes, then }) => {

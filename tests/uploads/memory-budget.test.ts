@@ -8,8 +8,8 @@ import {
 } from "../../src/uploads/memory-budget";
 
 const LIMITS: MemoryLimits = {
-  ...{ bytes: 200, waiting: 4, silentMs: 5, stillMs: 60, longestMs: 200 },
-  ...{ paceAfterMs: 100, leastBytesPerSecond: 1_000 },
+  ...{ bytes: 200, maxWaiting: 4, maxPollGapMs: 5, maxIdleMs: 60, maxDurationMs: 200 },
+  ...{ slowAfterMs: 100, minBytesPerSecond: 1_000 },
 };
 
 /**

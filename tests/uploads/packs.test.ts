@@ -6,7 +6,7 @@ import {
   decodePlaces,
   encodePlaces,
   PackWriter,
-  placesIn,
+  packedPlacesOf,
 } from "../../src/uploads/packs";
 import { toEntry } from "../../src/uploads/manifest-text";
 import { hashOf } from "../../src/workspace/snapshot";
@@ -41,7 +41,7 @@ async function written(
   return drawer;
 }
 
-const { smallBytes, packBytes, fewest } = CONTEXT_PACKS;
+const { smallBytes, packBytes, minFiles } = CONTEXT_PACKS;
 /** This many files with different contents. */
 const files = (count: number, size: number): Uint8Array[] =>
   Array.from({ length: count }, (_, nth) => {
@@ -61,9 +61,9 @@ describe("contents of one upload", () => {
     },
     {
       name: "are stored separately if they are few",
-      contents: files(fewest - 1, 2_000),
+      contents: files(minFiles - 1, 2_000),
       packs: 0,
-      blobs: fewest - 1,
+      blobs: minFiles - 1,
     },
     {
       name: "are stored separately if they are large",
@@ -73,7 +73,7 @@ describe("contents of one upload", () => {
     },
     {
       name: "are stored separately if they are empty",
-      contents: [...files(1, 0), ...files(fewest, 9)],
+      contents: [...files(1, 0), ...files(minFiles, 9)],
       packs: 1,
       blobs: 1,
     },
@@ -143,7 +143,7 @@ describe("the places of a version's contents", () => {
     },
     { name: "are not those of an even older version", files: { c: "v0" }, then: {} },
   ])("$name", ({ files, then }) => {
-    const places = placesIn(manifest(files), "v2", own, older);
+    const places = packedPlacesOf(manifest(files), "v2", own, older);
     expect(
       Object.fromEntries([...places].map(([hash, { from, pack }]) => [hash, `${from} ${pack}`])),
     ).toEqual(then);

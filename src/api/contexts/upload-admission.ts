@@ -102,10 +102,10 @@ const busy = (): ApiError =>
   });
 
 function tooSlow(): UploadRefusal {
-  const { leastBytesPerSecond, stillMs, longestMs } = MEMORY_LIMITS;
-  const why = `slower than ${leastBytesPerSecond / 1_000} kB per second, stalled for ${stillMs / 1_000} seconds, or took more than ${longestMs / 60_000} minutes`;
+  const { minBytesPerSecond, maxIdleMs, maxDurationMs } = MEMORY_LIMITS;
+  const reasons = `slower than ${minBytesPerSecond / 1_000} kB per second, stalled for ${maxIdleMs / 1_000} seconds, or took more than ${maxDurationMs / 60_000} minutes`;
   return new UploadRefusal(
     "upload_broken",
-    `The upload was ${why}. Nothing was changed. Retry; send a large upload as a manifest and blobs.`,
+    `The upload was ${reasons}. Nothing was changed. Retry; send a large upload as a manifest and blobs.`,
   );
 }

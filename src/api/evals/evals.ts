@@ -244,7 +244,7 @@ const listOf = <T>(data: T[], first: string | undefined, last = first) => ({
   has_more: false,
 });
 
-// Examples in the OpenAPI document.
+/** Examples in the OpenAPI document. */
 
 const RUN_EXAMPLE: EvalRun = {
   id: "run_20261130t060000z",

@@ -11,7 +11,7 @@ import {
 } from "../../protocol/api/keys";
 import { redactShapes } from "../../redaction/redact";
 import {
-  endOfNewKey,
+  expiryOfNewKey,
   hashSecret,
   isKeyId,
   type KeyRow,
@@ -212,7 +212,7 @@ async function createKey(context: Call): Promise<Response> {
 async function expiryOf(context: Call, requested: number | null): Promise<number | null> {
   const { keyId } = context.var.principal;
   const creator = keyId === null ? null : await context.env.tenancy.keys.find(keyId);
-  const expiry = endOfNewKey(requested, creator?.expires_at ?? null);
+  const expiry = expiryOfNewKey(requested, creator?.expires_at ?? null);
   if (expiry !== "too_late") return expiry;
   const detail =
     "A key cannot expire after the key that creates it. Use fewer days, or omit this field: then both expire together";

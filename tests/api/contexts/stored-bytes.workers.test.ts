@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { zipSync } from "fflate";
 import { contextServices } from "../../../durable-objects/shared/context-services";
 import { storageOf, storedBySession } from "../../../d1/stored-bytes";
-import { KEPT_FOR_MS, pruneVersions } from "../../../src/uploads/pruning";
+import { READABLE_FOR_MS, pruneVersions } from "../../../src/uploads/pruning";
 import { sweepUploads } from "../../../src/uploads/uploads";
 import type { ContextUpload } from "../../../src/protocol/api/contexts";
 import { sessionName } from "../../../src/tenancy/principal";
@@ -98,7 +98,7 @@ describe("the stored bytes of a tenant (M13)", () => {
     expect(await storedBy("counted")).toBe(await sizeOf("counted"));
 
     const { prune } = contextServices(env);
-    const later = Date.now() + KEPT_FOR_MS + 1_000;
+    const later = Date.now() + READABLE_FOR_MS + 1_000;
     await pruneVersions(prune, later);
     await pruneVersions(prune, later + 2 * 60 * 60 * 1_000);
     expect(await storedBy("counted")).toBe(await sizeOf("counted"));
