@@ -148,7 +148,9 @@ function toApiError(error: Error): ApiError {
  * sets on errors of Durable Objects.
  */
 const isTemporary = (error: Error): boolean =>
-  UNAVAILABLE.test(error.message) || hasTrueProperty(error, "retryable") || hasTrueProperty(error, "overloaded");
+  UNAVAILABLE.test(error.message) ||
+  hasTrueProperty(error, "retryable") ||
+  hasTrueProperty(error, "overloaded");
 
 const hasTrueProperty = (error: Error, property: string): boolean =>
   Object.entries(error).some(([name, value]) => name === property && value === true);

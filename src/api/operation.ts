@@ -113,7 +113,11 @@ function errorResponses(codes: readonly ErrorCode[]): Record<number, OperationRe
       const content = { "application/problem+json": { schema: ProblemSchema, example } };
       return [
         status,
-        { description, content, ...(RETRYABLE_STATUSES.includes(status) ? { headers: RETRY_AFTER } : {}) },
+        {
+          description,
+          content,
+          ...(RETRYABLE_STATUSES.includes(status) ? { headers: RETRY_AFTER } : {}),
+        },
       ];
     }),
   );

@@ -81,7 +81,11 @@ export const recordStart = (spent: Spending, tokens: number, now: number): Spend
     requests: 1,
     tokens,
   }),
-  day: addToBuckets(activeBuckets(spent, "day", now), { start: bucketStart("day", now), requests: 1, tokens }),
+  day: addToBuckets(activeBuckets(spent, "day", now), {
+    start: bucketStart("day", now),
+    requests: 1,
+    tokens,
+  }),
 });
 
 /**
@@ -133,7 +137,10 @@ function activeBuckets(spent: Spending, window: WindowName, now: number): readon
   );
 }
 
-function addToBuckets(buckets: readonly Bucket[], { start, requests, tokens }: Bucket): readonly Bucket[] {
+function addToBuckets(
+  buckets: readonly Bucket[],
+  { start, requests, tokens }: Bucket,
+): readonly Bucket[] {
   const last = buckets.at(-1);
   if (last?.start !== start) return [...buckets, { start, requests, tokens }];
   return [

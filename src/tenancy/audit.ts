@@ -73,7 +73,8 @@ export function firstBroken(
 ): number | null {
   let [hash, seq] = [previous, (rows[0]?.seq ?? 1) - 1];
   for (const row of rows) {
-    const isKeyed = key !== null && (hash.startsWith(KEYED_PREFIX) || row.hash.startsWith(KEYED_PREFIX));
+    const isKeyed =
+      key !== null && (hash.startsWith(KEYED_PREFIX) || row.hash.startsWith(KEYED_PREFIX));
     if (row.seq !== seq + 1 || row.hash !== auditHash(hash, row.seq, row, isKeyed ? key : null))
       return row.seq;
     [hash, seq] = [row.hash, row.seq];

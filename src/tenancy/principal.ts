@@ -46,7 +46,6 @@ export function sessionName(masterKey: string | null, tenant: string, session: s
   return masterKey === null ? pair : createHmac("sha256", masterKey).update(pair).digest("hex");
 }
 
-
 const ADMIN_PATHS = /^\/api\/(keys|audit|secrets)(\/|$)/;
 const isRead = (method: string): boolean => method === "GET" || method === "HEAD";
 

@@ -101,7 +101,11 @@ export function judgeTurn(
     };
   }
   const grantedUsd = Math.max(0, Math.min(maxCostUsd ?? Number.POSITIVE_INFINITY, remainingUsd));
-  return { ok: true, lease: { session, turn, reservedUsd: grantedUsd, endsAt }, maxCostUsd: grantedUsd };
+  return {
+    ok: true,
+    lease: { session, turn, reservedUsd: grantedUsd, endsAt },
+    maxCostUsd: grantedUsd,
+  };
 }
 
 const DAY_MS = 86_400_000;
@@ -163,7 +167,6 @@ function isLimit(text: string | undefined): boolean {
     return false;
   }
 }
-
 
 /** Default limit in bytes: 10 GB. */
 export const DEFAULT_STORED_BYTES = "10000000000";

@@ -20,7 +20,8 @@ export function toTicket(tenant: string, random: Uint8Array): { ticket: string; 
 }
 
 /** The tenant in a ticket; `null` if the text is not a ticket. */
-export const tenantOfTicket = (ticket: string): string | null => TICKET_PATTERN.exec(ticket)?.[2] ?? null;
+export const tenantOfTicket = (ticket: string): string | null =>
+  TICKET_PATTERN.exec(ticket)?.[2] ?? null;
 
 /** The hash by which the session's Durable Object finds a ticket. */
 export const hashTicket = hashSecret;

@@ -25,7 +25,10 @@ export class BlobWriter {
   async put(hash: string, bytes: Uint8Array): Promise<void> {
     if (this.#stored.has(hash)) return;
     this.#stored.add(hash);
-    if (this.#pending.length >= MAX_PENDING_PUTS || this.#pendingBytes + bytes.byteLength > MAX_PENDING_BYTES)
+    if (
+      this.#pending.length >= MAX_PENDING_PUTS ||
+      this.#pendingBytes + bytes.byteLength > MAX_PENDING_BYTES
+    )
       await this.end();
     this.#pendingBytes += bytes.byteLength;
     this.#pending.push(

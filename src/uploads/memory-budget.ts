@@ -163,7 +163,8 @@ export class MemoryBudget {
    * in `reportProgress`.
    */
   receive(reservation: Reservation, bytes: number, now: number): boolean {
-    reservation.waitedMs += reservation.waitStartedAt === null ? 0 : now - reservation.waitStartedAt;
+    reservation.waitedMs +=
+      reservation.waitStartedAt === null ? 0 : now - reservation.waitStartedAt;
     reservation.waitStartedAt = null;
     reservation.receivedBytes += bytes;
     return this.reportProgress(reservation, now);
@@ -232,7 +233,9 @@ export class MemoryBudget {
     for (const reservation of this.#reservations) {
       const { isAdmitted, startedAt, seenAt } = reservation;
       const isExpired = isAdmitted
-        ? now - seenAt > maxIdleMs || now - startedAt > maxDurationMs || this.#isSlow(reservation, now)
+        ? now - seenAt > maxIdleMs ||
+          now - startedAt > maxDurationMs ||
+          this.#isSlow(reservation, now)
         : now - seenAt > maxPollGapMs;
       if (isExpired) this.#reservations.delete(reservation);
     }

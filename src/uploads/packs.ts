@@ -51,7 +51,12 @@ export function encodePlaces(places: Places): string {
     packs.set(key, index);
     return index;
   };
-  const blobs = [...places].map(([hash, place]) => [hash, packIndexOf(place), place.at, place.size]);
+  const blobs = [...places].map(([hash, place]) => [
+    hash,
+    packIndexOf(place),
+    place.at,
+    place.size,
+  ]);
   return JSON.stringify({ packs: [...packs.keys()].map((key) => key.split(" ")), blobs });
 }
 

@@ -65,7 +65,12 @@ export async function* readZip(source: ZipSource, tally: Tally): AsyncGenerator<
     tally.file(entry.name, entry.size);
     await skipLocalHeader(queue, entry);
     const bytes = await unpack(entry, queue, tally);
-    yield { kind: "file", name: entry.name, bytes, executable: (entry.mode & EXECUTABLE_BITS) !== 0 };
+    yield {
+      kind: "file",
+      name: entry.name,
+      bytes,
+      executable: (entry.mode & EXECUTABLE_BITS) !== 0,
+    };
   }
 }
 

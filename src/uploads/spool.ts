@@ -65,7 +65,10 @@ function sourceOf(
       let foundBytes = 0;
       for (let position = offset; position < Math.min(offset + length, size); ) {
         const bytes = await piece(Math.floor(position / PIECE_BYTES));
-        const part = bytes.subarray(position % PIECE_BYTES, (position % PIECE_BYTES) + offset + length - position);
+        const part = bytes.subarray(
+          position % PIECE_BYTES,
+          (position % PIECE_BYTES) + offset + length - position,
+        );
         parts.push(part);
         foundBytes += part.byteLength;
         position += part.byteLength;
@@ -73,7 +76,8 @@ function sourceOf(
       return joinBytes(parts, foundBytes);
     },
     async *stream() {
-      for (let pieceNumber = 0; pieceNumber < pieces; pieceNumber += 1) yield await piece(pieceNumber);
+      for (let pieceNumber = 0; pieceNumber < pieces; pieceNumber += 1)
+        yield await piece(pieceNumber);
     },
   };
 }

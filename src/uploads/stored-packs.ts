@@ -48,7 +48,8 @@ export async function writePlaces(
   { tenant, version }: VersionPlace,
   { manifest, packed, builtOn }: CompleteUpload,
 ): Promise<void> {
-  const older = builtOn === null ? NO_PLACES : await readPlaces(files, { tenant, version: builtOn });
+  const older =
+    builtOn === null ? NO_PLACES : await readPlaces(files, { tenant, version: builtOn });
   const places = packedPlacesOf(manifest, version, packed, older);
   if (places.size > 0) await files.putPlaces({ tenant, version }, encodePlaces(places));
 }

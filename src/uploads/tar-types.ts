@@ -72,7 +72,8 @@ export function refuseUnknownTypes(): TransformStream<Uint8Array, Uint8Array> {
 /** Whether a block is a header. Throws `UploadRefusal` if its type is unknown. */
 function isHeader(block: Uint8Array): boolean {
   const checksum = block.reduce(
-    (sum, byte, position) => sum + (position >= CHECKSUM.from && position < CHECKSUM.to ? SPACE : byte),
+    (sum, byte, position) =>
+      sum + (position >= CHECKSUM.from && position < CHECKSUM.to ? SPACE : byte),
     0,
   );
   if (parseOctal(block.subarray(CHECKSUM.from, CHECKSUM.to)) !== checksum) return false;
@@ -92,7 +93,8 @@ function checkRecords(bytes: Uint8Array): void {
   const decoder = new TextDecoder();
   for (let position = 0; position < bytes.byteLength; ) {
     const space = bytes.indexOf(SPACE, position);
-    const length = space < 0 ? 0 : Number.parseInt(decoder.decode(bytes.subarray(position, space)), 10);
+    const length =
+      space < 0 ? 0 : Number.parseInt(decoder.decode(bytes.subarray(position, space)), 10);
     if (!(length > 0)) return;
     if (decoder.decode(bytes.subarray(space + 1, position + length - 1)).startsWith("size="))
       throw refusal("a record outside the file's header declares the file's size");

@@ -51,9 +51,18 @@ export function findDirectory(
   if (position === null)
     throw invalid("it has no directory at its end, so it is not a zip or not complete");
   const view = viewOf(tail);
-  const [disk, directoryDisk] = [view.getUint16(position + 4, true), view.getUint16(position + 6, true)];
-  const [entriesOnDisk, entries] = [view.getUint16(position + 8, true), view.getUint16(position + 10, true)];
-  const [bytes, offset] = [view.getUint32(position + 12, true), view.getUint32(position + 16, true)];
+  const [disk, directoryDisk] = [
+    view.getUint16(position + 4, true),
+    view.getUint16(position + 6, true),
+  ];
+  const [entriesOnDisk, entries] = [
+    view.getUint16(position + 8, true),
+    view.getUint16(position + 10, true),
+  ];
+  const [bytes, offset] = [
+    view.getUint32(position + 12, true),
+    view.getUint32(position + 16, true),
+  ];
   if (
     [disk, directoryDisk, entriesOnDisk, entries].includes(ZIP64_16) ||
     bytes === ZIP64_32 ||
@@ -75,7 +84,11 @@ function findEndRecord(tail: Uint8Array): number | null {
   const view = viewOf(tail);
   for (let position = tail.byteLength - END_RECORD_BYTES; position >= 0; position -= 1) {
     const isEnd = view.getUint32(position, true) === END_SIGNATURE;
-    if (isEnd && position + END_RECORD_BYTES + view.getUint16(position + 20, true) === tail.byteLength) return position;
+    if (
+      isEnd &&
+      position + END_RECORD_BYTES + view.getUint16(position + 20, true) === tail.byteLength
+    )
+      return position;
   }
   return null;
 }
@@ -106,7 +119,10 @@ export function readDirectory(
 
 function readEntry(directory: Uint8Array, position: number): { entry: ZipEntry; next: number } {
   const view = viewOf(directory);
-  if (position + CENTRAL_HEADER_BYTES > directory.byteLength || view.getUint32(position, true) !== CENTRAL_SIGNATURE)
+  if (
+    position + CENTRAL_HEADER_BYTES > directory.byteLength ||
+    view.getUint32(position, true) !== CENTRAL_SIGNATURE
+  )
     throw invalid("its directory cannot be read");
   const [nameBytes, extraBytes, commentBytes] = [28, 30, 32].map((field) =>
     view.getUint16(position + field, true),
@@ -123,7 +139,9 @@ function readEntry(directory: Uint8Array, position: number): { entry: ZipEntry; 
     packedSize: view.getUint32(position + 20, true),
     size: view.getUint32(position + 24, true),
     offset: view.getUint32(position + 42, true),
-    mode: UNIX_SYSTEMS.includes(view.getUint8(position + 5)) ? view.getUint32(position + 38, true) >>> 16 : 0,
+    mode: UNIX_SYSTEMS.includes(view.getUint8(position + 5))
+      ? view.getUint32(position + 38, true) >>> 16
+      : 0,
   };
   requireSupported(entry, flags, directory.subarray(nameEnd, nameEnd + (extraBytes ?? 0)));
   return { entry, next };
@@ -144,7 +162,11 @@ function requireSupported(entry: ZipEntry, flags: number, extra: Uint8Array): vo
 
 function hasExtraField(extra: Uint8Array, id: number): boolean {
   const view = viewOf(extra);
-  for (let position = 0; position + 4 <= extra.byteLength; position += 4 + view.getUint16(position + 2, true)) {
+  for (
+    let position = 0;
+    position + 4 <= extra.byteLength;
+    position += 4 + view.getUint16(position + 2, true)
+  ) {
     if (view.getUint16(position, true) === id) return true;
   }
   return false;

@@ -144,9 +144,9 @@ describe("a call may start", () => {
     const limits = { tokensPerMinute: 100 };
     const spent = spentBy([0, 90], [SECOND, 10]);
     expect(earliestStart(spent, limits, 50, SECOND)).toBe(61 * SECOND);
-    expect(earliestStart(correctUsage(spent, { at: 0, tokensDelta: -80 }), limits, 50, SECOND)).toBe(
-      SECOND,
-    );
+    expect(
+      earliestStart(correctUsage(spent, { at: 0, tokensDelta: -80 }), limits, 50, SECOND),
+    ).toBe(SECOND);
     expect(
       earliestStart(correctUsage(spent, { at: 5 * HOUR, tokensDelta: -80 }), limits, 50, SECOND),
     ).toBe(61 * SECOND);
@@ -163,7 +163,11 @@ describe("spending in the future, because the clock was set back", () => {
   });
 
   it("is corrected in each window", () => {
-    const spent = correctUsage(spendingAt(hourAhead, 0), { at: 0, tokensDelta: -20, requestsDelta: -1 });
+    const spent = correctUsage(spendingAt(hourAhead, 0), {
+      at: 0,
+      tokensDelta: -20,
+      requestsDelta: -1,
+    });
     expect(spent.minute).toEqual([{ start: 0, requests: 2, tokens: 70 }]);
     expect(spent.day).toEqual([{ start: 0, requests: 2, tokens: 70 }]);
   });

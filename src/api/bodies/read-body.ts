@@ -167,7 +167,10 @@ async function readText(
     try {
       return decoder.decode(chunk, { stream: chunk !== undefined });
     } catch {
-      throw new ApiError(encodingCode, "The body is not UTF-8. Save it as UTF-8 and send it again.");
+      throw new ApiError(
+        encodingCode,
+        "The body is not UTF-8. Save it as UTF-8 and send it again.",
+      );
     }
   };
   const parts: string[] = [];

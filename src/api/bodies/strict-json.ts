@@ -47,7 +47,8 @@ class Scan {
   }
 
   run(): void {
-    for (; this.#position < this.#text.length; this.#position += 1) this.#step(this.#text.charAt(this.#position));
+    for (; this.#position < this.#text.length; this.#position += 1)
+      this.#step(this.#text.charAt(this.#position));
   }
 
   #step(char: string): void {

@@ -134,7 +134,10 @@ async function put(context: Call): Promise<Response> {
   return context.json(toWire(owner.name, uploaded), STATUS[uploaded.status]);
 }
 
-async function receiveContext(context: Call, owner: { tenant: string; name: string }): Promise<UploadResult> {
+async function receiveContext(
+  context: Call,
+  owner: { tenant: string; name: string },
+): Promise<UploadResult> {
   const { store } = context.env.contexts;
   if (typeOf(context.req.raw) === JSON_TYPE) return receiveManifest(context, owner);
   const kind = kindOf(context.req.raw);

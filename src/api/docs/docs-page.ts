@@ -63,7 +63,13 @@ function listOperations({ paths }: OpenApiDocument): ListedOperation[] {
 
 const anchorOf = ({ operation }: ListedOperation): string => operation.operationId ?? "";
 
-function navigationGroup({ tag, operations }: { tag: string; operations: ListedOperation[] }): Html {
+function navigationGroup({
+  tag,
+  operations,
+}: {
+  tag: string;
+  operations: ListedOperation[];
+}): Html {
   const items = operations.map(
     (listed) =>
       html`<li><a href="#${anchorOf(listed)}"><code><span class="method">${listed.method}</span>${listed.path}</code></a> <span class="dim">${withCode(listed.operation.summary ?? "")}</span></li>`,
@@ -112,7 +118,8 @@ const exampleText = (example: unknown): string =>
 function responsesSection({ responses = {} }: OperationDescription): Html {
   const entries = Object.entries(responses);
   const rows = entries.map(
-    ([status, response]) => html`<tr><td>${status}</td><td>${withCode(descriptionOf(response))}</td></tr>`,
+    ([status, response]) =>
+      html`<tr><td>${status}</td><td>${withCode(descriptionOf(response))}</td></tr>`,
   );
   const contents = entries.flatMap(([status, response]) => {
     const content = isResponse(response) && Number(status) < 400 ? response.content : undefined;
@@ -126,7 +133,8 @@ type DocumentedResponse = { description: string; content?: Media };
 const isResponse = (response: unknown): response is DocumentedResponse =>
   typeof response === "object" && response !== null && "description" in response;
 
-const descriptionOf = (response: unknown): string => (isResponse(response) ? response.description : "");
+const descriptionOf = (response: unknown): string =>
+  isResponse(response) ? response.description : "";
 
 /** The text as HTML. Text between backticks becomes code. */
 function withCode(text: string): Html {

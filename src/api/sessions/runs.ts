@@ -251,7 +251,9 @@ async function teamOf(context: Call, request: RunRequest, attached: string[]): P
 const namesOf = (question: RunRequest["question"]): string[] =>
   typeof question === "string"
     ? []
-    : question.flatMap((part) => (part.type === "text" || part.name === undefined ? [] : [part.name]));
+    : question.flatMap((part) =>
+        part.type === "text" || part.name === undefined ? [] : [part.name],
+      );
 
 type RunningTurn = { id: string; stub: SessionStub; turn: number; warnings: readonly Fault[] };
 
@@ -259,7 +261,10 @@ type RunningTurn = { id: string; stub: SessionStub; turn: number; warnings: read
  * Responds with 202 and links, or with the turn's event stream if the client prefers the stream and
  * the session can open it.
  */
-async function respond(context: Call, { id, stub, turn, warnings }: RunningTurn): Promise<Response> {
+async function respond(
+  context: Call,
+  { id, stub, turn, warnings }: RunningTurn,
+): Promise<Response> {
   const links = runLinks(id, turn);
   const opened =
     preferredForm(context, "json") === "stream"

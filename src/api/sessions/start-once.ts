@@ -8,7 +8,6 @@ import { ApiError, type Fault } from "../errors";
 import { notFound } from "../routes";
 import type { SessionStub } from "../services";
 
-
 /**
  * An idempotency key. A repeated start with the same key returns the same run, or continues an
  * interrupted start. `bodyHash`: hash of the path and the body of the request.
