@@ -100,13 +100,13 @@ describe("a context that is uploaded by its manifest", () => {
   it("becomes one version if two clients upload the same files concurrently", async () => {
     const files = [await fileOf("a.txt", "same")];
     const started = await Promise.all(
-      [sendManifest("twins", files), sendManifest("twins", files)].map(async (one) => uploadOf(await one)),
+      [sendManifest("twins", files), sendManifest("twins", files)].map(async (response) => uploadOf(await response)),
     );
     expect(new Set(started.map(({ version }) => version)).size).toBe(1);
     const tar = await blobsTar(["same"]);
     await Promise.all(started.map(({ links }) => send("PUT", links.blobs, { type: TAR, body: tar })));
     const ended = await Promise.all(
-      [sendManifest("twins", files), sendManifest("twins", files)].map(async (one) => uploadOf(await one)),
+      [sendManifest("twins", files), sendManifest("twins", files)].map(async (response) => uploadOf(await response)),
     );
     expect(new Set(ended.map(({ version }) => version))).toEqual(new Set([started[0]?.version]));
   });
@@ -256,10 +256,10 @@ describe("a context that is uploaded as an archive", () => {
     const links = [...Array(1_002).keys()].map(
       (n): TarEntry => ({ header: { name: `${n}`, size: 0, type: "symlink" } }),
     );
-    const committedPath = await uploadOf(
+    const committed = await uploadOf(
       await send("PUT", "/api/contexts/linked", { type: TAR, body: await packTar(links) }),
     );
-    expect([committedPath.status, committedPath.skipped.length, committedPath.skipped_more]).toEqual(["committed", 1_000, 2]);
+    expect([committed.status, committed.skipped.length, committed.skipped_more]).toEqual(["committed", 1_000, 2]);
   });
 
   it("does not change if a gzipped tar with the same files is uploaded", async () => {

@@ -55,7 +55,7 @@ const push = async (
   if (started.status !== 202) return started;
   const { links, missing } = await started.json<ContextUpload>();
   const [blobs = "", query = ""] = links.blobs.split("?");
-  for (const { sha256, content } limitWith files) {
+  for (const { sha256, content } of files) {
     if (missing.includes(sha256))
       await put(key, `${blobs}/${sha256}?${query}`, "application/octet-stream", content.slice());
   }
@@ -65,7 +65,7 @@ const push = async (
 describe("the stored bytes of a tenant (M13)", () => {
   it("equal the bytes in R2 after uploads by manifest, tar and zip, after a new version, pruning and erasing", async () => {
     const { key } = await makeKey("counted");
-    const [kept, changed, startNextTurn] = [
+    const [kept, changed, next] = [
       await fileOf(70_000),
       await fileOf(90_000),
       await fileOf(100_000),
@@ -81,7 +81,7 @@ describe("the stored bytes of a tenant (M13)", () => {
     expect(await storedBytesOf("counted")).toBe(await sizeOf("counted"));
     await push(key, "site", [
       { path: "a", ...kept },
-      { path: "b", ...startNextTurn },
+      { path: "b", ...next },
     ]);
     expect(await storedBytesOf("counted")).toBe(await sizeOf("counted"));
     const tar = await packTar([
@@ -102,7 +102,7 @@ describe("the stored bytes of a tenant (M13)", () => {
     await pruneVersions(prune, later + 2 * 60 * 60 * 1_000);
     expect(await storedBytesOf("counted")).toBe(await sizeOf("counted"));
     expect(await sizeOf("counted")).toBeLessThan(70_000 + 100_000 + 5_000 + 6_000 + 3_000);
-    for (const name limitWith ["site", "tar", "zip"])
+    for (const name of ["site", "tar", "zip"])
       await askWith(key, `/api/contexts/${name}`, { method: "DELETE" });
     expect([await storedBytesOf("counted"), await sizeOf("counted")]).toEqual([0, 0]);
   });

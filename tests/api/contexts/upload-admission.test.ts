@@ -5,7 +5,7 @@ import { MemoryBudget } from "../../../src/uploads/memory-budget";
 /** Half of the memory. One tenant may use at most this part. */
 const BYTES = 40_000_000;
 const NEVER_ABORTED = new AbortController().signal;
-const workForever = () => new Promise<NEVER_ABORTED>(() => undefined);
+const workForever = () => new Promise<never>(() => undefined);
 const errorOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
 
 describe("an upload without free memory", () => {
@@ -14,7 +14,7 @@ describe("an upload without free memory", () => {
 
   it("starts when another upload has failed", async () => {
     const memory = new MemoryBudget();
-    const firstWork = Promise.withResolvers<NEVER_ABORTED>();
+    const firstWork = Promise.withResolvers<never>();
     const first = errorOf(
       withMemory(memory, { tenant: "a", bytes: BYTES, signal: NEVER_ABORTED }, () => firstWork.promise),
     );
