@@ -46,10 +46,10 @@ describe("access without a key", () => {
 
 /** Cancels an unknown session, so that an admitted request gets 404. */
 async function expectCancelStatus(headers: Record<string, string>, status: number): Promise<void> {
-    const response = await send("http://127.0.0.1:8787/api/sessions/session_unknown00/cancel", {
-      method: "POST",
-      headers,
-    });
-    expect(response.status).toBe(status);
-    expect(response.headers.get("access-control-allow-origin")).toBeNull();
+  const response = await send("http://127.0.0.1:8787/api/sessions/session_unknown00/cancel", {
+    method: "POST",
+    headers,
+  });
+  expect(response.status).toBe(status);
+  expect(response.headers.get("access-control-allow-origin")).toBeNull();
 }

@@ -13,7 +13,9 @@ const recordedTexts: string[] = [];
 const spies = (["log", "info", "warn", "error", "debug"] as const).map((method) =>
   vi
     .spyOn(console, method)
-    .mockImplementation((...parts: unknown[]) => void recordedTexts.push(parts.map(String).join(" "))),
+    .mockImplementation(
+      (...parts: unknown[]) => void recordedTexts.push(parts.map(String).join(" ")),
+    ),
 );
 afterAll(() => spies.forEach((spy) => void spy.mockRestore()));
 
@@ -91,7 +93,9 @@ async function plantInConfigs(): Promise<void> {
   const address = inject("providersUrl").replace("://", `://user:${PASSWORD}@`);
   await record(await run([agent("userinfo", "quick", { base_url: address })]));
   await record(
-    await run([agent("query", "quick", { base_url: `${inject("providersUrl")}?key=${KEY_SHAPED}` })]),
+    await run([
+      agent("query", "quick", { base_url: `${inject("providersUrl")}?key=${KEY_SHAPED}` }),
+    ]),
   );
   await record(await run([agent("key as a field", "quick", { [KEY_SHAPED]: true })]));
   await record(await run([agent("key as a type", "quick", { type: KEY_SHAPED })]));
@@ -115,7 +119,10 @@ async function plantInConfigs(): Promise<void> {
     agent("key as a field", "quick", { [KEY_SHAPED]: true }),
     agent("key as a type", "quick", { type: KEY_SHAPED }),
   ];
-  for (const config of [{ agents: agentsWithKeys }, { agents: [agent(KEY_SHAPED, "quick")], [KEY_SHAPED]: 1 }])
+  for (const config of [
+    { agents: agentsWithKeys },
+    { agents: [agent(KEY_SHAPED, "quick")], [KEY_SHAPED]: 1 },
+  ])
     await record(
       await askWith(owner.key, "/api/configs/validate", { method: "POST", body: { config } }),
     );
@@ -220,6 +227,8 @@ it("no log line, event, stream, answer, error or row contains a canary, except a
   expect(recordedTexts.at(-1)).toContain("turn.completed");
 
   expect(canariesFound()).toEqual([]);
-  expect(recordedTexts.filter((text) => text.startsWith("a fault in the middle of"))).toHaveLength(1);
+  expect(recordedTexts.filter((text) => text.startsWith("a fault in the middle of"))).toHaveLength(
+    1,
+  );
   expect((await keys.find(owner.id))?.secret_hash).toMatch(/^[0-9a-f]{64}$/);
 });

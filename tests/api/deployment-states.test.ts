@@ -50,9 +50,12 @@ describe("a deployment", () => {
     expect(await response.json()).toEqual({ status: "ok", version: "1.2.3", deployment: "d1" });
   });
 
-  it.each([WITHOUT_SETUP, WITHOUT_KEYS, SET_UP])("responds at /healthz in the state %j", async (state) => {
-    expect((await responseOf("/healthz", state)).status).toBe(200);
-  });
+  it.each([WITHOUT_SETUP, WITHOUT_KEYS, SET_UP])(
+    "responds at /healthz in the state %j",
+    async (state) => {
+      expect((await responseOf("/healthz", state)).status).toBe(200);
+    },
+  );
 
   it.each(PATHS)(
     "without its master key refuses %s and names the command that sets it",

@@ -29,7 +29,9 @@ describe("a run whose team lacks a key", () => {
         id: "good",
         backend: { type: "chatcompletion", model: "m", api_key: "literal" },
       };
-      const config = { agents: [validAgent, { id: "keyless", backend: { type, model: "some-model" } }] };
+      const config = {
+        agents: [validAgent, { id: "keyless", backend: { type, model: "some-model" } }],
+      };
       const response = await post("/api/runs", { question: "Hello?", config });
       expect([response.status, response.headers.get("location")]).toEqual([422, null]);
       const { code, errors } = await response.json<{

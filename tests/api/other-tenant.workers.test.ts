@@ -66,7 +66,10 @@ const paths = Object.fromEntries(
 );
 
 const SECRET = "FIRST_ONES_TOKEN";
-const secretBody = { value: "the-first-ones-value", bindings: [{ origin: "https://api.example.com" }] };
+const secretBody = {
+  value: "the-first-ones-value",
+  bindings: [{ origin: "https://api.example.com" }],
+};
 await ask(`/api/secrets/${SECRET}`, {
   method: "PUT",
   headers: { authorization: `Bearer ${first.key}`, "content-type": "application/json" },
@@ -169,7 +172,9 @@ it.each(cases.filter(({ path }) => isOwned(path)))(
   async ({ path, method }) => {
     const foreign = await responseOf(second.key, fill(path, OWN_IDS), method);
     expect(foreign).toEqual(await responseOf(second.key, fill(path, UNKNOWN_IDS), method));
-    expect(CREATING_REQUESTS.includes(`${method} ${path}`) ? [400] : [404, 405]).toContain(foreign.status);
+    expect(CREATING_REQUESTS.includes(`${method} ${path}`) ? [400] : [404, 405]).toContain(
+      foreign.status,
+    );
   },
 );
 

@@ -178,7 +178,11 @@ describe("a request is sent", () => {
       lookups: [],
     },
     { name: "to a public IP address without a lookup", url: "https://8.8.8.8/v1", lookups: [] },
-    { name: "to an allowed origin, although it is private", url: "http://10.0.0.1:8000/v1", lookups: [] },
+    {
+      name: "to an allowed origin, although it is private",
+      url: "http://10.0.0.1:8000/v1",
+      lookups: [],
+    },
     {
       name: "to loopback if all its ports are allowed",
       url: "http://127.0.0.1:9999/v1",

@@ -41,7 +41,9 @@ it.each([
   { name: "its TTL of a minute", ttl: 60, ms: 60_000 },
   { name: "five minutes if its TTL is a day", ttl: 86_400, ms: 300_000 },
 ])("the resolver caches an answer for $name", async ({ ttl, ms }) => {
-  const { resolve, queries, clock } = resolver({ A: [{ type: 1, data: "93.184.215.14", TTL: ttl }] });
+  const { resolve, queries, clock } = resolver({
+    A: [{ type: 1, data: "93.184.215.14", TTL: ttl }],
+  });
   await resolve("example.org");
   clock.now = ms - 1;
   await resolve("example.org");

@@ -184,8 +184,8 @@ describe("calls to one endpoint", () => {
     // Grants that do not settle are stored for a quarter of an hour.
     expect(runSteps(steps).queue.granted.length).toBeLessThanOrEqual(91);
     expect(
-      runSteps([...steps, { settle: "c499", tokens: 1 }, { settle: "c498", tokens: 1 }]).queue.granted
-        .length,
+      runSteps([...steps, { settle: "c499", tokens: 1 }, { settle: "c498", tokens: 1 }]).queue
+        .granted.length,
     ).toBeLessThanOrEqual(89);
   });
 });
@@ -269,7 +269,9 @@ describe("calls to one endpoint whose clock was set back by an hour", () => {
           }
           expect(realTime - requestedAt).toBeLessThanOrEqual(61 * SECOND);
           startTimes.push(realTime);
-          expect(startTimes.filter((at) => at > realTime - 60 * SECOND).length).toBeLessThanOrEqual(2);
+          expect(startTimes.filter((at) => at > realTime - 60 * SECOND).length).toBeLessThanOrEqual(
+            2,
+          );
         }
       }),
     );

@@ -13,7 +13,11 @@ it.each([
     "https://user:pass@example.org/v1 is refused",
     "https://[redacted]@example.org/v1 is refused",
   ],
-  ["a token in place of a user name in a URL", "https://token@example.org", "https://[redacted]@example.org"],
+  [
+    "a token in place of a user name in a URL",
+    "https://token@example.org",
+    "https://[redacted]@example.org",
+  ],
 ])("hides %s", (_, text, expected) => {
   expect([redactShapes(text), redact(text, [])]).toEqual([expected, expected]);
 });

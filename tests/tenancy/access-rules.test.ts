@@ -8,7 +8,10 @@ const escapeAll = (text: string) =>
 describe("a key is detected in a URL", () => {
   it.each([
     { name: "in place of an id", path: `/api/keys/${KEY}` },
-    { name: "in place of an id, with its first letter escaped", path: `/api/keys/%6D${KEY.slice(1)}` },
+    {
+      name: "in place of an id, with its first letter escaped",
+      path: `/api/keys/%6D${KEY.slice(1)}`,
+    },
     { name: "in place of an id, fully escaped", path: `/api/keys/${escapeAll(KEY)}` },
     { name: "after an escaped slash", path: `/api/sessions/session_x%2F${KEY}` },
     {

@@ -168,9 +168,24 @@ describe("a turn is refused", () => {
 
   it.each([
     { name: "if it has no budget", budget: null, firstCallUsd: 0.02, result: "spend_exceeded" },
-    { name: "if its budget exceeds this cent", budget: 1, firstCallUsd: 0.02, result: "spend_exceeded" },
-    { name: "unless its own budget is smaller than this cent", budget: 0.005, firstCallUsd: 0.02, result: true },
-    { name: "unless a cent suffices for its first call", budget: null, firstCallUsd: 0.01, result: true },
+    {
+      name: "if its budget exceeds this cent",
+      budget: 1,
+      firstCallUsd: 0.02,
+      result: "spend_exceeded",
+    },
+    {
+      name: "unless its own budget is smaller than this cent",
+      budget: 0.005,
+      firstCallUsd: 0.02,
+      result: true,
+    },
+    {
+      name: "unless a cent suffices for its first call",
+      budget: null,
+      firstCallUsd: 0.01,
+      result: true,
+    },
   ])(
     "with one cent of the day remaining and a more expensive first call, $name",
     ({ budget, firstCallUsd, result }) => {

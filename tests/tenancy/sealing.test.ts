@@ -25,7 +25,11 @@ function keysOf(...entries: string[]): SealingKeys {
   return parsed.keys;
 }
 
-const [OLD_KEYS, BOTH_KEYS, NEW_KEYS] = [keysOf(entryOf(1)), keysOf(entryOf(2), entryOf(1)), keysOf(entryOf(2))];
+const [OLD_KEYS, BOTH_KEYS, NEW_KEYS] = [
+  keysOf(entryOf(1)),
+  keysOf(entryOf(2), entryOf(1)),
+  keysOf(entryOf(2)),
+];
 const sealedSecret = seal(OLD_KEYS, SECRET, BINDING, nonce(7));
 
 describe("a sealed secret", () => {
@@ -45,12 +49,20 @@ describe("a sealed secret", () => {
   });
 
   it("cannot be opened after its key was removed", () => {
-    expect(open(NEW_KEYS, sealedSecret, BINDING)).toEqual({ ok: false, why: "unknown_version", version: 1 });
+    expect(open(NEW_KEYS, sealedSecret, BINDING)).toEqual({
+      ok: false,
+      why: "unknown_version",
+      version: 1,
+    });
   });
 
   it("cannot be opened with another key of the same version", () => {
     const other = keysOf(toSealingKey(1, new Uint8Array(32).fill(9)));
-    expect(open(other, sealedSecret, BINDING)).toEqual({ ok: false, why: "not_opened", version: 1 });
+    expect(open(other, sealedSecret, BINDING)).toEqual({
+      ok: false,
+      why: "not_opened",
+      version: 1,
+    });
   });
 
   it.each([
@@ -63,7 +75,11 @@ describe("a sealed secret", () => {
       binding: { ...BINDING, tenant: "acmes", session: "ession_one" },
     },
   ])("cannot be opened for $name", ({ binding }) => {
-    expect(open(OLD_KEYS, sealedSecret, binding)).toEqual({ ok: false, why: "not_opened", version: 1 });
+    expect(open(OLD_KEYS, sealedSecret, binding)).toEqual({
+      ok: false,
+      why: "not_opened",
+      version: 1,
+    });
   });
 
   it.each([
@@ -79,9 +95,19 @@ describe("a sealed secret", () => {
       keys: OLD_KEYS,
       why: "not_opened",
     },
-    { name: "if it is cut off", text: sealedSecret.slice(0, 30), keys: OLD_KEYS, why: "not_opened" },
+    {
+      name: "if it is cut off",
+      text: sealedSecret.slice(0, 30),
+      keys: OLD_KEYS,
+      why: "not_opened",
+    },
     { name: "if it has only a version", text: "1:", keys: OLD_KEYS, why: "unknown_version" },
-    { name: "if it is a text that is not sealed", text: SECRET, keys: OLD_KEYS, why: "unknown_version" },
+    {
+      name: "if it is a text that is not sealed",
+      text: SECRET,
+      keys: OLD_KEYS,
+      why: "unknown_version",
+    },
   ])("cannot be opened $name", ({ text, keys, why }) => {
     expect(open(keys, text, BINDING)).toMatchObject({ ok: false, why });
   });

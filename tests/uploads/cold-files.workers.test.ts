@@ -47,7 +47,10 @@ async function pushFiles(name: string, texts: ReadonlyMap<string, string>): Prom
  * Searches all files of a version with the agents' tool. Returns the tool's text and the number of
  * reads.
  */
-async function searchVersion(name: string, version: string): Promise<{ output: string; reads: number }> {
+async function searchVersion(
+  name: string,
+  version: string,
+): Promise<{ output: string; reads: number }> {
   const counted = { reads: 0 };
   const bucket = new Proxy<Bucket>(env.BUCKET, {
     get(target, key) {

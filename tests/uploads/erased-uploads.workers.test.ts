@@ -98,25 +98,28 @@ it.each([
     moment: "putPlaces",
     requiresFirst: false,
   },
-] as const)("an upload is refused, and nothing of it stays stored, if $name", async ({ uploadKind, moment, requiresFirst }) => {
-  const owner = { tenant: `erased-${uploadKind}-${moment}-${requiresFirst}`, name: "site" };
-  const racingStore = {
-    ...store,
-    files: new RacingContextFiles(moment, () => eraseContext(store, owner)),
-  };
-  const manifest = {
-    files: files.map(({ bytes: _, ...file }) => file),
-    ...(requiresFirst ? { base_version: null } : {}),
-  };
-  const upload = async () => {
-    if (uploadKind === "archive")
-      return putArchive(racingStore, owner, () => entries(({ path }) => path), Date.now());
-    const { version } = await putManifest(racingStore, owner, manifest, Date.now());
-    await putBlobs(racingStore, { ...owner, version }, () => entries(({ sha256 }) => sha256));
-    return putManifest(racingStore, owner, manifest, Date.now());
-  };
-  await expect(upload()).rejects.toMatchObject({ code: "upload_not_found" });
-  const { objects } = await env.BUCKET.list({ prefix: `tenants/${owner.tenant}/` });
-  expect(objects.map(({ key }) => key)).toEqual([]);
-  expect((await upload()).status).toBe("committed");
-});
+] as const)(
+  "an upload is refused, and nothing of it stays stored, if $name",
+  async ({ uploadKind, moment, requiresFirst }) => {
+    const owner = { tenant: `erased-${uploadKind}-${moment}-${requiresFirst}`, name: "site" };
+    const racingStore = {
+      ...store,
+      files: new RacingContextFiles(moment, () => eraseContext(store, owner)),
+    };
+    const manifest = {
+      files: files.map(({ bytes: _, ...file }) => file),
+      ...(requiresFirst ? { base_version: null } : {}),
+    };
+    const upload = async () => {
+      if (uploadKind === "archive")
+        return putArchive(racingStore, owner, () => entries(({ path }) => path), Date.now());
+      const { version } = await putManifest(racingStore, owner, manifest, Date.now());
+      await putBlobs(racingStore, { ...owner, version }, () => entries(({ sha256 }) => sha256));
+      return putManifest(racingStore, owner, manifest, Date.now());
+    };
+    await expect(upload()).rejects.toMatchObject({ code: "upload_not_found" });
+    const { objects } = await env.BUCKET.list({ prefix: `tenants/${owner.tenant}/` });
+    expect(objects.map(({ key }) => key)).toEqual([]);
+    expect((await upload()).status).toBe("committed");
+  },
+);

@@ -92,7 +92,13 @@ describe("memory for uploads", () => {
     {
       name: "is granted in the order of arrival: a small upload does not overtake a large upload",
       steps: [
-        ...[enqueue("a", 60), enqueue("b", 100), tryStart("a", "b"), enqueue("large", 50), enqueue("small", 1)],
+        ...[
+          enqueue("a", 60),
+          enqueue("b", 100),
+          tryStart("a", "b"),
+          enqueue("large", 50),
+          enqueue("small", 1),
+        ],
         ...[tryStart("small", "large"), { at: 1, release: "a" } as const],
       ],
       expected: ["a starts", "b starts", "small waits", "large waits"],
@@ -178,7 +184,12 @@ describe("memory for uploads", () => {
     {
       name: "is taken from an upload that is too slow, even while its client sends nothing (M8)",
       steps: [
-        ...[enqueue("a", 100), tryStart("a"), ...receiveAfterWait("a", 0, 50, 60), { at: 50, startWait: "a" } as const],
+        ...[
+          enqueue("a", 100),
+          tryStart("a"),
+          ...receiveAfterWait("a", 0, 50, 60),
+          { at: 50, startWait: "a" } as const,
+        ],
         ...[
           enqueue("ab", 1, 105),
           { at: 105, tryStart: ["ab"] },
@@ -256,7 +267,14 @@ describe("memory for uploads", () => {
         tryStart("a"),
         ...[50, 100, 150, 200, 201].map((at): Step => ({ at, report: "a" })),
       ],
-      expected: ["a starts", "a continues", "a continues", "a continues", "a continues", "a must stop"],
+      expected: [
+        "a starts",
+        "a continues",
+        "a continues",
+        "a continues",
+        "a continues",
+        "a must stop",
+      ],
     },
     {
       name: "is free again after all uploads have ended, also if one is released twice",
@@ -271,9 +289,12 @@ describe("memory for uploads", () => {
       ],
       expected: ["a starts", "ab starts", "ac waits"],
     },
-  ] satisfies { name: string; steps: Step[]; expected: string[] }[])("$name", ({ steps, expected }) => {
-    expect(runSteps(steps)).toEqual(expected);
-  });
+  ] satisfies { name: string; steps: Step[]; expected: string[] }[])(
+    "$name",
+    ({ steps, expected }) => {
+      expect(runSteps(steps)).toEqual(expected);
+    },
+  );
 });
 
 describe("an upload's memory", () => {
@@ -294,7 +315,12 @@ describe("an upload's memory", () => {
       declared: 1,
       expectedBytes: NAME_BYTES + 36 * MB,
     },
-    { name: "for a gzipped tar does not depend on its length", kind: "gzip", declared: 1, expectedBytes: NAME_BYTES + 28 * MB },
+    {
+      name: "for a gzipped tar does not depend on its length",
+      kind: "gzip",
+      declared: 1,
+      expectedBytes: NAME_BYTES + 28 * MB,
+    },
     {
       name: "for a small tar is at most twice its length",
       kind: "tar",
@@ -313,7 +339,12 @@ describe("an upload's memory", () => {
       declared: null,
       expectedBytes: NAME_BYTES + 28 * MB,
     },
-    { name: "for a blob is its length", kind: "blob", declared: 2 * MB, expectedBytes: NAME_BYTES + 2 * MB },
+    {
+      name: "for a blob is its length",
+      kind: "blob",
+      declared: 2 * MB,
+      expectedBytes: NAME_BYTES + 2 * MB,
+    },
     {
       name: "for a blob of unknown length is that of the largest blob",
       kind: "blob",

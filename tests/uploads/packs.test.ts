@@ -52,7 +52,12 @@ const files = (count: number, size: number): Uint8Array[] =>
 
 describe("contents of one upload", () => {
   it.each([
-    { name: "are stored in one pack if they are small", contents: files(500, 2_000), packs: 1, blobs: 0 },
+    {
+      name: "are stored in one pack if they are small",
+      contents: files(500, 2_000),
+      packs: 1,
+      blobs: 0,
+    },
     {
       name: "are stored in several packs if they are larger than one pack",
       contents: files(100, smallBytes),
@@ -77,7 +82,12 @@ describe("contents of one upload", () => {
       packs: 1,
       blobs: 1,
     },
-    { name: "are stored only once if they occur twice", contents: [...files(10, 9), ...files(10, 9)], packs: 1, blobs: 0 },
+    {
+      name: "are stored only once if they occur twice",
+      contents: [...files(10, 9), ...files(10, 9)],
+      packs: 1,
+      blobs: 0,
+    },
   ])("$name", async ({ contents, packs, blobs }) => {
     const packStore = await storeContents(contents);
     expect([packStore.packs.size, packStore.blobs.size]).toEqual([packs, blobs]);
@@ -125,7 +135,11 @@ describe("the places of a version's contents", () => {
   );
 
   it.each([
-    { name: "are in its own pack if the contents are new", files: { a: "v2" }, expected: { a: "v2 mine" } },
+    {
+      name: "are in its own pack if the contents are new",
+      files: { a: "v2" },
+      expected: { a: "v2 mine" },
+    },
     {
       name: "are the places of the base version if its contents are used",
       files: { c: "v1" },
@@ -141,7 +155,11 @@ describe("the places of a version's contents", () => {
       files: { d: "v2", e: "v1" },
       expected: {},
     },
-    { name: "are not taken from the base if its contents belong to another version", files: { c: "v0" }, expected: {} },
+    {
+      name: "are not taken from the base if its contents belong to another version",
+      files: { c: "v0" },
+      expected: {},
+    },
   ])("$name", ({ files, expected }) => {
     const places = packedPlacesOf(manifest(files), "v2", own, older);
     expect(

@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { pruneVersions } from "../../src/uploads/pruning";
 import { DAY, type Files, prune, reader, VersionShelf } from "./version-shelf";
 
-
 describe("a replaced version", () => {
   it("can be read for thirty days; then it is erased with the contents that no other version needs", async () => {
     const site = new VersionShelf("replaced");
@@ -150,7 +149,10 @@ describe("pruning", () => {
         else if (action === 3) pushed.set(await site.pushArchive(files), files);
         else if (action === 4) await site.pin(`session${step}`);
         else if (action === 5)
-          await site.release(`session${random(step + 1)}`, random(2) === 0 ? [...pushed.keys()] : []);
+          await site.release(
+            `session${random(step + 1)}`,
+            random(2) === 0 ? [...pushed.keys()] : [],
+          );
         else if (action === 6) {
           const { version, missing } = await site.beginUpload(files);
           // An upload without missing contents is already a version.

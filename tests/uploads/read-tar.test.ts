@@ -81,16 +81,19 @@ describe("a tar", () => {
     { type: "character-device", reason: "device" },
     { type: "block-device", reason: "device" },
     { type: "fifo", reason: "named pipe" },
-  ] as const)("E10 yields a $reason as skipped, and then the next file", async ({ type, reason }) => {
-    const tar = await packTar([
-      { header: { name: "x", size: 0, type, linkname: "/etc/passwd" } },
-      file("after", "y"),
-    ]);
-    expect(await entriesOf(tar)).toMatchObject([
-      { kind: "skipped", name: "x", reason },
-      { kind: "file", name: "after" },
-    ]);
-  });
+  ] as const)(
+    "E10 yields a $reason as skipped, and then the next file",
+    async ({ type, reason }) => {
+      const tar = await packTar([
+        { header: { name: "x", size: 0, type, linkname: "/etc/passwd" } },
+        file("after", "y"),
+      ]);
+      expect(await entriesOf(tar)).toMatchObject([
+        { kind: "skipped", name: "x", reason },
+        { kind: "file", name: "after" },
+      ]);
+    },
+  );
 
   it.each([{ mode: 0o4755 }, { mode: 0o2755 }])(
     "E10 skips a file of mode $mode",
@@ -118,7 +121,11 @@ describe("a tar", () => {
 });
 
 /** Changes the header at the offset `at`, and corrects its checksum. */
-function changeHeader(tar: Uint8Array, at: number, change: (header: Uint8Array) => void): Uint8Array {
+function changeHeader(
+  tar: Uint8Array,
+  at: number,
+  change: (header: Uint8Array) => void,
+): Uint8Array {
   const header = tar.subarray(at, at + 512);
   change(header);
   header.fill(32, 148, 156);
@@ -228,7 +235,11 @@ describe("a tar is refused", () => {
   it("for data after a block of zeros", async () => {
     const odd = (await tarWithType("S")).subarray(1_024);
     for (const zeros of [512, 1_024]) {
-      const tar = Uint8Array.from([...validTar.subarray(0, 1_024), ...new Uint8Array(zeros), ...odd]);
+      const tar = Uint8Array.from([
+        ...validTar.subarray(0, 1_024),
+        ...new Uint8Array(zeros),
+        ...odd,
+      ]);
       expect(await refusalOf(tar)).toMatchObject({ code: "archive_invalid" });
     }
   });

@@ -250,7 +250,12 @@ describe("E11 a zip is refused", () => {
       members: [{ ...a, corruptions: { name: Uint8Array.of(0xc3, 0x28) } }],
       expected: "neither UTF-8",
     },
-    { name: "if it is a part of a split archive", members: [a], end: { disk: 1 }, expected: "split archive" },
+    {
+      name: "if it is a part of a split archive",
+      members: [a],
+      end: { disk: 1 },
+      expected: "split archive",
+    },
     {
       name: "if its end record counts too few entries",
       members: [a, b],
@@ -269,10 +274,17 @@ describe("E11 a zip is refused", () => {
       end: { offset: 0 },
       expected: "not at the declared position",
     },
-    { name: "if its end is cut off", members: [a, b], end: { missingBytes: 3 }, expected: "no directory" },
+    {
+      name: "if its end is cut off",
+      members: [a, b],
+      end: { missingBytes: 3 },
+      expected: "no directory",
+    },
     {
       name: "with contents that are not deflate",
-      members: [{ ...a, content: bytesOfSize(5), stored: true, corruptions: { method: 8, size: 9 } }],
+      members: [
+        { ...a, content: bytesOfSize(5), stored: true, corruptions: { method: 8, size: 9 } },
+      ],
       expected: "cannot be unpacked",
     },
   ] satisfies { name: string; members: Member[]; end?: End; expected: string }[])(

@@ -16,15 +16,18 @@ it.each([
     message:
       "The files exceed a limit: there are more than 10000 directories. Remove files that the agents do not need.",
   },
-])("a context with $name is accepted or refused with this message: $message", ({ paths, message }) => {
-  const builder = new TreeBuilder();
-  const build = () => {
-    for (const path of paths) builder.add(path, EMPTY);
-    return builder.tree().size;
-  };
-  if (message === null) expect(build()).toBe(paths.length);
-  else expect(build).toThrow(message);
-});
+])(
+  "a context with $name is accepted or refused with this message: $message",
+  ({ paths, message }) => {
+    const builder = new TreeBuilder();
+    const build = () => {
+      for (const path of paths) builder.add(path, EMPTY);
+      return builder.tree().size;
+    };
+    if (message === null) expect(build()).toBe(paths.length);
+    else expect(build).toThrow(message);
+  },
+);
 
 /** One file in each of this many chains of directories. */
 function pathsOf(files: number, levels: number): string[] {

@@ -40,7 +40,11 @@ describe("a text is refused", () => {
     { name: "if it is cut off", text: '{"a": 1', expected: /JSON/ },
     { name: "with other characters after the JSON", text: "{} x", expected: /JSON/ },
     { name: "with NaN", text: '{"a": NaN}', expected: /JSON/ },
-    { name: "with a key that occurs twice", text: '{"a":1,"b":{"a":1},"a":1}', expected: /"a" is duplicated/ },
+    {
+      name: "with a key that occurs twice",
+      text: '{"a":1,"b":{"a":1},"a":1}',
+      expected: /"a" is duplicated/,
+    },
     {
       name: "with a key that occurs twice, once with escapes",
       text: '{"a":1,"\\u0061":1}',
@@ -51,10 +55,26 @@ describe("a text is refused", () => {
       text: '{"a" : 1 ,\n "a" : 1}',
       expected: /"a" is duplicated/,
     },
-    { name: "with the key __proto__ twice", text: '{"__proto__":1,"__proto__":2}', expected: /__proto__/ },
-    { name: "if it is one level too deep", text: nestedArrays(MAX_JSON_DEPTH + 1), expected: /deeper than 64/ },
-    { name: "if it is a hundred thousand levels deep", text: nestedArrays(100_000), expected: /deeper than 64/ },
-    { name: "with a number above the largest double", text: "[1e999]", expected: /1e999 is too large/ },
+    {
+      name: "with the key __proto__ twice",
+      text: '{"__proto__":1,"__proto__":2}',
+      expected: /__proto__/,
+    },
+    {
+      name: "if it is one level too deep",
+      text: nestedArrays(MAX_JSON_DEPTH + 1),
+      expected: /deeper than 64/,
+    },
+    {
+      name: "if it is a hundred thousand levels deep",
+      text: nestedArrays(100_000),
+      expected: /deeper than 64/,
+    },
+    {
+      name: "with a number above the largest double",
+      text: "[1e999]",
+      expected: /1e999 is too large/,
+    },
     {
       name: "with a number of four hundred digits",
       text: `[${"9".repeat(400)}]`,

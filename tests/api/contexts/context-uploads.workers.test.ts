@@ -27,13 +27,13 @@ describe("a context that is uploaded by its manifest", () => {
     ];
     const response = await sendManifest("site", files);
     const first = await uploadOf(response);
-    expect([response.status, first.status, first.files, first.bytes, new Set(first.missing)]).toEqual([
-      202,
-      "uploading",
-      3,
-      9,
-      new Set([files[0]?.sha256, files[1]?.sha256]),
-    ]);
+    expect([
+      response.status,
+      first.status,
+      first.files,
+      first.bytes,
+      new Set(first.missing),
+    ]).toEqual([202, "uploading", 3, 9, new Set([files[0]?.sha256, files[1]?.sha256])]);
     expect(await codeOf(await send("GET", "/api/contexts/site"))).toEqual([
       404,
       "context_not_found",
@@ -72,7 +72,11 @@ describe("a context that is uploaded by its manifest", () => {
     ];
     const nextUpload = await uploadOf(await sendManifest("next", files, { base_version: first }));
     expect(nextUpload.missing).toEqual([files[1]?.sha256]);
-    const second = await pushFiles("next", { "a.txt": "alpha", "b.txt": "changed", "c.txt": "beta" });
+    const second = await pushFiles("next", {
+      "a.txt": "alpha",
+      "b.txt": "changed",
+      "c.txt": "beta",
+    });
     const fileAt = async (path: string, version: string) =>
       (await send("GET", `/api/contexts/next/files/${path}?version=${version}`)).text();
     expect([
@@ -100,13 +104,19 @@ describe("a context that is uploaded by its manifest", () => {
   it("becomes one version if two clients upload the same files concurrently", async () => {
     const files = [await fileOf("a.txt", "same")];
     const started = await Promise.all(
-      [sendManifest("twins", files), sendManifest("twins", files)].map(async (response) => uploadOf(await response)),
+      [sendManifest("twins", files), sendManifest("twins", files)].map(async (response) =>
+        uploadOf(await response),
+      ),
     );
     expect(new Set(started.map(({ version }) => version)).size).toBe(1);
     const tar = await blobsTar(["same"]);
-    await Promise.all(started.map(({ links }) => send("PUT", links.blobs, { type: TAR, body: tar })));
+    await Promise.all(
+      started.map(({ links }) => send("PUT", links.blobs, { type: TAR, body: tar })),
+    );
     const ended = await Promise.all(
-      [sendManifest("twins", files), sendManifest("twins", files)].map(async (response) => uploadOf(await response)),
+      [sendManifest("twins", files), sendManifest("twins", files)].map(async (response) =>
+        uploadOf(await response),
+      ),
     );
     expect(new Set(ended.map(({ version }) => version))).toEqual(new Set([started[0]?.version]));
   });
@@ -162,7 +172,11 @@ describe("a context that is uploaded by its manifest", () => {
       files: [{ path: ".git/hooks/x", sha256: HASH, size: 1 }],
       code: "path_invalid",
     },
-    { name: "a path with a NUL character", files: [{ path: "a\0b", sha256: HASH, size: 1 }], code: "path_invalid" },
+    {
+      name: "a path with a NUL character",
+      files: [{ path: "a\0b", sha256: HASH, size: 1 }],
+      code: "path_invalid",
+    },
     {
       name: "two paths that are equal in Unicode normal form C",
       files: [
@@ -201,7 +215,11 @@ describe("a context that is uploaded by its manifest", () => {
       })),
       code: "context_too_large",
     },
-    { name: "an invalid hash", files: [{ path: "a", sha256: "ABC", size: 1 }], code: "request_invalid" },
+    {
+      name: "an invalid hash",
+      files: [{ path: "a", sha256: "ABC", size: 1 }],
+      code: "request_invalid",
+    },
     {
       name: "too many files",
       files: Array.from({ length: 10_001 }, (_, nth) => ({
@@ -259,7 +277,11 @@ describe("a context that is uploaded as an archive", () => {
     const committed = await uploadOf(
       await send("PUT", "/api/contexts/linked", { type: TAR, body: await packTar(links) }),
     );
-    expect([committed.status, committed.skipped.length, committed.skipped_more]).toEqual(["committed", 1_000, 2]);
+    expect([committed.status, committed.skipped.length, committed.skipped_more]).toEqual([
+      "committed",
+      1_000,
+      2,
+    ]);
   });
 
   it("does not change if a gzipped tar with the same files is uploaded", async () => {

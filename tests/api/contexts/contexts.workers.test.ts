@@ -90,7 +90,8 @@ describe("a stored context", () => {
   it("is separate from another tenant's context with the same name", async () => {
     const version = await pushFiles("shared", { "a.txt": "mine" });
     const other = await makeKey("neighbour");
-    const codeForOther = async (path: string) => codeOf(await send("GET", path, { key: other.key }));
+    const codeForOther = async (path: string) =>
+      codeOf(await send("GET", path, { key: other.key }));
     expect(await codeForOther("/api/contexts/shared")).toEqual([404, "context_not_found"]);
     const otherUpload = await send("PUT", "/api/contexts/shared", {
       type: TAR,
@@ -122,31 +123,42 @@ describe("erasing contexts and uploads", () => {
       (await objectKeys()).filter((key) => key.includes(version) || key.includes(open.version));
     expect((await remainingKeys()).length).toBeGreaterThan(2);
     expect((await send("DELETE", "/api/contexts/gone")).status).toBe(204);
-    expect([await remainingKeys(), (await send("DELETE", "/api/contexts/gone")).status]).toEqual([[], 404]);
+    expect([await remainingKeys(), (await send("DELETE", "/api/contexts/gone")).status]).toEqual([
+      [],
+      404,
+    ]);
     expect(
       await codeOf(
         await send("PUT", open.links.blobs, { type: TAR, body: await blobsTar(["never sent"]) }),
       ),
     ).toEqual([404, "upload_not_found"]);
     expect(
-      (await uploadOf(await sendManifest("gone", [await fileOf("a.txt", "gone for good")]))).missing,
+      (await uploadOf(await sendManifest("gone", [await fileOf("a.txt", "gone for good")])))
+        .missing,
     ).toHaveLength(1);
   });
 
   it("E13 erases an unfinished upload after a day, and keeps committed versions (H4)", async () => {
     await pushFiles("kept", { "a.txt": "kept" });
     const open = await uploadOf(
-      await sendManifest("kept", [await fileOf("a.txt", "half"), await fileOf("b.txt", "other half")]),
+      await sendManifest("kept", [
+        await fileOf("a.txt", "half"),
+        await fileOf("b.txt", "other half"),
+      ]),
     );
     await send("PUT", open.links.blobs, { type: TAR, body: await blobsTar(["half"]) });
-    const remainingKeys = async () => (await objectKeys()).filter((key) => key.includes(open.version)).length;
+    const remainingKeys = async () =>
+      (await objectKeys()).filter((key) => key.includes(open.version)).length;
     await sweepAt(Date.now() + 23 * 3_600_000);
     expect(await remainingKeys()).toBe(2);
     await sweepAt(Date.now() + 25 * 3_600_000);
     expect(await remainingKeys()).toBe(0);
     expect(await (await send("GET", "/api/contexts/kept/files/a.txt")).text()).toBe("kept");
     const again = await uploadOf(
-      await sendManifest("kept", [await fileOf("a.txt", "half"), await fileOf("b.txt", "other half")]),
+      await sendManifest("kept", [
+        await fileOf("a.txt", "half"),
+        await fileOf("b.txt", "other half"),
+      ]),
     );
     expect([again.version === open.version, again.missing.length]).toEqual([false, 2]);
   });

@@ -63,7 +63,9 @@ describe("a manifest with the maximum number of files", () => {
     const tar = await packTar([{ header: { name: SHA256, size: 4 }, body: "same" }]);
     expect((await send("PUT", started.links.blobs, "application/x-tar", tar)).status).toBe(200);
     expect((await send("PUT", path, "application/json", body(text))).status).toBe(201);
-    expect((await (await send("GET", path)).json<Context>()).tree.length).toBe(CONTEXT_LIMITS.files);
+    expect((await (await send("GET", path)).json<Context>()).tree.length).toBe(
+      CONTEXT_LIMITS.files,
+    );
   });
 
   it.each([

@@ -166,7 +166,9 @@ describe("the stored bytes of a tenant (M13)", () => {
     await (await askWith(key, `/api/sessions/${id}/turns/1/events`)).text();
     await expect.poll(() => storedBytesOf("running")).toBeGreaterThan(0);
     const stub = env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, "running", id)));
-    const sessionBytes = await runInDurableObject(stub, (_, { storage }) => storedBySession(storage.sql));
+    const sessionBytes = await runInDurableObject(stub, (_, { storage }) =>
+      storedBySession(storage.sql),
+    );
     expect(await storedBytesOf("running")).toBe(sessionBytes);
     await setLimit("running", 1);
     const startNextTurn = () =>
@@ -209,12 +211,12 @@ describe("the stored bytes of a tenant (M13)", () => {
       );
       return limitBytes;
     };
-    expect([await limitWith(undefined), await limitWith(""), await limitWith("5"), await limitWith("0")]).toEqual([
-      10_000_000_000,
-      10_000_000_000,
-      5,
-      null,
-    ]);
+    expect([
+      await limitWith(undefined),
+      await limitWith(""),
+      await limitWith("5"),
+      await limitWith("0"),
+    ]).toEqual([10_000_000_000, 10_000_000_000, 5, null]);
     await setLimit("free", 0);
     expect(await limitWith("5", "free")).toBeNull();
   });

@@ -16,7 +16,11 @@ describe("an upload without free memory", () => {
     const memory = new MemoryBudget();
     const firstWork = Promise.withResolvers<never>();
     const first = errorOf(
-      withMemory(memory, { tenant: "a", bytes: BYTES, signal: NEVER_ABORTED }, () => firstWork.promise),
+      withMemory(
+        memory,
+        { tenant: "a", bytes: BYTES, signal: NEVER_ABORTED },
+        () => firstWork.promise,
+      ),
     );
     const second = withMemory(
       memory,
@@ -42,7 +46,9 @@ describe("an upload without free memory", () => {
         return "held";
       },
     );
-    const queued = errorOf(withMemory(memory, { tenant: "a", bytes: 1, signal: NEVER_ABORTED }, workForever));
+    const queued = errorOf(
+      withMemory(memory, { tenant: "a", bytes: 1, signal: NEVER_ABORTED }, workForever),
+    );
     await vi.advanceTimersByTimeAsync(19_900);
     const next = withMemory(
       memory,
@@ -61,7 +67,9 @@ describe("an upload without free memory", () => {
   it("is refused at once if 16 uploads of its tenant wait; another tenant's upload starts (M8)", async () => {
     const memory = new MemoryBudget();
     const all = Array.from({ length: 17 }, () =>
-      errorOf(withMemory(memory, { tenant: "a", bytes: BYTES, signal: NEVER_ABORTED }, workForever)),
+      errorOf(
+        withMemory(memory, { tenant: "a", bytes: BYTES, signal: NEVER_ABORTED }, workForever),
+      ),
     );
     await expect(
       withMemory(memory, { tenant: "a", bytes: 1, signal: NEVER_ABORTED }, workForever),
@@ -82,11 +90,15 @@ describe("an upload without free memory", () => {
   it("is refused if it needs more than its tenant's half while another tenant waits (M8)", async () => {
     const memory = new MemoryBudget();
     const grown = errorOf(
-      withMemory(memory, { tenant: "a", bytes: 1, signal: NEVER_ABORTED }, async ({ requireMemory }) => {
-        await requireMemory(70_000_000);
-        await new Promise((resolve) => setTimeout(resolve, 1_000));
-        await requireMemory(71_000_000);
-      }),
+      withMemory(
+        memory,
+        { tenant: "a", bytes: 1, signal: NEVER_ABORTED },
+        async ({ requireMemory }) => {
+          await requireMemory(70_000_000);
+          await new Promise((resolve) => setTimeout(resolve, 1_000));
+          await requireMemory(71_000_000);
+        },
+      ),
     );
     await vi.advanceTimersByTimeAsync(100);
     const other = withMemory(
@@ -165,10 +177,14 @@ describe("an upload without free memory", () => {
     const memory = new MemoryBudget();
     const wakes = Promise.withResolvers<void>();
     const silent = errorOf(
-      withMemory(memory, { tenant: "a", bytes: BYTES, signal: NEVER_ABORTED }, async ({ report }) => {
-        await wakes.promise;
-        report();
-      }),
+      withMemory(
+        memory,
+        { tenant: "a", bytes: BYTES, signal: NEVER_ABORTED },
+        async ({ report }) => {
+          await wakes.promise;
+          report();
+        },
+      ),
     );
     await vi.advanceTimersByTimeAsync(45_000);
     const next = withMemory(

@@ -104,9 +104,12 @@ describe("concurrent uploads", () => {
     const tar = await archive();
     const clients = [1, 2, 3].map((nth) => {
       const client = new AbortController();
-      const response = send(`/api/contexts/left-${nth}`, TAR, pausedBody(tar).body, client.signal).catch(
-        () => null,
-      );
+      const response = send(
+        `/api/contexts/left-${nth}`,
+        TAR,
+        pausedBody(tar).body,
+        client.signal,
+      ).catch(() => null);
       return { client, response };
     });
     await new Promise((resolve) => setTimeout(resolve, 1_000));

@@ -70,8 +70,17 @@ const STEPS: readonly Step[] = [
   { request: `GET ${SESSION}`, expectedStatus: 200 },
   { request: `GET ${SESSION}/turns/1`, expectedStatus: 200 },
   { request: `GET ${SESSION}/turns/1/answers/agent1.1`, expectedStatus: 200 },
-  { request: `POST ${SESSION}/turns`, body: { question: "And seven?" }, headers: STREAM, expectedStatus: 200 },
-  { request: `POST ${SESSION}/turns`, body: { question: "And eight?", parent_turn: 1 }, expectedStatus: 202 },
+  {
+    request: `POST ${SESSION}/turns`,
+    body: { question: "And seven?" },
+    headers: STREAM,
+    expectedStatus: 200,
+  },
+  {
+    request: `POST ${SESSION}/turns`,
+    body: { question: "And eight?", parent_turn: 1 },
+    expectedStatus: 202,
+  },
   { request: `POST ${SESSION}/cancel`, expectedStatus: 200 },
   { request: `GET ${SESSION}/events?limit=1000`, headers: PAGE, expectedStatus: 200 },
   { request: "GET /api/sessions", expectedStatus: 200 },
@@ -95,9 +104,24 @@ const STEPS: readonly Step[] = [
     { request: `GET ${BUILT_TURN}${subpath}/files/NOTES.md`, expectedStatus: 200 },
     { request: `GET ${BUILT_TURN}${subpath}/archive.zip`, expectedStatus: 200 },
   ]),
-  { request: `PUT ${CONTEXT}`, body: { files: FILES }, expectedStatus: 202, savedField: "version", savedAs: "version" },
-  { request: `PUT ${CONTEXT}/blobs/${HASHES[0]}?version={version}`, text: "one", expectedStatus: 200 },
-  { request: `PUT ${CONTEXT}/blobs?version={version}`, text: BLOBS_TAR, headers: TAR, expectedStatus: 200 },
+  {
+    request: `PUT ${CONTEXT}`,
+    body: { files: FILES },
+    expectedStatus: 202,
+    savedField: "version",
+    savedAs: "version",
+  },
+  {
+    request: `PUT ${CONTEXT}/blobs/${HASHES[0]}?version={version}`,
+    text: "one",
+    expectedStatus: 200,
+  },
+  {
+    request: `PUT ${CONTEXT}/blobs?version={version}`,
+    text: BLOBS_TAR,
+    headers: TAR,
+    expectedStatus: 200,
+  },
   { request: `PUT ${CONTEXT}`, body: { files: FILES }, expectedStatus: 201 },
   { request: `PUT ${CONTEXT}`, body: { files: FILES }, expectedStatus: 200 },
   { request: "GET /api/contexts", expectedStatus: 200 },
@@ -182,7 +206,8 @@ it.each(STEPS)("$request returns $expectedStatus as documented", async (step) =>
     [],
   ]);
   const text = await response.text();
-  if (step.savedField !== undefined) savedValues.set(step.savedAs ?? "", String(JSON.parse(text)[step.savedField]));
+  if (step.savedField !== undefined)
+    savedValues.set(step.savedAs ?? "", String(JSON.parse(text)[step.savedField]));
 });
 
 it("the steps use every operation of the document", () => {

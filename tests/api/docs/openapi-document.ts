@@ -64,7 +64,9 @@ export function faultsOf({ components }: Document, schema: object, value: unknow
       "#/$defs/",
     ),
   );
-  const result = z.fromJSONSchema(standaloneSchema as z.core.JSONSchema.JSONSchema).safeParse(value);
+  const result = z
+    .fromJSONSchema(standaloneSchema as z.core.JSONSchema.JSONSchema)
+    .safeParse(value);
   return result.success
     ? []
     : result.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
@@ -93,7 +95,9 @@ export async function undocumented(
       : [`${method} ${pathname} is not in the document`];
   const documentedResponse = found.operation.responses[String(response.status)];
   if (!documentedResponse) return [`${found.name} has no status ${response.status}`];
-  const undocumentedHeaders = DOCUMENTED_HEADERS.filter((name) => response.headers.has(name) && !documentedResponse.headers?.[name]);
+  const undocumentedHeaders = DOCUMENTED_HEADERS.filter(
+    (name) => response.headers.has(name) && !documentedResponse.headers?.[name],
+  );
   if (undocumentedHeaders.length > 0)
     return [`${found.name} ${response.status} has no header ${undocumentedHeaders.join(", ")}`];
   const type = response.headers.get("content-type")?.split(";")[0] ?? null;

@@ -3,7 +3,10 @@ import { createApp } from "../../../src/api/app";
 import { OPEN_SERVICE } from "../../builders/open-service";
 import { DocumentSchema, faultsOf, operationsOf } from "./openapi-document";
 
-const response = await createApp().fetch(new Request("http://127.0.0.1/openapi.json"), OPEN_SERVICE);
+const response = await createApp().fetch(
+  new Request("http://127.0.0.1/openapi.json"),
+  OPEN_SERVICE,
+);
 const document = DocumentSchema.parse(await response.json());
 const operations = operationsOf(document);
 const MEDIA = operations.flatMap(({ name, operation }) => [
@@ -38,7 +41,10 @@ const ROUTES = [
 
 describe("the OpenAPI document", () => {
   it("is served as JSON", () => {
-    expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/json"]);
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      200,
+      "application/json",
+    ]);
   });
 
   it("lists every route", () => {
@@ -54,15 +60,14 @@ describe("the OpenAPI document", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it.each(operations)(
-    "describes every path parameter of $name",
-    ({ path, operation }) => {
-      const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-      const pathParameters = (operation.parameters ?? []).filter((parameter) => parameter.in === "path");
-      expect(pathParameters.map(({ name }) => name).sort()).toEqual(names.sort());
-      for (const { description } of operation.parameters ?? []) expect(description).not.toBe("");
-    },
-  );
+  it.each(operations)("describes every path parameter of $name", ({ path, operation }) => {
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const pathParameters = (operation.parameters ?? []).filter(
+      (parameter) => parameter.in === "path",
+    );
+    expect(pathParameters.map(({ name }) => name).sort()).toEqual(names.sort());
+    for (const { description } of operation.parameters ?? []) expect(description).not.toBe("");
+  });
 
   it.each(operations.filter(({ path }) => path.startsWith("/api/")))(
     "lists the error responses of $name with their codes",
@@ -90,7 +95,9 @@ describe("the OpenAPI document", () => {
         : path.endsWith("/events")
           ? ["bearer", "ticket"]
           : ["bearer"];
-      const schemeNames = (operation.security ?? document.security).flatMap((scheme) => Object.keys(scheme));
+      const schemeNames = (operation.security ?? document.security).flatMap((scheme) =>
+        Object.keys(scheme),
+      );
       expect(schemeNames).toEqual(expected);
       expect(Object.keys(document.components.securitySchemes)).toEqual(
         expect.arrayContaining(schemeNames),

@@ -214,7 +214,9 @@ describe("a cron trigger", () => {
   });
 
   it("starts nothing if no tenant for scheduled runs is set", async () => {
-    const suiteServices = services({ nightly }, () => Promise.reject(new Error("no run may start")));
+    const suiteServices = services({ nightly }, () =>
+      Promise.reject(new Error("no run may start")),
+    );
     await startDue(
       { ...suiteServices, evals: { ...suiteServices.evals, cronTenant: null } },
       { at: TRIGGER_TIME, now: TRIGGER_TIME },
@@ -231,9 +233,10 @@ describe("a cron trigger", () => {
       if (calls === 1) await start(run, others);
       throw new Error("the service died");
     };
-    await startDue(services({ nightly, weekly }, startOnceThenDie), { at: later, now: later }).catch(
-      () => undefined,
-    );
+    await startDue(services({ nightly, weekly }, startOnceThenDie), {
+      at: later,
+      now: later,
+    }).catch(() => undefined);
     for (const suite of ["nightly", "weekly"]) {
       await expect
         .poll(async () => (await records.run("local", suite, "run_20261207t060000z"))?.status, {
@@ -250,7 +253,10 @@ describe("a cron trigger", () => {
       startedSuites.push([suite.name, ...others.map((other) => other.suite.name)]);
       return { started: true };
     };
-    await startDue(services({ nightly, weekly }, startFake), { at: TRIGGER_TIME, now: TRIGGER_TIME });
+    await startDue(services({ nightly, weekly }, startFake), {
+      at: TRIGGER_TIME,
+      now: TRIGGER_TIME,
+    });
     expect(startedSuites).toEqual([["weekly", "nightly"]]);
   });
 
@@ -260,9 +266,9 @@ describe("a cron trigger", () => {
       calledSuites.push(suite.name);
       throw new Error("Network connection lost.");
     };
-    await expect(startDue(services({ nightly }, startFake), { at: TRIGGER_TIME, now: TRIGGER_TIME })).rejects.toThrow(
-      "No due evaluation could be started.",
-    );
+    await expect(
+      startDue(services({ nightly }, startFake), { at: TRIGGER_TIME, now: TRIGGER_TIME }),
+    ).rejects.toThrow("No due evaluation could be started.");
     expect(calledSuites).toEqual(["nightly", "nightly", "nightly"]);
   });
 
@@ -295,9 +301,21 @@ describe("a cron trigger", () => {
   });
 
   it.each([
-    { name: "if its time is more than a day in the future", now: TRIGGER_TIME - 25 * 3_600_000, tenant: "acme" },
-    { name: "if its time is more than a day in the past", now: TRIGGER_TIME + 25 * 3_600_000, tenant: "acme" },
-    { name: "without a tenant for scheduled runs, also if access is open", now: TRIGGER_TIME, tenant: "" },
+    {
+      name: "if its time is more than a day in the future",
+      now: TRIGGER_TIME - 25 * 3_600_000,
+      tenant: "acme",
+    },
+    {
+      name: "if its time is more than a day in the past",
+      now: TRIGGER_TIME + 25 * 3_600_000,
+      tenant: "acme",
+    },
+    {
+      name: "without a tenant for scheduled runs, also if access is open",
+      now: TRIGGER_TIME,
+      tenant: "",
+    },
   ])("starts nothing $name (H4)", async ({ now, tenant }) => {
     const minute = TRIGGER_TIME + 14 * 86_400_000;
     clockAt(minute + (now - TRIGGER_TIME));

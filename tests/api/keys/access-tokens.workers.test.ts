@@ -60,7 +60,11 @@ const TOKENS: readonly { row: string; name: string; token: () => Promise<string>
     token: async () =>
       `${base64url({ alg: "none", typ: "JWT" })}.${base64url({ ...CLAIMS, exp: expiry })}.`,
   },
-  { row: "A12", name: "the algorithm None and a signature", token: () => tokenWithHeader({ alg: "None" }) },
+  {
+    row: "A12",
+    name: "the algorithm None and a signature",
+    token: () => tokenWithHeader({ alg: "None" }),
+  },
   {
     row: "A12",
     name: "the algorithm HS256 and the public key as its secret",

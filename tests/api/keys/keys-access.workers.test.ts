@@ -19,13 +19,12 @@ const statusAndCode = async (response: Response) => [
 const validKey = await makeKey("acme");
 
 describe("a key", () => {
-  it.each(["Bearer", "bearer", "BEARER"])(
-    "A2 gives access with the scheme %s",
-    async (scheme) => {
-      const response = await ask(UNKNOWN, { headers: { authorization: `${scheme} ${validKey.key}` } });
-      expect(await statusAndCode(response)).toEqual([404, "session_not_found"]);
-    },
-  );
+  it.each(["Bearer", "bearer", "BEARER"])("A2 gives access with the scheme %s", async (scheme) => {
+    const response = await ask(UNKNOWN, {
+      headers: { authorization: `${scheme} ${validKey.key}` },
+    });
+    expect(await statusAndCode(response)).toEqual([404, "session_not_found"]);
+  });
 
   it("gives access at every host name of the service", async () => {
     const headers = { authorization: `Bearer ${validKey.key}` };
@@ -61,7 +60,11 @@ describe("a key", () => {
       authorization: () => `Bearer ${"x".repeat(10_000)}`,
     },
     { row: "A2", name: "it is missing after the scheme", authorization: () => "Bearer" },
-    { row: "A3", name: "another key follows", authorization: () => `Bearer ${validKey.key}, Bearer ${validKey.key}` },
+    {
+      row: "A3",
+      name: "another key follows",
+      authorization: () => `Bearer ${validKey.key}, Bearer ${validKey.key}`,
+    },
   ])(
     "$row is refused with always the same 401 response, also on loopback, if $name",
     async ({ authorization }) => {
@@ -141,23 +144,26 @@ describe("a key", () => {
   it.each([
     { kind: "a provider's key", name: "sk-proj-0123456789abcdef" },
     { kind: "an own key between words", name: "my mge_01kb0000000000000000000000 laptop" },
-  ])("A6 as the name of another key is refused and not repeated if it is $kind", async ({ name }) => {
-    const admin = await makeKey("named", { scopes: "admin" });
-    const response = await askWith(admin.key, "/api/keys", {
-      method: "POST",
-      body: { name, scopes: ["read"] },
-    });
-    const text = await response.text();
-    expect([response.status, text.includes(name)]).toEqual([422, false]);
-    expect(JSON.parse(text)).toMatchObject({
-      code: "request_invalid",
-      errors: [{ pointer: "/name" }],
-    });
-    const listed = await (await askWith(admin.key, "/api/keys")).json<{
-      data: { name: string }[];
-    }>();
-    expect(new Set(listed.data.map((row) => row.name))).toEqual(new Set(["test"]));
-  });
+  ])(
+    "A6 as the name of another key is refused and not repeated if it is $kind",
+    async ({ name }) => {
+      const admin = await makeKey("named", { scopes: "admin" });
+      const response = await askWith(admin.key, "/api/keys", {
+        method: "POST",
+        body: { name, scopes: ["read"] },
+      });
+      const text = await response.text();
+      expect([response.status, text.includes(name)]).toEqual([422, false]);
+      expect(JSON.parse(text)).toMatchObject({
+        code: "request_invalid",
+        errors: [{ pointer: "/name" }],
+      });
+      const listed = await (await askWith(admin.key, "/api/keys")).json<{
+        data: { name: string }[];
+      }>();
+      expect(new Set(listed.data.map((row) => row.name))).toEqual(new Set(["test"]));
+    },
+  );
 
   it.each([
     { "x-tenant-id": "acme" },

@@ -157,7 +157,11 @@ describe("a tenant's secret", () => {
       sendRequest: () => askWith(runner.key, "/api/secrets"),
       code: [403, "insufficient_scope"],
     },
-    { problem: "configs cannot contain its name", sendRequest: () => put("a-b"), code: [400, "bad_id"] },
+    {
+      problem: "configs cannot contain its name",
+      sendRequest: () => put("a-b"),
+      code: [400, "bad_id"],
+    },
     {
       problem: "its name looks like a secret",
       sendRequest: () => put(`ghp_${"a".repeat(36)}`),
@@ -260,13 +264,15 @@ describe("a config", () => {
   it("may use a secret of its own tenant only for the bindings of the secret", async () => {
     await put("NAMED");
     expect(await findingsFor(admin.key, "https://api.example.com/v1/{id}", "NAMED")).toEqual([]);
-    expect(await findingsFor(admin.key, "https://api.example.com/{version}/x", "NAMED")).toEqual([]);
+    expect(await findingsFor(admin.key, "https://api.example.com/{version}/x", "NAMED")).toEqual(
+      [],
+    );
     expect(await findingsFor(admin.key, "https://api.example.com/v2/{id}", "NAMED")).toEqual([
       "key_bound_elsewhere",
     ]);
-    expect(await findingsFor(admin.key, "https://api.example.com/v1/{id}", "NAMED", "DELETE")).toEqual([
-      "key_bound_elsewhere",
-    ]);
+    expect(
+      await findingsFor(admin.key, "https://api.example.com/v1/{id}", "NAMED", "DELETE"),
+    ).toEqual(["key_bound_elsewhere"]);
     expect(await findingsFor(other.key, "https://api.example.com/v1/{id}", "NAMED")).toEqual([
       "key_unknown",
     ]);

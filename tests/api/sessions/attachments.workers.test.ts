@@ -166,7 +166,10 @@ describe("an attachment of a question", () => {
       question: [text("What is it?"), image(PNG, "photo.png")],
     });
     await follow(run);
-    const again = await startNextTurn(run, [text("And now?"), { type: "image", sha256: sha256(PNG) }]);
+    const again = await startNextTurn(run, [
+      text("And now?"),
+      { type: "image", sha256: sha256(PNG) },
+    ]);
     const { events } = await follow(again);
     expect(events.at(-1)).toMatchObject({
       answer: expect.stringContaining(`image/png ${shortHash(PNG)}`),

@@ -298,7 +298,9 @@ describe("an idempotency key", () => {
     await follow({ ...run, turn: 2 });
     expect(await (await postWithKey(key, { question }, path)).text()).toBe(texts[0]);
     expect((await request(`/api/sessions/${run.session_id}/turns/3`)).status).toBe(404);
-    expect(await (await postWithKey(newKey(), { question }, path)).json()).toMatchObject({ turn: 3 });
+    expect(await (await postWithKey(newKey(), { question }, path)).json()).toMatchObject({
+      turn: 3,
+    });
   });
 
   it("is stored for a day; then it is deleted with other keys of the same age", async () => {
@@ -331,7 +333,9 @@ describe("an idempotency key", () => {
   });
 
   it("may be any printable text of 255 characters", async () => {
-    expect((await postWithKey(`a '"; DROP TABLE start_claims; --${"~".repeat(222)}`)).status).toBe(202);
+    expect((await postWithKey(`a '"; DROP TABLE start_claims; --${"~".repeat(222)}`)).status).toBe(
+      202,
+    );
   });
 });
 

@@ -142,7 +142,9 @@ describe("two concurrent starts with the same idempotency key:", () => {
       };
       return startRun({ create, confirm }, key, "same");
     };
-    const begun = (refusedFirst ? [startRefused, startAccepted] : [startAccepted, startRefused]).map((begin) => begin());
+    const begun = (
+      refusedFirst ? [startRefused, startAccepted] : [startAccepted, startRefused]
+    ).map((begin) => begin());
     const answers = await Promise.all(begun);
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 429]);
     const session_id = answers.find(({ status }) => status === 202)?.session_id ?? "";

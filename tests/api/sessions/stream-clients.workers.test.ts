@@ -71,6 +71,8 @@ describe("a client of a turn's stream that loses its connection", () => {
     const run = await start(teamOf(["quick"]));
     const allEvents = await allEventsOf(run);
     expect((await readAll(`${eventsPath(run)}?after=4`, 100)).texts).toEqual(allEvents.slice(3));
-    expect((await readSome(`${eventsPath(run)}?after=4`, "6", 100)).texts).toEqual(allEvents.slice(5));
+    expect((await readSome(`${eventsPath(run)}?after=4`, "6", 100)).texts).toEqual(
+      allEvents.slice(5),
+    );
   });
 });

@@ -57,10 +57,12 @@ describe("a session that is not in the index", () => {
         method,
         ...bodyOf(method),
       });
-      expect([method, subpath, response.status, (await response.json<{ code: string }>()).code]).toEqual([
-        ...[method, subpath, 404],
-        "session_not_found",
-      ]);
+      expect([
+        method,
+        subpath,
+        response.status,
+        (await response.json<{ code: string }>()).code,
+      ]).toEqual([...[method, subpath, 404], "session_not_found"]);
     }
     expect(getObject).not.toHaveBeenCalled();
     expect(await countObjects()).toBe(before);
