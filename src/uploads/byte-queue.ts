@@ -34,8 +34,8 @@ export class ByteQueue {
   }
 
   /**
-   * Skips to `offset`, counted from the start of the stream. Does nothing if the position is already
-   * after `offset`.
+   * Skips to `offset`, counted from the start of the stream. Does nothing if the position is
+   * already after `offset`.
    */
   async skipTo(offset: number): Promise<void> {
     while (this.#position < offset && (await this.#hasBytes())) {

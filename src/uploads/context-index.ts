@@ -89,8 +89,8 @@ export type ContextIndex = {
    */
   markErasing(tenant: string, name: string): Promise<string[]>;
   /**
-   * Marks uploads that started before `before` as abandoned. Returns at most `limit` of all versions
-   * that are marked for erasure.
+   * Marks uploads that started before `before` as abandoned. Returns at most `limit` of all
+   * versions that are marked for erasure.
    */
   unfinished(before: number, limit: number): Promise<VersionKey[]>;
   /** Removes the row of a version. Call it after its files have been erased. */
@@ -130,9 +130,9 @@ export type PastVersion = { id: string; builtOn: string | null; isReadable: bool
 /** The index operations that pruning needs. */
 export type PruneIndex = {
   /**
-   * Retires at most `limit` versions that have no pins, are not the base of an open upload, and were
-   * replaced by an upload that started before `before`. For the other retired versions of these
-   * contexts, `retired` returns the remaining contents again.
+   * Retires at most `limit` versions that have no pins, are not the base of an open upload, and
+   * were replaced by an upload that started before `before`. For the other retired versions of
+   * these contexts, `retired` returns the remaining contents again.
    */
   retire(times: { before: number; now: number }, limit: number): Promise<void>;
   /** At most `limit` versions that were retired before `before`, the oldest first. */

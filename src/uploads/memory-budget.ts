@@ -25,9 +25,9 @@ const MANIFEST_COPIES = 6;
 export type UploadKind = "zip" | "gzip" | "tar" | "blob" | "manifest";
 
 /**
- * The maximum memory of an upload in bytes. `length`: length of the body; `null` if unknown. Ignores
- * the length of a zip and a gzip, because the contents can be much larger than the body. A zip also
- * needs two pieces of the stored archive in memory.
+ * The maximum memory of an upload in bytes. `length`: length of the body; `null` if unknown.
+ * Ignores the length of a zip and a gzip, because the contents can be much larger than the body. A
+ * zip also needs two pieces of the stored archive in memory.
  */
 export function memoryOf(kind: UploadKind, length: number | null): number {
   const body = length ?? Number.POSITIVE_INFINITY;

@@ -100,8 +100,8 @@ export type PackStore = {
 type Blob = { hash: string; bytes: Uint8Array };
 
 /**
- * Stores blobs, each hash only once. Small blobs are stored in packs, in the order of arrival. Other
- * blobs are stored separately, with limited concurrency.
+ * Stores blobs, each hash only once. Small blobs are stored in packs, in the order of arrival.
+ * Other blobs are stored separately, with limited concurrency.
  */
 export class PackWriter {
   readonly #store: PackStore;

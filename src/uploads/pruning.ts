@@ -14,9 +14,9 @@ const MAX_VERSIONS = 500;
 const MAX_REFERRERS = 50;
 
 /**
- * Retires unused versions. Then examines versions that were retired earlier, and erases the contents
- * that no readable version needs. The row of a version is removed after its files, so that the next
- * run can resume an interrupted run. Returns the number of examined versions.
+ * Retires unused versions. Then examines versions that were retired earlier, and erases the
+ * contents that no readable version needs. The row of a version is removed after its files, so that
+ * the next run can resume an interrupted run. Returns the number of examined versions.
  */
 export async function pruneVersions(
   store: { index: PruneIndex; files: ContextBlobs },

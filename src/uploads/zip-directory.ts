@@ -40,8 +40,8 @@ const UNIX_SYSTEMS = [3, 19];
 const METHODS = [0, 8];
 
 /**
- * The position and size of the directory, and the number of its entries. `tail`: the last bytes of a
- * zip of `size` bytes.
+ * The position and size of the directory, and the number of its entries. `tail`: the last bytes of
+ * a zip of `size` bytes.
  */
 export function findDirectory(
   tail: Uint8Array,
@@ -77,8 +77,8 @@ export function findDirectory(
 }
 
 /**
- * The position of the end record in the last bytes of a zip; `null` if there is none. The comment of
- * the end record must end at the end of the zip.
+ * The position of the end record in the last bytes of a zip; `null` if there is none. The comment
+ * of the end record must end at the end of the zip.
  */
 function findEndRecord(tail: Uint8Array): number | null {
   const view = viewOf(tail);

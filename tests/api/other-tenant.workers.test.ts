@@ -98,7 +98,10 @@ const SHARED_VALUES: ValuesByName = {
   sha256: HASH,
   path: "a.txt",
 };
-/** Paths whose query parameter `after` is an id of a tenant, each with an id of the first tenant. */
+/**
+ * Paths whose query parameter `after` is an id of a tenant, each with an id of the first
+ * tenant.
+ */
 const OWN_PAGE_STARTS: ValuesByName = {
   "/api/sessions": session_id,
   "/api/keys": first.id,

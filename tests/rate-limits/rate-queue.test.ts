@@ -19,8 +19,8 @@ const asker = (
 ): Asker => ({ id, limits, tokens });
 
 /**
- * A step of a test: a call asks to start, leaves the queue, or settles. `verdicts`: the responses to
- * the calls that asked, each `start` or the expected start time.
+ * A step of a test: a call asks to start, leaves the queue, or settles. `verdicts`: the responses
+ * to the calls that asked, each `start` or the expected start time.
  */
 type Step = { ask: Asker; at: number } | { leave: string } | { settle: string; tokens: number };
 function runSteps(steps: Step[]): { verdicts: (number | "start")[]; queue: RateQueue } {

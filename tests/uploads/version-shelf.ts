@@ -36,8 +36,8 @@ export class VersionShelf {
   }
 
   /**
-   * Sends a manifest and then the missing contents. If no contents are missing, the upload becomes a
-   * version at once.
+   * Sends a manifest and then the missing contents. If no contents are missing, the upload becomes
+   * a version at once.
    */
   async beginUpload(files: Files): Promise<{ version: string; missing: number }> {
     const entries = await entriesOf(files);

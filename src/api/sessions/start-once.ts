@@ -148,7 +148,10 @@ export function requireSameBody({ key, bodyHash }: StartKey, claim: ExistingClai
   throw new ApiError("idempotency_key_reused", message);
 }
 
-/** Converts a stored finding. `line` and `column` are `null` if the finding has no text position. */
+/**
+ * Converts a stored finding. `line` and `column` are `null` if the finding has no text
+ * position.
+ */
 const toFault = ({
   pointer,
   detail,

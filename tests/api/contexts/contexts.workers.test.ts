@@ -39,7 +39,7 @@ describe("a stored context", () => {
     expect([second.data.map(({ name }) => name), second.has_more]).toEqual([["c"], false]);
   });
 
-  it("E14 has files that are downloaded as bytes, whatever their type", async () => {
+  it("E14 has files that are downloaded as bytes, independent of their type", async () => {
     await pushFiles("pages", { 'sub/"évil" x.html': "<script>alert(1)</script>" });
     const path = "/api/contexts/pages/files/sub/%22%C3%A9vil%22%20x.html";
     const response = await send("GET", path);

@@ -21,8 +21,8 @@ const app = createApp();
 const body = { question: "What is six times seven?", config: teamOf(["quick"]) };
 
 /**
- * Starts a run in a service with real stores, of which `broken` replaces parts. Returns the response
- * after all background work has ended.
+ * Starts a run in a service with real stores, of which `broken` replaces parts. Returns the
+ * response after all background work has ended.
  */
 async function startRun(
   broken: Partial<Services["stored"]["index"]> & { create?: Create },
