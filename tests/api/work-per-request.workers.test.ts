@@ -27,7 +27,7 @@ describe("a request queries the database", () => {
     expect(queries()).toEqual(["SELECT api_keys", "SELECT sessions"]);
   });
 
-  it("once for an invalid key; that the service has keys is queried only before the first one", async () => {
+  it("once for an invalid key, because the service remembers that it has keys", async () => {
     await askWith(wrongKey, UNKNOWN);
     const queries = watchQueries();
     for (const presentedKey of [wrongKey, "none", key.replace(id, "0".repeat(26))])
