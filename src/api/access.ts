@@ -10,24 +10,25 @@ import {
   hasKeyInAddress,
   isAudited,
   LOCAL_PRINCIPAL,
-  neededScope,
+  requiredScope,
   type Principal,
   sessionOfStream,
   withIncluded,
 } from "../tenancy/principal";
-import { bearerOf, isLive, isUseToNote, judgeKey, parseKey } from "../tenancy/keys";
+import { bearerOf, isLive, shouldRecordUse, verifyKey, parseKey } from "../tenancy/keys";
 import { tenantOfTicket } from "../tenancy/tickets";
 import type { ApiEnv, Call } from "./api-env";
 import { ApiError } from "./errors";
 import { knownSession } from "./routes";
 
 const MAX_ACTION_CHARS = 200;
-const MAX_FROM_CHARS = 64;
+const MAX_CLIENT_ADDRESS_CHARS = 64;
 
 /**
  * Authenticates a request: by a key in the header, by a ticket for one stream, or without a key if
- * the service is open on loopback. The last needs a loopback host name, so that a page of another
- * site whose name resolves to this machine has no access. No other header identifies a client.
+ * the service is open on loopback. A request without a key must also name a loopback host in its
+ * URL. So a web page has no access if its own host name resolves to this machine. No other header
+ * identifies a client.
  */
 export const requireAccess = createMiddleware<ApiEnv>(async (context, next) => {
   context.set("requestId", crypto.randomUUID());
@@ -37,13 +38,16 @@ export const requireAccess = createMiddleware<ApiEnv>(async (context, next) => {
   await next();
 });
 
-/** Refuses requests that such a service sent: a team that calls its own service would loop. */
+/**
+ * Refuses requests that a massgen-edge service sent, because a team that calls its own service
+ * would start runs in a loop.
+ */
 export const refuseLoops = createMiddleware<ApiEnv>(async (context, next) => {
   if (context.req.header(HOPS_HEADER) !== undefined) throw new ApiError("loop_detected", LOOP);
   await next();
 });
 
-/** For routes without data of a tenant. They need no key, but the service must be set up. */
+/** Refuses requests if the service is not set up. For routes that need no key. */
 export const requireSetUp = createMiddleware<ApiEnv>(async (context, next) => {
   await refuseUnlessSetUp(context);
   await next();
@@ -53,33 +57,39 @@ export const requireSetUp = createMiddleware<ApiEnv>(async (context, next) => {
 export async function refuseUnlessSetUp(context: Call): Promise<void> {
   const { openOnLoopback, tenancy } = context.env;
   requireSettings(context);
-  if (!openOnLoopback && (await tenancy.keys.isEmpty())) throw closed(NO_KEYS);
+  if (!openOnLoopback && (await tenancy.keys.isEmpty())) throw accessClosed(NO_KEYS);
 }
 
-/** Refuses requests beyond the key's scopes. Writes the audit log before the response is sent. */
+/**
+ * Refuses requests that need a scope which the key lacks. Writes the audit log before the response
+ * is sent.
+ */
 export const requireScope = createMiddleware<ApiEnv>(async (context, next) => {
   const { method, path } = context.req;
   const { principal } = context.var;
-  const scope = neededScope(method, path);
-  // A request without a route gets 404 or 405, independent of the key's scopes.
-  if (isServed(context) && !principal.scopes.has(scope)) {
-    await note(context, 403);
+  const scope = requiredScope(method, path);
+  // If no route serves the request, the response is 404 or 405 for every scope.
+  if (hasRoute(context) && !principal.scopes.has(scope)) {
+    await recordAudit(context, 403);
     const message = `This request requires the scope \`${scope}\`. The key has ${[...principal.scopes].join(", ") || "no scope"}.`;
     const headers = { "www-authenticate": `Bearer error="insufficient_scope", scope="${scope}"` };
     throw new ApiError("insufficient_scope", message, { scope, headers });
   }
   await next();
-  if (isAudited(method, path)) await note(context, context.res.status);
+  if (isAudited(method, path)) await recordAudit(context, context.res.status);
 });
 
-/** Whether a route serves the method. Middleware and method refusals are routes for ALL methods. */
-const isServed = (context: Call): boolean =>
+/**
+ * Whether a route serves the request's method. Routes for ALL methods do not count: they are
+ * middleware, or refuse the method.
+ */
+const hasRoute = (context: Call): boolean =>
   matchedRoutes(context).some(({ method }) => method !== METHOD_NAME_ALL);
 
-async function note(context: Call, result: number): Promise<void> {
+async function recordAudit(context: Call, result: number): Promise<void> {
   const { method, url } = context.req;
   const { principal, requestId } = context.var;
-  const from = context.req.header("cf-connecting-ip")?.slice(0, MAX_FROM_CHARS) ?? null;
+  const from = context.req.header("cf-connecting-ip")?.slice(0, MAX_CLIENT_ADDRESS_CHARS) ?? null;
   const action = redactShapes(`${method} ${decodedOnce(new URL(url).pathname)}`).slice(
     0,
     MAX_ACTION_CHARS,
@@ -87,7 +97,8 @@ async function note(context: Call, result: number): Promise<void> {
   const head = await context.env.tenancy
     .tenant(principal.tenant)
     .audit({ at: Date.now(), keyId: principal.keyId, action, from, requestId, result });
-  // Makes rows that were removed from the end of the log detectable. Not needed on a local machine.
+  // The service's log shows whether somebody removed the newest rows of the audit log. A local
+  // machine does not need this.
   if (principal.keyId !== null) logInfo("audit", principal.tenant, head.seq, head.hash);
 }
 
@@ -110,25 +121,25 @@ async function identify(context: Call): Promise<Principal> {
 
 /** Throws `access_closed` for a public service without a master key, or for an invalid limit. */
 function requireSettings({ env: { openOnLoopback, tenancy } }: Call): void {
-  if (!openOnLoopback && !tenancy.hasMasterKey) throw closed(NO_MASTER_KEY);
-  if (tenancy.badLimit !== null) throw closed(noLimit(tenancy.badLimit));
+  if (!openOnLoopback && !tenancy.hasMasterKey) throw accessClosed(NO_MASTER_KEY);
+  if (tenancy.badLimit !== null) throw accessClosed(invalidLimitMessage(tenancy.badLimit));
 }
 
-/** Every invalid key takes the same work and gets the same response. */
+/** The work and the response are the same for every invalid key. */
 async function authenticateKey(context: Call, authorization: string): Promise<Principal> {
   const { keys, later } = context.env.tenancy;
   const parsed = parseKey(bearerOf(authorization) ?? "");
   const now = Date.now();
   const row = await keys.find(parsed?.id ?? "");
-  const principal = judgeKey(row, parsed?.secret ?? "", now);
+  const principal = verifyKey(row, parsed?.secret ?? "", now);
   if (!row || !principal) return refuse(context);
-  if (isUseToNote(row, now)) later(keys.noteUse(row.id, now));
+  if (shouldRecordUse(row, now)) later(keys.noteUse(row.id, now));
   return principal;
 }
 
 type PresentedTicket = { ticket: string; session: string; isOpen: boolean };
 
-/** A ticket allows to read one stream, as long as the key that issued it is valid. */
+/** A ticket permits reading one stream while the key that issued the ticket is valid. */
 async function authenticateTicket(
   context: Call,
   { ticket, session, isOpen }: PresentedTicket,
@@ -145,13 +156,14 @@ async function authenticateTicket(
 }
 
 /**
- * Refusals are limited per client address, if known, so that guessing keys cannot load the service.
+ * Throws the refusal of a request without a valid key. A client address has a rate limit for
+ * refusals, so that a client that guesses keys cannot overload the service.
  */
 async function refuse({ env, req }: Call): Promise<never> {
-  const from = req.header("cf-connecting-ip")?.slice(0, MAX_FROM_CHARS);
-  if (from !== undefined && !(await env.tenancy.withinRate(`refused ${from}`)))
+  const address = req.header("cf-connecting-ip")?.slice(0, MAX_CLIENT_ADDRESS_CHARS);
+  if (address !== undefined && !(await env.tenancy.withinRate(`refused ${address}`)))
     throw rateLimited("Too many requests without a valid key.");
-  throw (await env.tenancy.keys.isEmpty()) ? closed(NO_KEYS) : unauthorized(NO_KEY);
+  throw (await env.tenancy.keys.isEmpty()) ? accessClosed(NO_KEYS) : unauthorized(NO_KEY);
 }
 
 /** Checks the key's limit first, so that one key cannot use up the limit of its tenant. */
@@ -162,8 +174,8 @@ async function requireRate({ env }: Call, { keyId, tenant }: Principal): Promise
     throw rateLimited("Too many requests with the keys of this tenant.");
 }
 
-const rateLimited = (what: string): ApiError =>
-  new ApiError("rate_limited", `${what} Retry in some seconds.`, {
+const rateLimited = (reason: string): ApiError =>
+  new ApiError("rate_limited", `${reason} Retry in some seconds.`, {
     headers: { "retry-after": "10" },
   });
 
@@ -177,15 +189,15 @@ const NO_KEYS =
   "The service is not set up: it has no keys. Its operator creates the first key with `npm run keys -- create --tenant NAME --scopes admin --name NAME --remote`. Access without a key works only on loopback.";
 const NO_MASTER_KEY =
   "The service is not set up: its secret MASTER_KEY is missing. Its operator sets it with `npx wrangler secret put MASTER_KEY` (for example 32 random bytes in base64), and never changes it.";
-const noLimit = (name: string): string =>
+const invalidLimitMessage = (name: string): string =>
   `The service is not set up: its variable ${name} is not a valid limit. Its operator sets a number, or 0 for no limit, in wrangler.toml (for local use in .dev.vars), and deploys or restarts the service.`;
 
 const unauthorized = (message: string): ApiError =>
   new ApiError("unauthorized", message, { headers: { "www-authenticate": "Bearer" } });
-const closed = (message: string): ApiError =>
+const accessClosed = (message: string): ApiError =>
   new ApiError("access_closed", message, { headers: { "www-authenticate": "Bearer" } });
 
-/** Refuses requests by which a page of another site makes a browser start or cancel runs. */
+/** Refuses requests that a page of another site makes a browser send, for example to start runs. */
 export const refuseCrossSite = createMiddleware<ApiEnv>(async (context, next) => {
   const { method, url } = context.req;
   if (
@@ -198,7 +210,7 @@ export const refuseCrossSite = createMiddleware<ApiEnv>(async (context, next) =>
   await next();
 });
 
-/** Browsers send at least one of the two headers with such a request; programs send neither. */
+/** For a request from a page, browsers send at least one of both headers. Programs send neither. */
 function isSameSite(site: string | undefined, origin: string | undefined, url: string): boolean {
   if (site !== undefined && site !== "same-origin" && site !== "none") return false;
   return origin === undefined || origin === new URL(url).origin;

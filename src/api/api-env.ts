@@ -3,13 +3,13 @@ import type { Context } from "hono";
 import type { Principal } from "../tenancy/principal";
 import type { Services } from "./services";
 
-/** Bindings, and the variables that middleware sets for routes. */
+/** Types of Hono's context: the bindings, and the variables that middleware sets for routes. */
 export type ApiEnv = {
   Bindings: Services;
   Variables: {
     principal: Principal;
     requestId: string;
-    /** Id of the session that the index has confirmed, so that one query is enough. */
+    /** Id of a session that the index has confirmed. The request does not query the id again. */
     knownSession?: string;
   };
 };

@@ -24,7 +24,7 @@ import { sessionRoutes } from "./sessions/sessions";
 import { ticketRoutes } from "./keys/tickets";
 import { turnChangeRoutes } from "./sessions/turn-changes";
 
-/** Headers of responses that do not set their own: no caching, no framing, no content. */
+/** Response headers, unless a route sets its own: no caching, no frames, no active content. */
 const DEFAULT_HEADERS = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -33,12 +33,12 @@ const DEFAULT_HEADERS = {
 };
 
 /**
- * Requires https for one year. Not sent for loopback names: other local services may have only
- * http.
+ * Requires https for one year. Not sent to loopback hosts, because other local services may support
+ * only http.
  */
 const HTTPS_ONLY = "max-age=31536000";
 
-/** The service's HTTP surface. `app.fetch(request, services)`. */
+/** Creates the HTTP API with all routes. Call `app.fetch(request, services)` for each request. */
 export function createApp(): App {
   const app: App = new OpenAPIHono<ApiEnv>();
   app.use("*", async (context, next) => {
@@ -52,9 +52,9 @@ export function createApp(): App {
     }
   });
   app.onError(toProblem);
-  // An error thrown here would bypass the middleware above, and the response would lack headers.
+  // Convert the error here: a thrown error would bypass the middleware that sets the headers.
   app.notFound((context) =>
-    refusalHere(context).catch((error: Error) => toProblem(error, context)),
+    refuseUnknownRoute(context).catch((error: Error) => toProblem(error, context)),
   );
   app.use("/docs", requireSetUp);
   app.use("/openapi.json", requireSetUp);
@@ -75,7 +75,7 @@ export function createApp(): App {
   return app;
 }
 
-async function refusalHere(context: Call): Promise<never> {
+async function refuseUnknownRoute(context: Call): Promise<never> {
   await refuseUnlessSetUp(context);
   throw new ApiError("not_found", "Not found: no such route. See /docs.");
 }

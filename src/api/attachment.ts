@@ -2,8 +2,8 @@ import { makeZip } from "client-zip";
 import type { Tree } from "../workspace/types";
 import type { Call } from "./api-env";
 
-/** Responses with files of users and agents. Browsers must save them, never show or run them. */
-const NEVER_SHOWN = {
+/** Headers for files of users and agents. Browsers must save the files, never show or run them. */
+const DOWNLOAD_HEADERS = {
   "content-security-policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
   "x-content-type-options": "nosniff",
 };
@@ -11,7 +11,7 @@ const NEVER_SHOWN = {
 export const OCTETS = "application/octet-stream";
 export const ZIP = "application/zip";
 
-/** One file. `name`: file name, the last part of its path. */
+/** The response that sends one file as a download. `name`: the file name without folders. */
 export const attachment = (
   context: Call,
   name: string,
@@ -19,29 +19,35 @@ export const attachment = (
   type: string = OCTETS,
 ): Response =>
   context.body(body, 200, {
-    ...NEVER_SHOWN,
+    ...DOWNLOAD_HEADERS,
     "content-type": type,
-    "content-disposition": dispositionOf(name),
+    "content-disposition": contentDisposition(name),
   });
 
-/** RFC 6266: an ASCII name for old clients, and the full name for others. */
-function dispositionOf(name: string): string {
-  const plain = name.replaceAll(/[^\w.-]/g, "_").slice(-100);
-  const whole = encodeURIComponent(name).replaceAll(
+/** As in RFC 6266: an ASCII name for old clients, and the full name for other clients. */
+function contentDisposition(name: string): string {
+  const asciiName = name.replaceAll(/[^\w.-]/g, "_").slice(-100);
+  const encodedName = encodeURIComponent(name).replaceAll(
     /['()*]/g,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-  return `attachment; filename="${plain}"; filename*=UTF-8''${whole}`;
+  return `attachment; filename="${asciiName}"; filename*=UTF-8''${encodedName}`;
 }
 
-/** The same time for every file: times are private, and equal trees give equal archives. */
+/**
+ * The modification time of every file in an archive. Real times are private, and with one time
+ * equal trees give equal archives.
+ */
 const FIXED_TIME = new Date(Date.UTC(1980, 0, 1));
-const EXECUTABLE = 0o755;
-const PLAIN = 0o644;
-/** Limits of prefetching: number of files and their total size. */
-const AHEAD = { files: 4, bytes: 4_000_000 };
+const EXECUTABLE_MODE = 0o755;
+const PLAIN_MODE = 0o644;
+/** Limits of the files that are requested before they are sent: their number and total size. */
+const PREFETCH_LIMITS = { files: 4, bytes: 4_000_000 };
 
-/** A tree as a zip, created while it is sent. `read`: returns a file's contents by hash. */
+/**
+ * The response that sends a tree as a zip. The zip is created while it is sent. `read` returns the
+ * contents of a file by hash.
+ */
 export function treeArchive(
   context: Call,
   name: string,
@@ -52,35 +58,41 @@ export function treeArchive(
 }
 
 async function* entriesOf(tree: Tree, read: (hash: string) => Promise<ReadableStream<Uint8Array>>) {
-  const left = [...tree].values();
-  const asked: {
+  const remaining = [...tree].values();
+  const prefetched: {
     path: string;
     size: number;
     executable: boolean;
     input: Promise<ReadableStream<Uint8Array>>;
   }[] = [];
   let bytes = 0;
-  const ask = (): boolean => {
-    const next = left.next();
-    if (next.done) return false;
-    const [path, { hash, size, executable = false }] = next.value;
+  /** Returns `false` if no file remains. */
+  const prefetchNext = (): boolean => {
+    const result = remaining.next();
+    if (result.done) return false;
+    const [path, { hash, size, executable = false }] = result.value;
     const input = read(hash);
-    input.catch(() => undefined); // thrown when the file's turn comes
-    asked.push({ path, size, executable, input });
+    input.catch(() => undefined); // `await next.input` below throws the error
+    prefetched.push({ path, size, executable, input });
     bytes += size;
     return true;
   };
   for (;;) {
-    while (asked.length < AHEAD.files && (asked.length === 0 || bytes < AHEAD.bytes) && ask());
-    const first = asked.shift();
-    if (!first) return;
+    // At least one file is requested, also if it is larger than the limit.
+    while (
+      prefetched.length < PREFETCH_LIMITS.files &&
+      (prefetched.length === 0 || bytes < PREFETCH_LIMITS.bytes) &&
+      prefetchNext()
+    );
+    const next = prefetched.shift();
+    if (!next) return;
     yield {
-      name: first.path,
+      name: next.path,
       lastModified: FIXED_TIME,
-      size: first.size,
-      mode: first.executable ? EXECUTABLE : PLAIN,
-      input: await first.input,
+      size: next.size,
+      mode: next.executable ? EXECUTABLE_MODE : PLAIN_MODE,
+      input: await next.input,
     };
-    bytes -= first.size;
+    bytes -= next.size;
   }
 }

@@ -5,7 +5,10 @@ import type { ApiEnv } from "./api-env";
 import { redactShapes } from "../redaction/redact";
 import { logError } from "../redaction/log";
 
-/** The only place with HTTP statuses. A new code does not compile until it has a status. */
+/**
+ * HTTP statuses of error codes. No other file has statuses of errors. A new code does not compile
+ * until it has a status.
+ */
 const HTTP_STATUS = {
   bad_json: 400,
   bad_id: 400,
@@ -67,7 +70,7 @@ export type ErrorCode = keyof typeof HTTP_STATUS;
 /** The HTTP status of a code. */
 export const statusOf = (code: ErrorCode): number => HTTP_STATUS[code];
 
-/** A finding about one place in the request, as in `FaultSchema`. */
+/** A finding about one place in the request, with the fields of `FaultSchema`. */
 export type Fault = {
   pointer: string;
   detail: string;
@@ -77,7 +80,10 @@ export type Fault = {
   need?: string;
 };
 
-/** A refusal. `message` is for people: what happened and what to do. */
+/**
+ * The refusal of a request. `message` is for people: what happened and what to do. `more`: headers
+ * of the response, findings, and additional fields of the response body.
+ */
 export class ApiError extends Error {
   constructor(
     readonly code: ErrorCode,
@@ -98,7 +104,7 @@ const TITLES: Partial<Record<ErrorCode, string>> = {
   internal: "Internal error",
 };
 
-/** The response to any error. Unexpected errors reveal nothing about the service. */
+/** The response for an error. For unexpected errors it reveals nothing about the service. */
 export function toProblem(error: Error, context: Context<ApiEnv>): Response {
   const known = toApiError(error);
   if (!(error instanceof ApiError) || known.code === "internal")
@@ -115,17 +121,20 @@ export function toProblem(error: Error, context: Context<ApiEnv>): Response {
     request_id: context.get("requestId") ?? crypto.randomUUID(),
     ...(errors ? { errors: [...errors] } : {}),
   };
-  return context.body(JSON.stringify(problem, withoutKeys), status, {
+  return context.body(JSON.stringify(problem, redactKeys), status, {
     ...headers,
     "content-type": "application/problem+json",
   });
 }
 
-/** Errors may quote the request, but never keys: clients write errors to logs. */
-const withoutKeys = (_: string, value: unknown): unknown =>
+/** Replaces keys: an error may quote the request, and clients write errors to logs. */
+const redactKeys = (_: string, value: unknown): unknown =>
   typeof value === "string" ? redactShapes(value) : value;
 
-/** An object that stops during a request, for example at a deploy, is back at the next request. */
+/**
+ * Converts an unexpected error. A temporary error becomes `interrupted`: if a Durable Object stops
+ * during a request, for example at a deploy, a retry starts it again.
+ */
 function toApiError(error: Error): ApiError {
   if (error instanceof ApiError) return error;
   if (!isTemporary(error)) return new ApiError("internal", "Internal error. Please retry.");
@@ -134,12 +143,17 @@ function toApiError(error: Error): ApiError {
   return new ApiError("interrupted", message, { headers: { "retry-after": "1" } });
 }
 
-/** By the platform's message, or by properties that the platform sets on errors of objects. */
+/**
+ * Whether a retry can succeed. The platform states this in the message, or by a property that it
+ * sets on errors of Durable Objects.
+ */
 const isTemporary = (error: Error): boolean =>
-  UNAVAILABLE.test(error.message) || isMarked(error, "retryable") || isMarked(error, "overloaded");
+  UNAVAILABLE.test(error.message) ||
+  hasTrueProperty(error, "retryable") ||
+  hasTrueProperty(error, "overloaded");
 
-const isMarked = (error: Error, mark: string): boolean =>
-  Object.entries(error).some(([name, value]) => name === mark && value === true);
+const hasTrueProperty = (error: Error, property: string): boolean =>
+  Object.entries(error).some(([name, value]) => name === property && value === true);
 
 /** Meaning of each code, for the documentation. */
 export const CODE_MEANINGS: Record<ErrorCode, string> = {

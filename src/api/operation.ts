@@ -21,7 +21,10 @@ type OperationResponse = {
   headers?: Headers;
 };
 
-/** One method of a path: its documentation and its handler. Handlers validate their own input. */
+/**
+ * One method of a path: its documentation and its handler. The handler validates the request:
+ * the schemas here are only for the documentation.
+ */
 export type Operation = {
   /** Name of the operation in generated clients. */
   id: string;
@@ -31,14 +34,15 @@ export type Operation = {
   request?: { params?: z.ZodObject; query?: z.ZodObject; headers?: z.ZodObject; body?: Content };
   /** Responses by status. */
   responses: Record<number, OperationResponse>;
-  /** Alternative authentication schemes. Omitted: a key is required. */
+  /** Alternative authentication schemes. If omitted, a key is required. */
   security?: Record<string, string[]>[];
-  /** Error codes in addition to those of every route below `/api`. */
+  /** Error codes in addition to the codes that all routes below `/api` share. */
   codes?: readonly ErrorCode[];
   handle: Handler;
 };
 
-const EVERYWHERE: readonly ErrorCode[] = [
+/** Error codes of all routes below `/api`. */
+const SHARED_CODES: readonly ErrorCode[] = [
   "loop_detected",
   "access_closed",
   "unauthorized",
@@ -47,16 +51,17 @@ const EVERYWHERE: readonly ErrorCode[] = [
   "internal",
   "interrupted",
 ];
-const WRITING: readonly ErrorCode[] = ["cross_site_refused"];
+/** Additional error codes of all methods except GET. */
+const WRITE_CODES: readonly ErrorCode[] = ["cross_site_refused"];
 /** Statuses of temporary errors. Their responses have `retry-after`. */
-const PASSING: readonly number[] = [402, 429, 503];
+const RETRYABLE_STATUSES: readonly number[] = [402, 429, 503];
 
-/** A header of a response. */
+/** The description of a response header. */
 export const header = <Name extends string>(name: Name, description: string) =>
   ({ [name]: { description, schema: { type: "string" } } }) satisfies Headers;
 const RETRY_AFTER = header("retry-after", "Seconds to wait before a retry");
 
-/** A JSON response with its schema and an example. */
+/** The description of a JSON response, with its schema and an example. */
 export const json = (
   description: string,
   schema: z.ZodType,
@@ -66,34 +71,35 @@ export const json = (
   content: { "application/json": { schema, example } },
 });
 
-/** The route as an OpenAPI operation. Parameters of `path` are written as `{name}`. */
+/** The operation in the form of the OpenAPI registry. `path` has parameters as `{name}`. */
 export function toRoute(
   path: string,
   method: Method,
   { id, tag, request, responses, codes = [], ...texts }: Omit<Operation, "handle">,
 ) {
   const { body, ...parts } = request ?? {};
-  const isOurs = path.startsWith("/api/");
-  const shared = isOurs ? [...EVERYWHERE, ...(method === "get" ? [] : WRITING)] : [];
+  const isApiRoute = path.startsWith("/api/");
+  const methodCodes = method === "get" ? [] : WRITE_CODES;
+  const sharedCodes = isApiRoute ? [...SHARED_CODES, ...methodCodes] : [];
   return createRoute({
     method,
     path,
     operationId: id,
     tags: [tag],
-    ...(isOurs ? {} : { security: [] }),
+    ...(isApiRoute ? {} : { security: [] }),
     ...texts,
     request: { ...parts, ...(body && { body: { content: body, required: true } }) },
-    responses: { ...responses, ...problems([...shared, ...codes]) },
+    responses: { ...responses, ...errorResponses([...sharedCodes, ...codes]) },
   });
 }
 
-/** One response per status, with all codes of that status. */
-function problems(codes: readonly ErrorCode[]): Record<number, OperationResponse> {
+/** The descriptions of error responses: one for each status, with all codes of this status. */
+function errorResponses(codes: readonly ErrorCode[]): Record<number, OperationResponse> {
   const statuses = [...new Set(codes.map(statusOf))].sort((one, other) => one - other);
   return Object.fromEntries(
     statuses.map((status) => {
-      const own = codes.filter((code) => statusOf(code) === status);
-      const [first] = own;
+      const codesOfStatus = codes.filter((code) => statusOf(code) === status);
+      const [first] = codesOfStatus;
       const example = {
         type: "about:blank",
         title: first?.replaceAll("_", " "),
@@ -101,11 +107,17 @@ function problems(codes: readonly ErrorCode[]): Record<number, OperationResponse
         code: first,
         request_id: EXAMPLE_REQUEST,
       };
-      const description = own.map((code) => `\`${code}\`: ${CODE_MEANINGS[code]}`).join(". ");
+      const description = codesOfStatus
+        .map((code) => `\`${code}\`: ${CODE_MEANINGS[code]}`)
+        .join(". ");
       const content = { "application/problem+json": { schema: ProblemSchema, example } };
       return [
         status,
-        { description, content, ...(PASSING.includes(status) ? { headers: RETRY_AFTER } : {}) },
+        {
+          description,
+          content,
+          ...(RETRYABLE_STATUSES.includes(status) ? { headers: RETRY_AFTER } : {}),
+        },
       ];
     }),
   );
@@ -114,8 +126,8 @@ function problems(codes: readonly ErrorCode[]): Record<number, OperationResponse
 const EXAMPLE_REQUEST = "0f8fad5b-d9cb-469f-a165-70867728950e";
 
 /**
- * Parameters and headers as the OpenAPI document shows them. `routes.ts` and the handlers validate
- * the values.
+ * Path parameters, query parameters and headers for the OpenAPI document. `routes.ts` and the
+ * handlers validate the values of requests.
  */
 
 export const ID = z.object({ id: IdSchema.describe("Id of the session") });
@@ -136,8 +148,8 @@ export const ATTEMPT = z.object({
 });
 
 /** Query parameter for the page size. */
-export const limit = (usual: number, most: number) =>
-  z.int().min(1).max(most).default(usual).describe("Maximum number of entries");
+export const limit = (defaultSize: number, maxSize: number) =>
+  z.int().min(1).max(maxSize).default(defaultSize).describe("Maximum number of entries");
 
 export const IDEMPOTENCY = z.object({
   "idempotency-key": z

@@ -8,12 +8,13 @@ import type { Principal } from "../tenancy/principal";
 
 const METHODS: readonly Method[] = ["get", "post", "put", "delete"];
 
-/** Name of the path parameter that matches the rest of a path, slashes included. */
-const REST = "path";
+/** Name of the path parameter that matches the whole rest of a path, including slashes. */
+const REST_PARAM = "path";
 
 /**
- * Registers a path with its methods, in the app and in the OpenAPI document. Parameters are written
- * as `{name}`. Other methods are refused with `allow`. GET also serves HEAD.
+ * Registers a path with its methods, in the app and in the OpenAPI document. `path` has parameters
+ * as `{name}`. The refusal of other methods lists the supported methods in the `allow` header. GET
+ * also serves HEAD.
  */
 export function route(
   app: App,
@@ -21,17 +22,17 @@ export function route(
   operations: Partial<Record<Method, Operation>>,
 ): void {
   const pattern = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    name === REST ? `:${name}{.+}` : `:${name}`,
+    name === REST_PARAM ? `:${name}{.+}` : `:${name}`,
   );
-  const served = METHODS.filter((method) => operations[method]);
-  for (const method of served) {
+  const servedMethods = METHODS.filter((method) => operations[method]);
+  for (const method of servedMethods) {
     const operation = operations[method];
     if (!operation) continue;
-    const { handle, ...described } = operation;
-    app.openAPIRegistry.registerPath(toRoute(path, method, described));
+    const { handle, ...documentation } = operation;
+    app.openAPIRegistry.registerPath(toRoute(path, method, documentation));
     app.on(method.toUpperCase(), pattern, handle);
   }
-  const allowed = served
+  const allowed = servedMethods
     .flatMap((method) => (method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()]))
     .join(", ");
   app.all(pattern, () => {
@@ -45,7 +46,7 @@ export function route(
   });
 }
 
-/** The session in the path. Throws `bad_id`, or `session_not_found` if the index lacks it. */
+/** The session in the path. Throws `bad_id`, or `session_not_found` if it is not in the index. */
 export async function sessionOf(context: Call): Promise<{ id: string; stub: SessionStub }> {
   const id = sessionIdOf(context);
   // Check the rest of the path first, so that the response does not depend on the session.
@@ -75,6 +76,7 @@ export function turnOf(context: Call): number | null {
   return Number(text);
 }
 
+/** The answer label in the path. Throws `bad_id`. */
 export function labelOf(context: Call): string {
   const result = LabelSchema.safeParse(context.req.param("label"));
   if (!result.success)
@@ -82,7 +84,7 @@ export function labelOf(context: Call): string {
   return result.data;
 }
 
-/** Throws the session's refusal as an error of the API. */
+/** Throws the error of the API for a resource that the session does not have. */
 export function refuse(code: MissingResource): never {
   throw notFound(code);
 }
@@ -90,26 +92,31 @@ export function refuse(code: MissingResource): never {
 type MissingResource = "session_not_found" | "turn_not_found" | "answer_not_found";
 
 export function notFound(code: MissingResource): ApiError {
-  const what = { session_not_found: "session", turn_not_found: "turn", answer_not_found: "answer" }[
-    code
-  ];
-  return new ApiError(code, `There is no such ${what}.`);
+  const names = {
+    session_not_found: "session",
+    turn_not_found: "turn",
+    answer_not_found: "answer",
+  };
+  return new ApiError(code, `There is no such ${names[code]}.`);
 }
 
-/** The page size in `limit`. `usual`: the default. Throws `bad_query`. */
-export function limitOf(context: Call, { usual, most }: { usual: number; most: number }): number {
-  const text = context.req.query("limit") ?? String(usual);
+/** The page size in the query parameter `limit`. Throws `bad_query`. */
+export function limitOf(
+  context: Call,
+  { defaultSize, maxSize }: { defaultSize: number; maxSize: number },
+): number {
+  const text = context.req.query("limit") ?? String(defaultSize);
   const limit = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > most)
-    throw new ApiError("bad_query", `\`limit\` is a number from 1 to ${most}.`);
+  if (limit < 1 || limit > maxSize)
+    throw new ApiError("bad_query", `\`limit\` is a number from 1 to ${maxSize}.`);
   return limit;
 }
 
 /**
- * The caller's session; `null` if the index has no row of it. A call to a Durable Object creates
- * its storage, so an unknown id must not reach it. Another tenant's id has no row under this
- * tenant, so query and response are those of an unknown id. If the index fails, the object is
- * called anyway: it knows whether it exists.
+ * The caller's session; `null` if the index has no row for its id under the caller's tenant. The
+ * index is asked first, because a call to a Durable Object with an unknown id would create storage.
+ * The response for a session of another tenant is the same as for an unknown id. If the index
+ * fails, the session is returned, because the Durable Object itself knows whether it exists.
  */
 export async function knownSession(
   context: Call,

@@ -16,12 +16,12 @@ import type { ContextStore } from "../uploads/uploads";
 
 export type { SessionStub } from "../../durable-objects/session/session-api";
 
-/** Everything that routes need from the deployment. Created in `worker.ts`. */
+/** Everything that routes need from the deployment. `worker.ts` creates it. */
 export type Services = {
   /** A session of the caller's tenant. The same id under another tenant is another object. */
   session(caller: Principal, id: string): SessionStub;
   tenancy: TenancyServices;
-  /** Settings of the deployment. `configFor` adds those of a tenant. */
+  /** Settings of the deployment for configs. `configFor` adds a tenant's secrets. */
   config: ConfigContext;
   secrets: SecretServices;
   evals: EvalServices;
@@ -30,7 +30,7 @@ export type Services = {
   /** YAML of the included teams, by name. */
   teams: Readonly<Record<string, string>>;
   /**
-   * Version of the code. `deployment`: its id on the platform; `null` if the platform gives none.
+   * Version of the code. `deployment`: id of the deployment on the platform; `null` if unknown.
    */
   version: { version: string; deployment: string | null };
   /** Whether requests to loopback addresses need no key. */
@@ -57,6 +57,7 @@ export type Keys = {
   list(tenant: string, page: { limit: number; after: string | null }): Promise<KeyRow[]>;
   /** Revokes a tenant's key. Returns whether the tenant has the key. */
   revoke(tenant: string, id: string, now: number): Promise<boolean>;
+  /** Records the time at which the key was last used. */
   noteUse(id: string, now: number): Promise<void>;
 };
 
@@ -64,15 +65,15 @@ export type Keys = {
 export type TenancyServices = {
   keys: Keys;
   tenant(id: string): Pick<TenantApi, "audit" | "auditPage">;
-  /** Whether the rate limit of this name, a key or a client address, allows a request now. */
+  /** Whether the rate limit allows a request now. `name`: a key id, or one for a client address. */
   withinRate(name: string): Promise<boolean>;
   /** Whether the rate limit of all keys of a tenant allows a request now. */
   withinTenantRate(tenant: string): Promise<boolean>;
   /** Whether names of session objects are derived from a master key. */
   hasMasterKey: boolean;
-  /** Name of a variable whose limit is invalid; `null` if all are valid. */
+  /** Name of a configuration variable whose limit is invalid; `null` if all limits are valid. */
   badLimit: string | null;
-  /** Runs work after the response. */
+  /** Keeps the isolate running until `work` ends, also after the response. */
   later(work: Promise<unknown>): void;
 };
 
@@ -82,6 +83,7 @@ export type ContextServices = {
   reader: ContextReader;
   /** Memory budget of uploads. Shared by all requests of an isolate. */
   memory: MemoryBudget;
+  /** Storage in which old versions and unfinished uploads are deleted. */
   prune: { index: PruneIndex; files: ContextBlobs };
 };
 
@@ -89,7 +91,7 @@ export type ContextServices = {
 export type EvalServices = {
   /** YAML of the included suites, by name. */
   suites: Readonly<Record<string, string>>;
-  /** Tenant of scheduled runs; `null`: no scheduled runs. */
+  /** Tenant of scheduled runs; `null` if the service has no scheduled runs. */
   cronTenant: string | null;
   start: EvalRunApi["start"];
   records: Pick<EvalRecords, "latest" | "runs" | "run">;

@@ -7,7 +7,7 @@ import {
 } from "./address-rules";
 import type { Resolve } from "./names";
 
-/** The address is not allowed. Nothing was sent. */
+/** Thrown if requests to an address are not allowed. No request was sent. */
 export class AddressRefusedError extends Error {
   constructor(message: string) {
     super(message);
@@ -15,7 +15,7 @@ export class AddressRefusedError extends Error {
   }
 }
 
-/** The name does not exist. Nothing was sent. */
+/** Thrown if DNS has no such name. No request was sent. */
 export class UnknownNameError extends Error {
   constructor(name: string) {
     super(`DNS lookup failed: ${name} has no address`);
@@ -23,7 +23,7 @@ export class UnknownNameError extends Error {
   }
 }
 
-/** The lookup failed or was aborted. Nothing was sent. */
+/** Thrown if the DNS lookup of a name failed or was aborted. No request was sent. */
 export class UnresolvedNameError extends Error {
   constructor(name: string, cause: unknown) {
     super(`The address of ${name} could not be looked up.`, { cause });
@@ -31,7 +31,7 @@ export class UnresolvedNameError extends Error {
   }
 }
 
-/** No connection to the origin could be made. Nothing was sent. */
+/** Thrown if a connection to the origin is not possible. No request was sent. */
 export class UnreachableOriginError extends Error {
   constructor(host: string) {
     super(`cannot reach ${host}`);
@@ -39,18 +39,21 @@ export class UnreachableOriginError extends Error {
   }
 }
 
-/** Whether an origin can be reached. Throws only `signal.reason`. */
+/** Checks whether a connection to the URL's origin is possible. Throws only `signal.reason`. */
 export type Probe = (url: URL, signal: AbortSignal | null) => Promise<boolean>;
 
 export type OutgoingRules = AddressRules & {
-  /** Well-known public origins, whose names need no lookup. */
+  /** Well-known public origins. Their names need no lookup. */
   trustedOrigins: ReadonlySet<string>;
 };
 
-/** `probe` is called for an allowed address; omitted: no probe. */
+/** `probe` is called before a request to an allowed address. If omitted, there is no probe. */
 type Options = OutgoingRules & { resolve: Resolve; probe?: Probe | undefined };
 
-/** Calls `send` if a request may, and can, be sent to this address. Throws otherwise. */
+/**
+ * Calls `send` if a request to this address is allowed and the origin can be reached. Otherwise
+ * throws an error.
+ */
 export type AddressGuard = (
   url: URL,
   signal: AbortSignal | null,
@@ -58,10 +61,12 @@ export type AddressGuard = (
 ) => Promise<Response>;
 
 /**
- * Admits public https addresses and allowed origins, and checks the addresses of a name before the
- * connection. Throws AddressRefusedError, UnknownNameError, UnresolvedNameError,
- * UnreachableOriginError, the signal's reason, and the errors of `send`. If a name changes between
- * lookup and connection, the platform protects: it reaches no private networks.
+ * Creates a guard that admits public https addresses and the operator's allowed origins. It looks
+ * up a host name, and refuses the request if the name resolves to a private address. If the DNS
+ * entry changes between lookup and connection, the platform still cannot reach private networks.
+ *
+ * The guard throws AddressRefusedError, UnknownNameError, UnresolvedNameError,
+ * UnreachableOriginError, the signal's reason, and the errors of `send`.
  */
 export function addressGuard({ resolve, probe, ...rules }: Options): AddressGuard {
   return async (url, signal, send) => {
@@ -72,8 +77,8 @@ export function addressGuard({ resolve, probe, ...rules }: Options): AddressGuar
 }
 
 /**
- * A `fetch` that marks its requests with HOPS_HEADER. It follows no redirect, so credentials reach
- * only their own origin.
+ * A `fetch` that adds HOPS_HEADER to its requests. It does not follow redirects, so that
+ * credentials are sent only to the origin of the request.
  */
 export function markedFetch(send: typeof fetch): typeof fetch {
   return (input, init) => {
@@ -83,7 +88,7 @@ export function markedFetch(send: typeof fetch): typeof fetch {
   };
 }
 
-/** A `fetch` that sends only what the guard admits. */
+/** A `fetch` that sends only requests that the guard admits. */
 export function guardedFetch(guard: AddressGuard, send: typeof fetch): typeof fetch {
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
@@ -118,7 +123,7 @@ async function requireAllowed(
 }
 
 /**
- * Set on every outgoing request. A massgen-edge service that receives it answers 508, so that a
- * team cannot call the service that runs it, under any name.
+ * Header of every outgoing request. A massgen-edge service refuses requests with this header with
+ * status 508. So a team cannot call its own service, under any of the names of the service.
  */
 export const HOPS_HEADER = "massgen-hops";

@@ -1,19 +1,20 @@
 import { isLoopbackHost, isPrivateHost } from "./addresses";
 
+/** Rules for the addresses to which requests may be sent. */
 export type AddressRules = {
   /** Origins that the operator allows. */
   allowedOrigins: readonly string[];
   /** Origins of this service; omitted if unknown. */
   ownOrigins?: readonly string[] | undefined;
-  /** The variable with which an operator allows an origin. */
+  /** Name of the configuration variable with which an operator allows an origin. */
   variable?: "ALLOWED_ORIGINS" | "ALLOWED_TOOL_ORIGINS";
 };
 
 /**
- * Whether requests may be sent to an address: public https on its default port, or an origin that
- * the operator allows. Never this service, the platform's own pages, or a debugger. Returns the
- * reason as text after the address, or `null`. Names that resolve to private addresses are detected
- * on connecting.
+ * The reason why requests may not be sent to an address; `null` if they may. The reason is a clause
+ * that follows the address. Allowed are public https on its default port, and origins that the
+ * operator allows. This service, the platform's own pages and debuggers are never allowed. Names
+ * that resolve to private addresses are only detected by `addressGuard`.
  */
 export function addressProblem(
   url: URL,
@@ -33,8 +34,8 @@ const isDebuggerPort = (port: string): boolean =>
   port === "9222" || (Number(port) >= 9229 && Number(port) <= 9249);
 
 /**
- * Addresses that no operator can allow: a team that calls its own service would start runs without
- * end, with the operator's keys.
+ * The reason why an address is forbidden even if the operator allows it; `null` if it is not. For
+ * example, a team that calls its own service would start runs endlessly, with the operator's keys.
  */
 export function forbiddenProblem(url: URL, ownOrigins: readonly string[]): string | null {
   if (ownOrigins.some((own) => isSameServer(url, own)))
@@ -46,7 +47,7 @@ export function forbiddenProblem(url: URL, ownOrigins: readonly string[]): strin
   return null;
 }
 
-/** Loopback has several names for one server. */
+/** Whether a URL has the origin `own`. On loopback, several host names refer to the same server. */
 function isSameServer(url: URL, own: string): boolean {
   if (!URL.canParse(own)) return false;
   const { origin, hostname, port } = new URL(own);
@@ -66,7 +67,10 @@ function publicProblem(url: URL, variable: string): string | null {
   return null;
 }
 
-/** An entry is an exact origin. For loopback only, the port may be `*`: `http://127.0.0.1:*`. */
+/**
+ * Whether a list of allowed origins contains the URL's origin. Only for loopback, an entry can have
+ * `*` as its port: `http://127.0.0.1:*`.
+ */
 export function isAllowedOrigin(url: URL, allowedOrigins: readonly string[]): boolean {
   return allowedOrigins.some(
     (entry) => entry === url.origin || (isLoopbackHost(url.hostname) && entry === anyPortOf(url)),
@@ -77,14 +81,14 @@ function anyPortOf(url: URL): string {
   return `${url.protocol}//${url.hostname}:*`;
 }
 
-/** Whether a host is an IP address, so that no lookup is needed. */
+/** Whether a host is an IP address. An IP address needs no lookup. */
 export const isAddress = (hostname: string): boolean =>
   hostname.startsWith("[") || /^\d+\.\d+\.\d+\.\d+$/.test(hostname);
 
 /** Whether a resolved address is not public. True for invalid addresses. */
 export function isPrivateAddress(address: string): boolean {
-  const written = address.includes(":") ? `http://[${address}]` : `http://${address}`;
-  if (!URL.canParse(written)) return true;
-  const { hostname } = new URL(written);
+  const url = address.includes(":") ? `http://[${address}]` : `http://${address}`;
+  if (!URL.canParse(url)) return true;
+  const { hostname } = new URL(url);
   return !isAddress(hostname) || isPrivateHost(hostname);
 }

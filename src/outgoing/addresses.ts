@@ -1,8 +1,7 @@
 /**
- * Whether a host name of a parsed URL is not public: loopback, private, link-local, multicast,
- * reserved, or an internal name. The URL parser has already normalised numbers (`0x7f.1`,
- * `2130706433`) and runs of zeros. Public names that resolve to private addresses are checked on
- * connecting.
+ * Whether the host name of a parsed URL is not public: loopback, private, link-local, multicast,
+ * reserved, or an internal name. The URL parser has already normalised IPv4 numbers (`0x7f.1`,
+ * `2130706433`) and the zeros of IPv6. The function does not resolve names.
  */
 export function isPrivateHost(hostname: string): boolean {
   const name = hostname.toLowerCase().replace(/\.+$/, "");
@@ -11,7 +10,7 @@ export function isPrivateHost(hostname: string): boolean {
   return !name.includes(".") || INTERNAL_NAMES.test(name);
 }
 
-/** Whether the host is this machine. */
+/** Whether the host is the loopback interface of this machine. */
 export function isLoopbackHost(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
@@ -19,7 +18,7 @@ export function isLoopbackHost(hostname: string): boolean {
 const INTERNAL_NAMES =
   /\.(localhost|local|localdomain|internal|intranet|lan|home|corp|private|home\.arpa|test|invalid|example|onion)$/;
 
-/** [first octets, number of fixed bits] */
+/** Blocks that are not public: the first octets, and the number of fixed bits. */
 const V4_BLOCKS: readonly (readonly [readonly number[], number])[] = [
   [[0], 8],
   [[10], 8],
@@ -47,11 +46,11 @@ function toNumber(octets: readonly number[]): number {
   return [0, 1, 2, 3].reduce((sum, index) => sum * 256 + (octets[index] ?? 0), 0);
 }
 
-/** Only global unicast (2000::/3) is public, except blocks for tunnels and documentation. */
+/** Only global unicast (2000::/3) is public, without its blocks for tunnels and documentation. */
 function isPrivateV6(address: string): boolean {
   const groups = expandV6(address);
   const [first = 0, second = 0] = groups;
-  // also ::1, ::ffff:a.b.c.d, 64:ff9b::, fc00::/7, fe80::/10, ff00::/8
+  // This also refuses ::1, ::ffff:a.b.c.d, 64:ff9b::, fc00::/7, fe80::/10 and ff00::/8.
   if (first >>> 13 !== 1) return true;
   if (first === 0x3fff && second < 0x1000) return true;
   return first === 0x2002 || (first === 0x2001 && (second < 0x200 || second === 0xdb8));

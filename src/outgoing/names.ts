@@ -1,20 +1,22 @@
 import { z } from "zod";
 
 /**
- * The current addresses of a name; empty if the name does not exist. Throws if the lookup fails.
+ * Returns the current addresses of a name; an empty list if the name does not exist. Throws if the
+ * lookup fails.
  */
 export type Resolve = (name: string, signal: AbortSignal | null) => Promise<readonly string[]>;
 
 const RESOLVER = "https://cloudflare-dns.com/dns-query";
-const TYPES = ["A", "AAAA"] as const;
+const QUERY_TYPES = ["A", "AAAA"] as const;
 /** Record types with addresses: A and AAAA. Aliases have other types. */
 const ADDRESS_TYPES = new Set([1, 28]);
+/** DNS response codes. */
 const NO_ERROR = 0;
 const NO_SUCH_NAME = 3;
-const WITHIN_MS = 5_000;
-const SHORTEST_MS = 30_000;
-const LONGEST_MS = 300_000;
-const MOST_NAMES = 500;
+const LOOKUP_TIMEOUT_MS = 5_000;
+const MIN_CACHED_MS = 30_000;
+const MAX_CACHED_MS = 300_000;
+const MAX_CACHED_NAMES = 500;
 
 const AnswerSchema = z.looseObject({
   Status: z.number(),
@@ -24,42 +26,46 @@ const AnswerSchema = z.looseObject({
 });
 type Answer = z.infer<typeof AnswerSchema>;
 
-/** Queries a resolver over HTTPS. Caches results for their TTL, at least 30 s and at most 5 min. */
+/**
+ * A `Resolve` that queries a resolver over HTTPS. Caches results for their TTL, but at least 30 s
+ * and at most 5 min.
+ */
 export function resolverOverHttps({
-  fetch: ask,
+  fetch: sendQuery,
   now,
 }: {
   fetch: typeof fetch;
   now: () => number;
 }): Resolve {
-  const known = new Map<string, { addresses: readonly string[]; until: number }>();
+  const cache = new Map<string, { addresses: readonly string[]; until: number }>();
   return async (name, signal) => {
-    const found = known.get(name);
-    if (found && found.until > now()) return found.addresses;
+    const cached = cache.get(name);
+    if (cached && cached.until > now()) return cached.addresses;
     const answers: Answer[] = [];
-    // Sequential: the caller has one slot among the connections that may wait for headers.
-    for (const type of TYPES) answers.push(await lookUp(ask, { name, type, signal }));
+    // The lookups are sequential: the platform limits the connections that wait for headers, and
+    // the caller has a slot for only one.
+    for (const type of QUERY_TYPES) answers.push(await lookUp(sendQuery, { name, type, signal }));
     const records = answers
       .flatMap(({ Answer = [] }) => Answer)
       .filter(({ type }) => ADDRESS_TYPES.has(type));
-    const seconds = Math.min(...records.map(({ TTL }) => TTL), LONGEST_MS / 1000);
-    known.delete(name);
-    const [oldest] = known.size >= MOST_NAMES ? known.keys() : [];
-    if (oldest !== undefined) known.delete(oldest);
+    const seconds = Math.min(...records.map(({ TTL }) => TTL), MAX_CACHED_MS / 1000);
+    cache.delete(name);
+    const [oldest] = cache.size >= MAX_CACHED_NAMES ? cache.keys() : [];
+    if (oldest !== undefined) cache.delete(oldest);
     const addresses = records.map(({ data }) => data);
-    known.set(name, { addresses, until: now() + Math.max(SHORTEST_MS, seconds * 1000) });
+    cache.set(name, { addresses, until: now() + Math.max(MIN_CACHED_MS, seconds * 1000) });
     return addresses;
   };
 }
 
-type Question = { name: string; type: string; signal: AbortSignal | null };
+type LookUp = { name: string; type: string; signal: AbortSignal | null };
 
-async function lookUp(ask: typeof fetch, { name, type, signal }: Question): Promise<Answer> {
-  const within = AbortSignal.timeout(WITHIN_MS);
-  const response = await ask(`${RESOLVER}?name=${encodeURIComponent(name)}&type=${type}`, {
+async function lookUp(sendQuery: typeof fetch, { name, type, signal }: LookUp): Promise<Answer> {
+  const timeout = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
+  const response = await sendQuery(`${RESOLVER}?name=${encodeURIComponent(name)}&type=${type}`, {
     headers: { accept: "application/dns-json" },
     redirect: "manual",
-    signal: signal ? AbortSignal.any([signal, within]) : within,
+    signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
   });
   const answer = AnswerSchema.safeParse(response.ok ? await response.json() : null);
   if (!answer.success || (answer.data.Status !== NO_ERROR && answer.data.Status !== NO_SUCH_NAME)) {

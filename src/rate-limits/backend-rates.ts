@@ -1,17 +1,18 @@
 import type { RateLimits } from "../providers/rate-limits";
 
 /**
- * The part of an endpoint's rate limits that calls have used, and when the next call may start.
- * Windows slide. Calls are counted in buckets of 1 s (minute) and 5 min (day), so that the size
- * does not grow with the number of calls. A bucket counts until all of it has left the window, so a
- * call may wait longer than necessary by the length of one bucket. Pure; times are Unix ms.
+ * The requests and tokens that calls to an endpoint have used in the last minute and day. The
+ * windows slide. Calls are counted in buckets of 1 s (minute) and 5 min (day), so that the stored
+ * size does not grow with the number of calls. A bucket counts until its end has left the window,
+ * so a call may wait longer than necessary by the length of one bucket. All functions are pure;
+ * times are Unix ms.
  *
- * If the clock is set back, entries in the future count as made at the first read. So no call
- * starts too early, and none waits longer than a window. If the clock is set forward, the windows
- * look empty: each time, calls may exceed a limit by at most its full amount.
+ * If the clock is set back, buckets in the future are moved to the time of the first read. So no
+ * call starts too early, and no call waits longer than a window. If the clock is set forward, the
+ * windows look empty. Then the calls can exceed a limit, each time by at most the limit itself.
  */
 export type Spending = { readonly minute: readonly Bucket[]; readonly day: readonly Bucket[] };
-/** Oldest first; `start` ascends. */
+/** The use of all calls that started in this bucket. Lists are sorted by `start`, oldest first. */
 type Bucket = { readonly start: number; readonly requests: number; readonly tokens: number };
 
 export const NO_SPENDING: Spending = { minute: [], day: [] };
@@ -30,9 +31,9 @@ const RULES = [
 ] as const;
 
 /**
- * The earliest time from `now` on at which a call with these tokens is within all limits, if no
- * other call starts before. A call larger than a limit waits until no other call counts; the
- * provider then accepts or rejects it.
+ * The earliest time, not before `now`, at which a call with these tokens is within all limits if no
+ * other call starts before. If a call is larger than a limit, it waits until no other call counts.
+ * The provider then accepts or rejects the call.
  */
 export function earliestStart(
   spent: Spending,
@@ -44,84 +45,102 @@ export function earliestStart(
     const limit = limits[name];
     if (limit === undefined) return now;
     const needed = Math.min(counts === "requests" ? 1 : tokens, limit);
-    return roomAt(alive(spent, window, now), { room: limit - needed, window, counts, now });
+    const buckets = activeBuckets(spent, window, now);
+    return timeWithRoom(buckets, { maxUsed: limit - needed, window, counts, now });
   });
   return Math.max(now, ...times);
 }
 
-type Room = { room: number; window: WindowName; counts: "requests" | "tokens"; now: number };
+type RoomQuery = {
+  /** Maximum use by other calls. */
+  maxUsed: number;
+  window: WindowName;
+  counts: "requests" | "tokens";
+  now: number;
+};
 
-/** The time at which enough of the oldest buckets have expired that at most `room` is used. */
-function roomAt(buckets: readonly Bucket[], { room, window, counts, now }: Room): number {
+/** The time at which enough of the oldest buckets have expired: at most `maxUsed` is used then. */
+function timeWithRoom(
+  buckets: readonly Bucket[],
+  { maxUsed, window, counts, now }: RoomQuery,
+): number {
   let used = buckets.reduce((sum, bucket) => sum + bucket[counts], 0);
   let at = now;
   for (const bucket of buckets) {
-    if (used <= room) return at;
+    if (used <= maxUsed) return at;
     used -= bucket[counts];
-    at = endOf(bucket, window);
+    at = expiryOf(bucket, window);
   }
   return at;
 }
 
 /** Records the start of a call with its estimated tokens. */
-export const spend = (spent: Spending, tokens: number, now: number): Spending => ({
-  minute: added(alive(spent, "minute", now), {
-    start: startOf("minute", now),
+export const recordStart = (spent: Spending, tokens: number, now: number): Spending => ({
+  minute: addToBuckets(activeBuckets(spent, "minute", now), {
+    start: bucketStart("minute", now),
     requests: 1,
     tokens,
   }),
-  day: added(alive(spent, "day", now), { start: startOf("day", now), requests: 1, tokens }),
+  day: addToBuckets(activeBuckets(spent, "day", now), {
+    start: bucketStart("day", now),
+    requests: 1,
+    tokens,
+  }),
 });
 
 /**
- * The spending at `now`. Entries in the future of the clock are moved to `now`. Store the result:
- * otherwise they would be moved again at the next read and count longer.
+ * The spending at `now`, without expired buckets. Buckets in the future are moved to `now`. Store
+ * the result: otherwise these buckets would be moved again at the next read, and count too long.
  */
 export const spendingAt = (spent: Spending, now: number): Spending => ({
-  minute: alive(spent, "minute", now),
-  day: alive(spent, "day", now),
+  minute: activeBuckets(spent, "minute", now),
+  day: activeBuckets(spent, "day", now),
 });
 
 /**
- * Corrects the spending of a call that started at `at` from its estimate to its actual usage. Does
- * not change expired entries.
+ * Corrects the spending of one call, from its estimated to its actual usage. Does nothing if the
+ * call has expired.
  */
-export const correct = (spent: Spending, correction: Correction): Spending => ({
-  minute: corrected(spent.minute, "minute", correction),
-  day: corrected(spent.day, "day", correction),
+export const correctUsage = (spent: Spending, correction: Correction): Spending => ({
+  minute: correctBuckets(spent.minute, "minute", correction),
+  day: correctBuckets(spent.day, "day", correction),
 });
 
 /** The time at which all spending has expired; 0 if there is none. */
-export const countsUntil = ({ minute, day }: Spending): number =>
+export const lastExpiry = ({ minute, day }: Spending): number =>
   Math.max(
     0,
-    ...minute.map((bucket) => endOf(bucket, "minute")),
-    ...day.map((bucket) => endOf(bucket, "day")),
+    ...minute.map((bucket) => expiryOf(bucket, "minute")),
+    ...day.map((bucket) => expiryOf(bucket, "day")),
   );
 
-/** Whether an entry is in the future of a clock at `now`. */
+/** Whether a bucket is in the future, because the clock was set back. */
 export const isAhead = ({ minute, day }: Spending, now: number): boolean =>
   [...minute, ...day].some(({ start }) => start > now);
 
-const endOf = ({ start }: Bucket, window: WindowName): number =>
+const expiryOf = ({ start }: Bucket, window: WindowName): number =>
   start + WINDOWS[window].bucketMs + WINDOWS[window].spanMs;
 
-const startOf = (window: WindowName, at: number): number =>
+const bucketStart = (window: WindowName, at: number): number =>
   Math.floor(at / WINDOWS[window].bucketMs) * WINDOWS[window].bucketMs;
 
-function alive(spent: Spending, window: WindowName, now: number): readonly Bucket[] {
-  const newest = startOf(window, now);
+/** The buckets that count at `now`. Buckets in the future are added to the newest bucket. */
+function activeBuckets(spent: Spending, window: WindowName, now: number): readonly Bucket[] {
+  const newest = bucketStart(window, now);
   const known = spent[window].filter(
-    (bucket) => bucket.start <= newest && endOf(bucket, window) > now,
+    (bucket) => bucket.start <= newest && expiryOf(bucket, window) > now,
   );
   const ahead = spent[window].filter(({ start }) => start > newest);
   return ahead.reduce<readonly Bucket[]>(
-    (buckets, bucket) => added(buckets, { ...bucket, start: newest }),
+    (buckets, bucket) => addToBuckets(buckets, { ...bucket, start: newest }),
     known,
   );
 }
 
-function added(buckets: readonly Bucket[], { start, requests, tokens }: Bucket): readonly Bucket[] {
+function addToBuckets(
+  buckets: readonly Bucket[],
+  { start, requests, tokens }: Bucket,
+): readonly Bucket[] {
   const last = buckets.at(-1);
   if (last?.start !== start) return [...buckets, { start, requests, tokens }];
   return [
@@ -130,10 +149,13 @@ function added(buckets: readonly Bucket[], { start, requests, tokens }: Bucket):
   ];
 }
 
-/** Actual usage minus estimated usage. `requestsDelta` omitted: 0. */
+/**
+ * Actual usage minus estimated usage, for a call that started at `at`. `requestsDelta` is 0 if
+ * omitted.
+ */
 type Correction = { at: number; tokensDelta: number; requestsDelta?: number };
 
-function corrected(
+function correctBuckets(
   buckets: readonly Bucket[],
   window: WindowName,
   correction: Correction,

@@ -1,6 +1,6 @@
 import { redact } from "./redact";
 
-/** The only access to the logs. Removes keys from all text. */
+/** All logs of the service are written by this file, which removes keys from the text. */
 
 const toText = (part: unknown): string => {
   if (part instanceof Error) return redact(part.stack ?? part.message, []);
@@ -13,7 +13,8 @@ export const logInfo = (...parts: readonly unknown[]): void => console.log(...pa
 export const logError = (...parts: readonly unknown[]): void => console.error(...parts.map(toText));
 
 /**
- * Suppresses a library's own warnings that start with this text, because they quote untrusted text.
+ * Suppresses warnings of a library that start with `beginning`. Use it for warnings that quote
+ * untrusted text.
  */
 export function silence(beginning: string): void {
   const warn = console.warn.bind(console);

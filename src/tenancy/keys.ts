@@ -2,25 +2,26 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { isScope, type Principal, withIncluded } from "./principal";
 
 /**
- * The service's own keys: `mge_<id>_<secret>`. The id is public and finds the row. The secret is
- * 256 random bits, of which only the SHA-256 is stored: a fast hash suffices for a secret that
- * cannot be guessed. Pure: randomness and time are arguments.
+ * API keys of the service: `mge_<id>_<secret>`. The id is public and identifies the database row.
+ * The secret has 256 random bits. Only its SHA-256 is stored: a fast hash suffices, because such a
+ * secret cannot be guessed. All functions are pure: randomness and time are arguments.
  */
 const PREFIX = "mge";
-const ID = /^[0-9a-z]{26}$/;
-const KEY = /^mge_([0-9a-z]{26})_([A-Za-z0-9_-]{43})$/;
+const ID_PATTERN = /^[0-9a-z]{26}$/;
+const KEY_PATTERN = /^mge_([0-9a-z]{26})_([A-Za-z0-9_-]{43})$/;
 export const SECRET_BYTES = 32;
 
-/** Whether a text is a key id, as in addresses. */
-export const isKeyId = (text: string): boolean => ID.test(text);
+/** Whether a text is a key id. */
+export const isKeyId = (text: string): boolean => ID_PATTERN.test(text);
 
 type ParsedKey = { id: string; secret: string };
 
 /**
- * A key as its owner receives it, once. `id`: 26 lower-case letters and digits that sort by time.
+ * Makes a key. `id`: a new ULID in lower case. `random`: the random bits of the secret. The owner
+ * receives `key` only once.
  */
 export function toKey(id: string, random: Uint8Array): ParsedKey & { key: string } {
-  if (!ID.test(id) || random.byteLength !== SECRET_BYTES)
+  if (!ID_PATTERN.test(id) || random.byteLength !== SECRET_BYTES)
     throw new Error("a key has an id of 26 characters and 256 bits");
   const secret = Buffer.from(random).toString("base64url");
   return { id, secret, key: `${PREFIX}_${id}_${secret}` };
@@ -28,7 +29,7 @@ export function toKey(id: string, random: Uint8Array): ParsedKey & { key: string
 
 /** The parts of a key; `null` if the text is not a key. */
 export function parseKey(text: string): ParsedKey | null {
-  const [, id, secret] = KEY.exec(text) ?? [];
+  const [, id, secret] = KEY_PATTERN.exec(text) ?? [];
   return id === undefined || secret === undefined ? null : { id, secret };
 }
 
@@ -56,33 +57,36 @@ export const isLive = (
   now: number,
 ): boolean => revoked_at === null && (expires_at === null || expires_at > now);
 
-/** Valid keys of a tenant. */
+/** Maximum number of valid keys of a tenant. */
 export const MOST_LIVE_KEYS = 50;
-/** Revoked and expired keys per tenant that stay listed, the newest first. */
+/** Number of revoked and expired keys of a tenant that lists still show: the newest ones. */
 export const MOST_DEAD_KEYS = 500;
 
 /**
- * Expiry of a new key in Unix ms; `null` for never. `requested`: the expiry in the request; `null`
- * if omitted. A key never outlives the key that creates it (`minterEnds`), which is also the
- * default. Returns `too_late` if the request is later.
+ * Expiry of a new key in Unix ms; `null` means never. `requested`: the expiry in the request;
+ * `null` if omitted. `creatorExpiry`: the expiry of the key that creates the new key, which is also
+ * the default. Returns `too_late` if the requested expiry is after `creatorExpiry`.
  */
-export function endOfNewKey(
+export function expiryOfNewKey(
   requested: number | null,
-  minterEnds: number | null,
+  creatorExpiry: number | null,
 ): number | null | "too_late" {
-  if (minterEnds === null) return requested;
-  if (requested !== null && requested > minterEnds) return "too_late";
-  return requested ?? minterEnds;
+  if (creatorExpiry === null) return requested;
+  if (requested !== null && requested > creatorExpiry) return "too_late";
+  return requested ?? creatorExpiry;
 }
 
-/** Compared if the id has no key, so that both cases take the same time. */
+/**
+ * Compared if no key has the presented id, so that the response takes the same time as for an
+ * existing key.
+ */
 const DUMMY_HASH = hashSecret("nobody");
 
 /**
- * The principal of a presented secret; `null` if there is no row, the key is not valid, or the
- * secret is wrong.
+ * The principal for a presented secret. Returns `null` if there is no row, the key is revoked or
+ * expired, or the secret is wrong.
  */
-export function judgeKey(row: KeyRow | null, secret: string, now: number): Principal | null {
+export function verifyKey(row: KeyRow | null, secret: string, now: number): Principal | null {
   const isSecret = timingSafeEqual(
     digest(row?.secret_hash ?? DUMMY_HASH),
     digest(hashSecret(secret)),
@@ -91,7 +95,7 @@ export function judgeKey(row: KeyRow | null, secret: string, now: number): Princ
   return toPrincipal(row);
 }
 
-/** Hashes again: two buffers of equal length for any row. */
+/** Hashes a stored hash again: `timingSafeEqual` needs buffers of equal length for any row. */
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 const toPrincipal = ({
@@ -104,23 +108,23 @@ const toPrincipal = ({
   scopes: withIncluded(scopes.split(",").filter(isScope)),
 });
 
-/** Recording every use would cost a write per request. */
+/** Minimum time between two recorded uses of a key, to avoid a database write per request. */
 export const USE_NOTED_EVERY_MS = 60_000;
 
-/** Whether this use is to be recorded. */
-export const isUseToNote = ({ last_used_at }: KeyRow, now: number): boolean =>
+/** Whether this use of the key must be recorded. */
+export const shouldRecordUse = ({ last_used_at }: KeyRow, now: number): boolean =>
   last_used_at === null || now - last_used_at >= USE_NOTED_EVERY_MS;
 
 const BEARER = /^bearer +([^\s]+) *$/i;
 
-/** The token after `Bearer`, in any case; `null` for other schemes. */
+/** The token of an `Authorization` header with the scheme `Bearer`; `null` for other schemes. */
 export const bearerOf = (authorization: string): string | null =>
   BEARER.exec(authorization)?.[1] ?? null;
 
 const DURATION = /^([1-9]\d{0,4})([hd])$/;
 const HOUR_MS = 3_600_000;
 
-/** The duration `90d` or `12h` in ms; `null` for other texts. */
+/** Parses a duration such as `90d` or `12h` to ms. Returns `null` for other texts. */
 export function parseDuration(text: string): number | null {
   const [, count, unit] = DURATION.exec(text) ?? [];
   if (count === undefined) return null;

@@ -1,11 +1,10 @@
 import { createHmac } from "node:crypto";
 
-/** The caller of a request: its tenant and permissions. */
-
-/** In ascending order: each includes the previous ones. */
+/** Scopes in ascending order. Each scope includes the previous ones. */
 export const SCOPES = ["read", "run", "admin"] as const;
 export type Scope = (typeof SCOPES)[number];
 
+/** The caller of a request: its tenant and permissions. */
 export type Principal = {
   tenant: string;
   /** The presented key; `null` for local access without keys. */
@@ -13,23 +12,23 @@ export type Principal = {
   scopes: ReadonlySet<Scope>;
 };
 
-/** The tenant of a local development service without keys; no key can be created for it. */
+/** The tenant for local access without keys. No key can be created for this tenant. */
 export const LOCAL_TENANT = "local";
 
-const TENANT = /^[a-z0-9_]{3,40}$/;
+const TENANT_PATTERN = /^[a-z0-9_]{3,40}$/;
 
 /** Whether the text is a valid tenant name. */
-export const isTenant = (text: string): boolean => TENANT.test(text);
+export const isTenant = (text: string): boolean => TENANT_PATTERN.test(text);
 
 export const isScope = (text: string): text is Scope => SCOPES.some((scope) => scope === text);
 
-/** The scopes with all that they include. */
+/** These scopes and all scopes that they include. */
 export function withIncluded(scopes: Iterable<Scope>): ReadonlySet<Scope> {
   const highest = Math.max(-1, ...[...scopes].map((scope) => SCOPES.indexOf(scope)));
   return new Set(SCOPES.slice(0, highest + 1));
 }
 
-/** Local access to a development service has all permissions. */
+/** The principal for local access without keys. It has all permissions. */
 export const LOCAL_PRINCIPAL: Principal = {
   tenant: LOCAL_TENANT,
   keyId: null,
@@ -37,34 +36,33 @@ export const LOCAL_PRINCIPAL: Principal = {
 };
 
 /**
- * The name of a session's object. With the master key, a session's id alone does not suffice to
- * name it; the lengths distinguish (`ab`, `c`) from (`a`, `bc`). Without a master key, in local
- * development only, the pair itself.
+ * The name of a session's Durable Object. The name is an HMAC of tenant and session id, so the
+ * session id alone does not suffice to compute it. The lengths in the text distinguish (`ab`, `c`)
+ * from (`a`, `bc`). Without a master key, which only local development permits, the name is the
+ * text itself.
  */
 export function sessionName(masterKey: string | null, tenant: string, session: string): string {
   const pair = `${tenant.length}:${tenant}${session.length}:${session}`;
   return masterKey === null ? pair : createHmac("sha256", masterKey).update(pair).digest("hex");
 }
 
-/** The required scope of a request, and whether it is audited. */
-
 const ADMIN_PATHS = /^\/api\/(keys|audit|secrets)(\/|$)/;
-const isReading = (method: string): boolean => method === "GET" || method === "HEAD";
+const isRead = (method: string): boolean => method === "GET" || method === "HEAD";
 
 /**
- * The scope that a request needs: keys, secrets and the audit log need admin; reading needs read;
- * the rest needs run.
+ * The scope that a request needs. Keys, secrets and the audit log need `admin`. Other read requests
+ * need `read`, and all other requests need `run`.
  */
-export function neededScope(method: string, path: string): Scope {
+export function requiredScope(method: string, path: string): Scope {
   if (ADMIN_PATHS.test(path)) return "admin";
-  return isReading(method) ? "read" : "run";
+  return isRead(method) ? "read" : "run";
 }
 
-/** Whether the request is in the audit log: all changes, and everything that needs admin. */
+/** Whether the request is recorded in the audit log: all changes, and all that needs `admin`. */
 export const isAudited = (method: string, path: string): boolean =>
-  !isReading(method) || ADMIN_PATHS.test(path);
+  !isRead(method) || ADMIN_PATHS.test(path);
 
-/** Query parameters in which users put keys, where logs would store them. */
+/** Names of query parameters in which users put keys by mistake. Logs would store such keys. */
 const KEY_PARAMETERS = new Set([
   "api_key",
   "apikey",
@@ -76,7 +74,8 @@ const KEY_PARAMETERS = new Set([
   "bearer",
 ]);
 
-const isOurs = (text: string): boolean => text.startsWith("mge_");
+/** Whether a text looks like an API key of this service. */
+const isOwnKey = (text: string): boolean => text.startsWith("mge_");
 
 /** A path with its escapes decoded once. Bytes that are not UTF-8 stay escaped. */
 export const decodedOnce = (path: string): string =>
@@ -89,16 +88,20 @@ export const decodedOnce = (path: string): string =>
   });
 
 /**
- * Whether an address contains a key: in its query by name or form, in its path in place of an id.
+ * Whether a URL contains a key: a query parameter with a name or a value of a key, or a path
+ * segment that looks like a key.
  */
 export const hasKeyInAddress = ({ pathname, searchParams }: URL): boolean =>
-  decodedOnce(pathname).split("/").some(isOurs) ||
+  decodedOnce(pathname).split("/").some(isOwnKey) ||
   [...searchParams].some(
-    ([name, value]) => KEY_PARAMETERS.has(name.toLowerCase()) || isOurs(value),
+    ([name, value]) => KEY_PARAMETERS.has(name.toLowerCase()) || isOwnKey(value),
   );
 
 const EVENTS_PATH = /^\/api\/sessions\/([a-z0-9_]{10,64})(\/turns\/[1-9]\d{0,8})?\/events$/;
 
-/** The session of a requested stream, the only resource that a ticket grants. */
+/**
+ * The id of the session whose event stream is requested; `null` for other requests. Only such
+ * requests can use a ticket.
+ */
 export const sessionOfStream = (method: string, path: string): string | null =>
   method === "GET" ? (EVENTS_PATH.exec(path)?.[1] ?? null) : null;

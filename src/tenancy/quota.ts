@@ -1,49 +1,53 @@
 /**
- * Limits of a tenant: concurrent turns, and dollars per day (UTC). Pure: usage is an argument. A
- * turn reserves its budget, or the rest of the day if it has none. So spent plus reserved never
- * exceeds the cap.
+ * Limits of a tenant: concurrent turns, and dollars per day (UTC). A turn reserves its own budget.
+ * A turn without a budget reserves all that remains of the day. So the sum of spent and reserved
+ * dollars never exceeds the daily limit.
  */
 export type Quota = {
-  /** `null` for no limit. */
+  /** `null` means no limit. */
   concurrentTurns: number | null;
-  /** `null` for no cap. */
+  /** `null` means no limit. */
   usdPerDay: number | null;
 };
 
 export const UNLIMITED: Quota = { concurrentTurns: null, usdPerDay: null };
 
-/** A running turn. Its lease expires, so that a lost message does not occupy a slot forever. */
+/**
+ * The reservation of a running turn. It expires at `endsAt` (Unix ms), so that a turn whose end was
+ * not reported does not count forever.
+ */
 export type Lease = { session: string; turn: number; reservedUsd: number; endsAt: number };
 
-/** `spentUsd`: charges of turns that ended today. */
+/** Current use of a tenant. `spentUsd`: charges of turns that ended today. */
 export type Usage = { leases: readonly Lease[]; spentUsd: number };
 
 /**
- * A turn that wants to start. `unpriced` are agents without a known price, which no cap in dollars
- * can limit.
+ * A turn that requests to start. `unpriced`: agents without a known price. A limit in dollars is
+ * not possible for these agents.
  */
 export type TurnRequest = {
   session: string;
   turn: number;
-  /** `null` for no budget. */
+  /** The run's own budget; `null` if it has none. */
   maxCostUsd: number | null;
   unpriced: readonly string[];
-  /** The minimum for the team's first calls. */
+  /** The minimum cost of the team's first calls. */
   leastUsd: number;
+  /** Latest end of the turn, in Unix ms. */
   endsAt: number;
   /** Bytes of the question's attachments. */
   attachedBytes?: number;
 };
 
-/** A limit of the tenant is exhausted. */
+/** The refusal of a turn because a limit of the tenant is exhausted. */
 export type QuotaRefusal =
   | StorageRefusal
   | { ok: false; code: "quota_exceeded"; limit: number; running: number }
   | { ok: false; code: "spend_exceeded"; limitUsd: number; spentUsd: number; reservedUsd: number };
 
 /**
- * A cap in dollars cannot limit these agents. `isDaily`: it is the tenant's daily cap, not the
- * run's own.
+ * The refusal of a turn whose agents have no known price, because a limit in dollars applies.
+ * `isDaily`: the limit is the tenant's daily limit. If omitted, it is the run's own budget.
  */
 export type PriceRefusal = {
   ok: false;
@@ -53,10 +57,13 @@ export type PriceRefusal = {
 };
 
 export type QuotaDecision =
-  /** `maxCostUsd`: what the turn may spend; `null` for no cap. */
+  /** `maxCostUsd`: limit for the cost of the turn; `null` means no limit. */
   { ok: true; lease: Lease; maxCostUsd: number | null } | QuotaRefusal | PriceRefusal;
 
-/** Whether the turn may start now. Repeating it for a turn with a lease gives the same result. */
+/**
+ * Decides whether the turn may start now. The own lease of the turn does not count, so a repeated
+ * request is not refused because of itself.
+ */
 export function judgeTurn(
   quota: Quota,
   usage: Usage,
@@ -77,12 +84,12 @@ export function judgeTurn(
   if (unpriced.length > 0)
     return { ok: false, code: "price_unknown", agents: [...unpriced], isDaily: true };
   const reservedUsd = others.reduce((sum, lease) => sum + lease.reservedUsd, 0);
-  const left = usdPerDay - usage.spentUsd - reservedUsd;
-  // With too little for a first call, an accepted run would fail. A budget within the rest is the
-  // caller's own choice, and a budget of 0 spends nothing.
+  const remainingUsd = usdPerDay - usage.spentUsd - reservedUsd;
+  // If the remaining dollars do not suffice for a first call, the run would fail after its start.
+  // A smaller budget of the run is the caller's own choice, and a budget of 0 spends nothing.
   if (
-    left < (maxCostUsd ?? Number.POSITIVE_INFINITY) &&
-    left < Math.max(leastUsd, Number.MIN_VALUE) &&
+    remainingUsd < (maxCostUsd ?? Number.POSITIVE_INFINITY) &&
+    remainingUsd < Math.max(leastUsd, Number.MIN_VALUE) &&
     maxCostUsd !== 0
   ) {
     return {
@@ -93,20 +100,24 @@ export function judgeTurn(
       reservedUsd,
     };
   }
-  const granted = Math.max(0, Math.min(maxCostUsd ?? Number.POSITIVE_INFINITY, left));
-  return { ok: true, lease: { session, turn, reservedUsd: granted, endsAt }, maxCostUsd: granted };
+  const grantedUsd = Math.max(0, Math.min(maxCostUsd ?? Number.POSITIVE_INFINITY, remainingUsd));
+  return {
+    ok: true,
+    lease: { session, turn, reservedUsd: grantedUsd, endsAt },
+    maxCostUsd: grantedUsd,
+  };
 }
 
 const DAY_MS = 86_400_000;
 
-/** The UTC day, as `2026-11-21`. */
+/** The UTC day of a time, such as `2026-11-21`. */
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 /** Whole seconds until the next UTC day. */
 export const secondsToNextDay = (now: number): number =>
   Math.ceil((DAY_MS - (now % DAY_MS)) / 1000);
 
-/** Parses a limit: a number; `0` or empty means no limit. Throws otherwise. */
+/** Parses a limit. Returns `null` (no limit) for `0` or an empty text. Throws if not a number. */
 export function parseLimit(text: string | undefined): number | null {
   if (!isSet(text) || Number(text) === 0) return null;
   const limit = Number(text);
@@ -115,7 +126,7 @@ export function parseLimit(text: string | undefined): number | null {
   return limit;
 }
 
-/** An empty variable counts as not set. */
+/** Whether a variable is set. An empty variable counts as not set. */
 const isSet = (text: string | undefined): text is string =>
   text !== undefined && text.trim() !== "";
 
@@ -128,12 +139,12 @@ const LIMIT_VARIABLES = [
 type LimitVariable = (typeof LIMIT_VARIABLES)[number];
 type LimitVariables = Readonly<Partial<Record<LimitVariable, string>>>;
 
-/** Default concurrent turns of a tenant with keys. */
+/** Default limit of concurrent turns for a tenant with keys. */
 const DEFAULT_CONCURRENT_TURNS = "20";
 
 /**
- * The default limits from the deployment's variables. `isLocal`: the tenant of local access without
- * keys, which has only explicit limits. Throws for an invalid variable.
+ * The default limits of a tenant, from the deployment's variables. `isLocal`: the tenant is
+ * `LOCAL_TENANT`, which has only the limits that are set. Throws for an invalid variable.
  */
 export function deploymentQuota(variables: LimitVariables, isLocal: boolean): Quota {
   const turns = variables.TENANT_CONCURRENT_TURNS;
@@ -143,7 +154,7 @@ export function deploymentQuota(variables: LimitVariables, isLocal: boolean): Qu
   };
 }
 
-/** The first invalid variable; `null` if all are valid. */
+/** The name of the first invalid variable; `null` if all are valid. */
 export function badLimit(variables: LimitVariables): LimitVariable | null {
   return LIMIT_VARIABLES.find((name) => !isLimit(variables[name])) ?? null;
 }
@@ -157,19 +168,20 @@ function isLimit(text: string | undefined): boolean {
   }
 }
 
-/** The storage limit of a tenant. Pure: usage is an argument. */
-
 /** Default limit in bytes: 10 GB. */
 export const DEFAULT_STORED_BYTES = "10000000000";
 
-/** `limitBytes` is `null` for no limit. */
+/** Storage of a tenant. `limitBytes`: `null` means no limit. */
 export type StorageUse = { storedBytes: number; limitBytes: number | null };
 type StorageRefusal = { ok: false; code: "storage_exceeded" } & {
   storedBytes: number;
   limitBytes: number;
 };
 
-/** Why the tenant cannot store more bytes; `null` if it can. A full storage accepts nothing. */
+/**
+ * The refusal if the tenant cannot store `moreBytes`; otherwise `null`. If the storage is full, the
+ * function refuses 0 bytes too.
+ */
 export function judgeStorage(
   { storedBytes, limitBytes }: StorageUse,
   moreBytes: number,

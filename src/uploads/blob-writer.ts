@@ -1,48 +1,52 @@
-/** Limits of concurrent puts and of their bytes. A larger blob is awaited alone. */
-const MOST_PUTS = 4;
-export const ON_THEIR_WAY_BYTES = 4_000_000;
+/** Limits of concurrent puts: their number and total size. A larger blob is stored alone. */
+const MAX_PENDING_PUTS = 4;
+export const MAX_PENDING_BYTES = 4_000_000;
 
 type Put = (hash: string, bytes: Uint8Array) => Promise<void>;
 
 /**
- * Stores blobs with limited concurrency, each hash once. The error of a put is thrown by the next
- * call, at the latest by `end`.
+ * Stores blobs with limited concurrency, and each hash only once. If a put fails, a later call of
+ * `put` or `end` throws its error.
  */
 export class BlobWriter {
   readonly #put: Put;
   readonly #stored: Set<string>;
-  /** Running puts; each resolves to `null` or its error. */
+  /** Running puts. Each promise resolves to `null`, or to the error of the put. */
   #pending: Promise<unknown>[] = [];
-  #bytes = 0;
+  #pendingBytes = 0;
 
-  /** `stored` are hashes that exist already. */
+  /** `stored`: hashes of blobs that are already stored. */
   constructor(put: Put, stored: Iterable<string> = []) {
     this.#put = put;
     this.#stored = new Set(stored);
   }
 
-  /** Waits while too much is in progress. */
+  /** Starts to store a blob. First waits for the running puts if a limit would be exceeded. */
   async put(hash: string, bytes: Uint8Array): Promise<void> {
     if (this.#stored.has(hash)) return;
     this.#stored.add(hash);
-    if (this.#pending.length >= MOST_PUTS || this.#bytes + bytes.byteLength > ON_THEIR_WAY_BYTES)
+    if (
+      this.#pending.length >= MAX_PENDING_PUTS ||
+      this.#pendingBytes + bytes.byteLength > MAX_PENDING_BYTES
+    )
       await this.end();
-    this.#bytes += bytes.byteLength;
+    this.#pendingBytes += bytes.byteLength;
     this.#pending.push(
       this.#put(hash, bytes).then(
         () => null,
         (error: unknown) => error,
       ),
     );
-    if (this.#bytes > ON_THEIR_WAY_BYTES) await this.end();
+    if (this.#pendingBytes > MAX_PENDING_BYTES) await this.end();
   }
 
-  /** Waits until everything is stored. */
+  /** Waits until all blobs are stored. */
   async end(): Promise<void> {
     const pending = this.#pending;
     this.#pending = [];
-    this.#bytes = 0;
-    const failed = (await Promise.all(pending)).find((error) => error !== null);
-    if (failed !== undefined) throw failed;
+    this.#pendingBytes = 0;
+    const results = await Promise.all(pending);
+    const firstError = results.find((error) => error !== null);
+    if (firstError !== undefined) throw firstError;
   }
 }

@@ -1,82 +1,88 @@
-const NOTHING = new Uint8Array();
+const NO_BYTES = new Uint8Array();
 
-/** Reads a stream of bytes in pieces of given lengths, from start to end. */
+/** Reads a stream of bytes from start to end, in parts of the requested lengths. */
 export class ByteQueue {
   readonly #source: AsyncIterator<Uint8Array>;
-  /** Bytes that were read but not taken. */
-  #rest: Uint8Array = NOTHING;
-  #at = 0;
+  /** Bytes that were read from the source, but not yet returned or skipped. */
+  #buffered: Uint8Array = NO_BYTES;
+  #position = 0;
 
   constructor(source: AsyncIterable<Uint8Array>) {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** The next `length` bytes; fewer only at the end. */
+  /** Returns the next `length` bytes, or fewer at the end of the stream. */
   async take(length: number): Promise<Uint8Array> {
     const pieces: Uint8Array[] = [];
-    let found = 0;
+    let size = 0;
     for await (const piece of this.pieces(length)) {
-      found += piece.byteLength;
+      size += piece.byteLength;
       pieces.push(piece);
     }
-    return pieces.length === 1 && pieces[0] ? pieces[0] : joined(pieces, found);
+    return pieces.length === 1 && pieces[0] ? pieces[0] : joinBytes(pieces, size);
   }
 
-  /** The same as a stream; each piece counts as taken once it is yielded. */
+  /** Like `take`, but yields the bytes in pieces as they arrive. */
   async *pieces(length: number): AsyncGenerator<Uint8Array> {
-    for (let wanted = length; wanted > 0 && (await this.#fill()); ) {
-      const piece = this.#rest.subarray(0, wanted);
-      this.#rest = this.#rest.subarray(piece.byteLength);
-      this.#at += piece.byteLength;
-      wanted -= piece.byteLength;
+    for (let remaining = length; remaining > 0 && (await this.#hasBytes()); ) {
+      const piece = this.#buffered.subarray(0, remaining);
+      this.#buffered = this.#buffered.subarray(piece.byteLength);
+      this.#position += piece.byteLength;
+      remaining -= piece.byteLength;
       yield piece;
     }
   }
 
-  /** Skips to `offset`, counted from the start; never goes back. */
+  /**
+   * Skips to `offset`, counted from the start of the stream. Does nothing if the position is
+   * already after `offset`.
+   */
   async skipTo(offset: number): Promise<void> {
-    while (this.#at < offset && (await this.#fill())) {
-      const skipped = Math.min(offset - this.#at, this.#rest.byteLength);
-      this.#rest = this.#rest.subarray(skipped);
-      this.#at += skipped;
+    while (this.#position < offset && (await this.#hasBytes())) {
+      const skippedBytes = Math.min(offset - this.#position, this.#buffered.byteLength);
+      this.#buffered = this.#buffered.subarray(skippedBytes);
+      this.#position += skippedBytes;
     }
   }
 
-  /** Whether bytes are left. */
-  async #fill(): Promise<boolean> {
-    while (this.#rest.byteLength === 0) {
+  /** Reads until bytes are buffered. Returns `false` at the end of the stream. */
+  async #hasBytes(): Promise<boolean> {
+    while (this.#buffered.byteLength === 0) {
       // An empty subarray would keep its whole buffer in memory.
-      this.#rest = NOTHING;
+      this.#buffered = NO_BYTES;
       const { done, value } = await this.#source.next();
       if (done) return false;
-      this.#rest = value;
+      this.#buffered = value;
     }
     return true;
   }
 }
 
-/** Joins pieces. */
-export function joined(pieces: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
+/** Joins pieces that have `size` bytes in total. */
+export function joinBytes(pieces: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(size);
-  let at = 0;
+  let offset = 0;
   for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.byteLength;
+    whole.set(piece, offset);
+    offset += piece.byteLength;
   }
   return whole;
 }
 
-/** Reads a stream of exactly `size` bytes, in memory once; `null` if its length differs. */
+/**
+ * Reads a stream of exactly `size` bytes. Returns `null` if the stream has another length. The
+ * bytes are in memory only once.
+ */
 export async function readExactly(
   stream: AsyncIterable<Uint8Array>,
   size: number,
 ): Promise<Uint8Array<ArrayBuffer> | null> {
   const whole = new Uint8Array(size);
-  let at = 0;
+  let offset = 0;
   for await (const piece of stream) {
-    if (at + piece.byteLength > size) return null;
-    whole.set(piece, at);
-    at += piece.byteLength;
+    if (offset + piece.byteLength > size) return null;
+    whole.set(piece, offset);
+    offset += piece.byteLength;
   }
-  return at === size ? whole : null;
+  return offset === size ? whole : null;
 }

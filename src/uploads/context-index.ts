@@ -1,9 +1,13 @@
 /** A version of a context in the index. */
 export type VersionRow = {
   id: string;
+  /** Name of the context. */
   name: string;
+  /** Equal for versions with equal files. */
   treeHash: string;
+  /** Number of files. */
   files: number;
+  /** Total size of the files. */
   bytes: number;
   /** Unix ms. */
   createdAt: number;
@@ -17,66 +21,79 @@ export type Commit = {
   treeHash: string;
   files: number;
   bytes: number;
-  /** The version that must still be the newest; `null` for none; `undefined` to skip the check. */
+  /**
+   * Id of the version that must still be the newest. `null`: the context must have no version.
+   * `undefined`: no check.
+   */
   base: string | null | undefined;
 };
 
-/** A version that is abandoned, retired or being erased. */
+/** Identifies an upload or a version. */
 export type VersionKey = { tenant: string; name: string; id: string };
 
 /**
- * An upload, and the version that was newest when it started: its contents need not be sent again.
- * `null` if there was none.
+ * An open upload. `builtOn`: id of its base, the version that was the newest when the upload
+ * started; `null` if there was none. Contents of the base need not be sent again.
  */
 export type OpenUpload = { id: string; builtOn: string | null };
 
-/** The tenant's storage is full. */
+/** The refusal if the tenant's storage is full. */
 export type StorageFull = { ok: false; storedBytes: number; limitBytes: number };
 
 /**
- * The versions of contexts. An `uploading` version becomes `committed` or `erasing` exactly once;
- * later calls change nothing. Files of a version are stored separately, and only versions built on
- * it, directly or not, refer to them. The base of an open upload is not retired.
+ * The index of all versions of contexts. An `uploading` version becomes `committed` or `erasing`
+ * exactly once; later calls do not change its state.
+ *
+ * The files of each version are stored separately. Only versions that are built on this version,
+ * directly or through other versions, refer to its files. The base of an open upload is not
+ * retired.
  */
 export type ContextIndex = {
-  /** The open upload of this tree: a new one with `id`, or the existing one. */
+  /** Returns the open upload of this tree. If there is none, starts an upload with `id`. */
   begin(upload: {
     tenant: string;
     name: string;
     id: string;
+    /** `null` if the tree is not known yet; then a new upload is started. */
     treeHash: string | null;
     createdAt: number;
   }): Promise<OpenUpload>;
   /**
-   * Charges an open upload to its tenant with a total of bytes, before they are stored. Never
-   * refused for a total already charged. Concurrent uploads cannot both get the last bytes.
+   * Charges the bytes of an open upload to its tenant. Call it before the bytes are stored. `bytes`
+   * is the total of the upload. A total that is already charged is never refused. Two concurrent
+   * uploads cannot both use the last free bytes.
    */
   charge(upload: VersionKey, bytes: number): Promise<{ ok: true } | StorageFull>;
-  /** The tenant's usage if its storage is full; `null` if there is room. */
+  /** The tenant's usage if its storage is full; otherwise `null`. */
   full(tenant: string): Promise<StorageFull | null>;
   /**
-   * Makes the upload the newest version. False if the upload no longer exists, or `base` is not the
-   * newest.
+   * Makes the upload the newest version. Returns `false` if the upload no longer exists, or if
+   * `base` is not the newest version.
    */
   commit(commit: Commit): Promise<boolean>;
   /** Whether the upload is open. */
   isOpen(tenant: string, name: string, id: string): Promise<boolean>;
+  /** The newest version of a context; `null` if it has none. */
   newest(tenant: string, name: string): Promise<VersionRow | null>;
-  /** The newest versions of these contexts, unsorted. */
+  /** The newest versions of these contexts, in any order. */
   newestOf(tenant: string, names: readonly string[]): Promise<VersionRow[]>;
-  /** A committed version; `null` for any other. */
+  /** The version with this id; `null` if it is not committed. */
   version(tenant: string, name: string, id: string): Promise<VersionRow | null>;
-  /** The newest version of each context by name, after `after`. */
+  /** A page of contexts, sorted by name, each with its newest version. Starts after `after`. */
   page(tenant: string, after: string | null, limit: number): Promise<VersionRow[]>;
   /** Marks an upload as abandoned. Returns whether it was open. */
   abandon(tenant: string, name: string, id: string): Promise<boolean>;
   /**
-   * Marks a context with its uploads for erasure. Returns all ids, including those marked before.
+   * Marks all versions and uploads of a context for erasure. Returns their ids, including the ids
+   * that were marked before.
    */
   markErasing(tenant: string, name: string): Promise<string[]>;
-  /** Marks uploads started before `before` as abandoned. Returns some of all marked ones. */
+  /**
+   * Marks uploads that started before `before` as abandoned. Returns at most `limit` of all
+   * versions that are marked for erasure.
+   */
   unfinished(before: number, limit: number): Promise<VersionKey[]>;
-  /** Removes a version whose files are erased. */
+  /** Removes the row of a version. Call it after its files have been erased. */
   forget(version: VersionKey): Promise<void>;
 };
 
@@ -84,46 +101,54 @@ export type ContextIndex = {
 export type PinPlace = { tenant: string; session: string; turn: number };
 
 /**
- * The versions that turns use. Only the newest version can be pinned, so a replaced version without
- * pins never gets one again. Pins of a session are deleted with its row.
+ * Pins of versions: a turn pins the versions that it uses, so that they are not retired. Only the
+ * newest version can be pinned, so a replaced version without pins never gets a new pin. When the
+ * index row of a session is removed, its pins are deleted too.
  */
 export type ContextPins = {
   /**
-   * Pins the newest version of each name that the tenant has. `start` identifies the attempt to
-   * start the turn.
+   * Pins the newest version of each of these contexts. Returns the pinned versions by name, without
+   * contexts that do not exist. `start` identifies the attempt to start the turn.
    */
   take(
     place: PinPlace,
     start: string,
     names: readonly string[],
   ): Promise<ReadonlyMap<string, { id: string; files: number }>>;
-  /** Releases the pins of an attempt that failed. */
+  /** Releases the pins of a failed attempt to start a turn. */
   releaseStart(place: PinPlace, start: string): Promise<void>;
-  /** The turn has ended: releases all its pins except these. Idempotent. */
+  /** Releases the pins of a turn that has ended, except `kept`. Safe to repeat. */
   release(place: PinPlace, kept: readonly { context: string; version: string }[]): Promise<void>;
 };
 
-/** A version without readers since `retiredAt` (Unix ms). */
+/** A retired version: since `retiredAt` (Unix ms), no new reader can open it. */
 export type RetiredVersion = VersionKey & { retiredAt: number };
 
 /** A version in the history of a context. `isReadable`: neither retired nor erased. */
 export type PastVersion = { id: string; builtOn: string | null; isReadable: boolean };
 
-/** Operations of pruning. */
+/** The index operations that pruning needs. */
 export type PruneIndex = {
   /**
-   * Retires at most `limit` versions: those replaced by an upload that started before `before`,
-   * without pins or open uploads. Remains of other versions of these contexts become due again.
+   * Retires at most `limit` versions that have no pins, are not the base of an open upload, and
+   * were replaced by an upload that started before `before`. For the other retired versions of
+   * these contexts, `retired` returns the remaining contents again.
    */
   retire(times: { before: number; now: number }, limit: number): Promise<void>;
-  /** Some versions retired before `before`, the oldest first. */
+  /** At most `limit` versions that were retired before `before`, the oldest first. */
   retired(before: number, limit: number): Promise<RetiredVersion[]>;
   /** All versions of a context that exist or existed. */
   history(tenant: string, name: string): Promise<PastVersion[]>;
-  /** Records that the remaining bytes of a version are needed. No effect if it became due again. */
+  /**
+   * Records that other versions need the remaining `bytes` of this version, so that `retired` does
+   * not return it. Has no effect if the version was retired again meanwhile.
+   */
   leaveRest(version: RetiredVersion, bytes: number): Promise<void>;
-  /** Postpones a version after the others. */
+  /** Moves a retired version behind all others. */
   putOff(version: RetiredVersion, now: number): Promise<void>;
-  /** Removes a version whose files are erased. Versions built on it are then built on its base. */
+  /**
+   * Removes the row of a version. Call it after its files have been erased. The base of this
+   * version becomes the base of the versions that were built on it.
+   */
   forget(version: VersionKey): Promise<void>;
 };

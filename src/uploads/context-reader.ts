@@ -8,7 +8,7 @@ import { readPlaces } from "./stored-packs";
 import { placesOf, type StoredManifest, toTree } from "./manifest-text";
 import { readManifest } from "./uploads";
 
-/** An immutable version of a context. */
+/** Read access to one version of a context. A version never changes. */
 export type OpenContext = BlobSource & {
   version: VersionRow;
   tree: Tree;
@@ -19,17 +19,18 @@ export type OpenContext = BlobSource & {
   stream(hash: string): Promise<ReadableStream<Uint8Array>>;
 };
 
-/** Read access to contexts. */
+/** Read access to all contexts. */
 export type ContextReader = {
-  /** The names that the tenant has uploaded. */
+  /** Returns those of the names for which the tenant has a context. */
   uploaded(tenant: string, names: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * A version with its tree; the newest for `null`. Returns `null` if the version does not exist
-   * any more.
+   * Opens a version; `version` is `null` for the newest. Returns `null` if the version does not
+   * exist.
    */
   open(tenant: string, name: string, version: string | null): Promise<OpenContext | null>;
 };
 
+/** Creates a reader of the contexts in this index and this storage. */
 export function createContextReader({
   index,
   files,
@@ -40,8 +41,8 @@ export function createContextReader({
   const packs = packReader(files);
   return {
     async uploaded(tenant, names) {
-      const found = names.length === 0 ? [] : await index.newestOf(tenant, names);
-      return new Set(found.map(({ name }) => name));
+      const versions = names.length === 0 ? [] : await index.newestOf(tenant, names);
+      return new Set(versions.map(({ name }) => name));
     },
     async open(tenant, name, id) {
       const version = await (id === null
@@ -65,24 +66,21 @@ function openVersion(
 ): OpenContext {
   const places = placesOf(manifest);
   const placeOf = (hash: string) => {
-    const from = places.get(hash);
-    if (from === undefined) throw new Error("This version of the context has no such contents.");
-    return { tenant, version: from };
+    const sourceVersion = places.get(hash);
+    if (sourceVersion === undefined)
+      throw new Error("This version of the context has no such contents.");
+    return { tenant, version: sourceVersion };
   };
-  const there = <T>(found: T | null): T => {
+  const requireContents = <T>(found: T | null): T => {
     if (found === null) throw new Error("Contents of a context are gone.");
     return found;
   };
+  /** Returns `null` if the contents are not in a pack. */
   const readPacked = async (hash: string): Promise<Uint8Array<ArrayBuffer> | null> => {
     const place = packed.get(hash);
-    return place
-      ? there(
-          await packs.read({
-            ...place,
-            pack: packName({ tenant, version: place.from, pack: place.pack }),
-          }),
-        )
-      : null;
+    if (!place) return null;
+    const pack = packName({ tenant, version: place.from, pack: place.pack });
+    return requireContents(await packs.read({ ...place, pack }));
   };
   return {
     version,
@@ -90,19 +88,22 @@ function openVersion(
     has: (hash) => places.has(hash),
     tree: toTree(manifest),
     read: async ({ hash }) =>
-      (await readPacked(hash)) ?? there(await files.blob(placeOf(hash), hash)),
+      (await readPacked(hash)) ?? requireContents(await files.blob(placeOf(hash), hash)),
     async stream(hash) {
       const bytes = await readPacked(hash);
       return bytes
         ? new Blob([bytes]).stream()
-        : there(await files.blobStream(placeOf(hash), hash));
+        : requireContents(await files.blobStream(placeOf(hash), hash));
     },
   };
 }
 
 type PackPlace = { tenant: string; version: string; pack: string };
 
-/** Pack names across tenants, because one reader serves all. The parts contain no slash. */
+/**
+ * The name of a pack in `PackReader`, which serves all tenants. The parts of the name contain no
+ * slash.
+ */
 const packName = ({ tenant, version, pack }: PackPlace): string => `${tenant}/${version}/${pack}`;
 
 function packReader(files: ContextBlobs): PackReader {
@@ -115,6 +116,6 @@ function packReader(files: ContextBlobs): PackReader {
       pack: (name) => read(name),
       packed: (name, offset, length) => read(name, { offset, length }),
     },
-    CONTEXT_PACKS.kept,
+    CONTEXT_PACKS.cachedPacks,
   );
 }

@@ -2,11 +2,14 @@ import { z } from "zod";
 import type { FileEntry, Tree } from "../workspace/types";
 import { hashOf } from "../workspace/snapshot";
 
-/** The stored tree of a version: each file with the version whose upload created its contents. */
+/**
+ * The stored tree of a version, by path. `from`: id of the version whose upload stored the contents
+ * of the file.
+ */
 export type StoredManifest = ReadonlyMap<string, StoredFile>;
 type StoredFile = FileEntry & { from: string };
 
-/** Path, hash, size, executable, version of its contents. */
+/** A file: path, hash, size, whether it is executable (1), and `from`. */
 const RowSchema = z.tuple([
   z.string(),
   z.string(),
@@ -16,6 +19,7 @@ const RowSchema = z.tuple([
 ]);
 const StoredSchema = z.object({ files: z.array(RowSchema) });
 
+/** The text in which a manifest is stored. */
 export const encodeManifest = (manifest: StoredManifest): string =>
   JSON.stringify({
     files: [...manifest].map(([path, { hash, size, executable, from }]) => [
@@ -27,21 +31,23 @@ export const encodeManifest = (manifest: StoredManifest): string =>
     ]),
   });
 
-/** Throws unless `encodeManifest` wrote the text. */
+/** Parses a text of `encodeManifest`. Throws for any other text. */
 export const decodeManifest = (text: string): StoredManifest =>
   new Map(
-    StoredSchema.parse(JSON.parse(text)).files.map(([path, hash, size, runs, from]) => [
+    StoredSchema.parse(JSON.parse(text)).files.map(([path, hash, size, executable, from]) => [
       path,
-      { ...toEntry(hash, size, runs === 1), from },
+      { ...toEntry(hash, size, executable === 1), from },
     ]),
   );
 
+/** A file of a tree. Omits `executable` if it is false. */
 export const toEntry = (hash: string, size: number, executable: boolean): FileEntry => ({
   hash,
   size,
   ...(executable ? { executable: true as const } : {}),
 });
 
+/** The tree of a version, without the versions of the contents. */
 export const toTree = (manifest: StoredManifest): Tree =>
   new Map(
     [...manifest].map(([path, { hash, size, executable }]) => [
@@ -50,7 +56,7 @@ export const toTree = (manifest: StoredManifest): Tree =>
     ]),
   );
 
-/** Equal for trees with equal files. */
+/** The hash of a tree. It is equal for trees with equal files. */
 export const treeHash = (tree: Tree): Promise<string> => {
   const rows = [...tree].map(([path, { hash, size, executable }]) => [
     path,
@@ -61,7 +67,10 @@ export const treeHash = (tree: Tree): Promise<string> => {
   return hashOf(new TextEncoder().encode(JSON.stringify(rows)));
 };
 
-/** The manifest of a new version; contents of older versions are reused. */
+/**
+ * The manifest of a new version. `older`: the manifest of its base; `null` if it has none. Contents
+ * that the base has are not stored again.
+ */
 export function manifestOf(
   tree: Tree,
   version: string,
@@ -73,11 +82,11 @@ export function manifestOf(
   );
 }
 
-/** The version of each hash. */
+/** The version that stores the contents of each hash. */
 export const placesOf = (manifest: StoredManifest | null): ReadonlyMap<string, string> =>
   new Map([...(manifest?.values() ?? [])].map(({ hash, from }) => [hash, from]));
 
-/** Contents that a version's own upload must bring: hash → size. */
+/** The contents that the upload of this version must store: hash → size. */
 export const ownBlobs = (manifest: StoredManifest, version: string): ReadonlyMap<string, number> =>
   new Map(
     [...manifest.values()]

@@ -1,131 +1,140 @@
 import { PATH_LIMITS } from "../workspace/paths";
-import { ON_THEIR_WAY_BYTES } from "./blob-writer";
+import { MAX_PENDING_BYTES } from "./blob-writer";
 import { CONTEXT_PACKS } from "./packs";
 import { PIECE_BYTES } from "./spool";
 import { CONTEXT_LIMITS } from "../protocol/context-limits";
 
 const MB = 1_000_000;
 
-/** Names and positions of an upload's files. */
-const NAMES_BYTES = 4 * MB;
-/** Memory of streamed contents: the current file, running puts, and a pack beside its files. */
-const READ_BYTES = CONTEXT_LIMITS.fileBytes + ON_THEIR_WAY_BYTES + 2 * CONTEXT_PACKS.packBytes;
+/** Memory for the names and positions of an upload's files. */
+const NAME_BYTES = 4 * MB;
+/** Memory for contents: the current file, running puts, and a pack in addition to its files. */
+const CONTENT_BYTES = CONTEXT_LIMITS.fileBytes + MAX_PENDING_BYTES + 2 * CONTEXT_PACKS.packBytes;
 
-/** A manifest row besides its path: hash, size and JSON. */
+/** Size of a manifest row without its path: hash, size and JSON syntax. */
 const ROW_BYTES = 200;
-/** A manifest with the maximum number of files and the longest paths, without escapes. */
+/** Size of a manifest with the maximum number of files and the longest paths, without escapes. */
 export const MANIFEST_BYTES = CONTEXT_LIMITS.files * (PATH_LIMITS.pathBytes + ROW_BYTES);
 /**
- * Measured with the longest paths, 40 levels deep: text, files, parent folders, and the stored
- * tree.
+ * Memory of a manifest in relation to its size: text, files, parent folders and the stored tree.
+ * Measured with the longest paths, 40 levels deep.
  */
 const MANIFEST_COPIES = 6;
 
-/** A single blob, a manifest, or a kind of archive. */
+/** What an upload sends: a kind of archive, a single blob, or a manifest. */
 export type UploadKind = "zip" | "gzip" | "tar" | "blob" | "manifest";
 
 /**
- * The maximum memory of an upload in bytes. `length` is the length of its body; `null` if unknown.
- * A zip also holds a piece of itself, and its contents may be far larger than its body.
+ * The maximum memory of an upload in bytes. `length`: length of the body; `null` if unknown.
+ * Ignores the length of a zip and a gzip, because the contents can be much larger than the body. A
+ * zip also needs two pieces of the stored archive in memory.
  */
 export function memoryOf(kind: UploadKind, length: number | null): number {
   const body = length ?? Number.POSITIVE_INFINITY;
   switch (kind) {
     case "zip":
-      return NAMES_BYTES + READ_BYTES + 2 * PIECE_BYTES;
+      return NAME_BYTES + CONTENT_BYTES + 2 * PIECE_BYTES;
     case "gzip":
-      return NAMES_BYTES + READ_BYTES;
+      return NAME_BYTES + CONTENT_BYTES;
     case "tar":
-      return NAMES_BYTES + Math.min(2 * body, READ_BYTES);
+      return NAME_BYTES + Math.min(2 * body, CONTENT_BYTES);
     case "blob":
-      return NAMES_BYTES + Math.min(body, CONTEXT_LIMITS.fileBytes);
+      return NAME_BYTES + Math.min(body, CONTEXT_LIMITS.fileBytes);
     case "manifest":
-      return NAMES_BYTES + MANIFEST_COPIES * Math.min(body, MANIFEST_BYTES);
+      return NAME_BYTES + MANIFEST_COPIES * Math.min(body, MANIFEST_BYTES);
     default:
       return kind satisfies never;
   }
 }
 
-/** Times in ms. */
+/** Limits of the uploads in one isolate. Times are in ms. */
 export type MemoryLimits = {
-  /** Total bytes of all admitted uploads. One tenant may use half. */
+  /** Maximum total memory of all admitted uploads. One tenant may use half of it. */
   bytes: number;
-  /** Number of waiting uploads; at most half from one tenant. */
-  waiting: number;
-  /** A waiting upload that has not polled for this long is dropped. */
-  silentMs: number;
-  /** An admitted upload without progress for this long loses its memory. */
-  stillMs: number;
+  /** Maximum number of waiting uploads. One tenant may have half of them. */
+  maxWaiting: number;
+  /** A waiting upload is removed if it has not polled for this time. */
+  maxPollGapMs: number;
+  /** An admitted upload loses its memory if it has reported no progress for this time. */
+  maxIdleMs: number;
   /** Maximum total duration of an upload. */
-  longestMs: number;
+  maxDurationMs: number;
   /**
-   * After waiting this long for a client's bytes, an upload must have received
-   * `leastBytesPerSecond` on average.
+   * The upload may wait for the client's bytes for this time without a minimum speed. After this
+   * time its average speed must be at least `minBytesPerSecond`.
    */
-  paceAfterMs: number;
-  leastBytesPerSecond: number;
+  slowAfterMs: number;
+  minBytesPerSecond: number;
 };
 
-/** An isolate has 128 MB; the rest is for other work. */
+/** An isolate has 128 MB of memory. Memory that uploads may not use is for other work. */
 export const MEMORY_LIMITS: MemoryLimits = {
   bytes: 80 * MB,
-  waiting: 32,
-  silentMs: 5_000,
-  stillMs: 60_000,
-  longestMs: 30 * 60_000,
-  paceAfterMs: 10_000,
-  leastBytesPerSecond: 32_000,
+  maxWaiting: 32,
+  maxPollGapMs: 5_000,
+  maxIdleMs: 60_000,
+  maxDurationMs: 30 * 60_000,
+  slowAfterMs: 10_000,
+  minBytesPerSecond: 32_000,
 };
 
-/** Memory of one upload, admitted or waiting. */
+/** The memory of one upload that is admitted or waits. Times are in Unix ms. */
 export type Reservation = {
   readonly tenant: string;
   bytes: number;
   isAdmitted: boolean;
+  /** Time of the admission; before the admission, time of the request. */
   startedAt: number;
+  /** The last time at which the upload polled or reported progress. */
   seenAt: number;
-  /** Bytes of its body that have arrived. */
-  received: number;
-  /** Total time waiting for its body, without the current wait. */
+  /** Bytes of the body that have arrived. */
+  receivedBytes: number;
+  /** Total time of waiting for the body, without the current wait. */
   waitedMs: number;
-  /** Start of the current wait for its body; `null` if not waiting. */
-  waitsSince: number | null;
+  /** Start of the current wait for the body; `null` if the upload does not wait for it. */
+  waitStartedAt: number | null;
 };
 
 /**
- * Memory shared by the uploads of one isolate. Uploads wait in order, so that a large one is never
- * starved; only those of a tenant that already uses its half are passed over. Every admitted upload
- * must report progress, because the platform may end a request whose client has left without
- * notice. `now` is in Unix ms.
+ * The memory that all uploads of one isolate share. Uploads start in the order of arrival, so that
+ * small uploads cannot delay a large upload forever. But an upload of a tenant that already uses
+ * its half is passed over. Every admitted upload must report progress: if a client disconnects, the
+ * platform may end the request without a callback. `now` is in Unix ms.
  */
 export class MemoryBudget {
   readonly #limits: MemoryLimits;
-  /** In order of arrival. */
+  /** All admitted and waiting uploads, in the order of arrival. */
   readonly #reservations = new Set<Reservation>();
 
   constructor(limits: MemoryLimits = MEMORY_LIMITS) {
     this.#limits = limits;
   }
 
-  /** Adds an upload of this size; `null` if too many wait in total or from this tenant. */
+  /**
+   * Adds an upload that needs `bytes` of memory. Returns `null` if too many uploads wait, in total
+   * or from this tenant.
+   */
   enqueue(tenant: string, bytes: number, now: number): Reservation | null {
-    this.#tidy(now);
+    this.#removeExpired(now);
+    const { maxWaiting } = this.#limits;
     const waiting = this.#waiting();
-    const own = waiting.filter((reservation) => reservation.tenant === tenant);
-    if (waiting.length >= this.#limits.waiting || own.length >= this.#limits.waiting / 2)
-      return null;
+    const waitingOfTenant = waiting.filter((reservation) => reservation.tenant === tenant);
+    if (waiting.length >= maxWaiting || waitingOfTenant.length >= maxWaiting / 2) return null;
     const reservation = {
       ...{ tenant, bytes: Math.min(bytes, this.#share), isAdmitted: false },
-      ...{ startedAt: now, seenAt: now, received: 0, waitedMs: 0, waitsSince: null },
+      ...{ startedAt: now, seenAt: now, receivedBytes: 0, waitedMs: 0, waitStartedAt: null },
     };
     this.#reservations.add(reservation);
     return reservation;
   }
 
-  /** Whether it may start. Call repeatedly; an upload that polls too rarely never starts. */
+  /**
+   * Whether the upload may start. Call it repeatedly until it returns `true`. An upload that polls
+   * too rarely is removed and never starts.
+   */
   tryStart(reservation: Reservation, now: number): boolean {
     reservation.seenAt = now;
-    this.#tidy(now);
+    this.#removeExpired(now);
     const next = this.#next();
     if (reservation.isAdmitted || next !== reservation || reservation.bytes > this.#free())
       return reservation.isAdmitted;
@@ -134,60 +143,69 @@ export class MemoryBudget {
     return true;
   }
 
-  /** Reports progress. `false`: its memory may already be reused, so it must stop. */
+  /**
+   * Reports progress of an upload. If the result is `false`, the upload must stop, because another
+   * upload may already use its memory.
+   */
   reportProgress(reservation: Reservation, now: number): boolean {
-    this.#tidy(now);
+    this.#removeExpired(now);
     reservation.seenAt = now;
     return this.#reservations.has(reservation);
   }
 
-  /** Starts a wait for bytes of its body. */
+  /** Reports that the upload starts to wait for bytes of its body. */
   startWait(reservation: Reservation, now: number): void {
-    reservation.waitsSince ??= now;
+    reservation.waitStartedAt ??= now;
   }
 
-  /** Reports received bytes. `false`: see `reportProgress`, or the upload is too slow. */
+  /**
+   * Reports that bytes of the body have arrived. If the result is `false`, the upload must stop, as
+   * in `reportProgress`.
+   */
   receive(reservation: Reservation, bytes: number, now: number): boolean {
-    reservation.waitedMs += reservation.waitsSince === null ? 0 : now - reservation.waitsSince;
-    reservation.waitsSince = null;
-    reservation.received += bytes;
+    reservation.waitedMs +=
+      reservation.waitStartedAt === null ? 0 : now - reservation.waitStartedAt;
+    reservation.waitStartedAt = null;
+    reservation.receivedBytes += bytes;
     return this.reportProgress(reservation, now);
   }
 
   /**
-   * Changes the size of an admitted upload. `false`: not enough memory now. Beyond its tenant's
-   * half it can grow only while no other tenant waits.
+   * Increases the memory of an admitted upload to `bytes`. Returns `false` if there is not enough
+   * memory now. Above the half of its tenant, an upload can grow only while no other tenant waits.
    */
   grow(reservation: Reservation, bytes: number, now: number): boolean {
-    this.#tidy(now);
+    this.#removeExpired(now);
     const more = bytes - reservation.bytes;
     if (more <= 0) return true;
-    const isBeyond = this.#bytesOf(reservation.tenant) + more > this.#share;
-    if (isBeyond && this.#waiting().some(({ tenant }) => tenant !== reservation.tenant))
-      return false;
+    const exceedsShare = this.#bytesOf(reservation.tenant) + more > this.#share;
+    const othersWait = this.#waiting().some(({ tenant }) => tenant !== reservation.tenant);
+    if (exceedsShare && othersWait) return false;
     if (more > this.#free()) return false;
     reservation.bytes = bytes;
     return true;
   }
 
-  /** Idempotent. */
+  /** Releases the memory of an upload. Safe to repeat. */
   release(reservation: Reservation): void {
     this.#reservations.delete(reservation);
   }
 
+  /** Maximum memory of one tenant. */
   get #share(): number {
     return this.#limits.bytes / 2;
   }
 
   /**
-   * The next upload: the oldest that fits into its tenant's half. Never passes another upload of
-   * the same tenant.
+   * The upload that starts next: the oldest that fits into the half of its tenant. Within a tenant,
+   * the order never changes.
    */
   #next(): Reservation | undefined {
-    const firsts = new Map<string, Reservation>();
+    const firstOfTenants = new Map<string, Reservation>();
     for (const reservation of this.#waiting())
-      if (!firsts.has(reservation.tenant)) firsts.set(reservation.tenant, reservation);
-    return [...firsts.values()].find(
+      if (!firstOfTenants.has(reservation.tenant))
+        firstOfTenants.set(reservation.tenant, reservation);
+    return [...firstOfTenants.values()].find(
       ({ tenant, bytes }) => this.#bytesOf(tenant) + bytes <= this.#share,
     );
   }
@@ -197,34 +215,36 @@ export class MemoryBudget {
   }
 
   #bytesOf(tenant: string): number {
-    return this.#held((reservation) => reservation.tenant === tenant);
+    return this.#admittedBytes((reservation) => reservation.tenant === tenant);
   }
 
   #free(): number {
-    return this.#limits.bytes - this.#held(() => true);
+    return this.#limits.bytes - this.#admittedBytes(() => true);
   }
 
-  #held(whose: (reservation: Reservation) => boolean): number {
+  #admittedBytes(isCounted: (reservation: Reservation) => boolean): number {
     return [...this.#reservations]
-      .filter((reservation) => reservation.isAdmitted && whose(reservation))
+      .filter((reservation) => reservation.isAdmitted && isCounted(reservation))
       .reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  #tidy(now: number): void {
-    const { silentMs, stillMs, longestMs } = this.#limits;
+  #removeExpired(now: number): void {
+    const { maxPollGapMs, maxIdleMs, maxDurationMs } = this.#limits;
     for (const reservation of this.#reservations) {
       const { isAdmitted, startedAt, seenAt } = reservation;
-      const isGone = isAdmitted
-        ? now - seenAt > stillMs || now - startedAt > longestMs || this.#isSlow(reservation, now)
-        : now - seenAt > silentMs;
-      if (isGone) this.#reservations.delete(reservation);
+      const isExpired = isAdmitted
+        ? now - seenAt > maxIdleMs ||
+          now - startedAt > maxDurationMs ||
+          this.#isSlow(reservation, now)
+        : now - seenAt > maxPollGapMs;
+      if (isExpired) this.#reservations.delete(reservation);
     }
   }
 
-  /** Counts only time waiting for the client: a slow bucket is not the client's fault. */
-  #isSlow({ received, waitedMs, waitsSince }: Reservation, now: number): boolean {
-    const waited = waitedMs + (waitsSince === null ? 0 : now - waitsSince);
-    const { paceAfterMs, leastBytesPerSecond } = this.#limits;
-    return waited > paceAfterMs && received * 1_000 < waited * leastBytesPerSecond;
+  /** Whether the client is too slow. Time in which the service itself works does not count. */
+  #isSlow({ receivedBytes, waitedMs, waitStartedAt }: Reservation, now: number): boolean {
+    const waited = waitedMs + (waitStartedAt === null ? 0 : now - waitStartedAt);
+    const { slowAfterMs, minBytesPerSecond } = this.#limits;
+    return waited > slowAfterMs && receivedBytes * 1_000 < waited * minBytesPerSecond;
   }
 }

@@ -2,24 +2,25 @@ import { z } from "zod";
 import { hashOf } from "../workspace/snapshot";
 import type { Member } from "../workspace/pack-reader";
 import { BlobWriter } from "./blob-writer";
-import { joined } from "./byte-queue";
+import { joinBytes } from "./byte-queue";
 import type { StoredManifest } from "./manifest-text";
 
 /**
- * Small contents that arrive together are packed, so that a search of a tree reads a few packs.
- * Contents above `smallBytes` are separate objects, as are those of a pack with fewer than
- * `fewest`. Readers keep `kept` packs in memory.
+ * Small contents that arrive together are stored in packs, so that a search in a tree reads only
+ * few objects. A pack has at most `packBytes`. Contents larger than `smallBytes` are separate
+ * objects. If a pack would have fewer than `minFiles` contents, these are separate objects too. A
+ * reader has `cachedPacks` packs in memory.
  */
 export const CONTEXT_PACKS = {
   smallBytes: 64 * 1024,
   packBytes: 4_000_000,
-  fewest: 8,
-  kept: 2,
+  minFiles: 8,
+  cachedPacks: 2,
 } as const;
 
-/** Positions of packed contents by hash. `from` is the version whose upload created the pack. */
+/** Where packed contents are stored, by hash. `from`: the version whose upload stored the pack. */
 export type Places = ReadonlyMap<string, Member & { from: string }>;
-/** The same for a version's own packs. */
+/** Where contents are stored in a version's own packs, by hash. */
 export type OwnPlaces = ReadonlyMap<string, Member>;
 
 const IndexSchema = z.array(z.tuple([z.string(), z.number(), z.number()]));
@@ -28,45 +29,53 @@ const PlacesSchema = z.object({
   blobs: z.array(z.tuple([z.string(), z.number(), z.number(), z.number()])),
 });
 
-/** The index of a pack. */
+/** The stored index of a pack: the position and size of each of its contents. */
 const encodeIndex = (members: OwnPlaces): string =>
   JSON.stringify([...members].map(([hash, { at, size }]) => [hash, at, size]));
 
-/** Throws unless `encodeIndex` wrote the text. */
+/** Parses a text of `encodeIndex`. Throws for any other text. `pack`: name of the pack. */
 export const decodeIndex = (pack: string, text: string): OwnPlaces =>
   new Map(
     IndexSchema.parse(JSON.parse(text)).map(([hash, at, size]) => [hash, { pack, at, size }]),
   );
 
-/** Lists each pack once, because names are long. */
+/**
+ * The text in which places are stored. It lists each pack only once, because the names of packs are
+ * long.
+ */
 export function encodePlaces(places: Places): string {
   const packs = new Map<string, number>();
-  const nthOf = ({ from, pack }: { from: string; pack: string }): number => {
+  const packIndexOf = ({ from, pack }: { from: string; pack: string }): number => {
     const key = `${from} ${pack}`;
-    const nth = packs.get(key) ?? packs.size;
-    packs.set(key, nth);
-    return nth;
+    const index = packs.get(key) ?? packs.size;
+    packs.set(key, index);
+    return index;
   };
-  const blobs = [...places].map(([hash, place]) => [hash, nthOf(place), place.at, place.size]);
+  const blobs = [...places].map(([hash, place]) => [
+    hash,
+    packIndexOf(place),
+    place.at,
+    place.size,
+  ]);
   return JSON.stringify({ packs: [...packs.keys()].map((key) => key.split(" ")), blobs });
 }
 
-/** Throws unless `encodePlaces` wrote the text. */
+/** Parses a text of `encodePlaces`. Throws for any other text. */
 export function decodePlaces(text: string): Places {
   const { packs, blobs } = PlacesSchema.parse(JSON.parse(text));
   return new Map(
-    blobs.map(([hash, nth, at, size]) => {
-      const [from = "", pack = ""] = packs[nth] ?? [];
+    blobs.map(([hash, packIndex, at, size]) => {
+      const [from = "", pack = ""] = packs[packIndex] ?? [];
       return [hash, { from, pack, at, size }];
     }),
   );
 }
 
 /**
- * Positions of a manifest's packed contents: in its own packs, and inherited from the version it
- * was built on.
+ * Where the packed contents of a version are stored. `own`: places in the version's own packs.
+ * `older`: the places of its base, for contents that the version shares with its base.
  */
-export function placesIn(
+export function packedPlacesOf(
   manifest: StoredManifest,
   version: string,
   own: OwnPlaces,
@@ -74,15 +83,15 @@ export function placesIn(
 ): Places {
   const places = new Map<string, Member & { from: string }>();
   for (const { hash, from } of manifest.values()) {
-    const mine = from === version ? own.get(hash) : undefined;
+    const ownPlace = from === version ? own.get(hash) : undefined;
     const inherited = older.get(hash);
-    if (mine) places.set(hash, { ...mine, from });
+    if (ownPlace) places.set(hash, { ...ownPlace, from });
     else if (inherited?.from === from) places.set(hash, inherited);
   }
   return places;
 }
 
-/** Storage for contents. */
+/** Storage for the contents of one upload. */
 export type PackStore = {
   putBlob(hash: string, bytes: Uint8Array): Promise<void>;
   /** `index` is the result of `encodeIndex`. */
@@ -91,60 +100,61 @@ export type PackStore = {
 type Blob = { hash: string; bytes: Uint8Array };
 
 /**
- * Stores blobs, each hash once: small ones in packs in order of arrival, others with limited
- * concurrency.
+ * Stores blobs, each hash only once. Small blobs are stored in packs, in the order of arrival.
+ * Other blobs are stored separately, with limited concurrency.
  */
 export class PackWriter {
   readonly #store: PackStore;
   readonly #stored: Set<string>;
-  readonly #single: BlobWriter;
-  #waiting: Blob[] = [];
-  #waitingBytes = 0;
+  readonly #blobWriter: BlobWriter;
+  /** Small blobs for the next pack. */
+  #unpacked: Blob[] = [];
+  #unpackedBytes = 0;
 
-  /** `stored` are hashes that exist already. */
+  /** `stored`: hashes of blobs that are already stored. */
   constructor(store: PackStore, stored: Iterable<string> = []) {
     this.#store = store;
     this.#stored = new Set(stored);
-    this.#single = new BlobWriter((hash, bytes) => store.putBlob(hash, bytes));
+    this.#blobWriter = new BlobWriter((hash, bytes) => store.putBlob(hash, bytes));
   }
 
-  /** Waits while too much is in progress. */
+  /** Adds a blob. Waits while too many blobs are being stored. */
   async put(hash: string, bytes: Uint8Array): Promise<void> {
     if (this.#stored.has(hash)) return;
     this.#stored.add(hash);
     const { smallBytes, packBytes } = CONTEXT_PACKS;
     if (bytes.byteLength === 0 || bytes.byteLength > smallBytes)
-      return this.#single.put(hash, bytes);
-    if (this.#waitingBytes + bytes.byteLength > packBytes) await this.#flush();
-    this.#waiting.push({ hash, bytes });
-    this.#waitingBytes += bytes.byteLength;
+      return this.#blobWriter.put(hash, bytes);
+    if (this.#unpackedBytes + bytes.byteLength > packBytes) await this.#storePack();
+    this.#unpacked.push({ hash, bytes });
+    this.#unpackedBytes += bytes.byteLength;
   }
 
-  /** Stores the last pack, and waits until everything is stored. */
+  /** Stores the last pack, and waits until all blobs are stored. */
   async end(): Promise<void> {
     try {
-      await this.#flush();
+      await this.#storePack();
     } finally {
-      await this.#single.end();
+      await this.#blobWriter.end();
     }
   }
 
-  async #flush(): Promise<void> {
-    const [waiting, size] = [this.#waiting, this.#waitingBytes];
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-    if (waiting.length < CONTEXT_PACKS.fewest) {
-      for (const { hash, bytes } of waiting) await this.#single.put(hash, bytes);
+  async #storePack(): Promise<void> {
+    const [blobs, size] = [this.#unpacked, this.#unpackedBytes];
+    this.#unpacked = [];
+    this.#unpackedBytes = 0;
+    if (blobs.length < CONTEXT_PACKS.minFiles) {
+      for (const { hash, bytes } of blobs) await this.#blobWriter.put(hash, bytes);
       return;
     }
     const members = new Map<string, Member>();
     let at = 0;
-    for (const { hash, bytes } of waiting) {
+    for (const { hash, bytes } of blobs) {
       members.set(hash, { pack: "", at, size: bytes.byteLength });
       at += bytes.byteLength;
     }
-    const pack = joined(
-      waiting.map(({ bytes }) => bytes),
+    const pack = joinBytes(
+      blobs.map(({ bytes }) => bytes),
       size,
     );
     await this.#store.putPack(await hashOf(pack), pack, encodeIndex(members));

@@ -1,12 +1,12 @@
 import type { PinnedContext } from "../protocol/events";
 
-/** The contexts of each agent, by their names in the config. */
+/** An agent and the contexts that its config grants. */
 type AgentContexts = {
   id: string;
   contexts: readonly { name: string; permission: "read" | "write" }[];
 };
 
-/** `missing` are names without an upload. */
+/** `missing`: names of contexts that are not uploaded. */
 type PinResult = { ok: true; contexts: PinnedContext[] } | { ok: false; missing: string[] };
 
 /** The names of all contexts of a team, without duplicates. */
@@ -14,7 +14,7 @@ export const namesGranted = (agents: readonly AgentContexts[]): string[] => [
   ...new Set(agents.flatMap(({ contexts }) => contexts.map(({ name }) => name))),
 ];
 
-/** The contexts of a new turn. `newest` maps names to their newest versions. */
+/** The contexts of a new turn. `newest`: id of the newest version of each context, by name. */
 export function pinContexts(
   agents: readonly AgentContexts[],
   newest: ReadonlyMap<string, string>,

@@ -5,31 +5,31 @@ import { readManifest } from "./uploads";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** How long a replaced version stays readable after the upload that replaced it started. */
-export const KEPT_FOR_MS = 30 * DAY_MS;
-/** How long readers that started before the retirement may continue. */
-const READERS_MS = 60 * 60 * 1_000;
-/** Versions retired, and versions cleared, per run. */
-const AT_ONCE = 500;
-/** Manifests read to determine the needed contents of a retired version. */
-const MOST_REFERRERS = 50;
+export const READABLE_FOR_MS = 30 * DAY_MS;
+/** A reader may have opened a version before its retirement. Such a reader may continue so long. */
+const MAX_READER_MS = 60 * 60 * 1_000;
+/** Maximum number of versions that one run retires, and that one run examines. */
+const MAX_VERSIONS = 500;
+/** Maximum number of manifests that are read to find the needed contents of a retired version. */
+const MAX_REFERRERS = 50;
 
 /**
- * Retires unused versions, and erases contents of earlier retired versions that no readable version
- * needs. The row is removed after the files, so an interruption is resumed later. Returns the
- * number of versions examined.
+ * Retires unused versions. Then examines versions that were retired earlier, and erases the
+ * contents that no readable version needs. The row of a version is removed after its files, so that
+ * the next run can resume an interrupted run. Returns the number of examined versions.
  */
 export async function pruneVersions(
   store: { index: PruneIndex; files: ContextBlobs },
   now: number,
 ): Promise<number> {
   const { index } = store;
-  await index.retire({ before: now - KEPT_FOR_MS, now }, AT_ONCE);
-  const due = await index.retired(now - READERS_MS, AT_ONCE);
-  for (const version of due) await clear(store, version, now);
+  await index.retire({ before: now - READABLE_FOR_MS, now }, MAX_VERSIONS);
+  const due = await index.retired(now - MAX_READER_MS, MAX_VERSIONS);
+  for (const version of due) await eraseUnneeded(store, version, now);
   return due.length;
 }
 
-async function clear(
+async function eraseUnneeded(
   { index, files }: { index: PruneIndex; files: ContextBlobs },
   version: RetiredVersion,
   now: number,
@@ -38,7 +38,7 @@ async function clear(
   const place = { tenant, version: id };
   const referrers = referrersOf(await index.history(tenant, name), id);
   const needed =
-    referrers.length > MOST_REFERRERS ? null : await contentsNeeded(files, place, referrers);
+    referrers.length > MAX_REFERRERS ? null : await contentsNeeded(files, place, referrers);
   if (needed === null) return index.putOff(version, now);
   if (needed.blobs.size > 0) {
     return index.leaveRest(version, await files.eraseAllBut(place, needed));
@@ -48,8 +48,8 @@ async function clear(
 }
 
 /**
- * The contents of a retired version that these versions need; `null` if one cannot be read. A pack
- * is needed completely if any part is.
+ * The contents of a retired version that the versions in `referrers` need; `null` if a manifest is
+ * missing. If one part of a pack is needed, the whole pack is needed.
  */
 async function contentsNeeded(
   files: ContextBlobs,
@@ -61,30 +61,34 @@ async function contentsNeeded(
     const manifest = await readManifest(files, { tenant, version: referrer });
     if (manifest === null) return null;
     for (const { hash, from } of manifest.values()) if (from === version) blobs.add(hash);
-    for (const { pack, from } of (await readPlaces(files, { tenant, version: referrer })).values())
-      if (from === version) packs.add(pack);
+    const places = await readPlaces(files, { tenant, version: referrer });
+    for (const { pack, from } of places.values()) if (from === version) packs.add(pack);
   }
   return { blobs, packs };
 }
 
 /**
- * The versions whose manifests together list all contents of a retired version that any readable
- * version needs. A version inherits contents only from its base, so of each line the first readable
- * version suffices. If a line starts at an unknown version, its first one is included.
+ * The readable versions whose manifests together list all contents of the retired version that are
+ * still needed.
+ *
+ * A version can share contents only with its base. So from each readable version, the function
+ * follows the bases. If it finds another readable version before the retired version, that version
+ * lists all shared contents, and the first version is not included. A version is included if its
+ * chain of bases ends at an unknown version.
  */
 export function referrersOf(history: readonly PastVersion[], retired: string): string[] {
   const byId = new Map(history.map((past) => [past.id, past]));
-  const isAsked = ({ id, builtOn }: PastVersion): boolean => {
-    const seen = new Set([id]);
+  const isNeeded = ({ id, builtOn }: PastVersion): boolean => {
+    const visited = new Set([id]);
     for (
-      let at = builtOn;
-      at !== null && at !== retired && !seen.has(at);
-      at = byId.get(at)?.builtOn ?? null
+      let base = builtOn;
+      base !== null && base !== retired && !visited.has(base);
+      base = byId.get(base)?.builtOn ?? null
     ) {
-      if (byId.get(at)?.isReadable) return false;
-      seen.add(at);
+      if (byId.get(base)?.isReadable) return false;
+      visited.add(base);
     }
     return true;
   };
-  return history.filter((past) => past.isReadable && isAsked(past)).map(({ id }) => id);
+  return history.filter((past) => past.isReadable && isNeeded(past)).map(({ id }) => id);
 }

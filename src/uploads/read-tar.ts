@@ -2,7 +2,7 @@ import { createTarDecoder, type ParsedTarEntry } from "modern-tar";
 import { readExactly } from "./byte-queue";
 import { quoted, UploadRefusal } from "./refusals";
 import type { Tally } from "./tally";
-import { refusingUnknownTypes } from "./tar-types";
+import { refuseUnknownTypes } from "./tar-types";
 
 /** An entry of an archive: a file with its contents, or a skipped entry with the reason. */
 export type ArchiveEntry =
@@ -10,10 +10,10 @@ export type ArchiveEntry =
   | { kind: "skipped"; name: string; reason: string };
 
 const SETUID_OR_SETGID = 0o6000;
-const EXECUTABLE = 0o111;
+const EXECUTABLE_BITS = 0o111;
 
-/** Names of other entry types for users. */
-const OTHERS: Readonly<Record<string, string>> = {
+/** Names, for users, of the entry types that are skipped. */
+const SKIPPED_TYPES: Readonly<Record<string, string>> = {
   symlink: "symlink",
   link: "hard link",
   "character-device": "device",
@@ -22,10 +22,10 @@ const OTHERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The entries of a tar as a stream, without directories. Names are unchanged. Every byte is counted
- * before it is processed. Throws `UploadRefusal` at the first invalid entry. Each file is in memory
- * as a whole. `length` is the length of the source, `null` if unknown; a file that claims to be
- * longer gets no memory.
+ * Yields the entries of a tar, without directories and with unchanged names. Every byte is counted
+ * before it is processed. Each file is in memory as a whole. Throws `UploadRefusal` at the first
+ * invalid entry. `length`: length of the source; `null` if unknown. A file that claims to be longer
+ * than the source is refused before memory is allocated for it.
  */
 export async function* readTar(
   source: ReadableStream<Uint8Array>,
@@ -34,7 +34,7 @@ export async function* readTar(
 ): AsyncGenerator<ArchiveEntry> {
   const counted = source.pipeThrough(counting((bytes) => tally.expanded(bytes)));
   const entries = counted
-    .pipeThrough(refusingUnknownTypes())
+    .pipeThrough(refuseUnknownTypes())
     .pipeThrough(createTarDecoder({ strict: true }));
   const reader = entries.getReader();
   try {
@@ -48,7 +48,7 @@ export async function* readTar(
   }
 }
 
-/** The same for a gzipped tar. */
+/** Like `readTar`, for a gzipped tar. */
 export function readTarGzip(
   source: ReadableStream<Uint8Array>,
   tally: Tally,
@@ -56,7 +56,10 @@ export function readTarGzip(
   return readTar(source.pipeThrough(new DecompressionStream("gzip")), tally);
 }
 
-/** Calls `count` with the size of each piece before passing it on; its error ends the stream. */
+/**
+ * A stream that does not change its bytes. Before it sends a piece, it calls `count` with the size
+ * of the piece. If `count` throws, the stream fails with this error.
+ */
 export const counting = (count: (bytes: number) => void): TransformStream<Uint8Array, Uint8Array> =>
   new TransformStream({
     transform(piece, controller) {
@@ -71,7 +74,7 @@ async function read(reader: Reader): Promise<ParsedTarEntry | undefined> {
   try {
     return (await reader.read()).value;
   } catch (error) {
-    throw asRefusal(error);
+    throw toRefusal(error);
   }
 }
 
@@ -90,10 +93,10 @@ async function toEntry(
   if (length !== null && size > length)
     throw invalid(`${quoted(name)} claims to be larger than the archive`);
   const bytes = await readExactly(body, size).catch((error: unknown) => {
-    throw asRefusal(error);
+    throw toRefusal(error);
   });
   if (bytes === null) throw invalid(`${quoted(name)} is smaller than its declared size`);
-  return { kind: "file", name, bytes, executable: (mode & EXECUTABLE) !== 0 };
+  return { kind: "file", name, bytes, executable: (mode & EXECUTABLE_BITS) !== 0 };
 }
 
 function reasonToSkip(
@@ -101,20 +104,20 @@ function reasonToSkip(
   type: string,
   mode: number,
 ): string | null {
-  const other = OTHERS[type];
-  if (other !== undefined) return other;
+  const typeName = SKIPPED_TYPES[type];
+  if (typeName !== undefined) return typeName;
   if (type !== "file" && type !== "directory") return type;
   if ((mode & SETUID_OR_SETGID) !== 0 && type === "file") return "setuid";
   return Object.keys(pax ?? {}).some((key) => key.startsWith("GNU.sparse")) ? "sparse file" : null;
 }
 
-/** Errors of the decoder are problems of the archive; our own errors are kept. */
-const asRefusal = (error: unknown): unknown => {
+/** Converts an error of the decoder, because it means that the archive is invalid. */
+const toRefusal = (error: unknown): unknown => {
   if (error instanceof UploadRefusal) return error;
   return invalid(
     error instanceof Error ? error.message.replace(/\.$/, "") : "the archive cannot be read",
   );
 };
 
-const invalid = (what: string): UploadRefusal =>
-  new UploadRefusal("archive_invalid", `Invalid archive: ${what}. Create the archive again.`);
+const invalid = (problem: string): UploadRefusal =>
+  new UploadRefusal("archive_invalid", `Invalid archive: ${problem}. Create the archive again.`);

@@ -12,39 +12,44 @@ import {
   type ZipEntry,
 } from "./zip-directory";
 
-/** A stored zip, because its directory is at its end. */
+/**
+ * A stored zip. The directory is at the end of a zip, so a zip must be stored before it can be
+ * read.
+ */
 export type ZipSource = {
   size: number;
-  /** `length` bytes from `offset`. */
+  /** Reads `length` bytes from `offset`. */
   read(offset: number, length: number): Promise<Uint8Array>;
   /** The whole zip as a stream. */
   stream(): AsyncIterable<Uint8Array>;
 };
 
-const LOCAL_BYTES = 30;
+// Sizes and offsets of fields are those of the zip specification (APPNOTE.TXT, section 4.3).
+const LOCAL_HEADER_BYTES = 30;
 const LOCAL_SIGNATURE = 0x04034b50;
-/** Deflate expands by at most 1,032, so a slice becomes at most 4 MB. */
+/** Packed bytes are unpacked in slices. Deflate expands a slice at most 1,032 times, to 4.2 MB. */
 const SLICE_BYTES = 4_096;
-/** A packed file may be slightly longer than the file: stored blocks have headers. */
+/** Packed contents can be slightly larger than the file, because stored blocks have headers. */
 const PACKED_SLACK_BYTES = 1_024;
-const MOST_DIRECTORY_BYTES = 8_000_000;
+const MAX_DIRECTORY_BYTES = 8_000_000;
 
-const FILE_KIND = 0o170000;
-const REGULAR = 0o100000;
+/** The bits of a Unix mode with the kind of the file. */
+const KIND_MASK = 0o170000;
+const REGULAR_FILE = 0o100000;
 const DIRECTORY = 0o040000;
-const KINDS = new Map([
+const SPECIAL_KINDS = new Map([
   [0o120000, "symlink"],
   [0o020000, "device"],
   [0o060000, "device"],
   [0o010000, "named pipe"],
 ]);
 const SETUID_OR_SETGID = 0o6000;
-const EXECUTABLE = 0o111;
+const EXECUTABLE_BITS = 0o111;
 
 /**
- * The entries of a zip in stored order, without directories. The zip's directory is checked against
- * the contents byte by byte. Throws `UploadRefusal` at the first invalid entry. Each file is in
- * memory once, unpacked.
+ * Yields the entries of a zip in the stored order, without directories. Checks that the local
+ * headers and contents match the zip's directory. Throws `UploadRefusal` at the first invalid
+ * entry. Only unpacked contents are in memory, and only once.
  */
 export async function* readZip(source: ZipSource, tally: Tally): AsyncGenerator<ArchiveEntry> {
   const entries = await directoryOf(source, tally);
@@ -58,9 +63,14 @@ export async function* readZip(source: ZipSource, tally: Tally): AsyncGenerator<
     if (reason !== null) yield { kind: "skipped", name: entry.name, reason };
     if (reason !== null || isDirectory) continue;
     tally.file(entry.name, entry.size);
-    await passHeader(queue, entry);
+    await skipLocalHeader(queue, entry);
     const bytes = await unpack(entry, queue, tally);
-    yield { kind: "file", name: entry.name, bytes, executable: (entry.mode & EXECUTABLE) !== 0 };
+    yield {
+      kind: "file",
+      name: entry.name,
+      bytes,
+      executable: (entry.mode & EXECUTABLE_BITS) !== 0,
+    };
   }
 }
 
@@ -68,7 +78,7 @@ async function directoryOf(source: ZipSource, tally: Tally): Promise<ZipEntry[]>
   const tailBytes = Math.min(source.size, ZIP_TAIL_BYTES);
   const tail = await source.read(source.size - tailBytes, tailBytes);
   const { offset, bytes, entries } = findDirectory(tail, source.size);
-  if (bytes > MOST_DIRECTORY_BYTES)
+  if (bytes > MAX_DIRECTORY_BYTES)
     throw new UploadRefusal(
       "context_too_large",
       "The directory of the zip is larger than 8 MB. Upload fewer files, or send a tar.",
@@ -77,28 +87,31 @@ async function directoryOf(source: ZipSource, tally: Tally): Promise<ZipEntry[]>
 }
 
 function reasonToSkip({ mode, name }: ZipEntry): string | null {
-  const kind = mode & FILE_KIND;
-  if (kind === 0 || kind === REGULAR) return (mode & SETUID_OR_SETGID) !== 0 ? "setuid" : null;
+  const kind = mode & KIND_MASK;
+  if (kind === 0 || kind === REGULAR_FILE) return (mode & SETUID_OR_SETGID) !== 0 ? "setuid" : null;
   if (kind === DIRECTORY) return name.endsWith("/") ? null : "directory";
-  return KINDS.get(kind) ?? "special file";
+  return SPECIAL_KINDS.get(kind) ?? "special file";
 }
 
-/** Skips the entry's local header, which must agree with the directory. */
-async function passHeader(queue: ByteQueue, entry: ZipEntry): Promise<void> {
+/** Skips the local header of an entry. Throws if the header does not match the directory. */
+async function skipLocalHeader(queue: ByteQueue, entry: ZipEntry): Promise<void> {
   await queue.skipTo(entry.offset);
-  const header = await queue.take(LOCAL_BYTES);
+  const header = await queue.take(LOCAL_HEADER_BYTES);
   const view = viewOf(header);
-  if (header.byteLength < LOCAL_BYTES || view.getUint32(0, true) !== LOCAL_SIGNATURE)
+  if (header.byteLength < LOCAL_HEADER_BYTES || view.getUint32(0, true) !== LOCAL_SIGNATURE)
     throw invalid(`${quoted(entry.name)} is not at the position in the directory`);
   const name = await queue.take(view.getUint16(26, true));
   await queue.take(view.getUint16(28, true));
   const flags = view.getUint16(6, true);
-  const sizesFollow = (flags & 0x0008) !== 0;
-  const sizes = [entry.crc, entry.packedSize, entry.size];
-  const local = [14, 18, 22].map((at) => view.getUint32(at, true));
-  const isSame = local.every((value, nth) => value === sizes[nth] || (sizesFollow && value === 0));
+  /** The checksum and sizes follow the contents; then the local header has zeros for them. */
+  const hasSizesAfter = (flags & 0x0008) !== 0;
+  const expected = [entry.crc, entry.packedSize, entry.size];
+  const local = [14, 18, 22].map((offset) => view.getUint32(offset, true));
+  const hasSameSizes = local.every(
+    (value, index) => value === expected[index] || (hasSizesAfter && value === 0),
+  );
   if (
-    !isSame ||
+    !hasSameSizes ||
     (flags & 0x0041) !== 0 ||
     view.getUint16(8, true) !== entry.method ||
     new TextDecoder().decode(name) !== entry.name
@@ -116,39 +129,41 @@ async function unpack(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = new Uint8Array(entry.size);
   let size = 0;
-  const keep = (piece: Uint8Array) => {
+  const addContents = (piece: Uint8Array) => {
     tally.expanded(piece.byteLength);
     if (size + piece.byteLength > entry.size)
       throw invalid(`${quoted(entry.name)} is larger than its declared size`);
     bytes.set(piece, size);
     size += piece.byteLength;
   };
-  const take = entry.method === 0 ? keep : inflating(entry, keep);
-  let left = entry.packedSize;
+  const addPacked = entry.method === 0 ? addContents : createInflater(entry, addContents);
+  let remaining = entry.packedSize;
   for await (const packed of queue.pieces(entry.packedSize)) {
-    left -= packed.byteLength;
-    take(packed, left === 0);
+    remaining -= packed.byteLength;
+    addPacked(packed, remaining === 0);
   }
-  if (left > 0) throw invalid(`${quoted(entry.name)} is cut off`);
+  if (remaining > 0) throw invalid(`${quoted(entry.name)} is cut off`);
   if (size !== entry.size) throw invalid(`${quoted(entry.name)} is smaller than its declared size`);
   if (crc32(bytes) !== entry.crc)
     throw invalid(`${quoted(entry.name)} does not match its checksum`);
   return bytes;
 }
 
-/** Processes packed pieces and passes on their contents; `isLast` marks the last one. */
-function inflating(
+/**
+ * Returns a function that unpacks a piece and calls `addContents` with the contents. `isLast`:
+ * whether the piece is the last one.
+ */
+function createInflater(
   { name }: ZipEntry,
-  keep: (piece: Uint8Array) => void,
+  addContents: (piece: Uint8Array) => void,
 ): (packed: Uint8Array, isLast: boolean) => void {
-  const inflater = new Inflate((piece) => keep(piece));
+  const inflater = new Inflate((piece) => addContents(piece));
   return (packed, isLast) => {
     try {
-      for (let at = 0; at < packed.byteLength; at += SLICE_BYTES)
-        inflater.push(
-          packed.subarray(at, at + SLICE_BYTES),
-          isLast && at + SLICE_BYTES >= packed.byteLength,
-        );
+      for (let start = 0; start < packed.byteLength; start += SLICE_BYTES) {
+        const end = start + SLICE_BYTES;
+        inflater.push(packed.subarray(start, end), isLast && end >= packed.byteLength);
+      }
     } catch (error) {
       if (error instanceof UploadRefusal) throw error;
       throw invalid(`${quoted(name)} cannot be unpacked`);
@@ -156,15 +171,15 @@ function inflating(
   };
 }
 
-const TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
   let value = index;
   for (let bit = 0; bit < 8; bit += 1) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
   return value;
 });
 
-/** The checksum of files in a zip. */
+/** The checksum (CRC-32) of a file in a zip. */
 export function crc32(bytes: Uint8Array): number {
   let value = 0xffffffff;
-  for (const byte of bytes) value = (value >>> 8) ^ (TABLE[(value ^ byte) & 0xff] ?? 0);
+  for (const byte of bytes) value = (value >>> 8) ^ (CRC_TABLE[(value ^ byte) & 0xff] ?? 0);
   return (value ^ 0xffffffff) >>> 0;
 }

@@ -4,13 +4,16 @@ import { visiblePath } from "../workspace/paths";
 type UploadCode =
   /** The body ended early. */
   | "upload_broken"
-  /** Exceeds the limits of bytes, files or expansion. */
+  /** The upload exceeds the limit of bytes, files or expansion. */
   | "context_too_large"
   /** The tenant's storage is full. */
   | "storage_exceeded"
-  /** Not a complete archive of the declared type, or ambiguous between readers. */
+  /**
+   * The body is not a complete archive of the declared type, or different readers could see
+   * different archives.
+   */
   | "archive_invalid"
-  /** Not a valid path. */
+  /** A path is invalid. */
   | "path_invalid"
   /** The bytes do not match the declared hash. */
   | "blob_mismatch"
@@ -19,7 +22,10 @@ type UploadCode =
   /** The upload is not open. */
   | "upload_not_found";
 
-/** A refused upload. `message` is for users: what is wrong with which entry, and the remedy. */
+/**
+ * The refusal of an upload. `message` is for users. It states the entry, its problem and what to do
+ * next.
+ */
 export class UploadRefusal extends Error {
   override readonly name = "UploadRefusal";
 
@@ -42,5 +48,5 @@ export const fullMessage = ({
   `This tenant stores ${megabytes(storedBytes)} of ${megabytes(limitBytes)}. Erase sessions or contexts that are no longer needed (\`massgen-edge delete\`, DELETE /api/contexts/{context}), or have the limit raised.`;
 const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
 
-/** A name in an archive, safe for messages. */
+/** Quotes a name from an archive, with invisible characters replaced. */
 export const quoted = (name: string): string => `"${visiblePath(name)}"`;

@@ -1,11 +1,14 @@
 import type { ContextBlobs, VersionPlace } from "../../r2-layout/contexts";
-import { joined } from "./byte-queue";
+import { joinBytes } from "./byte-queue";
 import type { ZipSource } from "./read-zip";
 
-/** Size of stored pieces; an archive is never in memory as a whole. */
+/** Size of the stored pieces of an archive. An archive is never in memory as a whole. */
 export const PIECE_BYTES = 4_000_000;
 
-/** Stores an upload in pieces, so that its end can be read first. */
+/**
+ * Stores the body of an upload in pieces, so that the end can be read before the start. `source`
+ * reads the stored body. `erase` erases the pieces.
+ */
 export async function spool(
   files: ContextBlobs,
   place: VersionPlace,
@@ -24,12 +27,12 @@ export async function spool(
   };
   for await (const chunk of body) {
     size += chunk.byteLength;
-    for (let at = 0; at < chunk.byteLength; ) {
+    for (let position = 0; position < chunk.byteLength; ) {
       piece ??= new Uint8Array(PIECE_BYTES);
-      const part = chunk.subarray(at, at + PIECE_BYTES - filled);
+      const part = chunk.subarray(position, position + PIECE_BYTES - filled);
       piece.set(part, filled);
       filled += part.byteLength;
-      at += part.byteLength;
+      position += part.byteLength;
       if (filled === PIECE_BYTES) await flush();
     }
   }
@@ -40,37 +43,41 @@ export async function spool(
   };
 }
 
-/** Keeps the last piece that was read. */
+/** A source that reads the stored pieces. It caches the last piece that was read. */
 function sourceOf(
   files: ContextBlobs,
   place: VersionPlace,
   { pieces, size }: { pieces: number; size: number },
 ): ZipSource {
-  let kept: { nth: number; bytes: Uint8Array } | null = null;
-  const piece = async (nth: number): Promise<Uint8Array> => {
-    if (kept?.nth === nth) return kept.bytes;
-    // Releases it first, so that only one is in memory.
-    kept = null;
-    const bytes = await files.piece(place, nth);
-    kept = { nth, bytes };
+  let cached: { pieceNumber: number; bytes: Uint8Array } | null = null;
+  const piece = async (pieceNumber: number): Promise<Uint8Array> => {
+    if (cached?.pieceNumber === pieceNumber) return cached.bytes;
+    // Release the cached piece first, so that only one piece is in memory.
+    cached = null;
+    const bytes = await files.piece(place, pieceNumber);
+    cached = { pieceNumber, bytes };
     return bytes;
   };
   return {
     size,
     async read(offset, length) {
       const parts: Uint8Array[] = [];
-      let found = 0;
-      for (let at = offset; at < Math.min(offset + length, size); ) {
-        const bytes = await piece(Math.floor(at / PIECE_BYTES));
-        const part = bytes.subarray(at % PIECE_BYTES, (at % PIECE_BYTES) + offset + length - at);
+      let foundBytes = 0;
+      for (let position = offset; position < Math.min(offset + length, size); ) {
+        const bytes = await piece(Math.floor(position / PIECE_BYTES));
+        const part = bytes.subarray(
+          position % PIECE_BYTES,
+          (position % PIECE_BYTES) + offset + length - position,
+        );
         parts.push(part);
-        found += part.byteLength;
-        at += part.byteLength;
+        foundBytes += part.byteLength;
+        position += part.byteLength;
       }
-      return joined(parts, found);
+      return joinBytes(parts, foundBytes);
     },
     async *stream() {
-      for (let nth = 0; nth < pieces; nth += 1) yield await piece(nth);
+      for (let pieceNumber = 0; pieceNumber < pieces; pieceNumber += 1)
+        yield await piece(pieceNumber);
     },
   };
 }

@@ -3,8 +3,11 @@ import type { ContextIndex, VersionKey } from "./context-index";
 import { fullMessage, UploadRefusal } from "./refusals";
 import { ownBlobs, type StoredManifest } from "./manifest-text";
 
-/** Step for charging an upload of unknown size, so that few objects cost a query. */
-const STEP_BYTES = 8_000_000;
+/**
+ * An upload of unknown size is charged in steps of this size, so that only few objects need a
+ * database query.
+ */
+const CHARGE_STEP_BYTES = 8_000_000;
 
 /** Charges an upload to its tenant. Throws `UploadRefusal` if the tenant's storage is full. */
 export async function charge(
@@ -16,52 +19,58 @@ export async function charge(
   if (!charged.ok) throw new UploadRefusal("storage_exceeded", fullMessage(charged));
 }
 
-/** Bytes that a version stores itself: contents that no older version has, and its manifest. */
+/**
+ * Bytes that a version adds to the storage: its manifest, and contents that its base does not have.
+ * `text`: the stored text of the manifest.
+ */
 export function ownBytes(manifest: StoredManifest, text: string, version: string): number {
   const contents = [...ownBlobs(manifest, version).values()].reduce((sum, size) => sum + size, 0);
   return contents + new TextEncoder().encode(text).byteLength;
 }
 
-/** The files of an upload with charging in advance. Objects that may exist already count again. */
+/**
+ * Storage that charges an upload before it stores an object. An object that is already stored is
+ * charged again.
+ */
 export function chargedFiles(
   files: ContextBlobs,
   index: Pick<ContextIndex, "charge">,
   upload: VersionKey,
 ): ContextBlobs {
-  let [stored, charged] = [0, 0];
-  /** Charges are sequential, although several objects may be stored concurrently. */
+  let [storedBytes, chargedBytes] = [0, 0];
+  /** The last charge. Charges are sequential, although objects may be stored concurrently. */
   let latest: Promise<void> = Promise.resolve();
-  const ahead = (bytes: number): Promise<void> => {
+  const chargeAhead = (bytes: number): Promise<void> => {
     latest = latest.then(async () => {
-      stored += bytes;
-      if (stored <= charged) return;
-      // A tenant with less than a step left can still use the rest.
-      const stepped = stored + STEP_BYTES;
-      const fits = (await index.charge(upload, stepped)).ok;
-      if (!fits) await charge(index, upload, stored);
-      charged = fits ? stepped : stored;
+      storedBytes += bytes;
+      if (storedBytes <= chargedBytes) return;
+      const withStep = storedBytes + CHARGE_STEP_BYTES;
+      const fits = (await index.charge(upload, withStep)).ok;
+      // If a whole step does not fit, the tenant can still use its last free bytes.
+      if (!fits) await charge(index, upload, storedBytes);
+      chargedBytes = fits ? withStep : storedBytes;
     });
     return latest;
   };
   return {
-    ...readingOf(files),
+    ...otherMethods(files),
     putBlob: async (place, hash, bytes) => {
-      await ahead(bytes.byteLength);
+      await chargeAhead(bytes.byteLength);
       await files.putBlob(place, hash, bytes);
     },
     putPack: async (place, hash, bytes, text) => {
-      await ahead(bytes.byteLength + text.length);
+      await chargeAhead(bytes.byteLength + text.length);
       await files.putPack(place, hash, bytes, text);
     },
     putPiece: async (place, nth, bytes) => {
-      await ahead(bytes.byteLength);
+      await chargeAhead(bytes.byteLength);
       await files.putPiece(place, nth, bytes);
     },
   };
 }
 
-/** Object spread does not copy methods of a class. */
-const readingOf = (
+/** The other methods of the storage. They are listed, because a spread copies no class methods. */
+const otherMethods = (
   files: ContextBlobs,
 ): Omit<ContextBlobs, "putBlob" | "putPack" | "putPiece"> => ({
   blobs: (place) => files.blobs(place),

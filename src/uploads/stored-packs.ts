@@ -7,16 +7,19 @@ import {
   type OwnPlaces,
   type PackStore,
   type Places,
-  placesIn,
+  packedPlacesOf,
 } from "./packs";
 import type { StoredManifest } from "./manifest-text";
 
-/** Contents that an upload has stored so far. */
+/**
+ * Contents that an upload has stored so far. `hashes`: all contents. `packed`: where the packed
+ * ones are stored.
+ */
 type StoredContents = { hashes: ReadonlySet<string>; packed: OwnPlaces };
 
-const NOTHING: Places = new Map();
+const NO_PLACES: Places = new Map();
 
-/** The contents of an upload, separate or packed. */
+/** Reads which contents an upload has stored so far, separately or in packs. */
 export async function storedContents(
   files: ContextBlobs,
   place: VersionPlace,
@@ -27,27 +30,31 @@ export async function storedContents(
   return { hashes: new Set([...(await files.blobs(place)), ...packed.keys()]), packed };
 }
 
-/** Positions of a version's packed contents; empty if there are none. */
+/** Reads where the packed contents of a version are stored. The result can be empty. */
 export async function readPlaces(files: ContextBlobs, place: VersionPlace): Promise<Places> {
   const text = await files.places(place);
-  return text === null ? NOTHING : decodePlaces(text);
+  return text === null ? NO_PLACES : decodePlaces(text);
 }
 
-/** A complete upload: its contents, and its base version. */
+/** A complete upload. `builtOn`: id of its base; `null` if it has none. */
 type CompleteUpload = { manifest: StoredManifest; packed: OwnPlaces; builtOn: string | null };
 
-/** Stores the positions of an upload's contents before the commit; the first write wins. */
+/**
+ * Stores where the packed contents of an upload are. Call it before the commit. If called again,
+ * the first text stays.
+ */
 export async function writePlaces(
   files: ContextBlobs,
   { tenant, version }: VersionPlace,
   { manifest, packed, builtOn }: CompleteUpload,
 ): Promise<void> {
-  const older = builtOn === null ? NOTHING : await readPlaces(files, { tenant, version: builtOn });
-  const places = placesIn(manifest, version, packed, older);
+  const older =
+    builtOn === null ? NO_PLACES : await readPlaces(files, { tenant, version: builtOn });
+  const places = packedPlacesOf(manifest, version, packed, older);
   if (places.size > 0) await files.putPlaces({ tenant, version }, encodePlaces(places));
 }
 
-/** Storage for an upload's contents. */
+/** The storage for the contents of one upload. */
 export const packStore = (files: ContextBlobs, place: VersionPlace): PackStore => ({
   putBlob: (hash, bytes) => files.putBlob(place, hash, bytes),
   putPack: (hash, bytes, index) => files.putPack(place, hash, bytes, index),

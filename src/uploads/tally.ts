@@ -1,10 +1,11 @@
 import { quoted, UploadRefusal } from "./refusals";
 import { CONTEXT_LIMITS } from "../protocol/context-limits";
 
+/** `ratio`: maximum of unpacked bytes per received byte. */
 type TallyLimits = { bytes: number; files: number; fileBytes: number; ratio: number };
 
-/** Smaller archives may expand by any ratio: headers alone can be that large. */
-const RATIO_FROM_BYTES = 1_000_000;
+/** Below this unpacked size, the ratio is not checked: headers alone can be as large. */
+const MIN_RATIO_BYTES = 1_000_000;
 const MB = 1_000_000;
 
 /**
@@ -13,8 +14,8 @@ const MB = 1_000_000;
  */
 export class Tally {
   readonly #limits: TallyLimits;
-  #received = 0;
-  #bytes = 0;
+  #receivedBytes = 0;
+  #expandedBytes = 0;
   #entries = 0;
 
   constructor(limits: TallyLimits = CONTEXT_LIMITS) {
@@ -23,12 +24,12 @@ export class Tally {
 
   /** Counts received bytes, compressed or not. */
   received(bytes: number): void {
-    this.#received += bytes;
-    if (this.#received > this.#limits.bytes)
+    this.#receivedBytes += bytes;
+    if (this.#receivedBytes > this.#limits.bytes)
       throw tooLarge(`The upload is larger than ${this.#limits.bytes / MB} MB.`);
   }
 
-  /** Counts an entry of any type: skipped ones cost time too. */
+  /** Counts an entry of any type. Skipped entries count too, because they need time. */
   entry(): void {
     this.#entries += 1;
     if (this.#entries > this.#limits.files)
@@ -44,13 +45,14 @@ export class Tally {
 
   /** Counts unpacked bytes. */
   expanded(bytes: number): void {
-    this.#bytes += bytes;
-    const { bytes: most, ratio } = this.#limits;
-    if (this.#bytes > most) throw tooLarge(`The files are larger than ${most / MB} MB together.`);
-    if (this.#bytes > RATIO_FROM_BYTES && this.#bytes > this.#received * ratio)
+    this.#expandedBytes += bytes;
+    const { bytes: maxBytes, ratio } = this.#limits;
+    if (this.#expandedBytes > maxBytes)
+      throw tooLarge(`The files are larger than ${maxBytes / MB} MB together.`);
+    if (this.#expandedBytes > MIN_RATIO_BYTES && this.#expandedBytes > this.#receivedBytes * ratio)
       throw tooLarge(`The archive expands to more than ${ratio} times its size.`);
   }
 }
 
-const tooLarge = (what: string): UploadRefusal =>
-  new UploadRefusal("context_too_large", `${what} Remove files that the agents do not need.`);
+const tooLarge = (reason: string): UploadRefusal =>
+  new UploadRefusal("context_too_large", `${reason} Remove files that the agents do not need.`);

@@ -3,25 +3,29 @@ import { FileError, type FileEntry, type Tree } from "../workspace/types";
 import { quoted, UploadRefusal } from "./refusals";
 import { CONTEXT_LIMITS } from "../protocol/context-limits";
 
-/** Builds a tree file by file and refuses invalid ones. All methods throw `UploadRefusal`. */
+/**
+ * Builds a tree file by file. Each method throws `UploadRefusal` if a path is invalid or a limit is
+ * exceeded.
+ */
 export class TreeBuilder {
   readonly #files = new Map<string, FileEntry>();
-  /** All parent directories of files. */
+  /** Paths of all directories that contain files. */
   readonly #directories = new Set<string>();
   #bytes = 0;
 
-  /** The normalized path. Call it to check a name before reading contents. */
+  /** Returns the normalized path of a file. Call it to check a name before reading the contents. */
   place(name: string): string {
     const path = toPath(name);
     if (this.#files.has(path))
       throw refused(`${quoted(name)} occurs twice: two names must not refer to the same file`);
     if (this.#directories.has(path)) throw refused(`${quoted(name)} is a file and a directory`);
-    for (const above of ancestorsOf(path)) {
-      if (this.#files.has(above)) throw refused(`${quoted(above)} is a file and a directory`);
+    for (const parent of ancestorsOf(path)) {
+      if (this.#files.has(parent)) throw refused(`${quoted(parent)} is a file and a directory`);
     }
     return path;
   }
 
+  /** Adds a file. */
   add(name: string, entry: FileEntry): void {
     const path = this.place(name);
     const { bytes, files, fileBytes } = CONTEXT_LIMITS;
@@ -30,11 +34,11 @@ export class TreeBuilder {
     if (this.#bytes > bytes) throw tooLarge(`the files are larger than ${bytes} bytes together`);
     this.#files.set(path, entry);
     if (this.#files.size > files) throw tooLarge(`there are more than ${files} files`);
-    for (const above of ancestorsOf(path)) this.#directories.add(above);
+    for (const parent of ancestorsOf(path)) this.#directories.add(parent);
     if (this.#directories.size > files) throw tooLarge(`there are more than ${files} directories`);
   }
 
-  /** Sorted by path in UTF-16 order. Throws if a hash has two sizes. */
+  /** Returns the tree, sorted by path in UTF-16 order. Throws if a hash has two sizes. */
   tree(): Tree {
     const sizes = new Map<string, number>();
     for (const [path, { hash, size }] of this.#files) {
@@ -59,10 +63,10 @@ function toPath(name: string): string {
   }
 }
 
-const refused = (what: string): UploadRefusal =>
-  new UploadRefusal("path_invalid", `Invalid paths: ${what}.`);
-const tooLarge = (what: string): UploadRefusal =>
+const refused = (problem: string): UploadRefusal =>
+  new UploadRefusal("path_invalid", `Invalid paths: ${problem}.`);
+const tooLarge = (problem: string): UploadRefusal =>
   new UploadRefusal(
     "context_too_large",
-    `The files exceed a limit: ${what}. Remove files that the agents do not need.`,
+    `The files exceed a limit: ${problem}. Remove files that the agents do not need.`,
   );

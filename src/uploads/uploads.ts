@@ -21,7 +21,7 @@ import {
 import { storedContents, packStore, writePlaces } from "./stored-packs";
 import { TreeBuilder, treeBytes } from "./tree-builder";
 
-/** The storage of contexts, and further dependencies of uploads. */
+/** The storage of contexts, and the other dependencies of uploads. */
 export type ContextStore = {
   index: ContextIndex;
   files: ContextBlobs;
@@ -29,28 +29,30 @@ export type ContextStore = {
   newId(now: number): string;
 };
 
-/** A context of a tenant. */
+/** Identifies a context of a tenant. */
 export type Owner = { tenant: string; name: string };
 
+/** `unchanged`: the newest version has the same files. `uploading`: contents are missing. */
 export type UploadResult = {
   version: string;
   status: "committed" | "unchanged" | "uploading";
   files: number;
   bytes: number;
+  /** Hashes of contents that are not stored yet. */
   missing: string[];
   skipped: SkippedEntry[];
   /** Number of further skipped entries; omitted if none. */
   skipped_more?: number;
 };
 
-/** Skipped entries that a response lists. */
-const MOST_SKIPPED = 1_000;
-const MOST_NAME_CHARS = 1_000;
+/** Maximum number of skipped entries in a response. */
+const MAX_LISTED_SKIPPED = 1_000;
+const MAX_NAME_CHARS = 1_000;
 
 /**
- * Processes a manifest: makes it the newest version if all its contents are stored, else returns
- * the missing ones. Sending the same manifest again resumes the upload; once it is the newest
- * version, nothing changes. Throws `UploadRefusal`.
+ * Processes a manifest. If all contents are stored, commits them as the newest version. Otherwise
+ * returns the missing contents. A client resumes the upload by sending the same manifest again. If
+ * the newest version already has these files, does nothing. Throws `UploadRefusal`.
  */
 export async function putManifest(
   store: ContextStore,
@@ -73,8 +75,8 @@ export async function putManifest(
   });
   const place = { tenant: owner.tenant, version };
   const upload = { ...owner, version };
-  const stored = await freeze(store, upload, builtOn, tree);
-  await keepNothingOfTheErased(store, upload);
+  const stored = await storeManifest(store, upload, builtOn, tree);
+  await requireExistingUpload(store, upload);
   const { hashes, packed } = await storedContents(store.files, place);
   const missing = [...ownBlobs(stored, version).keys()].filter((blob) => !hashes.has(blob));
   if (missing.length > 0) return { ...counts, version, status: "uploading", missing };
@@ -95,8 +97,8 @@ function treeOf({ files }: ContextManifest): Tree {
   return builder.tree();
 }
 
-/** Fixes the positions of an upload's contents; the first manifest wins. Charges before storing. */
-async function freeze(
+/** Charges an upload and stores its manifest, or returns the manifest that is already stored. */
+async function storeManifest(
   { index, files }: ContextStore,
   upload: Owner & { version: string },
   builtOn: string | null,
@@ -104,9 +106,9 @@ async function freeze(
 ): Promise<StoredManifest> {
   const { tenant, name, version } = upload;
   const place = { tenant, version };
-  const standing = await files.manifest(place);
-  if (standing !== null) return decodeManifest(standing);
-  const manifest = manifestOf(tree, version, await manifestBelow(files, place, builtOn));
+  const existingText = await files.manifest(place);
+  if (existingText !== null) return decodeManifest(existingText);
+  const manifest = manifestOf(tree, version, await manifestOfBase(files, place, builtOn));
   const text = encodeManifest(manifest);
   try {
     await charge(index, { tenant, name, id: version }, ownBytes(manifest, text, version));
@@ -118,8 +120,8 @@ async function freeze(
   return decodeManifest(await files.putManifest(place, text));
 }
 
-/** The manifest of an open upload's base; `null` if it has none. */
-const manifestBelow = (
+/** The manifest of an upload's base; `null` if it has none. */
+const manifestOfBase = (
   files: ContextBlobs,
   { tenant }: VersionPlace,
   builtOn: string | null,
@@ -135,12 +137,12 @@ export async function readManifest(
   return text === null ? null : decodeManifest(text);
 }
 
-type Totals = { version: string; tree: Tree; hash: string; base: string | null | undefined };
+type CommittedTree = { version: string; tree: Tree; hash: string; base: string | null | undefined };
 
 async function commit(
   { index }: ContextStore,
   { tenant, name }: Owner,
-  { version, tree, hash, base }: Totals,
+  { version, tree, hash, base }: CommittedTree,
 ): Promise<void> {
   const counts = { files: tree.size, bytes: treeBytes(tree) };
   if (await index.commit({ tenant, name, id: version, treeHash: hash, ...counts, base })) return;
@@ -155,67 +157,67 @@ async function commit(
 
 function requireBase(base: string | null | undefined, newest: string | null): void {
   if (base === undefined || base === newest) return;
-  const what = newest === null ? "it has no version any more" : `its newest version is ${newest}`;
+  const state = newest === null ? "it has no version any more" : `its newest version is ${newest}`;
   throw new UploadRefusal(
     "context_changed",
-    `The context has changed meanwhile: ${what}. Fetch that version and apply your changes to it.`,
+    `The context has changed meanwhile: ${state}. Fetch that version and apply your changes to it.`,
   );
 }
 
 /**
- * Stores a blob named in the manifest of an open upload. `length` is its length; `null` if unknown.
- * Idempotent. Throws `UploadRefusal`.
+ * Stores a blob that the manifest of an open upload lists. `length`: the declared length of the
+ * body; `null` if unknown. Safe to repeat. Throws `UploadRefusal`.
  */
 export async function putBlob(
   store: ContextStore,
   upload: Owner & { version: string },
   blob: { hash: string; body: AsyncIterable<Uint8Array>; length: number | null },
 ): Promise<void> {
-  const { place, wanted } = await openUpload(store, upload);
-  const size = wanted.get(blob.hash);
-  if (size === undefined) throw notWanted(blob.hash);
+  const { place, expectedBlobs } = await openUpload(store, upload);
+  const size = expectedBlobs.get(blob.hash);
+  if (size === undefined) throw unexpectedBlob(blob.hash);
   if (blob.length !== null && blob.length !== size) throw mismatch(blob.hash);
   const bytes = await readExactly(blob.body, size);
   if (bytes === null || (await hashOf(bytes)) !== blob.hash) throw mismatch(blob.hash);
   await store.files.putBlob(place, blob.hash, bytes);
-  await keepNothingOfTheErased(store, upload);
+  await requireExistingUpload(store, upload);
 }
 
 /**
- * Stores blobs named in the manifest of an open upload, each under its hash. Calls `open` once the
- * upload is found. Returns the number of blobs. Throws `UploadRefusal`.
+ * Like `putBlob`, for several blobs. The name of each archive entry is the hash of its blob. Calls
+ * `open` after the upload was found. Returns the number of blobs.
  */
 export async function putBlobs(
   store: ContextStore,
   upload: Owner & { version: string },
   open: () => AsyncIterable<ArchiveEntry>,
 ): Promise<number> {
-  const { place, wanted } = await openUpload(store, upload);
+  const { place, expectedBlobs } = await openUpload(store, upload);
   const { hashes } = await storedContents(store.files, place);
   const writer = new PackWriter(packStore(store.files, place), hashes);
   let stored = 0;
   for await (const entry of open()) {
-    const { name: hash } = entry;
-    if (entry.kind !== "file" || !wanted.has(hash)) throw notWanted(hash);
-    if (entry.bytes.byteLength !== wanted.get(hash) || (await hashOf(entry.bytes)) !== hash)
+    const hash = entry.name;
+    if (entry.kind !== "file" || !expectedBlobs.has(hash)) throw unexpectedBlob(hash);
+    if (entry.bytes.byteLength !== expectedBlobs.get(hash) || (await hashOf(entry.bytes)) !== hash)
       throw mismatch(hash);
     await writer.put(hash, entry.bytes);
     stored += 1;
   }
   await writer.end();
-  await keepNothingOfTheErased(store, upload);
+  await requireExistingUpload(store, upload);
   return stored;
 }
 
-/** Call after each write of an upload. Throws `UploadRefusal` if the upload no longer exists. */
-async function keepNothingOfTheErased(
+/** Call it after each write. If the upload no longer exists, erases its files and throws. */
+async function requireExistingUpload(
   store: ContextStore,
   upload: Owner & { version: string },
 ): Promise<void> {
   if (await eraseIfGone(store, upload)) throw noSuchUpload();
 }
 
-/** Erases the upload's files if it was swept or erased during the write. Returns whether it was. */
+/** Erases the files of an upload that was removed during a write. Returns whether it was. */
 async function eraseIfGone(
   { index, files }: ContextStore,
   upload: Owner & { version: string },
@@ -238,7 +240,7 @@ async function openUpload(
   const stored = (await index.isOpen(tenant, name, version))
     ? await readManifest(files, place)
     : null;
-  if (stored) return { place, wanted: ownBlobs(stored, version) };
+  if (stored) return { place, expectedBlobs: ownBlobs(stored, version) };
   throw noSuchUpload();
 }
 
@@ -248,7 +250,7 @@ const noSuchUpload = (): UploadRefusal =>
     "There is no such open upload. Start it with the manifest. A committed version accepts no more contents.",
   );
 
-const notWanted = (hash: string): UploadRefusal =>
+const unexpectedBlob = (hash: string): UploadRefusal =>
   new UploadRefusal(
     "blob_mismatch",
     `The manifest has no blob ${hash.slice(0, 64)}. Send only the blobs listed as missing.`,
@@ -259,12 +261,12 @@ const mismatch = (hash: string): UploadRefusal =>
     `The bytes sent for ${hash} do not match this hash. If the file changed meanwhile, start the upload again.`,
   );
 
-/** Opens an archive once its version is known, because some kinds must be stored first. */
+/** Returns the entries of an archive. A zip is first stored at `place` in `files`. */
 export type OpenArchive = (place: VersionPlace, files: ContextBlobs) => AsyncIterable<ArchiveEntry>;
 
 /**
- * Stores an archive as a new version, completely or not at all. Throws `UploadRefusal`; files
- * stored so far are erased.
+ * Stores an archive as a new version. If an entry is refused, erases the files that were stored so
+ * far, and throws `UploadRefusal`.
  */
 export async function putArchive(
   store: ContextStore,
@@ -281,7 +283,7 @@ export async function putArchive(
   const place = { tenant: owner.tenant, version };
   try {
     const files = chargedFiles(store.files, store.index, { ...owner, id: version });
-    const uploaded = await takeArchive(
+    const uploaded = await storeArchive(
       { ...store, files },
       owner,
       { ...place, builtOn },
@@ -295,21 +297,21 @@ export async function putArchive(
   }
 }
 
-async function takeArchive(
+async function storeArchive(
   store: ContextStore,
   owner: Owner,
   { builtOn, ...place }: VersionPlace & { builtOn: string | null },
   entries: AsyncIterable<ArchiveEntry>,
 ): Promise<UploadResult> {
   const newest = await store.index.newest(owner.tenant, owner.name);
-  const older = await manifestBelow(store.files, place, builtOn);
-  const { tree, leftOut } = await storeEntries(store.files, place, placesOf(older), entries);
-  const counts = { files: tree.size, bytes: treeBytes(tree), ...leftOut, missing: [] };
+  const older = await manifestOfBase(store.files, place, builtOn);
+  const { tree, skipResult } = await storeEntries(store.files, place, placesOf(older), entries);
+  const counts = { files: tree.size, bytes: treeBytes(tree), ...skipResult, missing: [] };
   const hash = await treeHash(tree);
   if (newest?.treeHash === hash) return { ...counts, version: newest.id, status: "unchanged" };
   const manifest = manifestOf(tree, place.version, older);
   const text = encodeManifest(manifest);
-  // The final size is known: at most what was charged on the way, plus the manifest.
+  // The final size is known now. Charge it in place of the steps that were charged in advance.
   await charge(
     store.index,
     { ...owner, id: place.version },
@@ -325,7 +327,7 @@ async function takeArchive(
   return { ...counts, version: place.version, status: "committed" };
 }
 
-type StoredTree = { tree: Tree; leftOut: Pick<UploadResult, "skipped" | "skipped_more"> };
+type StoredTree = { tree: Tree; skipResult: Pick<UploadResult, "skipped" | "skipped_more"> };
 
 async function storeEntries(
   files: ContextBlobs,
@@ -337,10 +339,10 @@ async function storeEntries(
   const skipped: SkippedEntry[] = [];
   let more = 0;
   const writer = new PackWriter(packStore(files, place), older.keys());
-  const take = async (entry: ArchiveEntry) => {
+  const storeEntry = async (entry: ArchiveEntry) => {
     if (entry.kind === "skipped") {
-      if (skipped.length < MOST_SKIPPED)
-        skipped.push({ path: entry.name.slice(0, MOST_NAME_CHARS), reason: entry.reason });
+      if (skipped.length < MAX_LISTED_SKIPPED)
+        skipped.push({ path: entry.name.slice(0, MAX_NAME_CHARS), reason: entry.reason });
       else more += 1;
       return;
     }
@@ -350,15 +352,16 @@ async function storeEntries(
     await writer.put(hash, entry.bytes);
   };
   try {
-    for await (const entry of entries) await take(entry);
+    for await (const entry of entries) await storeEntry(entry);
   } finally {
-    // Also after a refusal: no put may finish after the files have been erased.
+    // Wait also after a refusal: no put may finish after the files have been erased.
     await writer.end();
   }
-  return { tree: builder.tree(), leftOut: { skipped, ...(more > 0 && { skipped_more: more }) } };
+  const skipResult = { skipped, ...(more > 0 && { skipped_more: more }) };
+  return { tree: builder.tree(), skipResult };
 }
 
-/** Abandons an upload and erases its files. An interruption is cleaned up by the sweep. */
+/** Abandons an upload and erases its files. If interrupted, `sweepUploads` erases them later. */
 async function abandon(
   { index, files }: Pick<ContextStore, "index" | "files">,
   upload: Owner & { id: string },
@@ -371,24 +374,24 @@ async function abandon(
 
 /** Erases a context with all versions and open uploads. Returns whether it existed. */
 export async function eraseContext({ index, files }: ContextStore, owner: Owner): Promise<boolean> {
-  const was = (await index.newest(owner.tenant, owner.name)) !== null;
+  const hadVersion = (await index.newest(owner.tenant, owner.name)) !== null;
   for (const id of await index.markErasing(owner.tenant, owner.name)) {
     await files.erase({ tenant: owner.tenant, version: id });
     await index.forget({ ...owner, id });
   }
-  return was;
+  return hadVersion;
 }
 
-/** How long an upload may stay open. */
-const OPEN_FOR_MS = 24 * 60 * 60 * 1_000;
-const SWEPT_AT_ONCE = 100;
+/** Maximum time for which an upload stays open. */
+const MAX_OPEN_MS = 24 * 60 * 60 * 1_000;
+const MAX_SWEPT_UPLOADS = 100;
 
-/** Erases uploads open for a day, and interrupted erasures. Returns their number. */
+/** Erases uploads that expired, and finishes interrupted erasures. Returns the number of both. */
 export async function sweepUploads(
   { index, files }: Pick<ContextStore, "index" | "files">,
   now: number,
 ): Promise<number> {
-  const rows = await index.unfinished(now - OPEN_FOR_MS, SWEPT_AT_ONCE);
+  const rows = await index.unfinished(now - MAX_OPEN_MS, MAX_SWEPT_UPLOADS);
   for (const row of rows) {
     await files.erase({ tenant: row.tenant, version: row.id });
     await index.forget(row);

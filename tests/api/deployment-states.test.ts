@@ -13,7 +13,7 @@ type State = {
   badLimit?: string;
 };
 
-async function answerOf(path: string, state: State, method = "GET") {
+async function responseOf(path: string, state: State, method = "GET") {
   const { hasMasterKey, hasKeys, openOnLoopback = false, badLimit = null } = state;
   const keys = { ...OPEN_TENANCY.keys, isEmpty: async () => !hasKeys };
   const services: Services = {
@@ -28,7 +28,7 @@ async function answerOf(path: string, state: State, method = "GET") {
   return { status: response.status, text: await response.text() };
 }
 
-const FRESH = { hasMasterKey: false, hasKeys: false };
+const WITHOUT_SETUP = { hasMasterKey: false, hasKeys: false };
 const WITHOUT_KEYS = { hasMasterKey: true, hasKeys: false };
 const SET_UP = { hasMasterKey: true, hasKeys: true };
 
@@ -44,20 +44,23 @@ const PATHS = [
 ];
 
 describe("a deployment", () => {
-  it("returns at /healthz its code version and deployment", async () => {
+  it("returns its code version and its deployment id at /healthz", async () => {
     const services = { ...OPEN_SERVICE, version: { version: "1.2.3", deployment: "d1" } };
     const response = await app.fetch(new Request("https://massgen.example.com/healthz"), services);
     expect(await response.json()).toEqual({ status: "ok", version: "1.2.3", deployment: "d1" });
   });
 
-  it.each([FRESH, WITHOUT_KEYS, SET_UP])("in the state %j answers /healthz", async (state) => {
-    expect((await answerOf("/healthz", state)).status).toBe(200);
-  });
+  it.each([WITHOUT_SETUP, WITHOUT_KEYS, SET_UP])(
+    "responds at /healthz in the state %j",
+    async (state) => {
+      expect((await responseOf("/healthz", state)).status).toBe(200);
+    },
+  );
 
   it.each(PATHS)(
     "without its master key refuses %s and names the command that sets it",
     async (path) => {
-      const { status, text } = await answerOf(path, { hasMasterKey: false, hasKeys: true });
+      const { status, text } = await responseOf(path, { hasMasterKey: false, hasKeys: true });
       expect([status, text]).toEqual([
         401,
         expect.stringContaining("wrangler secret put MASTER_KEY"),
@@ -66,19 +69,19 @@ describe("a deployment", () => {
   );
 
   it.each(PATHS)(
-    "without keys refuses %s and names the command that makes the first",
+    "without keys refuses %s and names the command that creates the first key",
     async (path) => {
-      const { status, text } = await answerOf(path, WITHOUT_KEYS);
+      const { status, text } = await responseOf(path, WITHOUT_KEYS);
       expect([status, text]).toEqual([401, expect.stringContaining("npm run keys -- create")]);
       expect(JSON.parse(text)).toMatchObject({ code: "access_closed" });
     },
   );
 
   it.each(PATHS)(
-    "with an invalid limit refuses %s, on its own machine too, and names the variable",
+    "with an invalid limit refuses %s, also on a local machine, and names the variable",
     async (path) => {
       for (const openOnLoopback of [false, true]) {
-        const answer = await answerOf(path, {
+        const answer = await responseOf(path, {
           ...SET_UP,
           openOnLoopback,
           badLimit: "TENANT_CONCURRENT_TURNS",
@@ -95,9 +98,9 @@ describe("a deployment", () => {
     },
   );
 
-  it.each(["/docs", "/openapi.json"])("without keys refuses %s by any method", async (path) => {
+  it.each(["/docs", "/openapi.json"])("without keys refuses every method for %s", async (path) => {
     for (const method of ["HEAD", "POST", "DELETE"])
-      expect((await answerOf(path, WITHOUT_KEYS, method)).status).toBe(401);
+      expect((await responseOf(path, WITHOUT_KEYS, method)).status).toBe(401);
   });
 
   it.each([
@@ -106,14 +109,14 @@ describe("a deployment", () => {
     { path: "/nowhere", status: 404 },
     { path: "/api/sessions", status: 401 },
   ])(
-    "that is set up answers a request for $path without a key with $status",
+    "that is set up responds with $status to a request for $path without a key",
     async ({ path, status }) => {
-      const answer = await answerOf(path, SET_UP);
+      const answer = await responseOf(path, SET_UP);
       expect(answer.status).toBe(status);
     },
   );
 });
 
 it("a development service shows its documentation without any key", async () => {
-  expect((await answerOf("/docs", { ...FRESH, openOnLoopback: true })).status).toBe(200);
+  expect((await responseOf("/docs", { ...WITHOUT_SETUP, openOnLoopback: true })).status).toBe(200);
 });

@@ -8,8 +8,8 @@ import { noEvals } from "../builders/no-evals";
 import { noSessions } from "../builders/no-sessions";
 import { noSecrets } from "../builders/no-secrets";
 
-/** The response of the API when a session's object throws this error. */
-function answerTo(thrown: Error): Promise<Response> {
+/** The response of the API if the session's Durable Object throws this error. */
+function responseTo(thrown: Error): Promise<Response> {
   const fail = () => Promise.reject(thrown);
   const stub: SessionStub = {
     create: fail,
@@ -45,7 +45,7 @@ function answerTo(thrown: Error): Promise<Response> {
   );
 }
 
-describe("an object that throws", () => {
+describe("a Durable Object that throws", () => {
   beforeEach(() => void vi.spyOn(console, "error").mockImplementation(() => undefined));
   afterEach(() => void vi.restoreAllMocks());
 
@@ -57,8 +57,8 @@ describe("an object that throws", () => {
     "Cannot access storage because object has moved to a different machine",
     "internal error; reference = abc123",
     BEGINS_AGAIN,
-  ])("an error of the platform is answered with 503 and a time to retry: %s", async (message) => {
-    const response = await answerTo(new Error(message));
+  ])("this error of the platform leads to 503 with a time to retry: %s", async (message) => {
+    const response = await responseTo(new Error(message));
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
     const problem = await response.text();
     expect(JSON.parse(problem)).toMatchObject({ status: 503, code: "interrupted" });
@@ -66,10 +66,10 @@ describe("an object that throws", () => {
   });
 
   it.each(["retryable", "overloaded"])(
-    "an error that the platform marks as %s is answered in the same way",
-    async (mark) => {
-      const response = await answerTo(
-        Object.assign(new Error("words of next year"), { [mark]: true }),
+    "an error with the platform's property `%s` leads to 503 too",
+    async (property) => {
+      const response = await responseTo(
+        Object.assign(new Error("an unknown message"), { [property]: true }),
       );
       expect(response.status).toBe(503);
     },
@@ -78,8 +78,8 @@ describe("an object that throws", () => {
   it.each([
     new Error("no agent at index 3"),
     Object.assign(new Error("strange"), { retryable: false, remote: true }),
-  ])("another error is answered as internal, without its message: %s", async (thrown) => {
-    const response = await answerTo(thrown);
+  ])("another error leads to an internal error without its message: %s", async (thrown) => {
+    const response = await responseTo(thrown);
     expect([response.status, response.headers.get("retry-after")]).toEqual([500, null]);
     const problem = await response.text();
     expect(JSON.parse(problem)).toMatchObject({ code: "internal" });

@@ -3,14 +3,15 @@ import { ulid } from "ulid";
 import { KeyStore } from "../../d1/key-store";
 import { hashSecret, type KeyRow, SECRET_BYTES, toKey } from "../../src/tenancy/keys";
 
-/** Keys in the database of the service under test, and requests with them. */
+/** Creates keys in the database of the service under test, and sends requests with them. */
+
 export const ORIGIN = "http://127.0.0.1:8787";
 
 export const keys = new KeyStore(env.DB);
 
 type NewKey = { key: string; id: string; row: KeyRow };
 
-/** A key that is not in the database yet. */
+/** A key with the scope `run` that is not in the database yet. `more`: other values of its row. */
 export function newKey(tenant: string, more: Partial<KeyRow> = {}): NewKey {
   const { id, key, secret } = toKey(
     ulid().toLowerCase(),
@@ -38,10 +39,11 @@ export async function makeKey(tenant: string, more: Partial<KeyRow> = {}): Promi
   return made;
 }
 
+/** Sends a request to the service. */
 export const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
   exports.default.fetch(new Request(path.startsWith("http") ? path : ORIGIN + path, init));
 
-/** A request with a key. A body is sent as JSON. */
+/** Sends a request with a key. A body is sent as JSON. */
 export function askWith(
   key: string,
   path: string,

@@ -5,31 +5,33 @@ import { hostById } from "../../src/providers/hosts";
 import { post } from "../durable-objects/session/session-client";
 
 /** Backend types that need a key at their default address. */
-const KEYED = keyReport([]).flatMap(({ type, keyNames }) => {
+const TYPES_WITH_KEY = keyReport([]).flatMap(({ type, keyNames }) => {
   const facts = BACKEND_TYPES[type];
-  const isFixed =
+  const hasFixedAddress =
     facts?.served && facts.baseUrl !== null && !facts.baseUrl.includes("{") && facts.host !== null;
-  return isFixed && !hostById(facts.host ?? "").keyOptional
+  return hasFixedAddress && !hostById(facts.host ?? "").keyOptional
     ? [{ type, key: keyNames[0] ?? "" }]
     : [];
 });
 
 describe("a run whose team lacks a key", () => {
-  it("is detected for the most used backend types", () => {
-    expect(KEYED.map(({ type }) => type)).toEqual(
+  it("is tested for the most used backend types", () => {
+    expect(TYPES_WITH_KEY.map(({ type }) => type)).toEqual(
       expect.arrayContaining(["openai", "claude", "gemini", "grok", "groq"]),
     );
   });
 
-  it.each(KEYED)(
-    "of type $type is refused before it starts, with $key and the way to set it",
+  it.each(TYPES_WITH_KEY)(
+    "for an agent of type $type is refused before it starts; the error states how to set $key",
     async ({ type, key }) => {
       expect(Object.keys(env)).not.toContain(key);
-      const good = {
+      const validAgent = {
         id: "good",
         backend: { type: "chatcompletion", model: "m", api_key: "literal" },
       };
-      const config = { agents: [good, { id: "keyless", backend: { type, model: "some-model" } }] };
+      const config = {
+        agents: [validAgent, { id: "keyless", backend: { type, model: "some-model" } }],
+      };
       const response = await post("/api/runs", { question: "Hello?", config });
       expect([response.status, response.headers.get("location")]).toEqual([422, null]);
       const { code, errors } = await response.json<{

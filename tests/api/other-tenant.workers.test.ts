@@ -5,12 +5,13 @@ import type { EvalStarted } from "../../src/protocol/api/evals";
 import { teamOf } from "../durable-objects/session/session-client";
 import { ask, askWith, makeKey } from "./keyed-client";
 
-/** I18: keys of one tenant find nothing of another tenant, at any address with any method. */
+// I18: with the keys of one tenant, no path and no method returns data of another tenant.
+
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const first = await makeKey("first", { scopes: "admin" });
 const second = await makeKey("second", { scopes: "admin" });
 
-// A tenant without refused requests: its audit log has none of their addresses.
+// This tenant sends no refused requests, so its audit log has no paths with ids of others.
 const third = await makeKey("third", { scopes: "admin" });
 
 const body = { question: "What is six times seven?", config: teamOf(["quick", "plain"]) };
@@ -27,15 +28,15 @@ await vi.waitUntil(async () => (await askWith(first.key, links.run)).ok, { timeo
 const HASH = await hashOf(new TextEncoder().encode("mine"));
 const MANIFEST = { files: [{ path: "a.txt", sha256: HASH, size: 4 }] };
 const CONTEXT = "handbook";
-const begun = await askWith(first.key, `/api/contexts/${CONTEXT}`, {
+const manifestResponse = await askWith(first.key, `/api/contexts/${CONTEXT}`, {
   method: "PUT",
   body: MANIFEST,
 });
-const { version } = await begun.json<{ version: string }>();
-const asFirst = { authorization: `Bearer ${first.key}` };
+const { version } = await manifestResponse.json<{ version: string }>();
+const firstTenantHeaders = { authorization: `Bearer ${first.key}` };
 await ask(`/api/contexts/${CONTEXT}/blobs/${HASH}?version=${version}`, {
   method: "PUT",
-  headers: asFirst,
+  headers: firstTenantHeaders,
   body: "mine",
 });
 const committed = await askWith(first.key, `/api/contexts/${CONTEXT}`, {
@@ -52,29 +53,35 @@ const DocumentSchema = z.object({
     ),
   ),
 });
-const documented = DocumentSchema.parse(await (await ask("/openapi.json")).json());
-/** The name of a secret belongs to a tenant, the name of a team does not. */
+const document = DocumentSchema.parse(await (await ask("/openapi.json")).json());
+/**
+ * The documented paths. The parameter of a secret's name gets its own name here: it belongs to a
+ * tenant, but the name of a team does not.
+ */
 const paths = Object.fromEntries(
-  Object.entries(documented.paths).map(([path, item]) => [
+  Object.entries(document.paths).map(([path, item]) => [
     path.replace("/secrets/{name}", "/secrets/{secret}"),
     item,
   ]),
 );
 
 const SECRET = "FIRST_ONES_TOKEN";
-const kept = { value: "the-first-ones-value", bindings: [{ origin: "https://api.example.com" }] };
+const secretBody = {
+  value: "the-first-ones-value",
+  bindings: [{ origin: "https://api.example.com" }],
+};
 await ask(`/api/secrets/${SECRET}`, {
   method: "PUT",
   headers: { authorization: `Bearer ${first.key}`, "content-type": "application/json" },
-  body: JSON.stringify(kept),
+  body: JSON.stringify(secretBody),
 });
 
-type Names = Readonly<Record<string, string>>;
+type ValuesByName = Readonly<Record<string, string>>;
 /**
- * Path parameters that name something of a tenant, each with a value of the first tenant. Add new
- * ones here.
+ * Path parameters that identify data of a tenant, each with a value of the first tenant. Add new
+ * parameters here.
  */
-const OWN: Names = {
+const OWN_IDS: ValuesByName = {
   id: session_id,
   key: first.id,
   run: links.run.split("/").at(-1) ?? "",
@@ -82,8 +89,8 @@ const OWN: Names = {
   version,
   secret: SECRET,
 };
-/** Path parameters that mean the same for every tenant, or that belong to an id before them. */
-const SHARED: Names = {
+/** Path parameters that are the same for every tenant, or that belong to an id before them. */
+const SHARED_VALUES: ValuesByName = {
   turn: "1",
   label: "agent1.1",
   suite: "simulated",
@@ -91,38 +98,40 @@ const SHARED: Names = {
   sha256: HASH,
   path: "a.txt",
 };
-/** Query parameters that may be an id: a page begins after it. */
-const OWN_AFTER: Names = {
+/**
+ * Paths whose query parameter `after` is an id of a tenant, each with an id of the first
+ * tenant.
+ */
+const OWN_PAGE_STARTS: ValuesByName = {
   "/api/sessions": session_id,
   "/api/keys": first.id,
   "/api/contexts": CONTEXT,
-  "/api/evals/{suite}/runs": OWN["run"] ?? "",
+  "/api/evals/{suite}/runs": OWN_IDS["run"] ?? "",
 };
-/**
- * Headers and query parameters without ids, or with ids that count from 1 in each session or log.
- */
+/** Headers and query parameters that contain no ids of a tenant. */
 const WITHOUT_IDS = ["limit", "attempt", "detail", "last-event-id", "idempotency-key", "ticket"];
-const COUNTED_AFTER = [
+/** Paths whose query parameter `after` is a number that starts from 1 in each session or log. */
+const COUNTED_PATHS = [
   "/api/audit",
   "/api/sessions/{id}/events",
   "/api/sessions/{id}/turns/{turn}/events",
 ];
 
-/** The id next to this one in every order. It belongs to no tenant. */
-const beside = (id: string): string => id.slice(0, -1) + (id.endsWith("0") ? "1" : "0");
-const NOBODYS: Names = Object.fromEntries(
-  Object.entries(OWN).map(([name, id]) => [name, beside(id)]),
+/** An id that differs only in its last character. No tenant has this id. */
+const neighbourOf = (id: string): string => id.slice(0, -1) + (id.endsWith("0") ? "1" : "0");
+const UNKNOWN_IDS: ValuesByName = Object.fromEntries(
+  Object.entries(OWN_IDS).map(([name, id]) => [name, neighbourOf(id)]),
 );
-const UNKNOWN = beside(session_id);
+const UNKNOWN_SESSION = neighbourOf(session_id);
 const namesIn = (path: string): string[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
-/** The address, with the version if the name is that of a context. */
-const fill = (path: string, names: Names) =>
-  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => names[name] ?? SHARED[name] ?? "") +
+/** The path with its parameters filled in. A path of a context also gets a version. */
+const fill = (path: string, names: ValuesByName) =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => names[name] ?? SHARED_VALUES[name] ?? "") +
   (path.includes("{context}") ? `?version=${names["version"] ?? version}` : "");
 
-/** Status, headers and body, without the id of the request. */
-async function answerOf(key: string, path: string, method: string) {
+/** Status, headers and body of a response, without the id of the request. */
+async function responseOf(key: string, path: string, method: string) {
   const response = await askWith(key, path, {
     method,
     ...(method === "POST"
@@ -134,13 +143,13 @@ async function answerOf(key: string, path: string, method: string) {
 }
 
 const cases = Object.keys(paths).flatMap((path) => METHODS.map((method) => ({ path, method })));
-const isOwned = (path: string): boolean => namesIn(path).some((name) => name in OWN);
-/** Names that tenants choose: the same name is a different thing for another tenant. */
-const MAKES = ["PUT /api/contexts/{context}", "PUT /api/secrets/{secret}"];
+const isOwned = (path: string): boolean => namesIn(path).some((name) => name in OWN_IDS);
+/** Requests that create data under a name that the tenant chooses. Two tenants can use one name. */
+const CREATING_REQUESTS = ["PUT /api/contexts/{context}", "PUT /api/secrets/{secret}"];
 
-it("every address of the document is tested: each path and query parameter is known here", () => {
+it("this test knows every path parameter and query parameter of the document", () => {
   const names = Object.keys(paths).flatMap(namesIn);
-  expect(names.filter((name) => !(name in OWN || name in SHARED))).toEqual([]);
+  expect(names.filter((name) => !(name in OWN_IDS || name in SHARED_VALUES))).toEqual([]);
   const queries = Object.entries(paths).flatMap(([path, item]) =>
     Object.values(item).flatMap(({ parameters }) =>
       parameters.filter((parameter) => parameter.in !== "path").map(({ name }) => ({ path, name })),
@@ -148,7 +157,7 @@ it("every address of the document is tested: each path and query parameter is kn
   );
   const isKnown = ({ path, name }: { path: string; name: string }) =>
     name === "after"
-      ? path in OWN_AFTER || COUNTED_AFTER.includes(path)
+      ? path in OWN_PAGE_STARTS || COUNTED_PATHS.includes(path)
       : WITHOUT_IDS.includes(name) || (name === "version" && path.includes("{context}"));
   expect(queries.filter((query) => !isKnown(query))).toEqual([]);
   expect(cases.filter(({ path }) => isOwned(path)).map(({ path }) => path)).toEqual(
@@ -162,52 +171,55 @@ it("every address of the document is tested: each path and query parameter is kn
 });
 
 it.each(cases.filter(({ path }) => isOwned(path)))(
-  "A8 $method $path responds to another tenant's ids like to unknown ids",
+  "A8 $method $path returns the same response for another tenant's ids and for unknown ids",
   async ({ path, method }) => {
-    const foreign = await answerOf(second.key, fill(path, OWN), method);
-    expect(foreign).toEqual(await answerOf(second.key, fill(path, NOBODYS), method));
-    expect(MAKES.includes(`${method} ${path}`) ? [400] : [404, 405]).toContain(foreign.status);
+    const foreign = await responseOf(second.key, fill(path, OWN_IDS), method);
+    expect(foreign).toEqual(await responseOf(second.key, fill(path, UNKNOWN_IDS), method));
+    expect(CREATING_REQUESTS.includes(`${method} ${path}`) ? [400] : [404, 405]).toContain(
+      foreign.status,
+    );
   },
 );
 
-it.each(Object.entries(OWN_AFTER))(
-  "A8 GET %s responds after another tenant's id like after an unknown id",
+it.each(Object.entries(OWN_PAGE_STARTS))(
+  "A8 GET %s returns the same page after another tenant's id and after an unknown id",
   async (path, id) => {
-    const after = (of: string) => answerOf(second.key, `${fill(path, OWN)}?after=${of}`, "GET");
-    const foreign = await after(id);
-    expect(foreign).toEqual(await after(beside(id)));
+    const pageAfter = (start: string) =>
+      responseOf(second.key, `${fill(path, OWN_IDS)}?after=${start}`, "GET");
+    const foreign = await pageAfter(id);
+    expect(foreign).toEqual(await pageAfter(neighbourOf(id)));
     expect(foreign.status).toBe(200);
   },
 );
 
 it.each(cases.filter(({ path }) => !isOwned(path)))(
-  "B18 $method $path reveals nothing of another tenant, and forbids shared caching",
+  "B18 $method $path contains no id of another tenant, and forbids caching",
   async ({ path, method }) => {
-    const { text, headers } = await answerOf(third.key, fill(path, OWN), method);
+    const { text, headers } = await responseOf(third.key, fill(path, OWN_IDS), method);
     expect(headers).toContainEqual(["cache-control", "no-store"]);
-    for (const id of Object.values(OWN)) expect(text).not.toContain(id);
+    for (const id of Object.values(OWN_IDS)) expect(text).not.toContain(id);
   },
 );
 
 it.each([
-  { name: "no question", body: "{}", type: "application/json" },
-  { name: "no JSON", body: "{", type: "application/json" },
-  { name: "a text", body: "hello", type: "text/plain" },
+  { name: "a body without a question", body: "{}", type: "application/json" },
+  { name: "a body that is not JSON", body: "{", type: "application/json" },
+  { name: "a body of plain text", body: "hello", type: "text/plain" },
 ])(
-  "a turn with $name is refused like that of an unknown session if the session is another tenant's",
+  "$name gets the same response for a session of another tenant and for an unknown session",
   async ({ body, type }) => {
     const turn = async (key: string, id: string) => {
       const headers = { authorization: `Bearer ${key}`, "content-type": type };
       return (await ask(`/api/sessions/${id}/turns`, { method: "POST", headers, body })).status;
     };
-    expect([await turn(second.key, session_id), await turn(second.key, UNKNOWN)]).toEqual([
+    expect([await turn(second.key, session_id), await turn(second.key, UNKNOWN_SESSION)]).toEqual([
       404, 404,
     ]);
     expect([400, 415, 422]).toContain(await turn(first.key, session_id));
   },
 );
 
-it("the audit log of a tenant has the actions of its own keys only", async () => {
+it("the audit log of a tenant has only the actions of its own keys", async () => {
   const rowsOf = async (key: string) =>
     (
       await (
@@ -220,7 +232,7 @@ it("the audit log of a tenant has the actions of its own keys only", async () =>
   }
 });
 
-it("an idempotency key belongs to its tenant: the same key of another tenant starts another session", async () => {
+it("the same idempotency key of another tenant starts another session", async () => {
   const start = async (key: string) => {
     const headers = {
       authorization: `Bearer ${key}`,
@@ -238,7 +250,7 @@ it("an idempotency key belongs to its tenant: the same key of another tenant sta
   expect([new Set(ids).size, ids[0] === ids[2]]).toEqual([2, true]);
 });
 
-it("everything is still there for its own tenant", async () => {
+it("the first tenant can still read all its data", async () => {
   expect((await askWith(first.key, `/api/sessions/${session_id}`)).status).toBe(200);
   const turn = await askWith(first.key, `/api/sessions/${session_id}/turns/1`);
   expect(await turn.json()).toMatchObject({ status: "completed" });

@@ -3,7 +3,7 @@ import { ask, askWith, makeKey } from "./keyed-client";
 
 const reader = await makeKey("acme", { scopes: "read" });
 
-describe("a key that may only read", () => {
+describe("a key with the scope read", () => {
   it.each([
     { method: "PUT", path: "/api/runs", status: 405, code: "method_not_allowed" },
     { method: "OPTIONS", path: "/api/runs", status: 405, code: "method_not_allowed" },
@@ -20,31 +20,31 @@ describe("a key that may only read", () => {
       code: "insufficient_scope",
     },
   ])(
-    "gets $status for $method $path (Info: 405 before 403)",
+    "gets $status for $method $path; an unsupported method gets 405 for every scope",
     async ({ method, path, status, code }) => {
-      const answer = await askWith(reader.key, path, { method });
-      expect(answer.status).toBe(status);
-      if (code) expect(await answer.json()).toMatchObject({ code });
-      if (status === 405) expect(answer.headers.get("allow")).toMatch(/GET|POST/);
+      const response = await askWith(reader.key, path, { method });
+      expect(response.status).toBe(status);
+      if (code) expect(await response.json()).toMatchObject({ code });
+      if (status === 405) expect(response.headers.get("allow")).toMatch(/GET|POST/);
     },
   );
 });
 
-describe("strict-transport-security", () => {
+describe("the header strict-transport-security", () => {
   it.each([
     ["https://massgen.example.com/api/sessions", "max-age=31536000"],
     ["https://massgen.example.com/healthz", "max-age=31536000"],
     ["https://massgen.example.com/nowhere", "max-age=31536000"],
     ["http://massgen.example.com/healthz", null],
     ["https://localhost:8787/healthz", null],
-  ])("of %s is %s (Info: HSTS)", async (address, expected) => {
-    expect((await ask(address)).headers.get("strict-transport-security")).toBe(expected);
+  ])("of %s has the value %s", async (url, expected) => {
+    expect((await ask(url)).headers.get("strict-transport-security")).toBe(expected);
   });
 });
 
-describe("every answer", () => {
+describe("every response", () => {
   it.each(["/healthz", "/docs", "/api/sessions", "/nowhere"])(
-    "at %s forbids use by other sites (Info: headers)",
+    "at %s has headers that forbid its use by other sites",
     async (path) => {
       const { headers } = await ask(`https://massgen.example.com${path}`);
       expect([headers.get("cross-origin-resource-policy"), headers.get("referrer-policy")]).toEqual(

@@ -4,8 +4,8 @@ import { vi } from "vitest";
 import worker from "../../src/worker";
 
 /**
- * The daily trigger at the time `now` of the clock. The time in the request is far off and must be
- * ignored.
+ * Runs the daily trigger while the clock shows `now`. The time in the request of the trigger is
+ * 1970, and the service must ignore it.
  */
 export function sweepAt(now: number): Promise<void> {
   const trigger = createScheduledController({ scheduledTime: 0, cron: "23 3 * * *" });

@@ -1,6 +1,6 @@
 import type { TenancyServices } from "../../src/api/services";
 
-/** Keys and tenants of a service without any. Only requests from this machine are accepted. */
+/** Tenancy services without keys and tenants. Only requests to loopback are accepted. */
 export const OPEN_TENANCY: TenancyServices = {
   keys: {
     find: async () => null,

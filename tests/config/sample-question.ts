@@ -54,7 +54,7 @@ export async function questionTo(yaml: string, examples: string): Promise<Sample
     await writeFile(path.join(cwd, "team.yaml"), yaml);
     for (const name of uploadsIn(yaml)) if (!isAddress(name)) await placeFile(name, examples, cwd);
     const io = { cwd, home: cwd, stderr: { write: () => undefined } };
-const { request, attachments: attached } = await chooseTeam({ config: "team.yaml" }, io, {
+    const { request, attachments: attached } = await chooseTeam({ config: "team.yaml" }, io, {
       byUser: getSmallFile,
       byConfig: getSmallFile,
     });

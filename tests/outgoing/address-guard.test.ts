@@ -9,19 +9,22 @@ import {
   type OutgoingRules,
 } from "../../src/outgoing/address-guard";
 
-/** The response to a request of this URL, and all requests that were sent. */
-async function ask(
+/**
+ * Sends a request through a guard. `outcome`: the response or the error. `sent`: all requests that
+ * were sent. `lookups`: all names that were looked up.
+ */
+async function sendThroughGuard(
   url: string,
-  { names = {}, answer = new Response("ok"), ...rules }: Partial<OutgoingRules> & Rig = {},
+  { names = {}, response = new Response("ok"), ...rules }: Partial<OutgoingRules> & Network = {},
 ) {
   const sent: { url: string; redirect: string | undefined; headers: Headers }[] = [];
-  const asked: string[] = [];
+  const lookups: string[] = [];
   const guard = addressGuard({
     allowedOrigins: [],
     trustedOrigins: new Set(["https://api.openai.com"]),
     ...rules,
     resolve: async (name) => {
-      asked.push(name);
+      lookups.push(name);
       return names[name] ?? [];
     },
   });
@@ -31,20 +34,20 @@ async function ask(
       redirect: init?.redirect,
       headers: new Headers(init?.headers),
     });
-    return answer;
+    return response;
   };
   const send = guardedFetch(guard, markedFetch(network));
   const outcome = await send(url, { headers: { authorization: "Bearer secret" } }).catch(
     (error: unknown) => error,
   );
-  return { outcome, sent, asked };
+  return { outcome, sent, lookups };
 }
-type Rig = { names?: Record<string, string[]>; answer?: Response };
+type Network = { names?: Record<string, string[]>; response?: Response };
 
-/** D1 to D9 of the bad inputs: [what it is, addresses]. */
+/** Rows D1 to D12 of the bad inputs: the kind of the addresses, and the addresses. */
 const REFUSED: readonly (readonly [string, readonly string[]])[] = [
   [
-    "D1 this machine",
+    "D1 loopback addresses",
     [
       "http://127.0.0.1",
       "https://127.0.0.1/",
@@ -56,11 +59,11 @@ const REFUSED: readonly (readonly [string, readonly string[]])[] = [
     ],
   ],
   [
-    "D2 this machine in other numbers",
+    "D2 loopback addresses in other number formats",
     ["https://2130706433/", "https://0x7f000001/", "https://0177.0.0.1/", "https://127.1/"],
   ],
   [
-    "D3 this machine or a private network in IPv6",
+    "D3 loopback and private addresses in IPv6",
     [
       "https://[::ffff:127.0.0.1]/",
       "https://[::ffff:7f00:1]/",
@@ -69,7 +72,7 @@ const REFUSED: readonly (readonly [string, readonly string[]])[] = [
     ],
   ],
   [
-    "D4 private networks and metadata",
+    "D4 private networks and cloud metadata services",
     [
       "https://169.254.169.254/",
       "https://metadata.google.internal/",
@@ -103,46 +106,46 @@ const REFUSED: readonly (readonly [string, readonly string[]])[] = [
     ],
   ],
   [
-    "D12 metadata that a server names",
+    "D12 a cloud metadata service as the address of OAuth metadata",
     ["http://169.254.169.254/.well-known/oauth-protected-resource"],
   ],
-  ["a name or password in the address", ["https://user:secret@example.org/"]],
-  ["an address without encryption", ["http://example.org/"]],
+  ["addresses with a user name and password", ["https://user:secret@example.org/"]],
+  ["addresses without encryption", ["http://example.org/"]],
 ];
 
-describe("refused before anything is sent", () => {
+describe("a request is refused and not sent to", () => {
   it.each(REFUSED.flatMap(([name, urls]) => urls.map((url) => ({ name, url }))))(
     "$name: $url",
     async ({ url }) => {
-      const { outcome, sent, asked } = await ask(url, {
+      const { outcome, sent, lookups } = await sendThroughGuard(url, {
         names: { "example.org": ["93.184.215.14"] },
       });
       expect(outcome).toBeInstanceOf(AddressRefusedError);
-      expect([sent, asked]).toEqual([[], []]);
+      expect([sent, lookups]).toEqual([[], []]);
     },
   );
 
   it.each([
     { name: "a private address", addresses: ["127.0.0.1"] },
-    { name: "a private address beside a public one", addresses: ["93.184.215.14", "10.0.0.1"] },
+    { name: "a private address and a public address", addresses: ["93.184.215.14", "10.0.0.1"] },
     { name: "a private IPv6 address", addresses: ["fd00::1"] },
-    { name: "an IPv4 address in IPv6", addresses: ["::ffff:169.254.169.254"] },
+    { name: "a private IPv4 address in IPv6 form", addresses: ["::ffff:169.254.169.254"] },
     { name: "an invalid address", addresses: ["internal.example.org"] },
   ])("D5 a public name that resolves to $name", async ({ addresses }) => {
-    const { outcome, sent } = await ask("https://rebind.example.org/v1", {
+    const { outcome, sent } = await sendThroughGuard("https://rebind.example.org/v1", {
       names: { "rebind.example.org": addresses },
     });
     expect([outcome, sent]).toEqual([expect.any(AddressRefusedError), []]);
   });
 
-  it("a name without an owner fails like a network error", async () => {
-    const { outcome, sent } = await ask("https://nobody.example.org/v1");
+  it("a name that does not exist, with the error of a failed lookup", async () => {
+    const { outcome, sent } = await sendThroughGuard("https://nobody.example.org/v1");
     expect([String(outcome), sent]).toEqual([expect.stringContaining("DNS lookup failed"), []]);
     expect(outcome).not.toBeInstanceOf(AddressRefusedError);
   });
 });
 
-it("a name whose lookup fails is not refused, and nothing is sent", async () => {
+it("a failed lookup is an error other than a refusal, and no request is sent", async () => {
   let sent = 0;
   const guard = addressGuard({
     allowedOrigins: [],
@@ -162,90 +165,94 @@ it("a name whose lookup fails is not refused, and nothing is sent", async () => 
   expect(sent).toBe(0);
 });
 
-describe("sent", () => {
+describe("a request is sent", () => {
   it.each([
     {
-      name: "to a public name, after a look at its addresses",
+      name: "to a public name after its addresses were looked up",
       url: "https://llm.example.org/v1",
-      asked: ["llm.example.org"],
+      lookups: ["llm.example.org"],
     },
     {
-      name: "to a well-known provider without a look",
+      name: "to a well-known provider without a lookup",
       url: "https://api.openai.com/v1",
-      asked: [],
+      lookups: [],
     },
-    { name: "to a public address, which has no name", url: "https://8.8.8.8/v1", asked: [] },
-    { name: "to an allowed origin of any kind", url: "http://10.0.0.1:8000/v1", asked: [] },
+    { name: "to a public IP address without a lookup", url: "https://8.8.8.8/v1", lookups: [] },
     {
-      name: "to this machine, if its ports are allowed",
-      url: "http://127.0.0.1:9999/v1",
-      asked: [],
+      name: "to an allowed origin, although it is private",
+      url: "http://10.0.0.1:8000/v1",
+      lookups: [],
     },
-  ])("$name", async ({ url, asked }) => {
+    {
+      name: "to loopback if all its ports are allowed",
+      url: "http://127.0.0.1:9999/v1",
+      lookups: [],
+    },
+  ])("$name", async ({ url, lookups }) => {
     const allowedOrigins = ["http://10.0.0.1:8000", "http://127.0.0.1:*"];
-    const result = await ask(url, {
+    const result = await sendThroughGuard(url, {
       allowedOrigins,
       names: { "llm.example.org": ["93.184.215.14", "2606:4700::1111"] },
     });
-    expect([result.sent.map((one) => one.url), result.asked]).toEqual([[url], asked]);
+    expect([result.sent.map((request) => request.url), result.lookups]).toEqual([[url], lookups]);
   });
 
   it.each([301, 302, 303, 307, 308])(
-    "D6 once: a redirect with status %i is returned, not followed",
+    "D6 only once: a redirect with status %i is returned and not followed",
     async (status) => {
-      const answer = new Response(null, {
+      const response = new Response(null, {
         status,
         headers: { location: "http://169.254.169.254/" },
       });
-      const { outcome, sent } = await ask("https://api.openai.com/v1", { answer });
+      const { outcome, sent } = await sendThroughGuard("https://api.openai.com/v1", { response });
       expect([outcome, sent.map(({ url, redirect }) => [url, redirect])]).toEqual([
-        answer,
+        response,
         [["https://api.openai.com/v1", "manual"]],
       ]);
     },
   );
 });
 
-describe("with a probe of origins (A2)", () => {
-  function probed(isThere: boolean) {
+describe("a guard with a probe (A2)", () => {
+  function guardWithProbe(isReachable: boolean) {
     const sent: string[] = [];
-    const asked: string[] = [];
+    const lookups: string[] = [];
     const guard = addressGuard({
       allowedOrigins: [],
       trustedOrigins: new Set(["https://api.openai.com"]),
       resolve: async () => ["10.0.0.1"],
       probe: async ({ origin }) => {
-        asked.push(origin);
-        return isThere;
+        lookups.push(origin);
+        return isReachable;
       },
     });
     const send = guardedFetch(guard, async (input) => {
       sent.push(String(input));
       return new Response("ok");
     });
-    return { send, sent, asked };
+    return { send, sent, lookups };
   }
 
-  it("sends nothing to an origin that is not reached, and names its host", async () => {
-    const { send, sent } = probed(false);
+  it("sends no request to an unreachable origin; the error contains the host", async () => {
+    const { send, sent } = guardWithProbe(false);
     await expect(send("https://api.openai.com/v1")).rejects.toEqual(
       new UnreachableOriginError("api.openai.com"),
     );
     expect(sent).toEqual([]);
   });
 
-  it("sends requests to an origin that is reached", async () => {
-    const { send, sent, asked } = probed(true);
+  it("sends requests to a reachable origin", async () => {
+    const { send, sent, lookups } = guardWithProbe(true);
     await send("https://api.openai.com/v1");
-    expect([sent, asked]).toEqual([["https://api.openai.com/v1"], ["https://api.openai.com"]]);
+    expect([sent, lookups]).toEqual([["https://api.openai.com/v1"], ["https://api.openai.com"]]);
   });
 
   it.each(["https://127.0.0.1", "http://api.openai.com", "https://inside.example.org"])(
     "does not probe %s, which the guard refuses",
     async (url) => {
-      const { send, asked } = probed(true);
+      const { send, lookups } = guardWithProbe(true);
       await expect(send(url)).rejects.toBeInstanceOf(AddressRefusedError);
-      expect(asked).toEqual([]);
+      expect(lookups).toEqual([]);
     },
   );
 });

@@ -1,24 +1,24 @@
 import { describe, expect, it } from "vitest";
 import { markedFetch } from "../../src/outgoing/address-guard";
 
-describe("every request that leaves (L17)", () => {
+describe("every outgoing request (L17)", () => {
   it.each<{ name: string; input: string | Request; init?: RequestInit }>([
-    { name: "an address", input: "https://api.example.com/v1" },
+    { name: "a URL", input: "https://api.example.com/v1" },
     {
-      name: "an address with headers",
+      name: "a URL with headers",
       input: "https://api.example.com/v1",
       init: { headers: { "x-mine": "1", "massgen-hops": "" } },
     },
     {
-      name: "a request",
+      name: "a Request object",
       input: new Request("https://api.example.com/v1", { headers: { "x-mine": "1" } }),
     },
   ])(
-    "of $name is marked as sent by a service of this kind, and keeps its other headers",
+    "by $name has the header of a massgen-edge service, and its own headers",
     async ({ input, init }) => {
       const sent: Headers[] = [];
-      const send: typeof fetch = async (asked, more) => {
-        sent.push(new Headers(more?.headers ?? (asked instanceof Request ? asked.headers : {})));
+      const send: typeof fetch = async (target, more) => {
+        sent.push(new Headers(more?.headers ?? (target instanceof Request ? target.headers : {})));
         return new Response();
       };
       await markedFetch(send)(input, init);

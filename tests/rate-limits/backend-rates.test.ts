@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   spendingAt,
-  correct,
+  correctUsage,
   earliestStart,
   NO_SPENDING,
   type Spending,
-  spend,
+  recordStart,
 } from "../../src/rate-limits/backend-rates";
 
 const SECOND = 1_000;
@@ -16,8 +16,8 @@ const DAY = 24 * HOUR;
 /** Spending is counted in buckets of this length, so a call may wait that much longer. */
 const [MINUTE_BUCKET, DAY_BUCKET] = [SECOND, 5 * MINUTE];
 type Call = readonly [at: number, tokens: number];
-const spentBy = (...calls: Call[]): Spending =>
-  calls.reduce((spent, [at, tokens]) => spend(spent, tokens, at), NO_SPENDING);
+const spendingOf = (...calls: Call[]): Spending =>
+  calls.reduce((spent, [at, tokens]) => recordStart(spent, tokens, at), NO_SPENDING);
 
 describe("a call may start", () => {
   it.each<{
@@ -50,7 +50,7 @@ describe("a call may start", () => {
       startsAt: MINUTE + MINUTE_BUCKET,
     },
     {
-      name: "when enough tokens are a minute old, here those of two calls",
+      name: "when the tokens of two earlier calls are a minute old, if both are needed",
       spent: [
         [0, 60],
         [10 * SECOND, 40],
@@ -61,7 +61,7 @@ describe("a call may start", () => {
       startsAt: 10 * SECOND + MINUTE + MINUTE_BUCKET,
     },
     {
-      name: "when enough tokens are a minute old, here those of the oldest call",
+      name: "when the tokens of the oldest call are a minute old, if these suffice",
       spent: [
         [0, 60],
         [10 * SECOND, 40],
@@ -137,33 +137,37 @@ describe("a call may start", () => {
       startsAt: HOUR,
     },
   ])("$name", ({ spent = [], limits, tokens = 1, now = 0, startsAt }) => {
-    expect(earliestStart(spentBy(...spent), limits, tokens, now)).toBe(startsAt);
+    expect(earliestStart(spendingOf(...spent), limits, tokens, now)).toBe(startsAt);
   });
 
   it("earlier if the actual usage of an earlier call was smaller than its estimate", () => {
     const limits = { tokensPerMinute: 100 };
-    const spent = spentBy([0, 90], [SECOND, 10]);
+    const spent = spendingOf([0, 90], [SECOND, 10]);
     expect(earliestStart(spent, limits, 50, SECOND)).toBe(61 * SECOND);
-    expect(earliestStart(correct(spent, { at: 0, tokensDelta: -80 }), limits, 50, SECOND)).toBe(
-      SECOND,
-    );
     expect(
-      earliestStart(correct(spent, { at: 5 * HOUR, tokensDelta: -80 }), limits, 50, SECOND),
+      earliestStart(correctUsage(spent, { at: 0, tokensDelta: -80 }), limits, 50, SECOND),
+    ).toBe(SECOND);
+    expect(
+      earliestStart(correctUsage(spent, { at: 5 * HOUR, tokensDelta: -80 }), limits, 50, SECOND),
     ).toBe(61 * SECOND);
   });
 });
 
 describe("spending in the future, because the clock was set back", () => {
-  const hourAhead = spentBy([HOUR, 30], [HOUR + 2 * SECOND, 30], [HOUR + MINUTE, 30]);
+  const hourAhead = spendingOf([HOUR, 30], [HOUR + 2 * SECOND, 30], [HOUR + MINUTE, 30]);
 
-  it("moves to the time of the first read, and stays there", () => {
+  it("is moved to the time of the first read, and is not moved again", () => {
     const spent = spendingAt(hourAhead, 0);
     expect(spent.minute).toEqual([{ start: 0, requests: 3, tokens: 90 }]);
     expect(spendingAt(spent, 5 * SECOND)).toEqual(spent);
   });
 
-  it("is corrected in each window", () => {
-    const spent = correct(spendingAt(hourAhead, 0), { at: 0, tokensDelta: -20, requestsDelta: -1 });
+  it("can be corrected in both windows", () => {
+    const spent = correctUsage(spendingAt(hourAhead, 0), {
+      at: 0,
+      tokensDelta: -20,
+      requestsDelta: -1,
+    });
     expect(spent.minute).toEqual([{ start: 0, requests: 2, tokens: 70 }]);
     expect(spent.day).toEqual([{ start: 0, requests: 2, tokens: 70 }]);
   });
@@ -171,12 +175,12 @@ describe("spending in the future, because the clock was set back", () => {
 
 it("the stored spending does not grow with the number of calls", () => {
   let spent = NO_SPENDING;
-  for (let at = 0; at < 2 * DAY; at += 20 * SECOND) spent = spend(spent, 10, at);
+  for (let at = 0; at < 2 * DAY; at += 20 * SECOND) spent = recordStart(spent, 10, at);
   expect(spent.minute.length).toBeLessThanOrEqual(62);
   expect(spent.day.length).toBeLessThanOrEqual(290);
 });
 
-it("calls that start at the computed times exceed no limit, and wait at most one bucket too long", () => {
+it("calls that start at the computed times exceed no limit, and wait too long by at most one bucket", () => {
   const call = fc.record({
     gap: fc.integer({ min: 0, max: 20_000 }),
     tokens: fc.integer({ min: 1, max: 100 }),
@@ -192,11 +196,11 @@ it("calls that start at the computed times exceed no limit, and wait at most one
         expect(now).toBeLessThanOrEqual(
           exactStart(earlier, { tokens, requestedAt }) + MINUTE_BUCKET,
         );
-        spent = spend(spent, tokens, now);
+        spent = recordStart(spent, tokens, now);
         earlier.push({ at: now, tokens });
         const minute = earlier.filter(({ at }) => at > now - MINUTE);
         expect(minute.length).toBeLessThanOrEqual(5);
-        expect(minute.reduce((sum, one) => sum + one.tokens, 0)).toBeLessThanOrEqual(200);
+        expect(minute.reduce((sum, call) => sum + call.tokens, 0)).toBeLessThanOrEqual(200);
       }
     }),
   );
@@ -212,7 +216,7 @@ function exactStart(
 ): number {
   const fits = (when: number) => {
     const minute = earlier.filter(({ at }) => at > when - MINUTE);
-    return minute.length < 5 && minute.reduce((sum, one) => sum + one.tokens, tokens) <= 200;
+    return minute.length < 5 && minute.reduce((sum, call) => sum + call.tokens, tokens) <= 200;
   };
   return (
     [requestedAt, ...earlier.map(({ at }) => at + MINUTE)]

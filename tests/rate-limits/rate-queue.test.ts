@@ -18,9 +18,12 @@ const asker = (
   limits: Asker["limits"] = { requestsPerMinute: 2 },
 ): Asker => ({ id, limits, tokens });
 
-/** Steps in order, with the response to each request: `start`, or when there may be room. */
+/**
+ * A step of a test: a call asks to start, leaves the queue, or settles. `verdicts`: the responses
+ * to the calls that asked, each `start` or the expected start time.
+ */
 type Step = { ask: Asker; at: number } | { leave: string } | { settle: string; tokens: number };
-function play(steps: Step[]): { verdicts: (number | "start")[]; queue: RateQueue } {
+function runSteps(steps: Step[]): { verdicts: (number | "start")[]; queue: RateQueue } {
   const verdicts: (number | "start")[] = [];
   let queue = EMPTY_QUEUE;
   for (const step of steps) {
@@ -35,12 +38,12 @@ function play(steps: Step[]): { verdicts: (number | "start")[]; queue: RateQueue
   return { verdicts, queue };
 }
 const [a, b, c, d] = ["a", "b", "c", "d"].map((id) => asker(id)) as [Asker, Asker, Asker, Asker];
-const tpm = { tokensPerMinute: 100 };
+const tokenLimit = { tokensPerMinute: 100 };
 
 describe("calls to one endpoint", () => {
   it.each<{ name: string; steps: Step[]; verdicts: (number | "start")[] }>([
     {
-      name: "start while there is room, and then wait for it",
+      name: "start until the limit is reached, and then wait",
       steps: [
         { ask: a, at: 0 },
         { ask: b, at: 0 },
@@ -49,7 +52,7 @@ describe("calls to one endpoint", () => {
       verdicts: ["start", "start", 61 * SECOND],
     },
     {
-      name: "start once, however often they ask",
+      name: "count only once if they ask again",
       steps: [
         { ask: a, at: 0 },
         { ask: a, at: 5 },
@@ -58,7 +61,7 @@ describe("calls to one endpoint", () => {
       verdicts: ["start", "start", "start"],
     },
     {
-      name: "start in the order of their requests",
+      name: "start in the order in which they first asked",
       steps: [
         { ask: a, at: 0 },
         { ask: b, at: 0 },
@@ -81,7 +84,7 @@ describe("calls to one endpoint", () => {
       ],
     },
     {
-      name: "do not wait for a call that disappeared",
+      name: "do not wait for an earlier call that no longer asks",
       steps: [
         { ask: a, at: 0 },
         { ask: b, at: 0 },
@@ -91,7 +94,7 @@ describe("calls to one endpoint", () => {
       verdicts: ["start", "start", 61 * SECOND, "start"],
     },
     {
-      name: "do not wait for a call that was aborted",
+      name: "do not wait for an earlier call that left the queue",
       steps: [
         { ask: a, at: 0 },
         { ask: b, at: 0 },
@@ -102,11 +105,11 @@ describe("calls to one endpoint", () => {
       verdicts: ["start", "start", 61 * SECOND, "start"],
     },
     {
-      name: "are not overtaken by small ones",
+      name: "are not overtaken by smaller calls",
       steps: [
-        { ask: asker("a", 60, tpm), at: 0 },
-        { ask: asker("b", 60, tpm), at: 0 },
-        { ask: asker("c", 10, tpm), at: 0 },
+        { ask: asker("a", 60, tokenLimit), at: 0 },
+        { ask: asker("b", 60, tokenLimit), at: 0 },
+        { ask: asker("c", 10, tokenLimit), at: 0 },
       ],
       verdicts: ["start", 61 * SECOND, 61 * SECOND],
     },
@@ -120,29 +123,29 @@ describe("calls to one endpoint", () => {
       verdicts: ["start", 61 * SECOND, "start"],
     },
     {
-      name: "start as soon as another call's actual usage is smaller",
+      name: "start earlier if an earlier call used fewer tokens than expected",
       steps: [
-        { ask: asker("a", 90, tpm), at: 0 },
-        { ask: asker("b", 90, tpm), at: SECOND },
+        { ask: asker("a", 90, tokenLimit), at: 0 },
+        { ask: asker("b", 90, tokenLimit), at: SECOND },
         { settle: "a", tokens: 5 },
-        { ask: asker("b", 90, tpm), at: 2 * SECOND },
+        { ask: asker("b", 90, tokenLimit), at: 2 * SECOND },
       ],
       verdicts: ["start", 61 * SECOND, "start"],
     },
     {
       name: "count with their actual usage, even if it is reported twice",
       steps: [
-        { ask: asker("a", 10, tpm), at: 0 },
+        { ask: asker("a", 10, tokenLimit), at: 0 },
         { settle: "a", tokens: 80 },
         { settle: "a", tokens: 80 },
         { settle: "nobody", tokens: 80 },
-        { ask: asker("b", 20, tpm), at: SECOND },
-        { ask: asker("c", 1, tpm), at: SECOND },
+        { ask: asker("b", 20, tokenLimit), at: SECOND },
+        { ask: asker("c", 1, tokenLimit), at: SECOND },
       ],
       verdicts: ["start", "start", 61 * SECOND],
     },
     {
-      name: "return their request if they are not sent",
+      name: "do not count as requests if they leave without being sent",
       steps: [
         { ask: a, at: 0 },
         { ask: b, at: 0 },
@@ -163,67 +166,67 @@ describe("calls to one endpoint", () => {
       verdicts: ["start", "start", 61 * SECOND],
     },
     {
-      name: "return their tokens if they are not sent",
+      name: "do not count their tokens if they leave without being sent",
       steps: [
-        { ask: asker("a", 90, tpm), at: 0 },
+        { ask: asker("a", 90, tokenLimit), at: 0 },
         { leave: "a" },
-        { ask: asker("b", 90, tpm), at: SECOND },
+        { ask: asker("b", 90, tokenLimit), at: SECOND },
       ],
       verdicts: ["start", "start"],
     },
-  ])("$name", ({ steps, verdicts }) => expect(play(steps).verdicts).toEqual(verdicts));
+  ])("$name", ({ steps, verdicts }) => expect(runSteps(steps).verdicts).toEqual(verdicts));
 
-  it("leave no growing state behind", () => {
+  it("do not make the stored state grow", () => {
     const steps = Array.from(
       { length: 500 },
-      (_, nth): Step => ({ ask: asker(`c${nth}`, 1, {}), at: nth * 10 * SECOND }),
+      (_, index): Step => ({ ask: asker(`c${index}`, 1, {}), at: index * 10 * SECOND }),
     );
-    // a quarter of an hour of unsettled calls
-    expect(play(steps).queue.granted.length).toBeLessThanOrEqual(91);
+    // Grants that do not settle are stored for a quarter of an hour.
+    expect(runSteps(steps).queue.granted.length).toBeLessThanOrEqual(91);
     expect(
-      play([...steps, { settle: "c499", tokens: 1 }, { settle: "c498", tokens: 1 }]).queue.granted
-        .length,
+      runSteps([...steps, { settle: "c499", tokens: 1 }, { settle: "c498", tokens: 1 }]).queue
+        .granted.length,
     ).toBeLessThanOrEqual(89);
   });
 });
 
 describe("calls to one endpoint whose clock was set back by an hour", () => {
-  const one = (id: string) => asker(id, 10, { requestsPerMinute: 1 });
+  const askerWithOneRequest = (id: string) => asker(id, 10, { requestsPerMinute: 1 });
   it.each<{ name: string; steps: Step[]; verdicts: (number | "start")[] }>([
     {
-      name: "wait a minute, however often they ask",
+      name: "wait one minute, although they ask several times",
       steps: [
-        { ask: one("a"), at: HOUR },
-        { ask: one("b"), at: 0 },
-        { ask: one("b"), at: 30 * SECOND },
-        { ask: one("b"), at: 61 * SECOND },
+        { ask: askerWithOneRequest("a"), at: HOUR },
+        { ask: askerWithOneRequest("b"), at: 0 },
+        { ask: askerWithOneRequest("b"), at: 30 * SECOND },
+        { ask: askerWithOneRequest("b"), at: 61 * SECOND },
       ],
       verdicts: ["start", 61 * SECOND, 61 * SECOND, "start"],
     },
     {
-      name: "start as soon as a call of the hour ahead is not sent",
+      name: "start when a call from before the change leaves without being sent",
       steps: [
-        { ask: one("a"), at: HOUR },
-        { ask: one("b"), at: 0 },
+        { ask: askerWithOneRequest("a"), at: HOUR },
+        { ask: askerWithOneRequest("b"), at: 0 },
         { leave: "a" },
-        { ask: one("b"), at: SECOND },
-        { ask: one("c"), at: SECOND },
+        { ask: askerWithOneRequest("b"), at: SECOND },
+        { ask: askerWithOneRequest("c"), at: SECOND },
       ],
       verdicts: ["start", 61 * SECOND, "start", 62 * SECOND],
     },
     {
-      name: "count with their actual usage, also those of the hour ahead",
+      name: "count with their actual usage if they started before the change",
       steps: [
-        { ask: asker("a", 90, tpm), at: HOUR },
-        { ask: asker("b", 90, tpm), at: 0 },
+        { ask: asker("a", 90, tokenLimit), at: HOUR },
+        { ask: asker("b", 90, tokenLimit), at: 0 },
         { settle: "a", tokens: 10 },
-        { ask: asker("b", 90, tpm), at: SECOND },
-        { ask: asker("c", 1, tpm), at: SECOND },
+        { ask: asker("b", 90, tokenLimit), at: SECOND },
+        { ask: asker("c", 1, tokenLimit), at: SECOND },
       ],
       verdicts: ["start", 61 * SECOND, "start", 61 * SECOND],
     },
     {
-      name: "return their request although they were admitted right afterwards",
+      name: "do not count as requests if they start after the change and leave without being sent",
       steps: [
         { ask: a, at: HOUR },
         { ask: b, at: 0 },
@@ -234,51 +237,53 @@ describe("calls to one endpoint whose clock was set back by an hour", () => {
       verdicts: ["start", "start", "start", 61 * SECOND],
     },
     {
-      name: "do not wait for a call of the hour ahead that disappeared",
+      name: "do not wait for a call from before the change that no longer asks",
       steps: [
-        { ask: one("a"), at: HOUR },
-        { ask: one("b"), at: HOUR },
-        { ask: one("c"), at: 0 },
-        { ask: one("c"), at: 61 * SECOND },
+        { ask: askerWithOneRequest("a"), at: HOUR },
+        { ask: askerWithOneRequest("b"), at: HOUR },
+        { ask: askerWithOneRequest("c"), at: 0 },
+        { ask: askerWithOneRequest("c"), at: 61 * SECOND },
       ],
       verdicts: ["start", HOUR + 61 * SECOND, 61 * SECOND, "start"],
     },
-  ])("$name", ({ steps, verdicts }) => expect(play(steps).verdicts).toEqual(verdicts));
+  ])("$name", ({ steps, verdicts }) => expect(runSteps(steps).verdicts).toEqual(verdicts));
 
-  it("never exceed the limit in any real minute, and wait at most one minute after the last clock change", () => {
+  it("never exceed the limit in a real minute, and wait at most one minute after the last change", () => {
     const step = fc.record({
       gap: fc.integer({ min: 0, max: 40_000 }),
       back: fc.constantFrom(0, 0, 1, 10 * SECOND, HOUR),
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-        let [queue, passed, moved] = [EMPTY_QUEUE, 0, 40 * HOUR];
-        const made: number[] = [];
-        for (const [nth, { gap, back }] of steps.entries()) {
-          passed += gap;
-          moved -= back;
-          const asked = passed;
+        let [queue, realTime, clockOffset] = [EMPTY_QUEUE, 0, 40 * HOUR];
+        const startTimes: number[] = [];
+        for (const [index, { gap, back }] of steps.entries()) {
+          realTime += gap;
+          clockOffset -= back;
+          const requestedAt = realTime;
           for (;;) {
-            const verdict = askToStart(queue, asker(`c${nth}`), moved + passed);
+            const verdict = askToStart(queue, asker(`c${index}`), clockOffset + realTime);
             queue = verdict.queue;
             if (verdict.granted) break;
-            passed = verdict.startsAt - moved;
+            realTime = verdict.startsAt - clockOffset;
           }
-          expect(passed - asked).toBeLessThanOrEqual(61 * SECOND);
-          made.push(passed);
-          expect(made.filter((at) => at > passed - 60 * SECOND).length).toBeLessThanOrEqual(2);
+          expect(realTime - requestedAt).toBeLessThanOrEqual(61 * SECOND);
+          startTimes.push(realTime);
+          expect(startTimes.filter((at) => at > realTime - 60 * SECOND).length).toBeLessThanOrEqual(
+            2,
+          );
         }
       }),
     );
   });
 });
 
-describe("an unused queue", () => {
+describe("a queue that no call uses", () => {
   const DAY = 86_400_000;
   it.each<{ name: string; steps: Step[]; at: number }>([
-    { name: "is empty from the start, without calls", steps: [], at: 0 },
+    { name: "is empty at time 0 if it had no calls", steps: [], at: 0 },
     {
-      name: "is dropped when its last call is a day old",
+      name: "is empty when its last call is a day old",
       steps: [
         { ask: a, at: 0 },
         { ask: b, at: SECOND },
@@ -286,7 +291,7 @@ describe("an unused queue", () => {
       at: DAY + 300_000,
     },
     {
-      name: "is dropped a day after its last call",
+      name: "is empty a day after its last call, not after its first call",
       steps: [
         { ask: a, at: 0 },
         { ask: b, at: DAY },
@@ -294,6 +299,6 @@ describe("an unused queue", () => {
       at: 2 * DAY + 300_000,
     },
   ])("$name", ({ steps, at }) => {
-    expect(forgottenAt(play(steps).queue)).toBe(at);
+    expect(forgottenAt(runSteps(steps).queue)).toBe(at);
   });
 });

@@ -8,19 +8,19 @@ import {
   firstBroken,
 } from "../../src/tenancy/audit";
 
-const entry = (nth: number): AuditEntry => ({
-  at: nth,
-  keyId: `key${nth}`,
+const entry = (seq: number): AuditEntry => ({
+  at: seq,
+  keyId: `key${seq}`,
   action: "POST /api/runs",
   from: null,
-  requestId: `r${nth}`,
+  requestId: `r${seq}`,
   result: 202,
 });
 
 type Key = Uint8Array | null;
 const KEY = auditKey("the master key", "object");
 
-/** Each row is written with the key that its number has here. */
+/** A chain of `count` rows. `keyAt` returns the key with which a row is written. */
 function chain(count: number, keyAt: (seq: number) => Key = () => KEY): AuditRow[] {
   const rows: AuditRow[] = [];
   for (let seq = 1; seq <= count; seq += 1) {
@@ -34,40 +34,40 @@ function chain(count: number, keyAt: (seq: number) => Key = () => KEY): AuditRow
 }
 
 describe.each<{ name: string; key: Key }>([
-  { name: "under a key (L18)", key: KEY },
+  { name: "with a key (L18)", key: KEY },
   { name: "without a key", key: null },
 ])("the chain of an audit log $name", ({ key }) => {
   const rows = chain(5, () => key);
-  const without = (seq: number) => rows.filter((row) => row.seq !== seq);
-  const changed = (seq: number, more: Partial<AuditRow>) =>
+  const withoutRow = (seq: number) => rows.filter((row) => row.seq !== seq);
+  const withChangedRow = (seq: number, more: Partial<AuditRow>) =>
     rows.map((row) => (row.seq === seq ? { ...row, ...more } : row));
 
   it.each([
-    { name: "is whole as it was written", rows, from: AUDIT_START, broken: null },
+    { name: "is valid if it is unchanged", rows, from: AUDIT_START, broken: null },
     {
-      name: "is whole from any row on",
+      name: "is valid if the check starts at a later row",
       rows: rows.slice(2),
       from: rows[1]?.hash ?? "",
       broken: null,
     },
-    { name: "is whole without rows", rows: [], from: AUDIT_START, broken: null },
+    { name: "is valid without rows", rows: [], from: AUDIT_START, broken: null },
     {
-      name: "shows a row that was changed",
-      rows: changed(3, { result: 403 }),
+      name: "shows a row with a changed result",
+      rows: withChangedRow(3, { result: 403 }),
       from: AUDIT_START,
       broken: 3,
     },
     {
-      name: "shows a changed actor",
-      rows: changed(2, { keyId: "other" }),
+      name: "shows a row with a changed key id",
+      rows: withChangedRow(2, { keyId: "other" }),
       from: AUDIT_START,
       broken: 2,
     },
-    { name: "shows a missing row", rows: without(3), from: AUDIT_START, broken: 4 },
-    { name: "shows a missing start", rows: without(1), from: AUDIT_START, broken: 2 },
+    { name: "shows a missing row", rows: withoutRow(3), from: AUDIT_START, broken: 4 },
+    { name: "shows a missing first row", rows: withoutRow(1), from: AUDIT_START, broken: 2 },
     {
-      name: "shows a row with a new hash by the next row",
-      rows: forged(rows, key),
+      name: "shows a changed row with a matching hash at the next row",
+      rows: withForgedRow(rows, key),
       from: AUDIT_START,
       broken: 4,
     },
@@ -76,8 +76,8 @@ describe.each<{ name: string; key: Key }>([
   });
 });
 
-/** The third row has other contents with a matching hash. */
-function forged(rows: readonly AuditRow[], key: Key): AuditRow[] {
+/** The rows with a changed third row, whose hash matches its contents. */
+function withForgedRow(rows: readonly AuditRow[], key: Key): AuditRow[] {
   return rows.map((row) =>
     row.seq === 3
       ? {
@@ -89,8 +89,8 @@ function forged(rows: readonly AuditRow[], key: Key): AuditRow[] {
   );
 }
 
-describe("an audit log under a key (L18)", () => {
-  it("is whole although its first rows were written without a key", () => {
+describe("an audit log with a key (L18)", () => {
+  it("is valid if its first rows were written without a key", () => {
     const rows = chain(5, (seq) => (seq < 3 ? null : KEY));
     expect(firstBroken(rows, AUDIT_START, KEY)).toBeNull();
     expect(firstBroken(rows.slice(2), rows[1]?.hash ?? "", KEY)).toBeNull();
@@ -103,17 +103,17 @@ describe("an audit log under a key (L18)", () => {
       broken: 1,
     },
     {
-      name: "with another log's key",
+      name: "with the key of another log",
       rows: chain(5, () => auditKey("the master key", "other")),
       broken: 1,
     },
     {
-      name: "without a key from a row on",
+      name: "without a key from its third row",
       rows: chain(5, (seq) => (seq < 3 ? KEY : null)),
       broken: 3,
     },
     {
-      name: "without a key up to its last row",
+      name: "without a key, except the last row",
       rows: [...chain(4, () => null), ...chain(5).slice(4)],
       broken: 5,
     },

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import {
   bearerOf,
   hashSecret,
-  isUseToNote,
-  judgeKey,
+  shouldRecordUse,
+  verifyKey,
   type KeyRow,
   parseDuration,
   parseKey,
@@ -12,12 +12,12 @@ import {
 
 const NOW = 1_800_000_000_000;
 const ID = "01jd0000000000000000000abc";
-const made = toKey(ID, new Uint8Array(32).fill(7));
+const newKey = toKey(ID, new Uint8Array(32).fill(7));
 const row = (more: Partial<KeyRow> = {}): KeyRow => ({
   id: ID,
   tenant: "acme",
   name: "laptop",
-  secret_hash: hashSecret(made.secret),
+  secret_hash: hashSecret(newKey.secret),
   scopes: "run",
   created_at: NOW - 1,
   expires_at: null,
@@ -27,109 +27,109 @@ const row = (more: Partial<KeyRow> = {}): KeyRow => ({
 });
 
 describe("a key", () => {
-  it("is made of a prefix, its id and 256 bits, and is parsed to the same parts", () => {
-    expect(made.key).toMatch(/^mge_01jd0000000000000000000abc_[\w-]{43}$/);
-    expect(parseKey(made.key)).toEqual({ id: ID, secret: made.secret });
+  it("consists of a prefix, its id and 256 bits, and is parsed to these parts", () => {
+    expect(newKey.key).toMatch(/^mge_01jd0000000000000000000abc_[\w-]{43}$/);
+    expect(parseKey(newKey.key)).toEqual({ id: ID, secret: newKey.secret });
   });
 
   it.each([
-    ["nothing", ""],
-    ["another prefix", made.key.replace("mge", "sk")],
-    ["a secret that is cut", made.key.slice(0, -1)],
-    ["a secret with something behind it", `${made.key}x`],
-    ["an id in capitals", made.key.replace(ID, ID.toUpperCase())],
+    ["an empty text", ""],
+    ["a text with another prefix", newKey.key.replace("mge", "sk")],
+    ["a text with a shorter secret", newKey.key.slice(0, -1)],
+    ["a text with a longer secret", `${newKey.key}x`],
+    ["a text with an id in upper case", newKey.key.replace(ID, ID.toUpperCase())],
     ["SQL", "sk_' OR 1=1--"],
-    ["SQL in the place of the id", made.key.replace(ID, "' OR 1=1 OR '000000000000'")],
-    ["ten thousand characters", `mge_${"a".repeat(10_000)}`],
-    ["a line break behind it", `${made.key}\n`],
+    ["a text with SQL in place of the id", newKey.key.replace(ID, "' OR 1=1 OR '000000000000'")],
+    ["a text of ten thousand characters", `mge_${"a".repeat(10_000)}`],
+    ["a key with a line break at its end", `${newKey.key}\n`],
   ])("is not %s", (_, text) => {
     expect(parseKey(text)).toBeNull();
   });
 
   it.each([
-    { name: "too few bits", make: () => toKey(ID, new Uint8Array(31)) },
-    { name: "an id of another form", make: () => toKey("ID", new Uint8Array(32)) },
-  ])("is not made of $name", ({ make }) => {
+    { name: "from too few bits", make: () => toKey(ID, new Uint8Array(31)) },
+    { name: "with an invalid id", make: () => toKey("ID", new Uint8Array(32)) },
+  ])("cannot be created $name", ({ make }) => {
     expect(make).toThrow("256 bits");
   });
 });
 
-describe("a check of a key", () => {
+describe("the check of a key", () => {
   it.each([
     {
-      name: "with its own secret returns its tenant and scopes",
+      name: "with the correct secret returns its tenant and scopes",
       row: row(),
-      secret: made.secret,
+      secret: newKey.secret,
       scopes: ["read", "run"],
     },
     {
-      name: "for reading returns only that scope",
+      name: "with the scope read returns only this scope",
       row: row({ scopes: "read" }),
-      secret: made.secret,
+      secret: newKey.secret,
       scopes: ["read"],
     },
     {
-      name: "with all scopes returns them",
+      name: "with the scope admin returns all scopes",
       row: row({ scopes: "admin" }),
-      secret: made.secret,
+      secret: newKey.secret,
       scopes: ["read", "run", "admin"],
     },
     {
-      name: "with an unknown scope returns none",
+      name: "with an unknown scope returns no scopes",
       row: row({ scopes: "root" }),
-      secret: made.secret,
+      secret: newKey.secret,
       scopes: [],
     },
     {
       name: "that expires later returns its scopes",
       row: row({ expires_at: NOW + 1 }),
-      secret: made.secret,
+      secret: newKey.secret,
       scopes: ["read", "run"],
     },
     {
-      name: "that expires now returns none",
+      name: "that expires now fails",
       row: row({ expires_at: NOW }),
-      secret: made.secret,
+      secret: newKey.secret,
       scopes: null,
     },
     {
-      name: "that was revoked returns none",
+      name: "that was revoked fails",
       row: row({ revoked_at: NOW - 1 }),
-      secret: made.secret,
+      secret: newKey.secret,
       scopes: null,
     },
     {
-      name: "with another secret returns none",
+      name: "with another secret fails",
       row: row(),
-      secret: made.secret.replace(/.$/, "!"),
+      secret: newKey.secret.replace(/.$/, "!"),
       scopes: null,
     },
-    { name: "without a secret returns none", row: row(), secret: "", scopes: null },
+    { name: "without a secret fails", row: row(), secret: "", scopes: null },
     {
-      name: "with a row without a hash returns none",
+      name: "whose row has no hash fails",
       row: row({ secret_hash: "" }),
-      secret: made.secret,
+      secret: newKey.secret,
       scopes: null,
     },
-    { name: "without a row returns none", row: null, secret: made.secret, scopes: null },
+    { name: "without a row fails", row: null, secret: newKey.secret, scopes: null },
     {
-      name: "without a row, with the placeholder secret, returns none",
+      name: "without a row fails, even with the secret of the placeholder hash",
       row: null,
       secret: "nobody",
       scopes: null,
     },
   ])("$name", ({ row, secret, scopes }) => {
-    const principal = judgeKey(row, secret, NOW);
+    const principal = verifyKey(row, secret, NOW);
     expect(principal && [...principal.scopes]).toEqual(scopes);
     if (principal) expect(principal).toMatchObject({ tenant: "acme", keyId: ID });
   });
 
   it.each([
-    { name: "the first", last: null, noted: true },
-    { name: "a second within the minute", last: NOW - 59_999, noted: false },
-    { name: "a second a minute later", last: NOW - 60_000, noted: true },
-  ])("records $name use: $noted", ({ last, noted }) => {
-    expect(isUseToNote(row({ last_used_at: last }), NOW)).toBe(noted);
+    { name: "the first use: true", last: null, isRecorded: true },
+    { name: "a use less than a minute later: false", last: NOW - 59_999, isRecorded: false },
+    { name: "a use a minute later: true", last: NOW - 60_000, isRecorded: true },
+  ])("whether it must record $name", ({ last, isRecorded }) => {
+    expect(shouldRecordUse(row({ last_used_at: last }), NOW)).toBe(isRecorded);
   });
 });
 
@@ -143,7 +143,7 @@ it.each([
   ["Bearer a b", null],
   ["Bearerabc", null],
   ["", null],
-])("of `%s` the key is %s", (header, key) => {
+])("the header `%s` contains the key %s", (header, key) => {
   expect(bearerOf(header)).toBe(key);
 });
 
@@ -155,6 +155,6 @@ it.each([
   ["1e3d", null],
   ["90", null],
   ["d", null],
-])("%s lasts %s ms", (text, ms) => {
+])("the duration %s is %s ms", (text, ms) => {
   expect(parseDuration(text)).toBe(ms);
 });

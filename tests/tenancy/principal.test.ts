@@ -7,14 +7,14 @@ import {
   withIncluded,
 } from "../../src/tenancy/principal";
 
-it.each<{ given: Scope[]; then: Scope[] }>([
-  { given: [], then: [] },
-  { given: ["read"], then: ["read"] },
-  { given: ["run"], then: ["read", "run"] },
-  { given: ["admin"], then: ["read", "run", "admin"] },
-  { given: ["read", "admin"], then: ["read", "run", "admin"] },
-])("a principal with $given may $then", ({ given, then }) => {
-  expect([...withIncluded(given)]).toEqual(then);
+it.each<{ scopes: Scope[]; expected: Scope[] }>([
+  { scopes: [], expected: [] },
+  { scopes: ["read"], expected: ["read"] },
+  { scopes: ["run"], expected: ["read", "run"] },
+  { scopes: ["admin"], expected: ["read", "run", "admin"] },
+  { scopes: ["read", "admin"], expected: ["read", "run", "admin"] },
+])("the scopes $scopes include the scopes $expected", ({ scopes, expected }) => {
+  expect([...withIncluded(scopes)]).toEqual(expected);
 });
 
 it.each([
@@ -27,11 +27,11 @@ it.each([
   ["a".repeat(40), true],
   ["a".repeat(41), false],
   ["acme\n", false],
-])("a tenant may be named %j: %s", (text, may) => {
-  expect(isTenant(text)).toBe(may);
+])("whether %j is a valid tenant name: %s", (text, isValid) => {
+  expect(isTenant(text)).toBe(isValid);
 });
 
-it("this machine may do everything as the local tenant", () => {
+it("local access has all scopes for the local tenant", () => {
   expect(LOCAL_PRINCIPAL).toMatchObject({ tenant: "local", keyId: null });
   expect(LOCAL_PRINCIPAL.scopes.has("admin")).toBe(true);
   expect([isScope("run"), isScope("root"), isScope("toString")]).toEqual([true, false, false]);

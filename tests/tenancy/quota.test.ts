@@ -27,7 +27,7 @@ const request = (maxCostUsd: number | null = null, turn = 9) => ({
   endsAt: NOW + 60_000,
 });
 const turns = (concurrentTurns: number): Quota => ({ ...UNLIMITED, concurrentTurns });
-const dollars = (usdPerDay: number): Quota => ({ ...UNLIMITED, usdPerDay });
+const dailyLimit = (usdPerDay: number): Quota => ({ ...UNLIMITED, usdPerDay });
 
 describe("a turn starts", () => {
   it.each([
@@ -36,95 +36,95 @@ describe("a turn starts", () => {
       quota: UNLIMITED,
       leases: [],
       spent: 900,
-      asks: 5,
-      gets: 5,
+      budget: 5,
+      granted: 5,
     },
     {
-      name: "without limits and budget, without a cap",
+      name: "without limits and without a budget, with unlimited cost",
       quota: UNLIMITED,
       leases: [],
       spent: 900,
-      asks: null,
-      gets: null,
+      budget: null,
+      granted: null,
     },
     {
-      name: "beside fewer turns than the limit",
+      name: "while fewer turns run than the limit",
       quota: turns(2),
       leases: [lease(1)],
       spent: 0,
-      asks: null,
-      gets: null,
+      budget: null,
+      granted: null,
     },
     {
-      name: "beside turns whose leases have ended",
+      name: "while only leases that have ended remain",
       quota: turns(1),
       leases: [lease(1, 0, NOW)],
       spent: 0,
-      asks: null,
-      gets: null,
+      budget: null,
+      granted: null,
     },
     {
-      name: "again, if its lease is the only one",
+      name: "again if only its own lease exists",
       quota: turns(1),
       leases: [lease(9)],
       spent: 0,
-      asks: null,
-      gets: null,
+      budget: null,
+      granted: null,
     },
     {
-      name: "with the whole rest of the day",
-      quota: dollars(10),
+      name: "with all that remains of the day",
+      quota: dailyLimit(10),
       leases: [],
       spent: 4,
-      asks: null,
-      gets: 6,
+      budget: null,
+      granted: 6,
     },
     {
-      name: "with its budget, if that is less",
-      quota: dollars(10),
+      name: "with its budget if more remains of the day",
+      quota: dailyLimit(10),
       leases: [],
       spent: 4,
-      asks: 1,
-      gets: 1,
+      budget: 1,
+      granted: 1,
     },
     {
-      name: "with less than its budget, if less is left",
-      quota: dollars(10),
+      name: "with less than its budget if less remains of the day",
+      quota: dailyLimit(10),
       leases: [lease(1, 3)],
       spent: 4,
-      asks: 5,
-      gets: 3,
+      budget: 5,
+      granted: 3,
     },
     {
-      name: "again, with its own reservation",
-      quota: dollars(10),
+      name: "again with the amount that it has already reserved",
+      quota: dailyLimit(10),
       leases: [lease(9, 6)],
       spent: 4,
-      asks: null,
-      gets: 6,
+      budget: null,
+      granted: 6,
     },
     {
-      name: "beside a reservation that has ended",
-      quota: dollars(10),
+      name: "if another reservation has ended",
+      quota: dailyLimit(10),
       leases: [lease(1, 10, NOW)],
       spent: 0,
-      asks: 2,
-      gets: 2,
+      budget: 2,
+      granted: 2,
     },
     {
-      name: "with a budget of zero, though nothing is left",
-      quota: dollars(10),
+      name: "with a budget of zero although nothing remains",
+      quota: dailyLimit(10),
       leases: [],
       spent: 11,
-      asks: 0,
-      gets: 0,
+      budget: 0,
+      granted: 0,
     },
-  ])("$name", ({ quota, leases, spent, asks, gets }) => {
-    const decision = judgeTurn(quota, { leases, spentUsd: spent }, request(asks), NOW);
+  ])("$name", ({ quota, leases, spent, budget, granted }) => {
+    const decision = judgeTurn(quota, { leases, spentUsd: spent }, request(budget), NOW);
     expect(decision).toMatchObject({
       ok: true,
-      maxCostUsd: gets,
-      lease: { session: "s", turn: 9, reservedUsd: gets ?? 0 },
+      maxCostUsd: granted,
+      lease: { session: "s", turn: 9, reservedUsd: granted ?? 0 },
     });
   });
 });
@@ -132,29 +132,29 @@ describe("a turn starts", () => {
 describe("a turn is refused", () => {
   it.each([
     {
-      name: "beside as many turns as the limit",
+      name: "if as many turns run as the limit allows",
       quota: turns(1),
       leases: [lease(1)],
       spent: 0,
       code: "quota_exceeded",
     },
     {
-      name: "when the daily budget is spent",
-      quota: dollars(10),
+      name: "if the daily budget is spent",
+      quota: dailyLimit(10),
       leases: [],
       spent: 10,
       code: "spend_exceeded",
     },
     {
-      name: "when running turns have reserved it",
-      quota: dollars(10),
+      name: "if running turns have reserved the rest of the daily budget",
+      quota: dailyLimit(10),
       leases: [lease(1, 6)],
       spent: 4,
       code: "spend_exceeded",
     },
     {
-      name: "when more than the limit was spent",
-      quota: dollars(10),
+      name: "if more than the daily budget was spent",
+      quota: dailyLimit(10),
       leases: [],
       spent: 12,
       code: "spend_exceeded",
@@ -167,26 +167,41 @@ describe("a turn is refused", () => {
   });
 
   it.each([
-    { name: "and it has no budget", asks: null, least: 0.02, then: "spend_exceeded" },
-    { name: "and its budget exceeds the rest", asks: 1, least: 0.02, then: "spend_exceeded" },
-    { name: "but not when its own budget is as small", asks: 0.005, least: 0.02, then: true },
-    { name: "but not when the rest is enough", asks: null, least: 0.01, then: true },
+    { name: "if it has no budget", budget: null, firstCallUsd: 0.02, result: "spend_exceeded" },
+    {
+      name: "if its budget exceeds this cent",
+      budget: 1,
+      firstCallUsd: 0.02,
+      result: "spend_exceeded",
+    },
+    {
+      name: "unless its own budget is smaller than this cent",
+      budget: 0.005,
+      firstCallUsd: 0.02,
+      result: true,
+    },
+    {
+      name: "unless a cent suffices for its first call",
+      budget: null,
+      firstCallUsd: 0.01,
+      result: true,
+    },
   ])(
-    "when a cent is left of the day and its first call costs more, $name",
-    ({ asks, least, then }) => {
+    "with one cent of the day remaining and a more expensive first call, $name",
+    ({ budget, firstCallUsd, result }) => {
       const decision = judgeTurn(
-        dollars(10),
+        dailyLimit(10),
         { leases: [], spentUsd: 9.99 },
-        { ...request(asks), leastUsd: least - 1e-9 },
+        { ...request(budget), leastUsd: firstCallUsd - 1e-9 },
         NOW,
       );
-      expect(decision.ok || decision.code).toBe(then);
+      expect(decision.ok || decision.code).toBe(result);
     },
   );
 
-  it("when money is capped and its agents have no known price", () => {
+  it("with a daily limit in dollars if its agents have no known price", () => {
     const unpriced = { ...request(), unpriced: ["a"] };
-    expect(judgeTurn(dollars(10), { leases: [], spentUsd: 0 }, unpriced, NOW)).toEqual({
+    expect(judgeTurn(dailyLimit(10), { leases: [], spentUsd: 0 }, unpriced, NOW)).toEqual({
       ok: false,
       code: "price_unknown",
       agents: ["a"],
@@ -198,8 +213,8 @@ describe("a turn is refused", () => {
   });
 });
 
-it("never reserves more than the cap, for any starts and ends", () => {
-  const quota = dollars(10);
+it("spent and reserved dollars never exceed the daily limit, for any starts and ends", () => {
+  const quota = dailyLimit(10);
   let leases: Lease[] = [];
   let spentUsd = 0;
   for (let turn = 1; turn < 500; turn += 1) {
@@ -210,12 +225,11 @@ it("never reserves more than the cap, for any starts and ends", () => {
       NOW,
     );
     if (decision.ok) leases.push(decision.lease);
-    expect(leases.reduce((sum, one) => sum + one.reservedUsd, spentUsd)).toBeLessThanOrEqual(
-      10 + 1e-9,
-    );
+    const total = leases.reduce((sum, { reservedUsd }) => sum + reservedUsd, spentUsd);
+    expect(total).toBeLessThanOrEqual(10 + 1e-9);
     const [ended] = turn % 2 === 0 ? leases : [];
     if (ended) spentUsd += ended.reservedUsd / 4;
-    leases = leases.filter((one) => one !== ended);
+    leases = leases.filter((other) => other !== ended);
   }
   expect(spentUsd).toBeGreaterThan(5);
 });
@@ -231,7 +245,7 @@ it.each([
   ["0", null],
   ["20", 20],
   ["2.5", 2.5],
-])("the limit %j is %s", (text, limit) => {
+])("the text %j means the limit %s", (text, limit) => {
   expect(parseLimit(text)).toBe(limit);
 });
 
@@ -240,65 +254,65 @@ it.each(["many", "-1", "Infinity"])("%s is not a limit", (text) => {
 });
 
 it.each([
-  { name: "nothing set", variables: {}, bad: null },
+  { name: "no variable set", variables: {}, invalid: null },
   {
     name: "numbers",
     variables: { TENANT_CONCURRENT_TURNS: "20", TENANT_USD_PER_DAY: "0" },
-    bad: null,
+    invalid: null,
   },
   {
     name: "a word",
     variables: { TENANT_CONCURRENT_TURNS: "many" },
-    bad: "TENANT_CONCURRENT_TURNS",
+    invalid: "TENANT_CONCURRENT_TURNS",
   },
   {
     name: "a sign",
     variables: { TENANT_CONCURRENT_TURNS: "20", TENANT_USD_PER_DAY: "$5" },
-    bad: "TENANT_USD_PER_DAY",
+    invalid: "TENANT_USD_PER_DAY",
   },
-])("of the variables with limits, $name: $bad is invalid", ({ variables, bad }) => {
-  expect(badLimit(variables)).toBe(bad);
+])("with $name, the invalid variable is $invalid", ({ variables, invalid }) => {
+  expect(badLimit(variables)).toBe(invalid);
 });
 
-describe("the deployment's variables limit (F2)", () => {
+describe("the deployment's variables (F2)", () => {
   it.each([
     {
-      name: "a tenant with keys to 20 turns by default",
+      name: "limit a tenant with keys to 20 turns by default",
       isLocal: false,
       variables: {},
       turns: 20,
       usd: null,
     },
     {
-      name: "open local access by nothing by default",
+      name: "do not limit local access by default",
       isLocal: true,
       variables: {},
       turns: null,
       usd: null,
     },
     {
-      name: "open local access to their values",
+      name: "limit local access if they are set",
       isLocal: true,
       variables: { turns: "1", usd: "0.00001" },
       turns: 1,
       usd: 0.00001,
     },
     {
-      name: "a tenant with keys to their values",
+      name: "limit a tenant with keys to their values",
       isLocal: false,
       variables: { turns: "3", usd: "5" },
       turns: 3,
       usd: 5,
     },
     {
-      name: "nothing if they are 0",
+      name: "limit nothing if they are 0",
       isLocal: false,
       variables: { turns: "0", usd: "0" },
       turns: null,
       usd: null,
     },
     {
-      name: "by their defaults if they are empty",
+      name: "have their default values if they are empty",
       isLocal: false,
       variables: { turns: " ", usd: "" },
       turns: 20,

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { sessionName } from "../../src/tenancy/principal";
 
-it("is the same for the same tenant, session and master key, and reveals none of them", () => {
+it("the name of a session's object is the same for the same inputs, and does not contain them", () => {
   const name = sessionName("master", "acme", "session_1");
   expect(name).toBe(sessionName("master", "acme", "session_1"));
   expect(name).toMatch(/^[0-9a-f]{64}$/);
@@ -15,12 +15,12 @@ it.each([
     name: "letters moved from the session to the tenant",
     other: sessionName("master", "acmes", "ession_1"),
   },
-  { name: "no master key", other: sessionName(null, "acme", "session_1") },
-])("is different for $name", ({ other }) => {
+  { name: "a missing master key", other: sessionName(null, "acme", "session_1") },
+])("the name of a session's object is different for $name", ({ other }) => {
   expect(other).not.toBe(sessionName("master", "acme", "session_1"));
 });
 
-it("separates tenant and session without a master key, too", () => {
+it("the name also separates tenant and session without a master key", () => {
   expect(sessionName(null, "ab1", "c")).not.toBe(sessionName(null, "ab", "1c"));
   expect(sessionName(null, "acme", "session_1")).toBe("4:acme9:session_1");
 });

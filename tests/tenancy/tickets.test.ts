@@ -3,7 +3,7 @@ import { hashTicket, tenantOfTicket, toTicket } from "../../src/tenancy/tickets"
 
 const random = new Uint8Array(32).fill(200);
 
-it("names its tenant and hides the rest", () => {
+it("a ticket contains its tenant, and its hash does not contain the secret", () => {
   const { ticket, hash } = toTicket("acme_2", random);
   expect(tenantOfTicket(ticket)).toBe("acme_2");
   expect(hash).toBe(hashTicket(ticket));
@@ -11,7 +11,7 @@ it("names its tenant and hides the rest", () => {
 });
 
 it.each(["", "mgt_", "mgt_short_acme", `${toTicket("acme", random).ticket}/x`, "x".repeat(5_000)])(
-  "is not %s",
+  "the text `%s` is not a ticket",
   (text) => {
     expect(tenantOfTicket(text)).toBeNull();
   },

@@ -1,7 +1,9 @@
 import { crc32 } from "../../src/uploads/read-zip";
 import { deflateSync } from "fflate";
 
-/** Zips written byte by byte, so that each field can be wrong. */
+// Writes zips field by field, so that each field can have a wrong value.
+
+/** Wrong values in the directory entry of a member. */
 export type Corruptions = Partial<{
   name: Uint8Array;
   flags: number;
@@ -11,7 +13,7 @@ export type Corruptions = Partial<{
   size: number;
   offset: number;
   extra: Uint8Array;
-  /** Unix mode; 0 if made on another system. */
+  /** Unix mode; 0 if the member was created on another system. */
   mode: number;
   /** Wrong values in the local header. */
   local: Partial<{
@@ -23,20 +25,22 @@ export type Corruptions = Partial<{
     flags: number;
   }>;
 }>;
+/** A file in a zip. `stored`: not compressed. */
 export type Member = {
   name: string;
   content?: Uint8Array | string;
   stored?: true;
   corruptions?: Corruptions;
 };
+/** Wrong values in the end record. `missingBytes`: number of bytes that are cut off at the end. */
 export type End = Partial<{
   entries: number;
-  here: number;
+  entriesOnDisk: number;
   bytes: number;
   offset: number;
   disk: number;
   comment: Uint8Array;
-  cut: number;
+  missingBytes: number;
 }>;
 
 const bytesOf = (value: Uint8Array | string): Uint8Array =>
@@ -44,7 +48,7 @@ const bytesOf = (value: Uint8Array | string): Uint8Array =>
 const concat = (parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(parts.flatMap((part) => [...part]));
 
-function record(fields: readonly (readonly [size: 2 | 4, value: number])[]): Uint8Array {
+function encodeFields(fields: readonly (readonly [size: 2 | 4, value: number])[]): Uint8Array {
   const bytes = new Uint8Array(fields.reduce((sum, [size]) => sum + size, 0));
   const view = new DataView(bytes.buffer);
   let at = 0;
@@ -63,14 +67,14 @@ const sizesOf = ({ crc, packedSize, size }: { crc: number; packedSize: number; s
     [4, size],
   ] as const;
 
-/** The local header of a member, its contents, and its directory entry. */
-function memberAt(
+/** The local header and contents of a member that starts at `at`, and its directory entry. */
+function encodeMember(
   at: number,
   { name, content = "", stored, corruptions = {} }: Member,
 ): { local: Uint8Array[]; central: Uint8Array[] } {
-  const plain = bytesOf(content);
-  const packed = stored ? plain : deflateSync(plain);
-  const kind = {
+  const contents = bytesOf(content);
+  const packed = stored ? contents : deflateSync(contents);
+  const defaults = {
     name: bytesOf(name),
     flags: 0x0800,
     method: stored ? 0 : 8,
@@ -79,25 +83,25 @@ function memberAt(
     offset: at,
   };
   const fields = {
-    ...kind,
-    crc: crc32(plain),
+    ...defaults,
+    crc: crc32(contents),
     packedSize: packed.byteLength,
-    size: plain.byteLength,
+    size: contents.byteLength,
     ...corruptions,
   };
-  const front = { ...fields, ...corruptions.local };
-  const nameBytes = front.name.byteLength;
-  const header = record([
+  const localFields = { ...fields, ...corruptions.local };
+  const nameBytes = localFields.name.byteLength;
+  const header = encodeFields([
     [4, 0x04034b50],
     [2, 20],
-    [2, front.flags],
-    [2, front.method],
+    [2, localFields.flags],
+    [2, localFields.method],
     [4, 0],
-    ...sizesOf(front),
+    ...sizesOf(localFields),
     [2, nameBytes],
     [2, 0],
   ]);
-  const entry = record([
+  const entry = encodeFields([
     [4, 0x02014b50],
     [2, fields.mode === 0 ? 20 : 0x0314],
     [2, 20],
@@ -112,16 +116,16 @@ function memberAt(
     [4, fields.mode * 0x10000],
     [4, fields.offset],
   ]);
-  return { local: [header, front.name, packed], central: [entry, fields.name, fields.extra] };
+  return { local: [header, localFields.name, packed], central: [entry, fields.name, fields.extra] };
 }
 
-/** A zip of these members; `end`: wrong values in its end record. */
+/** A zip of these members. */
 export function zipOf(members: readonly Member[], end: End = {}): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array[] = [];
   const directory: Uint8Array[] = [];
   let at = 0;
   for (const member of members) {
-    const { local, central } = memberAt(at, member);
+    const { local, central } = encodeMember(at, member);
     parts.push(...local);
     directory.push(...central);
     at += local.reduce((sum, { byteLength }) => sum + byteLength, 0);
@@ -129,22 +133,22 @@ export function zipOf(members: readonly Member[], end: End = {}): Uint8Array<Arr
   const central = concat(directory);
   const {
     entries = members.length,
-    here = entries,
+    entriesOnDisk = entries,
     bytes = central.byteLength,
     offset = at,
     disk = 0,
     comment = new Uint8Array(),
   } = end;
-  const last = record([
+  const endRecord = encodeFields([
     [4, 0x06054b50],
     [2, disk],
     [2, 0],
-    [2, here],
+    [2, entriesOnDisk],
     [2, entries],
     [4, bytes],
     [4, offset],
     [2, comment.byteLength],
   ]);
-  const whole = concat([...parts, central, last, comment]);
-  return whole.slice(0, whole.byteLength - (end.cut ?? 0));
+  const zip = concat([...parts, central, endRecord, comment]);
+  return zip.slice(0, zip.byteLength - (end.missingBytes ?? 0));
 }

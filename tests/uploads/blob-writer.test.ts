@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
-import { BlobWriter, ON_THEIR_WAY_BYTES } from "../../src/uploads/blob-writer";
+import { BlobWriter, MAX_PENDING_BYTES } from "../../src/uploads/blob-writer";
 
-/** Whether a producer of blobs of these sizes may continue while all puts are open. */
-async function goesOnBesides(sizes: readonly number[]): Promise<boolean> {
+/** Whether a caller can add blobs of these sizes without waiting while no put has ended. */
+async function canContinue(sizes: readonly number[]): Promise<boolean> {
   const open = Promise.withResolvers<void>();
   const writer = new BlobWriter(() => open.promise);
   const puts = (async () => {
-    for (const [nth, size] of sizes.entries()) await writer.put(`${nth}`, new Uint8Array(size));
+    for (const [index, size] of sizes.entries()) await writer.put(`${index}`, new Uint8Array(size));
     return true;
   })();
   const first = await Promise.race([
@@ -20,19 +20,19 @@ async function goesOnBesides(sizes: readonly number[]): Promise<boolean> {
 }
 
 it.each([
-  { name: "four small blobs are stored concurrently", sizes: [1, 1, 1, 1], then: true },
-  { name: "a fifth blob waits", sizes: [1, 1, 1, 1, 1], then: false },
+  { name: "can add four small blobs without waiting", sizes: [1, 1, 1, 1], expected: true },
+  { name: "waits for a fifth blob", sizes: [1, 1, 1, 1, 1], expected: false },
   {
-    name: "the limit of bytes is stored concurrently",
-    sizes: [ON_THEIR_WAY_BYTES - 1, 1],
-    then: true,
+    name: "can add as many bytes as the limit without waiting",
+    sizes: [MAX_PENDING_BYTES - 1, 1],
+    expected: true,
   },
-  { name: "a byte more waits", sizes: [ON_THEIR_WAY_BYTES, 1], then: false },
+  { name: "waits for one byte above the limit", sizes: [MAX_PENDING_BYTES, 1], expected: false },
   {
-    name: "a blob above the limit is stored before the next is prepared",
-    sizes: [ON_THEIR_WAY_BYTES + 1],
-    then: false,
+    name: "waits until a blob above the limit is stored",
+    sizes: [MAX_PENDING_BYTES + 1],
+    expected: false,
   },
-])("for a producer of blobs, $name", async ({ sizes, then }) => {
-  expect(await goesOnBesides(sizes)).toBe(then);
+])("a caller of the writer $name", async ({ sizes, expected }) => {
+  expect(await canContinue(sizes)).toBe(expected);
 });

@@ -14,7 +14,8 @@ import { grepTool } from "../../src/tools/files/grep";
 import { hashOf } from "../../src/workspace/snapshot";
 import { StagedFiles } from "../../src/workspace/staged-files";
 
-/** The reads of a search through uncached files of a context, counted at the runtime's own R2. */
+// Counts the reads from R2 during a search in the files of a context, without cached files. The
+// tests use the R2 of the runtime.
 
 const TENANT = "cold";
 const { store } = contextServices(env);
@@ -24,7 +25,7 @@ const source = (nth: number, changed = "") =>
 
 const pathOf = (nth: number) => `src/${String(nth).padStart(3, "0")}.ts`;
 
-async function pushed(name: string, texts: ReadonlyMap<string, string>): Promise<string> {
+async function pushFiles(name: string, texts: ReadonlyMap<string, string>): Promise<string> {
   const entries = await Promise.all(
     [...texts].map(async ([path, text]) => {
       const bytes = new Uint8Array(new TextEncoder().encode(text));
@@ -46,7 +47,10 @@ async function pushed(name: string, texts: ReadonlyMap<string, string>): Promise
  * Searches all files of a version with the agents' tool. Returns the tool's text and the number of
  * reads.
  */
-async function searched(name: string, version: string): Promise<{ output: string; reads: number }> {
+async function searchVersion(
+  name: string,
+  version: string,
+): Promise<{ output: string; reads: number }> {
   const counted = { reads: 0 };
   const bucket = new Proxy<Bucket>(env.BUCKET, {
     get(target, key) {
@@ -88,21 +92,21 @@ async function searched(name: string, version: string): Promise<{ output: string
   return { output: text, reads: counted.reads };
 }
 
-it("500 small files are four reads: the manifest, the places, one file, the pack", async () => {
+it("a search in 500 small files needs four reads: the manifest, the places, one file and the pack", async () => {
   const texts = new Map(Array.from({ length: 500 }, (_, nth) => [pathOf(nth), source(nth)]));
-  const first = await pushed("site", texts);
-  const { output, reads } = await searched("site", first);
+  const first = await pushFiles("site", texts);
+  const { output, reads } = await searchVersion("site", first);
   expect(output.match(/needle/g)).toHaveLength(5);
   expect(reads).toBe(4);
 });
 
-it("files changed since are stored in separate packs, each read once beside the first", async () => {
+it("after a second upload, a search also reads the pack of the changed files, and each pack only once", async () => {
   const texts = new Map(Array.from({ length: 500 }, (_, nth) => [pathOf(nth), source(nth)]));
-  await pushed("changed", texts);
-  // In pairs, all over the tree.
+  await pushFiles("changed", texts);
+  // The changed files are pairs that are spread over the tree.
   for (let nth = 0; nth < 500; nth += 25)
-    for (const each of [nth, nth + 1]) texts.set(pathOf(each), source(each, " changed"));
-  const { output, reads } = await searched("changed", await pushed("changed", texts));
+    for (const number of [nth, nth + 1]) texts.set(pathOf(number), source(number, " changed"));
+  const { output, reads } = await searchVersion("changed", await pushFiles("changed", texts));
   expect(output.match(/needle/g)).toHaveLength(5);
   expect(reads).toBe(2 + 2 + 2);
 });

@@ -6,11 +6,11 @@ import { eraseContext, putArchive, putBlobs, putManifest } from "../../src/uploa
 import { hashOf } from "../../src/workspace/snapshot";
 import { store } from "./version-shelf";
 
-/** The writes of an upload: its context is erased directly before the given write. */
+/** A write of an upload. The context is erased directly before this write. */
 type Moment = "putManifest" | "putPlaces" | "putPack";
 
-/** The runtime's own R2, which erases the context once before a write. */
-class RacedContextFiles extends ContextFiles {
+/** Context files in the R2 of the runtime. They erase the context once, before the given write. */
+class RacingContextFiles extends ContextFiles {
   readonly #moment: Moment;
   #erase: (() => Promise<unknown>) | null;
 
@@ -63,60 +63,63 @@ const entries = async function* (
 
 it.each([
   {
-    name: "a manifest's context is erased before the manifest is written",
-    way: "manifest",
+    name: "its context is erased before the manifest is written",
+    uploadKind: "manifest",
     moment: "putManifest",
-    base: false,
+    requiresFirst: false,
   },
   {
-    name: "it is erased while blobs are stored",
-    way: "manifest",
+    name: "its context is erased while blobs are stored",
+    uploadKind: "manifest",
     moment: "putPack",
-    base: false,
+    requiresFirst: false,
   },
   {
-    name: "it is erased before the places of its contents are written",
-    way: "manifest",
+    name: "its context is erased before the places of its contents are written",
+    uploadKind: "manifest",
     moment: "putPlaces",
-    base: false,
+    requiresFirst: false,
   },
   {
-    name: "it is erased at the same moment of an upload that must be the first version",
-    way: "manifest",
+    name: "its context is erased before the places are written, and it must be the first version",
+    uploadKind: "manifest",
     moment: "putPlaces",
-    base: true,
+    requiresFirst: true,
   },
   {
-    name: "an archive's context is erased before its manifest is written",
-    way: "archive",
+    name: "it is an archive and its context is erased before the manifest is written",
+    uploadKind: "archive",
     moment: "putManifest",
-    base: false,
+    requiresFirst: false,
   },
   {
-    name: "it is erased before the places of an archive's contents are written",
-    way: "archive",
+    name: "it is an archive and its context is erased before the places are written",
+    uploadKind: "archive",
     moment: "putPlaces",
-    base: false,
+    requiresFirst: false,
   },
-] as const)("an upload leaves nothing and is refused if $name", async ({ way, moment, base }) => {
-  const owner = { tenant: `erased-${way}-${moment}-${base}`, name: "site" };
-  const raced = {
-    ...store,
-    files: new RacedContextFiles(moment, () => eraseContext(store, owner)),
-  };
-  const manifest = {
-    files: files.map(({ bytes: _, ...file }) => file),
-    ...(base ? { base_version: null } : {}),
-  };
-  const upload = async () => {
-    if (way === "archive")
-      return putArchive(raced, owner, () => entries(({ path }) => path), Date.now());
-    const { version } = await putManifest(raced, owner, manifest, Date.now());
-    await putBlobs(raced, { ...owner, version }, () => entries(({ sha256 }) => sha256));
-    return putManifest(raced, owner, manifest, Date.now());
-  };
-  await expect(upload()).rejects.toMatchObject({ code: "upload_not_found" });
-  const { objects } = await env.BUCKET.list({ prefix: `tenants/${owner.tenant}/` });
-  expect(objects.map(({ key }) => key)).toEqual([]);
-  expect((await upload()).status).toBe("committed");
-});
+] as const)(
+  "an upload is refused, and nothing of it stays stored, if $name",
+  async ({ uploadKind, moment, requiresFirst }) => {
+    const owner = { tenant: `erased-${uploadKind}-${moment}-${requiresFirst}`, name: "site" };
+    const racingStore = {
+      ...store,
+      files: new RacingContextFiles(moment, () => eraseContext(store, owner)),
+    };
+    const manifest = {
+      files: files.map(({ bytes: _, ...file }) => file),
+      ...(requiresFirst ? { base_version: null } : {}),
+    };
+    const upload = async () => {
+      if (uploadKind === "archive")
+        return putArchive(racingStore, owner, () => entries(({ path }) => path), Date.now());
+      const { version } = await putManifest(racingStore, owner, manifest, Date.now());
+      await putBlobs(racingStore, { ...owner, version }, () => entries(({ sha256 }) => sha256));
+      return putManifest(racingStore, owner, manifest, Date.now());
+    };
+    await expect(upload()).rejects.toMatchObject({ code: "upload_not_found" });
+    const { objects } = await env.BUCKET.list({ prefix: `tenants/${owner.tenant}/` });
+    expect(objects.map(({ key }) => key)).toEqual([]);
+    expect((await upload()).status).toBe("committed");
+  },
+);

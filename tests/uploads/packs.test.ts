@@ -6,21 +6,21 @@ import {
   decodePlaces,
   encodePlaces,
   PackWriter,
-  placesIn,
+  packedPlacesOf,
 } from "../../src/uploads/packs";
 import { toEntry } from "../../src/uploads/manifest-text";
 import { hashOf } from "../../src/workspace/snapshot";
 
-/** The stored contents and their places. */
-class Drawer {
+/** A `PackStore` in memory. */
+class FakePackStore {
   readonly blobs = new Map<string, Uint8Array>();
   readonly packs = new Map<string, { bytes: Uint8Array; index: string }>();
   readonly putBlob = async (hash: string, bytes: Uint8Array) => void this.blobs.set(hash, bytes);
   readonly putPack = async (hash: string, bytes: Uint8Array, index: string) =>
     void this.packs.set(hash, { bytes, index });
 
-  /** The contents that can be read. */
-  found(): Map<string, Uint8Array> {
+  /** Returns all stored contents by hash, separate or packed. */
+  readableContents(): Map<string, Uint8Array> {
     const packed = [...this.packs].flatMap(([name, { bytes, index }]) =>
       [...decodeIndex(name, index)].map(
         ([hash, { at, size }]) => [hash, bytes.slice(at, at + size)] as const,
@@ -30,18 +30,18 @@ class Drawer {
   }
 }
 
-async function written(
+async function storeContents(
   contents: readonly Uint8Array[],
   stored: readonly string[] = [],
-): Promise<Drawer> {
-  const drawer = new Drawer();
-  const writer = new PackWriter(drawer, stored);
+): Promise<FakePackStore> {
+  const packStore = new FakePackStore();
+  const writer = new PackWriter(packStore, stored);
   for (const bytes of contents) await writer.put(await hashOf(bytes), bytes);
   await writer.end();
-  return drawer;
+  return packStore;
 }
 
-const { smallBytes, packBytes, fewest } = CONTEXT_PACKS;
+const { smallBytes, packBytes, minFiles } = CONTEXT_PACKS;
 /** This many files with different contents. */
 const files = (count: number, size: number): Uint8Array[] =>
   Array.from({ length: count }, (_, nth) => {
@@ -52,18 +52,23 @@ const files = (count: number, size: number): Uint8Array[] =>
 
 describe("contents of one upload", () => {
   it.each([
-    { name: "are one pack if they are small", contents: files(500, 2_000), packs: 1, blobs: 0 },
     {
-      name: "are several packs if they are more than one holds",
+      name: "are stored in one pack if they are small",
+      contents: files(500, 2_000),
+      packs: 1,
+      blobs: 0,
+    },
+    {
+      name: "are stored in several packs if they are larger than one pack",
       contents: files(100, smallBytes),
       packs: 2,
       blobs: 0,
     },
     {
       name: "are stored separately if they are few",
-      contents: files(fewest - 1, 2_000),
+      contents: files(minFiles - 1, 2_000),
       packs: 0,
-      blobs: fewest - 1,
+      blobs: minFiles - 1,
     },
     {
       name: "are stored separately if they are large",
@@ -73,29 +78,34 @@ describe("contents of one upload", () => {
     },
     {
       name: "are stored separately if they are empty",
-      contents: [...files(1, 0), ...files(fewest, 9)],
+      contents: [...files(1, 0), ...files(minFiles, 9)],
       packs: 1,
       blobs: 1,
     },
-    { name: "are stored once", contents: [...files(10, 9), ...files(10, 9)], packs: 1, blobs: 0 },
+    {
+      name: "are stored only once if they occur twice",
+      contents: [...files(10, 9), ...files(10, 9)],
+      packs: 1,
+      blobs: 0,
+    },
   ])("$name", async ({ contents, packs, blobs }) => {
-    const drawer = await written(contents);
-    expect([drawer.packs.size, drawer.blobs.size]).toEqual([packs, blobs]);
-    for (const { bytes } of drawer.packs.values())
+    const packStore = await storeContents(contents);
+    expect([packStore.packs.size, packStore.blobs.size]).toEqual([packs, blobs]);
+    for (const { bytes } of packStore.packs.values())
       expect(bytes.byteLength).toBeLessThanOrEqual(packBytes);
-    const found = drawer.found();
-    for (const [hash, bytes] of found) expect(await hashOf(bytes)).toBe(hash);
-    for (const bytes of contents) expect(found.has(await hashOf(bytes))).toBe(true);
+    const readableContents = packStore.readableContents();
+    for (const [hash, bytes] of readableContents) expect(await hashOf(bytes)).toBe(hash);
+    for (const bytes of contents) expect(readableContents.has(await hashOf(bytes))).toBe(true);
   });
 
-  it("are not stored if they exist", async () => {
+  it("are not stored again if they are already stored", async () => {
     const contents = files(20, 9);
-    const there = await Promise.all(contents.slice(0, 15).map(hashOf));
-    const drawer = await written(contents, there);
-    expect([drawer.packs.size, drawer.blobs.size]).toEqual([0, 5]);
+    const stored = await Promise.all(contents.slice(0, 15).map(hashOf));
+    const packStore = await storeContents(contents, stored);
+    expect([packStore.packs.size, packStore.blobs.size]).toEqual([0, 5]);
   });
 
-  it("fail with the cause, for either kind of storage", async () => {
+  it("lead to the error of the storage if a pack or a blob cannot be stored", async () => {
     const refuse = () => Promise.reject(new Error("R2 is away"));
     for (const [count, size] of [
       [20, 9],
@@ -103,11 +113,11 @@ describe("contents of one upload", () => {
       [2, smallBytes + 1],
     ] as const) {
       const writer = new PackWriter({ putBlob: refuse, putPack: refuse });
-      const all = async () => {
+      const storeAll = async () => {
         for (const bytes of files(count, size)) await writer.put(await hashOf(bytes), bytes);
         await writer.end();
       };
-      await expect(all()).rejects.toThrow("R2 is away");
+      await expect(storeAll()).rejects.toThrow("R2 is away");
     }
   });
 });
@@ -125,31 +135,39 @@ describe("the places of a version's contents", () => {
   );
 
   it.each([
-    { name: "are in its own pack, if they are new", files: { a: "v2" }, then: { a: "v2 mine" } },
     {
-      name: "are those of the previous version, if it has them",
+      name: "are in its own pack if the contents are new",
+      files: { a: "v2" },
+      expected: { a: "v2 mine" },
+    },
+    {
+      name: "are the places of the base version if its contents are used",
       files: { c: "v1" },
-      then: { c: "v1 old" },
+      expected: { c: "v1 old" },
     },
     {
-      name: "are those of its manifest, if both have them",
+      name: "are the places of the version that the manifest names if two versions have the contents",
       files: { b: "v1" },
-      then: { b: "v1 old" },
+      expected: { b: "v1 old" },
     },
     {
-      name: "are in no pack, if neither version has them in a pack",
+      name: "do not exist if neither version has the contents in a pack",
       files: { d: "v2", e: "v1" },
-      then: {},
+      expected: {},
     },
-    { name: "are not those of an even older version", files: { c: "v0" }, then: {} },
-  ])("$name", ({ files, then }) => {
-    const places = placesIn(manifest(files), "v2", own, older);
+    {
+      name: "are not taken from the base if its contents belong to another version",
+      files: { c: "v0" },
+      expected: {},
+    },
+  ])("$name", ({ files, expected }) => {
+    const places = packedPlacesOf(manifest(files), "v2", own, older);
     expect(
       Object.fromEntries([...places].map(([hash, { from, pack }]) => [hash, `${from} ${pack}`])),
-    ).toEqual(then);
+    ).toEqual(expected);
   });
 
-  it("are read as they were written", () => {
+  it("are unchanged after encoding and decoding", () => {
     const place = fc.record({
       from: fc.constantFrom("v1", "v2"),
       pack: fc.constantFrom("p", "q"),

@@ -12,7 +12,7 @@ it.each([
   {
     name: "pins each context with its version and permissions",
     uploaded: { site: "v1", docs: "v2", other: "v3" },
-    then: {
+    expected: {
       ok: true,
       contexts: [
         { name: "site", version: "v1", permissions: { a: "write", b: "read" } },
@@ -21,11 +21,11 @@ it.each([
     },
   },
   {
-    name: "names all missing contexts",
+    name: "lists all missing contexts",
     uploaded: { other: "v3" },
-    then: { ok: false, missing: ["site", "docs"] },
+    expected: { ok: false, missing: ["site", "docs"] },
   },
-])("a turn $name", ({ uploaded, then }) => {
-  expect(pinContexts(TEAM, new Map(Object.entries(uploaded)))).toEqual(then);
+])("a turn $name", ({ uploaded, expected }) => {
+  expect(pinContexts(TEAM, new Map(Object.entries(uploaded)))).toEqual(expected);
   expect(namesGranted(TEAM)).toEqual(["site", "docs"]);
 });

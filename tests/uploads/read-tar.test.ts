@@ -43,7 +43,7 @@ const file = (name: string, body: string | Uint8Array, header: object = {}): Tar
   body,
 });
 
-const good = await packTar([file("a", "hello"), file("b", "world".repeat(300))]);
+const validTar = await packTar([file("a", "hello"), file("b", "world".repeat(300))]);
 
 describe("a tar", () => {
   it("yields its files with their contents, for any chunks, gzipped or not", async () => {
@@ -81,19 +81,22 @@ describe("a tar", () => {
     { type: "character-device", reason: "device" },
     { type: "block-device", reason: "device" },
     { type: "fifo", reason: "named pipe" },
-  ] as const)("E10 has what is a $reason left out, and goes on", async ({ type, reason }) => {
-    const tar = await packTar([
-      { header: { name: "x", size: 0, type, linkname: "/etc/passwd" } },
-      file("after", "y"),
-    ]);
-    expect(await entriesOf(tar)).toMatchObject([
-      { kind: "skipped", name: "x", reason },
-      { kind: "file", name: "after" },
-    ]);
-  });
+  ] as const)(
+    "E10 yields a $reason as skipped, and then the next file",
+    async ({ type, reason }) => {
+      const tar = await packTar([
+        { header: { name: "x", size: 0, type, linkname: "/etc/passwd" } },
+        file("after", "y"),
+      ]);
+      expect(await entriesOf(tar)).toMatchObject([
+        { kind: "skipped", name: "x", reason },
+        { kind: "file", name: "after" },
+      ]);
+    },
+  );
 
   it.each([{ mode: 0o4755 }, { mode: 0o2755 }])(
-    "E10 omits a file of mode $mode",
+    "E10 skips a file of mode $mode",
     async ({ mode }) => {
       expect(
         await entriesOf(await packTar([file("x", "body", { mode }), file("y", "")])),
@@ -117,8 +120,12 @@ describe("a tar", () => {
   );
 });
 
-/** Changes the header at an offset, and its checksum. */
-function changed(tar: Uint8Array, at: number, change: (header: Uint8Array) => void): Uint8Array {
+/** Changes the header at the offset `at`, and corrects its checksum. */
+function changeHeader(
+  tar: Uint8Array,
+  at: number,
+  change: (header: Uint8Array) => void,
+): Uint8Array {
   const header = tar.subarray(at, at + 512);
   change(header);
   header.fill(32, 148, 156);
@@ -127,35 +134,35 @@ function changed(tar: Uint8Array, at: number, change: (header: Uint8Array) => vo
   return tar;
 }
 const withType = (tar: Uint8Array, at: number, type: string) =>
-  changed(tar, at, (header) => header.fill(type.charCodeAt(0), 156, 157));
+  changeHeader(tar, at, (header) => header.fill(type.charCodeAt(0), 156, 157));
 
-/** The archive with another type in its header. */
-const ofType = async (type: string): Promise<Uint8Array> =>
+/** A tar with three files, of which the second has this type in its header. */
+const tarWithType = async (type: string): Promise<Uint8Array> =>
   withType(
     await packTar([file("before", "x"), file("odd", "hello"), file("after", "y")]),
     1_024,
     type,
   );
 
-/** With an entry of type S at the end, after an entry with an unusual encoding of its size. */
-const HIDING: { name: string; tar: () => Promise<Uint8Array> }[] = [
+/** Tars with an entry of type S at the end, after an entry whose size is encoded unusually. */
+const HIDDEN_ENTRIES: { name: string; tar: () => Promise<Uint8Array> }[] = [
   {
-    name: "a size in base 256",
+    name: "an entry with a size in base 256",
     tar: async () => {
       const tar = await packTar([file("before", "x".repeat(600)), file("odd", "hello")]);
       return withType(
-        changed(tar, 0, (header) => header.set([128, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 88], 124)),
+        changeHeader(tar, 0, (header) => header.set([128, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 88], 124)),
         1_536,
         "S",
       );
     },
   },
   {
-    name: "a size with spaces",
+    name: "an entry with spaces in its size",
     tar: async () => {
       const tar = await packTar([file("before", "x".repeat(600)), file("odd", "hello")]);
       return withType(
-        changed(tar, 0, (header) => header.set(new TextEncoder().encode("000 0001 130"), 124)),
+        changeHeader(tar, 0, (header) => header.set(new TextEncoder().encode("000 0001 130"), 124)),
         1_536,
         "S",
       );
@@ -167,7 +174,7 @@ const HIDING: { name: string; tar: () => Promise<Uint8Array> }[] = [
       const link = { name: "link", size: 0, type: "symlink" as const, linkname: "x" };
       const tar = await packTar([{ header: link }, file("odd", "hello")]);
       return withType(
-        changed(tar, 0, (header) => header.set(new TextEncoder().encode("00000001000"), 124)),
+        changeHeader(tar, 0, (header) => header.set(new TextEncoder().encode("00000001000"), 124)),
         512,
         "S",
       );
@@ -182,8 +189,8 @@ const HIDING: { name: string; tar: () => Promise<Uint8Array> }[] = [
   },
 ];
 
-it.each(["7", "\0"])("a tar also has plain files of type %j", async (type) => {
-  expect(await entriesOf(await ofType(type))).toMatchObject([
+it.each(["7", "\0"])("a tar yields an entry of type %j as a file", async (type) => {
+  expect(await entriesOf(await tarWithType(type))).toMatchObject([
     { name: "before" },
     { name: "odd" },
     { name: "after" },
@@ -195,7 +202,7 @@ describe("a tar is refused", () => {
     "for an entry of type %s, which is not a plain file",
     async (type) => {
       for (const pieceBytes of [1, 700, 5_000]) {
-        expect(await refusalOf(await ofType(type), { pieceBytes })).toMatchObject({
+        expect(await refusalOf(await tarWithType(type), { pieceBytes })).toMatchObject({
           code: "archive_invalid",
           message: expect.stringContaining(`"odd" has the unknown type "${type}"`),
         });
@@ -203,7 +210,7 @@ describe("a tar is refused", () => {
     },
   );
 
-  it.each(HIDING)("for such an entry after $name", async ({ tar }) => {
+  it.each(HIDDEN_ENTRIES)("for an entry of an unknown type after $name", async ({ tar }) => {
     for (const pieceBytes of [1, 700, 5_000])
       expect(await refusalOf(await tar(), { pieceBytes })).toMatchObject({
         message: expect.stringContaining('"odd" has the unknown type "S"'),
@@ -211,7 +218,7 @@ describe("a tar is refused", () => {
   });
 
   it.each(["pax-header", "pax-global-header"] as const)(
-    "for a size in a record outside the header: %s",
+    "for a size in a %s record of another entry",
     async (type) => {
       const records = "13 path=away\n12 size=512\n";
       const tar = await packTar([
@@ -226,62 +233,66 @@ describe("a tar is refused", () => {
   );
 
   it("for data after a block of zeros", async () => {
-    const odd = (await ofType("S")).subarray(1_024);
+    const odd = (await tarWithType("S")).subarray(1_024);
     for (const zeros of [512, 1_024]) {
-      const tar = Uint8Array.from([...good.subarray(0, 1_024), ...new Uint8Array(zeros), ...odd]);
+      const tar = Uint8Array.from([
+        ...validTar.subarray(0, 1_024),
+        ...new Uint8Array(zeros),
+        ...odd,
+      ]);
       expect(await refusalOf(tar)).toMatchObject({ code: "archive_invalid" });
     }
   });
 
   it.each([
-    { declared: 4_999, says: "larger than the archive" },
-    { declared: 5_000, says: "truncated" },
-    { declared: null, says: "truncated" },
+    { declared: 4_999, expected: "larger than the archive" },
+    { declared: 5_000, expected: "truncated" },
+    { declared: null, expected: "truncated" },
   ])(
-    "by its header if that states more than the tar's length, else at its end: stated $declared bytes, $says",
-    async ({ declared, says }) => {
+    "for a cut off file of 5,000 bytes in a tar with a declared length of $declared ($expected)",
+    async ({ declared, expected }) => {
       const header = (await packTar([file("a", new Uint8Array(5_000))])).slice(0, 512);
       const tally = new Tally();
       const entries = Array.fromAsync(readTar(streamOf(header, 700, tally), tally, declared));
       await expect(entries).rejects.toMatchObject({
         code: "archive_invalid",
-        message: expect.stringContaining(says),
+        message: expect.stringContaining(expected),
       });
     },
   );
 
   it.each([
-    { name: "cut off in a header", bytes: good.slice(0, 300) },
-    { name: "cut off in a file", bytes: good.slice(0, 1_024 + 512 + 700) },
-    { name: "without its end", bytes: good.slice(0, -1_024) },
+    { name: "if it is cut off in a header", bytes: validTar.slice(0, 300) },
+    { name: "if it is cut off in a file", bytes: validTar.slice(0, 1_024 + 512 + 700) },
+    { name: "if its end is missing", bytes: validTar.slice(0, -1_024) },
     {
       name: "with a header that does not match its checksum",
-      bytes: good.map((byte, at) => (at === 3 ? 65 : byte)),
+      bytes: validTar.map((byte, at) => (at === 3 ? 65 : byte)),
     },
     {
-      name: "that is another file",
+      name: "if it is another file",
       bytes: new TextEncoder().encode("no tar at all ".repeat(100)),
     },
-    { name: "that is empty", bytes: new Uint8Array() },
-    { name: "with data after its end", bytes: Uint8Array.from([...good, ...good]) },
+    { name: "if it is empty", bytes: new Uint8Array() },
+    { name: "with data after its end", bytes: Uint8Array.from([...validTar, ...validTar]) },
   ])("$name", async ({ bytes }) => {
     expect(await refusalOf(bytes)).toMatchObject({ code: "archive_invalid" });
   });
 
-  it("with a gzip that is cut off or invalid", async () => {
-    const gzip = gzipSync(good);
-    for (const bytes of [gzip.slice(0, -20), good])
+  it("if its gzip is cut off or invalid", async () => {
+    const gzip = gzipSync(validTar);
+    for (const bytes of [gzip.slice(0, -20), validTar])
       expect(await refusalOf(bytes, { gzip: true })).toMatchObject({ code: "archive_invalid" });
   });
 
   const limits = { bytes: 3_000_000, files: 10, fileBytes: 1_000_000, ratio: 100 };
   it.each([
     {
-      name: "for a file with a too large size",
+      name: "for a file that is too large",
       tar: [{ header: { name: "x", size: 1_000_001 }, body: new Uint8Array(1_000_001) }],
     },
     {
-      name: "for too many entries, links included",
+      name: "for too many entries, including links",
       tar: Array.from({ length: 11 }, (_, nth) => ({
         header: { name: `${nth}`, size: 0, type: "symlink" as const, linkname: "x" },
       })),

@@ -30,7 +30,7 @@ const refusalOf = (bytes: Uint8Array, tally?: Tally) =>
     (error: unknown) => (error instanceof UploadRefusal ? error : Promise.reject(error)),
   );
 const namesOf = (entries: readonly ArchiveEntry[]) => entries.map(({ name }) => name);
-const filled = (size: number) => new Uint8Array(size).fill(7);
+const bytesOfSize = (size: number) => new Uint8Array(size).fill(7);
 
 describe("an accepted zip", () => {
   it("yields its files with their contents, for any chunks", async () => {
@@ -105,14 +105,14 @@ describe("an accepted zip", () => {
     { name: "a setuid file", mode: 0o104755, kind: "skipped", reason: "setuid" },
     { name: "an executable", mode: 0o100755, kind: "file", executable: true },
     { name: "a plain file", mode: 0o100644, kind: "file", executable: false },
-  ])("E10 has $name as $kind", async ({ mode, name: _, ...wanted }) => {
+  ])("E10 yields $name as $kind", async ({ mode, name: _, ...wanted }) => {
     expect(
       await entriesOf(zipOf([{ name: "a", content: "x", corruptions: { mode } }])),
     ).toMatchObject([wanted]);
   });
 
   it.each([{ level: 9 }, { level: 0 }] as const)(
-    "unpacks a file while it arrives, compressed at level $level",
+    "unpacks a file of compression level $level while its bytes arrive",
     async ({ level }) => {
       const noise = Uint8Array.from(
         { length: 100_000 },
@@ -122,25 +122,25 @@ describe("an accepted zip", () => {
       const tally = new Tally();
       tally.received(bytes.byteLength);
       let unpacked = 0;
-      const seen: number[] = [];
+      const unpackedSizes: number[] = [];
       tally.expanded = (size) => {
         unpacked += size;
       };
       const source = sourceOf(bytes);
-      const watched = async function* () {
+      const watchedStream = async function* () {
         for await (const piece of source.stream()) {
-          seen.push(unpacked);
+          unpackedSizes.push(unpacked);
           yield piece;
         }
       };
-      await Array.fromAsync(readZip({ ...source, stream: watched }, tally));
-      const half = seen[Math.floor(seen.length / 2)] ?? 0;
+      await Array.fromAsync(readZip({ ...source, stream: watchedStream }, tally));
+      const half = unpackedSizes[Math.floor(unpackedSizes.length / 2)] ?? 0;
       expect([half > 30_000, half < 70_000, unpacked]).toEqual([true, true, 100_000]);
     },
   );
 
-  it("skips its directories, and treats an archive in it like any file", async () => {
-    const inner = zipOf([{ name: "x", content: filled(5_000) }]);
+  it("yields no directories, and yields an inner archive as a file", async () => {
+    const inner = zipOf([{ name: "x", content: bytesOfSize(5_000) }]);
     expect(
       namesOf(
         await entriesOf(zipOf([{ name: "dir/" }, { name: "dir/inner.zip", content: inner }])),
@@ -154,147 +154,159 @@ describe("E11 a zip is refused", () => {
   const b: Member = { name: "b", content: "world" };
   it.each([
     {
-      name: "with encrypted contents",
+      name: "if its contents are encrypted",
       members: [{ ...a, corruptions: { flags: 0x0801 } }],
-      says: "encrypted",
+      expected: "encrypted",
     },
     {
-      name: "with a strongly encrypted header",
+      name: "if its header is strongly encrypted",
       members: [{ ...a, corruptions: { flags: 0x0840 } }],
-      says: "encrypted",
+      expected: "encrypted",
     },
     {
-      name: "encrypted by its local header alone",
+      name: "if only a local header says that contents are encrypted",
       members: [{ ...a, corruptions: { local: { flags: 0x0801 } } }],
-      says: "does not match its entry",
+      expected: "does not match its entry",
     },
     {
-      name: "with two entries at the same place",
+      name: "with two entries at the same position",
       members: [a, { ...b, corruptions: { offset: 0 } }],
-      says: "overlaps",
+      expected: "overlaps",
     },
     {
       name: "with an entry inside another",
       members: [
-        { ...a, content: filled(50), stored: true },
+        { ...a, content: bytesOfSize(50), stored: true },
         { ...b, corruptions: { offset: 40 } },
       ],
-      says: "overlaps",
+      expected: "overlaps",
     },
     {
       name: "with an entry that overlaps the directory",
       members: [{ ...a, corruptions: { packedSize: 60 } }],
-      says: "overlaps",
+      expected: "overlaps",
     },
     {
       name: "with a file larger than its stated size",
       members: [{ ...a, corruptions: { size: 4 } }],
-      says: "larger than its declared size",
+      expected: "larger than its declared size",
     },
     {
       name: "with a file smaller than its stated size",
       members: [{ ...a, corruptions: { size: 9 } }],
-      says: "smaller than its declared size",
+      expected: "smaller than its declared size",
     },
     {
       name: "with two different sizes of an uncompressed file",
       members: [{ ...a, stored: true, corruptions: { size: 9 } }],
-      says: "two sizes",
+      expected: "two sizes",
     },
     {
       name: "with a different size in the local header",
       members: [{ ...a, corruptions: { local: { size: 4 } } }],
-      says: "does not match its entry",
+      expected: "does not match its entry",
     },
     {
       name: "with a different name in the local header",
       members: [{ ...a, corruptions: { local: { name: new TextEncoder().encode("b") } } }],
-      says: "does not match its entry",
+      expected: "does not match its entry",
     },
     {
-      name: "with a false checksum",
+      name: "with a wrong checksum",
       members: [{ ...a, corruptions: { crc: 1 } }],
-      says: "checksum",
+      expected: "checksum",
     },
-    { name: "with a name twice", members: [a, a], says: "twice" },
+    { name: "with a name twice", members: [a, a], expected: "twice" },
     {
       name: "with a zip64 size",
       members: [{ ...a, corruptions: { size: 0xffffffff } }],
-      says: "zip64",
+      expected: "zip64",
     },
     {
-      name: "with a zip64 field",
+      name: "with a zip64 extra field",
       members: [
         { ...a, corruptions: { extra: Uint8Array.of(1, 0, 8, 0, 5, 0, 0, 0, 0, 0, 0, 0) } },
       ],
-      says: "zip64",
+      expected: "zip64",
     },
     {
       name: "with a zip64 directory",
       members: [a],
-      end: { entries: 0xffff, here: 0xffff },
-      says: "zip64",
+      end: { entries: 0xffff, entriesOnDisk: 0xffff },
+      expected: "zip64",
     },
     {
-      name: "with an unknown method",
+      name: "with an unknown compression method",
       members: [{ ...a, corruptions: { method: 14 } }],
-      says: "method",
+      expected: "method",
     },
     {
       name: "with a name in an unknown encoding",
       members: [{ ...a, corruptions: { name: Uint8Array.of(0xe9), flags: 0 } }],
-      says: "neither UTF-8",
+      expected: "neither UTF-8",
     },
     {
       name: "with broken UTF-8 in a name",
       members: [{ ...a, corruptions: { name: Uint8Array.of(0xc3, 0x28) } }],
-      says: "neither UTF-8",
+      expected: "neither UTF-8",
     },
-    { name: "of several parts", members: [a], end: { disk: 1 }, says: "split archive" },
     {
-      name: "that counts fewer entries than it has",
+      name: "if it is a part of a split archive",
+      members: [a],
+      end: { disk: 1 },
+      expected: "split archive",
+    },
+    {
+      name: "if its end record counts too few entries",
       members: [a, b],
       end: { entries: 1 },
-      says: "larger than declared",
+      expected: "larger than declared",
     },
     {
-      name: "that counts more entries than it has",
+      name: "if its end record counts too many entries",
       members: [a],
       end: { entries: 2 },
-      says: "cannot be read",
+      expected: "cannot be read",
     },
     {
       name: "with a directory at another offset",
       members: [a, b],
       end: { offset: 0 },
-      says: "not at the declared position",
+      expected: "not at the declared position",
     },
-    { name: "cut off at its end", members: [a, b], end: { cut: 3 }, says: "no directory" },
+    {
+      name: "if its end is cut off",
+      members: [a, b],
+      end: { missingBytes: 3 },
+      expected: "no directory",
+    },
     {
       name: "with contents that are not deflate",
-      members: [{ ...a, content: filled(5), stored: true, corruptions: { method: 8, size: 9 } }],
-      says: "cannot be unpacked",
+      members: [
+        { ...a, content: bytesOfSize(5), stored: true, corruptions: { method: 8, size: 9 } },
+      ],
+      expected: "cannot be unpacked",
     },
-  ] satisfies { name: string; members: Member[]; end?: End; says: string }[])(
+  ] satisfies { name: string; members: Member[]; end?: End; expected: string }[])(
     "$name",
-    async ({ members, end, says }) => {
+    async ({ members, end, expected }) => {
       expect(await refusalOf(zipOf(members, end))).toMatchObject({
         code: "archive_invalid",
-        message: expect.stringContaining(says),
+        message: expect.stringContaining(expected),
       });
     },
   );
 
   it.each([
     { bytes: new Uint8Array() },
-    { bytes: filled(10) },
+    { bytes: bytesOfSize(10) },
     { bytes: new TextEncoder().encode("PK, but no zip".repeat(20)) },
-  ])("that is invalid: $bytes.byteLength bytes", async ({ bytes }) => {
+  ])("if it is $bytes.byteLength bytes without a directory", async ({ bytes }) => {
     expect(await refusalOf(bytes)).toMatchObject({ code: "archive_invalid" });
   });
 
   const limits = { bytes: 100_000_000, files: 10_000, fileBytes: 16_000_000, ratio: 100 };
-  it("at ratio 100, before more is unpacked", async () => {
+  it("if its contents expand more than a hundred times", async () => {
     const bomb = zipSync({ bomb: new Uint8Array(15_000_000) }, { level: 9 });
     const tally = new Tally(limits);
     expect(await refusalOf(bomb, tally)).toMatchObject({
@@ -303,9 +315,9 @@ describe("E11 a zip is refused", () => {
     });
   });
 
-  it("at the limit of all files together, although each is small enough", async () => {
+  it("if all files together are too large, although each file is small enough", async () => {
     const files = Object.fromEntries(
-      Array.from({ length: 4 }, (_, nth) => [`${nth}`, filled(40_000)]),
+      Array.from({ length: 4 }, (_, nth) => [`${nth}`, bytesOfSize(40_000)]),
     );
     const refusal = await refusalOf(zipSync(files), new Tally({ ...limits, bytes: 150_000 }));
     expect(refusal).toMatchObject({
@@ -314,7 +326,7 @@ describe("E11 a zip is refused", () => {
     });
   });
 
-  it("at a too large file, by its stated size", async () => {
+  it("if the declared size of a file is too large", async () => {
     const refusal = await refusalOf(
       zipOf([{ name: "a", content: "x", corruptions: { size: 16_000_001 } }]),
       new Tally(limits),
@@ -325,7 +337,7 @@ describe("E11 a zip is refused", () => {
     });
   });
 
-  it("at 10,000 entries, before any is unpacked", async () => {
+  it("if it has more than 10,000 entries", async () => {
     const files = Object.fromEntries(
       Array.from({ length: 10_001 }, (_, nth) => [`${nth}`, new Uint8Array()]),
     );
@@ -334,8 +346,8 @@ describe("E11 a zip is refused", () => {
     });
   });
 
-  it("is refused or yields the same files, for any change of a valid archive", async () => {
-    const good = zipOf([a, { ...b, stored: true }, { name: "c/d", content: filled(3_000) }]);
+  it("or has files with unchanged contents, for any change of bytes of a valid archive", async () => {
+    const good = zipOf([a, { ...b, stored: true }, { name: "c/d", content: bytesOfSize(3_000) }]);
     const wanted = await entriesOf(good);
     const change = fc.tuple(fc.nat(good.byteLength - 1), fc.integer({ min: 1, max: 255 }));
     await fc.assert(

@@ -26,7 +26,7 @@ const entriesOf = (files: Files) =>
     }),
   );
 
-/** The one context of a tenant over the runtime's own D1 and R2, with the test's own clock. */
+/** The only context of a tenant, in the D1 and R2 of the runtime, with a clock of the test. */
 export class VersionShelf {
   readonly #owner: { tenant: string; name: string };
   now = Date.UTC(2026, 0, 1);
@@ -36,27 +36,29 @@ export class VersionShelf {
   }
 
   /**
-   * Announces an upload and sends the missing contents; an upload without missing contents becomes
+   * Sends a manifest and then the missing contents. If no contents are missing, the upload becomes
    * a version at once.
    */
-  async begin(files: Files): Promise<{ version: string; missing: number }> {
+  async beginUpload(files: Files): Promise<{ version: string; missing: number }> {
     const entries = await entriesOf(files);
     const manifest = { files: entries.map(({ bytes: _, ...entry }) => entry) };
     const { version, missing, status } = await putManifest(store, this.#owner, manifest, this.now);
-    const lacking = entries.filter(({ sha256 }) => missing.includes(sha256));
+    const missingEntries = entries.filter(({ sha256 }) => missing.includes(sha256));
     const blobs = async function* (): AsyncGenerator<ArchiveEntry> {
-      for (const { sha256: name, bytes } of lacking)
+      for (const { sha256: name, bytes } of missingEntries)
         yield { kind: "file", name, bytes, executable: false };
     };
-    if (lacking.length > 0) await putBlobs(store, { ...this.#owner, version }, blobs);
+    if (missingEntries.length > 0) await putBlobs(store, { ...this.#owner, version }, blobs);
     return { version, missing: status === "uploading" ? missing.length : 0 };
   }
 
+  /** Uploads files as a new version. Returns its id. */
   async push(files: Files): Promise<string> {
-    await this.begin(files);
-    return (await this.begin(files)).version;
+    await this.beginUpload(files);
+    return (await this.beginUpload(files)).version;
   }
 
+  /** Like `push`, with an archive. */
   async pushArchive(files: Files): Promise<string> {
     const entries = await entriesOf(files);
     const archive = async function* (): AsyncGenerator<ArchiveEntry> {
@@ -70,7 +72,7 @@ export class VersionShelf {
    * Prunes like the nightly job on the last two nights of these days. Old open uploads are swept
    * first, as in the job.
    */
-  async daysPass(days: number): Promise<void> {
+  async passDays(days: number): Promise<void> {
     this.now += (days - 2) * DAY;
     for (let night = 0; night < 2; night += 1) {
       this.now += DAY;
@@ -81,7 +83,7 @@ export class VersionShelf {
 
   newest = () => store.index.newest(this.#owner.tenant, NAME);
 
-  /** A version's files; `null` if it cannot be read. */
+  /** The files of a version; `null` if the version cannot be read. */
   async read(version: string): Promise<Files | null> {
     const open = await reader.open(this.#owner.tenant, NAME, version);
     if (!open) return null;
@@ -92,7 +94,7 @@ export class VersionShelf {
     return Object.fromEntries(await Promise.all(texts));
   }
 
-  /** A session with a turn that uses the newest version. */
+  /** Adds a session with a turn that uses the newest version. */
   async pin(session: string): Promise<void> {
     const { tenant } = this.#owner;
     await createSessionIndex(env.DB).add({
@@ -104,6 +106,7 @@ export class VersionShelf {
     await pins.take({ tenant, session, turn: 1 }, "start", [NAME]);
   }
 
+  /** Ends the turn of a session. `kept`: versions that stay pinned. */
   release(session: string, kept: readonly string[] = []): Promise<void> {
     const versions = kept.map((version) => ({ context: NAME, version }));
     return pins.release({ tenant: this.#owner.tenant, session, turn: 1 }, versions);
@@ -112,31 +115,33 @@ export class VersionShelf {
   eraseSession = (session: string) =>
     createSessionIndex(env.DB).remove(this.#owner.tenant, session);
 
-  /** Number of versions that the index knows, live or retired. */
-  rows = async () => (await prune.index.history(this.#owner.tenant, NAME)).length;
+  /** Number of versions in the index, readable or retired. */
+  countVersions = async () => (await prune.index.history(this.#owner.tenant, NAME)).length;
 
   /**
-   * Objects in R2 that no live version needs, and objects that a live version needs and R2 lacks.
+   * Keys of objects in R2 that no readable version needs, and of missing objects that a readable
+   * version needs.
    */
-  async unfit(): Promise<string[]> {
+  async wrongObjects(): Promise<string[]> {
     const { tenant } = this.#owner;
     const prefix = `tenants/${tenant}/contexts/`;
-    const there = new Set(
+    const storedKeys = new Set(
       (await env.BUCKET.list({ prefix })).objects.map(({ key }) => key.slice(prefix.length)),
     );
     const needed = new Set<string>();
-    const rows = await prune.index.history(tenant, NAME);
-    for (const { id } of rows.filter(({ isReadable }) => isReadable)) {
-      for (const key of await neededBy(tenant, id)) needed.add(key);
-      // The index of a pack is stored beside it while its version is live.
-      for (const key of there)
+    const versions = await prune.index.history(tenant, NAME);
+    for (const { id } of versions.filter(({ isReadable }) => isReadable)) {
+      for (const key of await keysNeededBy(tenant, id)) needed.add(key);
+      // The index of a pack stays stored while its version is readable.
+      for (const key of storedKeys)
         if (key.startsWith(`${id}/packs/`) && key.endsWith(".json")) needed.add(key);
     }
-    return [...there.symmetricDifference(needed)].sort();
+    return [...storedKeys.symmetricDifference(needed)].sort();
   }
 }
 
-async function neededBy(tenant: string, version: string): Promise<string[]> {
+/** The keys of all objects that a version needs. */
+async function keysNeededBy(tenant: string, version: string): Promise<string[]> {
   const place = { tenant, version };
   const manifest = await readManifest(store.files, place);
   const places = await readPlaces(store.files, place);

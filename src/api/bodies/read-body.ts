@@ -4,32 +4,35 @@ import { MAX_QUESTION_CHARS } from "../../protocol/api";
 import { ApiError } from "../errors";
 import { JsonRefusal, parseStrictJson } from "./strict-json";
 
-/** JSON may write a UTF-16 code unit as `\uXXXX`. */
+/** Bytes of a UTF-16 code unit that JSON escapes: `\uXXXX`. */
 const ESCAPED_BYTES = 6;
 const MIB = 1024 * 1024;
-/** In whole MiB: a config and a question at their limits, fully escaped, and the other fields. */
+/**
+ * Enough for a config and a question at their limits, also if every character is escaped. The other
+ * fields fit because the size is rounded up to whole MiB.
+ */
 export const MAX_BODY_BYTES =
   Math.ceil((ESCAPED_BYTES * (MAX_CONFIG_CHARS + MAX_QUESTION_CHARS)) / MIB) * MIB;
 
-/** Limits of errors, so that a response does not repeat a large request. */
-const MOST_ERRORS = 20;
+/** Limits of the errors in a response, so that it does not repeat a large request. */
+const MAX_ERRORS = 20;
 const MAX_DETAIL_CHARS = 300;
 
-/** The JSON body, validated. Stops reading at the size limit. */
+/** Returns the validated JSON body. Stops reading at the size limit. */
 export async function readBody<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
   return (await readBodyAndText(request, schema)).value;
 }
 
 /**
- * A size limit and its error message. `onWait`: called before waiting for a chunk. `onBytes`:
- * called with the size of each chunk and of all chunks so far; an ApiError from it stops the
- * reading.
+ * A size limit and the error message for larger bodies. `onWait` is called before waiting for a
+ * chunk. `onBytes` is called with the size of each chunk and of all chunks so far. If `onBytes`
+ * throws an ApiError, the reading stops with this error.
  */
 type BodyLimit = {
-  mostBytes: number;
+  maxBytes: number;
   message: string;
   onWait: () => void;
-  onBytes: (bytes: number, inAll: number) => Promise<void>;
+  onBytes: (bytes: number, totalBytes: number) => Promise<void>;
 };
 
 /** Like `readBody`, with another size limit. */
@@ -40,12 +43,12 @@ export async function readLargeBody<T>(
 ): Promise<T> {
   requireJson(request.headers);
   const { text } = await readText(request, limit);
-  return check(parse(text), schema);
+  return validate(parse(text), schema);
 }
 
 /**
- * Like `readBody`, with the text of the body. `attachedBytes`: additional size allowed for long
- * values of `data`.
+ * Like `readBody`, but also returns the text of the body. `attachedBytes`: additional size that is
+ * allowed for attachments, which are long values of `data`.
  */
 export async function readBodyAndText<T>(
   request: Request,
@@ -53,32 +56,32 @@ export async function readBodyAndText<T>(
   attachedBytes = 0,
 ): Promise<{ value: T; text: string }> {
   requireJson(request.headers);
-  const { text, size } = await readText(request, plainLimit(MAX_BODY_BYTES + attachedBytes));
-  if (size - attachedIn(text, size) > MAX_BODY_BYTES) {
+  const { text, size } = await readText(request, bodyLimit(MAX_BODY_BYTES + attachedBytes));
+  if (size - attachmentBytesIn(text, size) > MAX_BODY_BYTES) {
     throw new ApiError(
       "body_too_large",
       tooLargeMessage(MAX_BODY_BYTES, ", not counting images and files"),
     );
   }
-  return { value: check(parse(text), schema), text };
+  return { value: validate(parse(text), schema), text };
 }
 
 /** Whether the body's type is YAML. */
 export const isYaml = (request: Request): boolean =>
   /^application\/(x-)?yaml\s*(;|$)/i.test(request.headers.get("content-type") ?? "");
 
-/** The body as text. */
+/** Returns the body as text. */
 export async function readPlainBody(request: Request): Promise<string> {
   requireUncompressed(request.headers);
-  return (await readText(request, plainLimit(MAX_BODY_BYTES), "request_invalid")).text;
+  return (await readText(request, bodyLimit(MAX_BODY_BYTES), "request_invalid")).text;
 }
 
-function check<T>(value: unknown, schema: z.ZodType<T>): T {
+function validate<T>(value: unknown, schema: z.ZodType<T>): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const errors = result.error.issues
     .flatMap((issue) => relevantIssues(issue))
-    .slice(0, MOST_ERRORS)
+    .slice(0, MAX_ERRORS)
     .map(({ path, message }) => ({
       pointer: toPointer(path),
       detail: message.slice(0, MAX_DETAIL_CHARS).toWellFormed(),
@@ -94,15 +97,15 @@ function check<T>(value: unknown, schema: z.ZodType<T>): T {
 
 type Issue = { path: readonly PropertyKey[]; message: string };
 
-/** For a union: the issues of the variant whose type matches, if exactly one does. */
+/** For a union, returns the issues of the variant whose type matches, if only one type matches. */
 function relevantIssues(issue: z.core.$ZodIssue): Issue[] {
   if (issue.code !== "invalid_union") return [issue];
-  const close = issue.errors.filter(
+  const matchingVariants = issue.errors.filter(
     (issues) => !issues.some(({ code, path }) => code === "invalid_type" && path.length === 0),
   );
-  const [only] = close;
-  if (close.length !== 1 || !only) return [issue];
-  return only
+  const [variant] = matchingVariants;
+  if (matchingVariants.length !== 1 || !variant) return [issue];
+  return variant
     .flatMap(relevantIssues)
     .map(({ path, message }) => ({ path: [...issue.path, ...path], message }));
 }
@@ -123,46 +126,51 @@ function requireUncompressed(headers: Headers): void {
     throw new ApiError("unsupported_media_type", "Send the body without compression.");
 }
 
-const tooLargeMessage = (mostBytes: number, but = ""): string =>
-  `The body is larger than ${Math.floor(mostBytes / MIB)} MiB${but}.`;
+const tooLargeMessage = (maxBytes: number, exception = ""): string =>
+  `The body is larger than ${Math.floor(maxBytes / MIB)} MiB${exception}.`;
 
-const plainLimit = (mostBytes: number): BodyLimit => ({
-  ...{ mostBytes, message: tooLargeMessage(mostBytes) },
+const bodyLimit = (maxBytes: number): BodyLimit => ({
+  ...{ maxBytes, message: tooLargeMessage(maxBytes) },
   ...{ onWait: () => undefined, onBytes: async () => undefined },
 });
 
-/** Start of a value of `data`, and the minimum length of a value that counts as an attachment. */
-const DATA = /"data"\s*:\s*"/g;
-const LONG = 1_000;
+/** Matches up to the first character of a value of `data`. */
+const DATA_VALUE_START = /"data"\s*:\s*"/g;
+/** Shorter values of `data` do not count as attachments. */
+const MIN_ATTACHMENT_CHARS = 1_000;
 
 /**
- * Size of the attachments, measured without parsing, because parsed JSON can need many times its
- * size. A value with a quote counts up to the quote.
+ * Total size of the attachments in the text. Does not parse the text, because parsed JSON can need
+ * many times the size of its text. If a value contains an escaped quote, only the part before the
+ * quote counts.
  */
-function attachedIn(text: string, size: number): number {
+function attachmentBytesIn(text: string, size: number): number {
   if (size <= MAX_BODY_BYTES) return 0;
   let sum = 0;
-  for (const { index, 0: beginning } of text.matchAll(DATA)) {
-    const from = index + beginning.length;
-    const length = text.indexOf('"', from) - from;
-    if (length >= LONG) sum += length;
+  for (const { index, 0: matchedText } of text.matchAll(DATA_VALUE_START)) {
+    const start = index + matchedText.length;
+    const length = text.indexOf('"', start) - start;
+    if (length >= MIN_ATTACHMENT_CHARS) sum += length;
   }
   return sum;
 }
 
 async function readText(
   request: Request,
-  { mostBytes, message, onWait, onBytes }: BodyLimit,
-  notUtf8: "bad_json" | "request_invalid" = "bad_json",
+  { maxBytes, message, onWait, onBytes }: BodyLimit,
+  encodingCode: "bad_json" | "request_invalid" = "bad_json",
 ): Promise<{ text: string; size: number }> {
-  if (Number(request.headers.get("content-length") ?? 0) > mostBytes)
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes)
     throw new ApiError("body_too_large", message);
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
   const decode = (chunk?: Uint8Array): string => {
     try {
       return decoder.decode(chunk, { stream: chunk !== undefined });
     } catch {
-      throw new ApiError(notUtf8, "The body is not UTF-8. Save it as UTF-8 and send it again.");
+      throw new ApiError(
+        encodingCode,
+        "The body is not UTF-8. Save it as UTF-8 and send it again.",
+      );
     }
   };
   const parts: string[] = [];
@@ -171,15 +179,15 @@ async function readText(
     onWait();
     for await (const chunk of request.body ?? []) {
       size += chunk.byteLength;
-      if (size > mostBytes) throw new ApiError("body_too_large", message);
+      if (size > maxBytes) throw new ApiError("body_too_large", message);
       await onBytes(chunk.byteLength, size);
       parts.push(decode(chunk));
       onWait();
     }
-    await onBytes(0, size); // the whole body has arrived
+    await onBytes(0, size); // reports that the whole body has arrived
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    // The platform reports a disconnected client or invalid chunks as a lost connection.
+    // The platform reports a lost connection for a disconnected client and for invalid chunks.
     throw new ApiError("bad_json", "The body ended too early. Nothing was started.");
   }
   return { text: [...parts, decode()].join(""), size };

@@ -3,7 +3,7 @@ import { withOwnSecrets } from "../../config/tool-secrets";
 import type { Call } from "../api-env";
 import type { Services } from "../services";
 
-/** The environment of a tenant's configs: the deployment's settings and the tenant's secrets. */
+/** The context in which a tenant's configs are read: deployment settings and tenant secrets. */
 export async function configFor(
   { config, secrets }: Pick<Services, "config" | "secrets">,
   tenant: string,
@@ -14,16 +14,21 @@ export async function configFor(
   };
 }
 
-/** The environment of the caller's config, with those of its contexts that are uploaded. */
+/**
+ * Like `configFor` for the caller's config `source`. The result also has the uploaded contexts that
+ * the config names.
+ */
 export async function configContextFor(context: Call, source: unknown): Promise<ConfigContext> {
   const { contexts } = context.env;
   const config = await configFor(context.env, context.var.principal.tenant);
   if (typeof source === "string" && !source.includes("context_paths")) return config;
-  const named = new Set<string>();
-  checkTeam(source, { ...config, contexts: { has: (name) => named.add(name).has(name) } });
-  if (named.size === 0) return config;
+  const contextNames = new Set<string>();
+  // This first check only collects the names of contexts: `has` records a name and returns true.
+  const collector = { has: (name: string) => contextNames.add(name).has(name) };
+  checkTeam(source, { ...config, contexts: collector });
+  if (contextNames.size === 0) return config;
   return {
     ...config,
-    contexts: await contexts.reader.uploaded(context.var.principal.tenant, [...named]),
+    contexts: await contexts.reader.uploaded(context.var.principal.tenant, [...contextNames]),
   };
 }

@@ -68,7 +68,7 @@ const CHECK_OPERATION: Operation = {
 /** Included teams, and the check of configs. */
 export function configRoutes(app: App): void {
   route(app, CONFIGS_PATH, { get: LIST_OPERATION });
-  // Before the route with a name, which would match it.
+  // Must precede the route with `{name}`, because that route also matches `validate`.
   route(app, `${CONFIGS_PATH}/validate`, { post: CHECK_OPERATION });
   route(app, `${CONFIGS_PATH}/{name}`, { get: SHOW_OPERATION });
 }

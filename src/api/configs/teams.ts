@@ -9,18 +9,19 @@ import { ApiError } from "../errors";
 export type Teams = Readonly<Record<string, string>>;
 type Entry = ConfigList["data"][number];
 
-/** The team of a request that names none. */
+/** Name of the team for requests that name no team. */
 const DEFAULT_TEAM = "demo";
 
-/** The team in a request: a name, an object or YAML. */
+/** The team in a request. `config`: a name, or the config as an object. */
 type TeamChoice = {
   config?: string | Record<string, unknown> | undefined;
   config_yaml?: string | undefined;
 };
 
 /**
- * The config of the request, by default that of the default team. `name`: the name of a team or
- * model; `null` if the request has a config. Throws `unknown_team`.
+ * The config of the request, or the default team if the request names none. `name`: the name in the
+ * request, which is the name of a team or of a model; `null` if the request contains a config.
+ * Throws `unknown_team`.
  */
 export function teamSource(
   teams: Teams,
@@ -30,8 +31,8 @@ export function teamSource(
   if (typeof config !== "string") return { name: null, source: config };
   const source = namedTeam(teams, config) ?? teamOfName(teams, config);
   if (source !== undefined) return { name: config, source };
-  const offer = `Included teams: ${Object.keys(teams).join(", ")}. Or use the name of a model with a known provider.`;
-  throw new ApiError("unknown_team", `There is no included team of this name. ${offer}`);
+  const hint = `Included teams: ${Object.keys(teams).join(", ")}. Or use the name of a model with a known provider.`;
+  throw new ApiError("unknown_team", `There is no included team of this name. ${hint}`);
 }
 
 function teamOfName(teams: Teams, name: string): unknown {
@@ -47,14 +48,15 @@ function teamOfName(teams: Teams, name: string): unknown {
 }
 
 /**
- * The name comes from a request, so it can be that of an inherited property, such as `toString`.
+ * YAML of an included team. Ignores inherited properties, because a name in a request can be for
+ * example `toString`.
  */
 export const namedTeam = (teams: Teams, name: string): string | undefined =>
   Object.hasOwn(teams, name) ? teams[name] : undefined;
 
-/** A list entry of a team: its agents, the keys it needs, and why it cannot run here. */
+/** The list entry of a team: its agents, the keys that it needs, and why it cannot run here. */
 export function describeTeam(name: string, yaml: string, context: ConfigContext): Entry {
-  const here = parseTeam(yaml, context);
+  const parsed = parseTeam(yaml, context);
   const withAllKeys = parseTeam(yaml, { ...context, storedKeys: KEY_NAMES });
   const backends = withAllKeys.ok
     ? withAllKeys.team.agents.map(({ id, backend }) => ({ id, ...backend }))
@@ -72,18 +74,18 @@ export function describeTeam(name: string, yaml: string, context: ConfigContext)
       set: names.some((key) => context.storedKeys.includes(key)),
     })),
     default: name === DEFAULT_TEAM,
-    runnable: here.ok,
-    missing: here.ok ? [] : here.errors.map(toFault),
+    runnable: parsed.ok,
+    missing: parsed.ok ? [] : parsed.errors.map(toFault),
     links: { config: configPath(name) },
   };
 }
 
 const toFault = (problem: ConfigProblem): Entry["missing"][number] => ({ ...problem });
 
-/** Comments for editors. */
+/** Matches a comment line for editors, such as `# yaml-language-server: $schema=…`. */
 const DIRECTIVE = /^#\s*[\w-]+:\s*\S*=/;
 
-/** First paragraph of the comment at the start of a config. */
+/** Returns the first paragraph of the comment at the start of a config. */
 export function titleOf(yaml: string): string {
   const lines = yaml.split("\n");
   const comment = lines
@@ -93,8 +95,8 @@ export function titleOf(yaml: string): string {
     )
     .filter((line) => !DIRECTIVE.test(line));
   const texts = comment.map((line) => line.replace(/^#\s*/, "").trim());
-  const from = texts.findIndex((text) => text !== "");
-  if (from < 0) return "";
-  const to = texts.indexOf("", from);
-  return texts.slice(from, to < 0 ? undefined : to).join(" ");
+  const start = texts.findIndex((text) => text !== "");
+  if (start < 0) return "";
+  const end = texts.indexOf("", start);
+  return texts.slice(start, end < 0 ? undefined : end).join(" ");
 }

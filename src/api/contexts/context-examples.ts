@@ -7,7 +7,7 @@ import type {
 } from "../../protocol/api/contexts";
 import { contextArchivePath, contextBlobsPath, contextPath } from "../../protocol/paths";
 
-/** Values the document shows; a test holds each against its schema. */
+/** Examples in the OpenAPI document. A test checks each value against its schema. */
 
 const HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 const FILE = { path: "src/index.ts", sha256: HASH, size: 4 };

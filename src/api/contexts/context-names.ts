@@ -17,7 +17,7 @@ export function ownerOf(context: Call): { tenant: string; name: string } {
   );
 }
 
-/** The version in the query; `null` for the newest. Throws `bad_query`. */
+/** The version in the query; `null` if omitted, which means the newest. Throws `bad_query`. */
 export function versionOf(context: Call): string | null {
   const version = context.req.query("version") ?? null;
   if (version === null || VERSION_ID.test(version)) return version;

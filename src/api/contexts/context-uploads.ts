@@ -47,7 +47,8 @@ const UPLOAD = z.object({
 });
 
 const binary = { schema: z.string().meta({ format: "binary" }) };
-const UNREADABLE: readonly ErrorCode[] = [
+/** Error codes of all operations that receive a body. */
+const BODY_CODES: readonly ErrorCode[] = [
   "bad_id",
   "upload_broken",
   "context_too_large",
@@ -81,7 +82,7 @@ const PUT: Operation = {
     202: json("Contents are missing", ContextUploadSchema, UPLOADING),
   },
   codes: [
-    ...UNREADABLE,
+    ...BODY_CODES,
     "bad_json",
     "body_too_large",
     "request_invalid",
@@ -101,8 +102,8 @@ const PUT_BLOBS: Operation = {
     "The body is a tar. The name of each entry is the SHA-256 of its contents. Safe to repeat.",
   request: { params: CONTEXT_PARAM, query: UPLOAD, body: { [TAR]: binary } },
   responses: { 200: json("The contents are stored", BlobsStoredSchema, { stored: 12 }) },
-  codes: [...UNREADABLE, "bad_query", "blob_mismatch", "upload_not_found"],
-  handle: takeBlobs,
+  codes: [...BODY_CODES, "bad_query", "blob_mismatch", "upload_not_found"],
+  handle: receiveBlobs,
 };
 
 const PUT_BLOB: Operation = {
@@ -113,12 +114,12 @@ const PUT_BLOB: Operation = {
   request: { params: BLOB, query: UPLOAD, body: { [OCTETS]: binary } },
   responses: { 200: json("The contents are stored", BlobsStoredSchema, { stored: 1 }) },
   codes: [
-    ...UNREADABLE.filter((code) => code !== "archive_invalid"),
+    ...BODY_CODES.filter((code) => code !== "archive_invalid"),
     "bad_query",
     "blob_mismatch",
     "upload_not_found",
   ],
-  handle: takeBlob,
+  handle: receiveBlob,
 };
 
 /** Operations that upload contexts. */
@@ -129,15 +130,18 @@ const STATUS = { committed: 201, unchanged: 200, uploading: 202 } as const;
 async function put(context: Call): Promise<Response> {
   const owner = ownerOf(context);
   await requireStorage(context);
-  const uploaded = await orRefusal(take(context, owner));
+  const uploaded = await orRefusal(receiveContext(context, owner));
   return context.json(toWire(owner.name, uploaded), STATUS[uploaded.status]);
 }
 
-async function take(context: Call, owner: { tenant: string; name: string }): Promise<UploadResult> {
+async function receiveContext(
+  context: Call,
+  owner: { tenant: string; name: string },
+): Promise<UploadResult> {
   const { store } = context.env.contexts;
-  if (typeOf(context.req.raw) === JSON_TYPE) return takeManifest(context, owner);
+  if (typeOf(context.req.raw) === JSON_TYPE) return receiveManifest(context, owner);
   const kind = kindOf(context.req.raw);
-  return withBody(context, kind, (body) =>
+  return withCountedBody(context, kind, (body) =>
     putArchive(store, owner, archiveOf(kind, body), Date.now()),
   );
 }
@@ -145,41 +149,42 @@ async function take(context: Call, owner: { tenant: string; name: string }): Pro
 const MANIFEST_TOO_LARGE = `The manifest is larger than ${MANIFEST_BYTES / 1_000_000} MB; ${CONTEXT_LIMITS.files} files with paths of ${PATH_LIMITS.pathBytes} bytes need less. Remove \\u escapes and spaces, shorten the paths, or send the files as a tar (${TAR}).`;
 
 /**
- * Reads a manifest of the size of an ordinary JSON body at once. A larger manifest waits until
- * there is memory for its parsed form.
+ * Reads a manifest at once if it is not larger than other JSON bodies. A larger manifest waits
+ * until the budget has memory for its parsed form.
  */
-async function takeManifest(
+async function receiveManifest(
   context: Call,
   owner: { tenant: string; name: string },
 ): Promise<UploadResult> {
   const { raw, env } = { raw: context.req.raw, env: context.env.contexts };
   const length = raw.headers.get("content-length");
-  const put = (manifest: ContextManifest) => putManifest(env.store, owner, manifest, Date.now());
+  const store = (manifest: ContextManifest) => putManifest(env.store, owner, manifest, Date.now());
   if (length !== null && Number(length) <= MAX_BODY_BYTES)
-    return put(await readBody(raw, ContextManifestSchema));
+    return store(await readBody(raw, ContextManifestSchema));
   if (Number(length) > MANIFEST_BYTES) throw new ApiError("body_too_large", MANIFEST_TOO_LARGE);
-  // Reserve memory for received bytes, not for the declared length: slow clients hold little.
-  const wanted = { tenant: owner.tenant, bytes: memoryOf("manifest", 0), signal: raw.signal };
-  return withMemory(env.memory, wanted, async (progress) => {
-    const onBytes = async (bytes: number, inAll: number) => {
+  // Reserve memory for the received bytes, not for the declared length. So slow clients reserve
+  // little memory.
+  const request = { tenant: owner.tenant, bytes: memoryOf("manifest", 0), signal: raw.signal };
+  return withMemory(env.memory, request, async (progress) => {
+    const onBytes = async (bytes: number, totalBytes: number) => {
       progress.onBytes(bytes);
-      await progress.holds(memoryOf("manifest", inAll));
+      await progress.requireMemory(memoryOf("manifest", totalBytes));
     };
     const limit = {
-      mostBytes: MANIFEST_BYTES,
+      maxBytes: MANIFEST_BYTES,
       message: MANIFEST_TOO_LARGE,
       onWait: progress.onWait,
     };
     const manifest = await readLargeBody(raw, ContextManifestSchema, {
       ...limit,
-      onBytes: (bytes, inAll) => orRefusal(onBytes(bytes, inAll)),
+      onBytes: (bytes, totalBytes) => orRefusal(onBytes(bytes, totalBytes)),
     });
-    progress.advances();
-    return put(manifest);
+    progress.report();
+    return store(manifest);
   });
 }
 
-/** The kind of archive by the body's type. Throws `unsupported_media_type`. */
+/** The kind of archive, from the media type of the body. Throws `unsupported_media_type`. */
 function kindOf(request: Request): "tar" | "gzip" | "zip" {
   switch (typeOf(request)) {
     case TAR:
@@ -198,18 +203,18 @@ function kindOf(request: Request): "tar" | "gzip" | "zip" {
 }
 
 /**
- * A body whose bytes are counted. `open`: call it once. `length`: `null` if unknown. `advances`:
- * call it while work continues after the end of the body.
+ * A body whose bytes are counted in `tally`. Call `open` only once. `length`: declared length;
+ * `null` if unknown. Call `reportProgress` while work continues after the end of the body.
  */
 type CountedBody = {
   open(): ReadableStream<Uint8Array>;
   length: number | null;
   tally: Tally;
-  advances(): void;
+  reportProgress(): void;
 };
 
-/** Runs `work` on the body once there is memory for it. */
-function withBody<T>(
+/** Runs `work` on the body as soon as the budget has memory for the upload. */
+function withCountedBody<T>(
   context: Call,
   kind: UploadKind,
   work: (body: CountedBody) => Promise<T>,
@@ -217,12 +222,12 @@ function withBody<T>(
   const { raw } = context.req;
   const declared = raw.headers.get("content-length");
   const length = declared === null ? null : Number(declared);
-  const wanted = {
+  const request = {
     tenant: context.var.principal.tenant,
     bytes: memoryOf(kind, length),
     signal: raw.signal,
   };
-  return withMemory(context.env.contexts.memory, wanted, (progress) => {
+  return withMemory(context.env.contexts.memory, request, (progress) => {
     const tally = new Tally();
     const onBytes = (bytes: number) => {
       progress.onBytes(bytes);
@@ -232,7 +237,7 @@ function withBody<T>(
       open: () => uploadBody(raw, { onWait: progress.onWait, onBytes }),
       length,
       tally,
-      advances: progress.advances,
+      reportProgress: progress.report,
     });
   });
 }
@@ -246,25 +251,26 @@ function archiveOf(kind: "tar" | "gzip" | "zip", body: CountedBody): OpenArchive
     case "gzip":
       return () => readTarGzip(open(), tally);
     case "zip":
-      return (place, files) => zipEntries(() => spool(files, place, open()), body);
+      return (prefix, files) => zipEntries(() => spool(files, prefix, open()), body);
     default:
       return kind satisfies never;
   }
 }
 
+/** Stores the zip, yields its entries, and erases the stored zip. */
 async function* zipEntries(
-  put: () => ReturnType<typeof spool>,
-  { tally, advances }: CountedBody,
+  storeZip: () => ReturnType<typeof spool>,
+  { tally, reportProgress }: CountedBody,
 ): AsyncGenerator<ArchiveEntry> {
-  const { source, erase } = await put();
+  const { source, erase } = await storeZip();
   for await (const entry of readZip(source, tally)) {
-    advances();
+    reportProgress();
     yield entry;
   }
   await erase();
 }
 
-async function takeBlobs(context: Call): Promise<Response> {
+async function receiveBlobs(context: Call): Promise<Response> {
   const upload = uploadOf(context);
   const { store } = context.env.contexts;
   const read = ({ open, length, tally }: CountedBody) => {
@@ -273,12 +279,12 @@ async function takeBlobs(context: Call): Promise<Response> {
     return readTar(open(), tally, length);
   };
   const stored = await orRefusal(
-    withBody(context, "tar", (body) => putBlobs(store, upload, () => read(body))),
+    withCountedBody(context, "tar", (body) => putBlobs(store, upload, () => read(body))),
   );
   return context.json({ stored });
 }
 
-async function takeBlob(context: Call): Promise<Response> {
+async function receiveBlob(context: Call): Promise<Response> {
   const upload = uploadOf(context);
   const hash = context.req.param("sha256") ?? "";
   if (!BLOB_HASH.test(hash))
@@ -288,7 +294,7 @@ async function takeBlob(context: Call): Promise<Response> {
     );
   const { store } = context.env.contexts;
   await orRefusal(
-    withBody(context, "blob", ({ open, length }) =>
+    withCountedBody(context, "blob", ({ open, length }) =>
       putBlob(store, upload, { hash, body: open(), length }),
     ),
   );

@@ -24,7 +24,7 @@ import { ApiError } from "../errors";
 import { header, json, limit, type Operation } from "../operation";
 import { limitOf, route } from "../routes";
 
-const PAGE = { usual: 20, most: 100 };
+const PAGE = { defaultSize: 20, maxSize: 100 };
 
 const FILE_PARAMS = CONTEXT_PARAM.extend({
   path: z.string().describe("Path of the file, slashes included"),
@@ -39,7 +39,7 @@ const LIST: Operation = {
   summary: "Your contexts, sorted by name, each with its newest version",
   request: {
     query: z.object({
-      limit: limit(PAGE.usual, PAGE.most),
+      limit: limit(PAGE.defaultSize, PAGE.maxSize),
       after: ContextNameSchema.optional().describe(
         "Name of a context: only later names are returned. Default: from the first",
       ),
@@ -133,13 +133,13 @@ async function listContexts(context: Call): Promise<Response> {
     size + 1,
   );
   const data = rows.slice(0, size).map(toEntry);
-  const ends = { first_id: data[0]?.name ?? null, last_id: data.at(-1)?.name ?? null };
-  const body: ContextList = { object: "list", data, ...ends, has_more: rows.length > size };
+  const pageEnds = { first_id: data[0]?.name ?? null, last_id: data.at(-1)?.name ?? null };
+  const body: ContextList = { object: "list", data, ...pageEnds, has_more: rows.length > size };
   return context.json(body);
 }
 
 async function showContext(context: Call): Promise<Response> {
-  const { version, tree } = await openOf(context);
+  const { version, tree } = await openContext(context);
   const body: Context = {
     ...toEntry(version),
     tree: [...tree].map(([path, { hash, ...entry }]) => ({ path, sha256: hash, ...entry })),
@@ -148,7 +148,7 @@ async function showContext(context: Call): Promise<Response> {
 }
 
 async function showFile(context: Call): Promise<Response> {
-  const { tree, stream } = await openOf(context);
+  const { tree, stream } = await openContext(context);
   const path = pathOf(context);
   const entry = path === null ? undefined : tree.get(path);
   if (path === null || entry === undefined)
@@ -156,7 +156,7 @@ async function showFile(context: Call): Promise<Response> {
   return attachment(context, path.split("/").at(-1) ?? path, await stream(entry.hash));
 }
 
-/** The path in the form that trees use; `null` if it is invalid. */
+/** The file path in the URL, in the form that trees use; `null` if the path is invalid. */
 function pathOf(context: Call): string | null {
   try {
     return relativePath(context.req.param("path") ?? "");
@@ -167,7 +167,7 @@ function pathOf(context: Call): string | null {
 }
 
 async function showArchive(context: Call): Promise<Response> {
-  const { version, tree, stream } = await openOf(context);
+  const { version, tree, stream } = await openContext(context);
   return treeArchive(context, `${version.name}.zip`, tree, stream);
 }
 
@@ -177,7 +177,7 @@ async function erase(context: Call): Promise<Response> {
   throw notFound();
 }
 
-async function openOf(context: Call): Promise<OpenContext> {
+async function openContext(context: Call): Promise<OpenContext> {
   const { tenant, name } = ownerOf(context);
   const open = await context.env.contexts.reader.open(tenant, name, versionOf(context));
   if (open) return open;

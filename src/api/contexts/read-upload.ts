@@ -8,14 +8,14 @@ export const typeOf = (request: Request): string =>
   (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 
 /**
- * `onWait`: called before waiting for a chunk. `onBytes`: called with a chunk's size before its
- * use.
+ * Callbacks for a body. `onWait` is called before waiting for a chunk. `onBytes` is called with the
+ * size of each chunk before the chunk is used.
  */
 type UploadListener = { onWait: () => void; onBytes: (bytes: number) => void };
 
 /**
- * The body of an upload as a stream. Throws ApiError before reading a body whose declared length is
- * too large. The stream fails with `UploadRefusal`.
+ * The body of an upload as a stream. Throws ApiError if the declared length is too large. If the
+ * body ends too early, the stream fails with `UploadRefusal`.
  */
 export function uploadBody(request: Request, listener: UploadListener): ReadableStream<Uint8Array> {
   if (request.headers.has("content-encoding"))
@@ -28,10 +28,10 @@ export function uploadBody(request: Request, listener: UploadListener): Readable
       "context_too_large",
       `The upload is larger than ${CONTEXT_LIMITS.bytes / 1_000_000} MB, the limit of a context.`,
     );
-  return streamOf(whole(request.body, listener)).pipeThrough(counting(listener.onBytes));
+  return streamOf(completeBody(request.body, listener)).pipeThrough(counting(listener.onBytes));
 }
 
-/** A stream that reads on demand. */
+/** A stream of the chunks. It reads a chunk only on demand. */
 const streamOf = (chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> =>
   new ReadableStream({
     async pull(controller) {
@@ -44,8 +44,11 @@ const streamOf = (chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array
     },
   });
 
-/** The platform reports an aborted client as a lost connection, like a restart of the service. */
-async function* whole(
+/**
+ * The chunks of the body. Throws `upload_broken` for every read error, because the platform reports
+ * the same error for a disconnected client and for a restart of the service.
+ */
+async function* completeBody(
   body: ReadableStream<Uint8Array> | null,
   { onWait, onBytes }: UploadListener,
 ): AsyncGenerator<Uint8Array> {
@@ -61,10 +64,10 @@ async function* whole(
       "The upload ended too early. Nothing was changed. Retry.",
     );
   }
-  onBytes(0); // the whole body has arrived
+  onBytes(0); // reports that the whole body has arrived
 }
 
-/** Converts an `UploadRefusal` to an error of the API. Other errors stay unchanged. */
+/** Waits for `work`. Throws an `UploadRefusal` as an ApiError, and other errors unchanged. */
 export async function orRefusal<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -3,36 +3,42 @@ import { UploadRefusal } from "../../uploads/refusals";
 import { MEMORY_LIMITS, type MemoryBudget, type Reservation } from "../../uploads/memory-budget";
 import { ApiError } from "../errors";
 
-/** Maximum wait of an upload for memory, and the interval of its checks. */
-const MOST_WAIT_MS = 20_000;
+/** Maximum time that an upload waits for memory before it starts. */
+const MAX_WAIT_MS = 20_000;
+/** Interval between two checks for free memory. */
 const POLL_MS = 100;
 const RETRY_AFTER_SECONDS = 5;
 
-/** Maximum wait of a running upload for more memory. */
-const MOST_GROWING_MS = 5_000;
+/** Maximum time that a running upload waits for more memory. */
+const MAX_GROW_WAIT_MS = 5_000;
 
 /**
- * An upload that needs `bytes` of memory. `signal`: aborted with its client; releases the memory.
+ * An upload that needs `bytes` of memory. `signal` is aborted when the client disconnects; then the
+ * memory is released.
  */
 type MemoryRequest = { tenant: string; bytes: number; signal: AbortSignal };
 
-/** Reports of a running upload. Methods except `onWait` throw `UploadRefusal` if it must stop. */
+/**
+ * Methods by which a running upload reports its progress. All methods except `onWait` throw
+ * `UploadRefusal` if the upload must stop.
+ */
 export type Progress = {
-  /** Some work on the upload is done. */
-  advances(): void;
-  /** The service starts to wait for bytes of the body. */
+  /** Reports that some work on the upload is done. */
+  report(): void;
+  /** Reports that the service starts to wait for bytes of the body. */
   onWait(): void;
-  /** `bytes` more of the body have arrived. */
+  /** Reports that `bytes` more bytes of the body have arrived. */
   onBytes(bytes: number): void;
   /**
-   * The upload now needs `bytes` of memory. Throws `uploads_busy` if they do not become free soon.
+   * Waits until the upload has `bytes` bytes of memory in total. Throws `uploads_busy` if the
+   * memory does not become free soon.
    */
-  holds(bytes: number): Promise<void>;
+  requireMemory(bytes: number): Promise<void>;
 };
 
 /**
- * Runs `work` once there is memory for it. Throws `uploads_busy` if the wait or the queue is too
- * long.
+ * Runs `work` as soon as the budget has memory for the upload. Throws `uploads_busy` if the wait or
+ * the queue is too long.
  */
 export async function withMemory<T>(
   memory: MemoryBudget,
@@ -44,7 +50,7 @@ export async function withMemory<T>(
   const release = () => memory.release(reservation);
   signal.addEventListener("abort", release);
   try {
-    await untilAdmitted(memory, reservation, signal);
+    await waitForAdmission(memory, reservation, signal);
     return await work(progressOf(memory, reservation));
   } finally {
     signal.removeEventListener("abort", release);
@@ -53,35 +59,39 @@ export async function withMemory<T>(
 }
 
 function progressOf(memory: MemoryBudget, reservation: Reservation): Progress {
-  const orStop = (isAdmitted: boolean): void => {
+  const stopUnless = (isAdmitted: boolean): void => {
     if (!isAdmitted) throw tooSlow();
   };
+  const report = () => stopUnless(memory.reportProgress(reservation, Date.now()));
   return {
-    advances: () => orStop(memory.reportProgress(reservation, Date.now())),
+    report,
     onWait: () => memory.startWait(reservation, Date.now()),
-    onBytes: (bytes) => orStop(memory.receive(reservation, bytes, Date.now())),
-    async holds(bytes) {
-      const late = Date.now() + MOST_GROWING_MS;
+    onBytes: (bytes) => stopUnless(memory.receive(reservation, bytes, Date.now())),
+    async requireMemory(bytes) {
+      const deadline = Date.now() + MAX_GROW_WAIT_MS;
       while (!memory.grow(reservation, bytes, Date.now())) {
-        orStop(memory.reportProgress(reservation, Date.now()));
-        if (Date.now() >= late) throw busy();
+        report();
+        if (Date.now() >= deadline) throw busy();
         await sleep(POLL_MS);
       }
     },
   };
 }
 
-/** Polls, because the platform can end a running upload without a callback. */
-async function untilAdmitted(
+/**
+ * Waits until the upload may start. Polls, because the platform can end a running upload without a
+ * callback that would wake up the waiting ones.
+ */
+async function waitForAdmission(
   memory: MemoryBudget,
   reservation: Reservation,
   signal: AbortSignal,
 ): Promise<void> {
-  const late = Date.now() + MOST_WAIT_MS;
+  const deadline = Date.now() + MAX_WAIT_MS;
   while (!memory.tryStart(reservation, Date.now())) {
     if (signal.aborted)
       throw new ApiError("upload_broken", "The client disconnected before its upload was read.");
-    if (Date.now() >= late) throw busy();
+    if (Date.now() >= deadline) throw busy();
     await sleep(POLL_MS);
   }
 }
@@ -92,10 +102,10 @@ const busy = (): ApiError =>
   });
 
 function tooSlow(): UploadRefusal {
-  const { leastBytesPerSecond, stillMs, longestMs } = MEMORY_LIMITS;
-  const why = `slower than ${leastBytesPerSecond / 1_000} kB per second, stalled for ${stillMs / 1_000} seconds, or took more than ${longestMs / 60_000} minutes`;
+  const { minBytesPerSecond, maxIdleMs, maxDurationMs } = MEMORY_LIMITS;
+  const reasons = `slower than ${minBytesPerSecond / 1_000} kB per second, stalled for ${maxIdleMs / 1_000} seconds, or took more than ${maxDurationMs / 60_000} minutes`;
   return new UploadRefusal(
     "upload_broken",
-    `The upload was ${why}. Nothing was changed. Retry; send a large upload as a manifest and blobs.`,
+    `The upload was ${reasons}. Nothing was changed. Retry; send a large upload as a manifest and blobs.`,
   );
 }

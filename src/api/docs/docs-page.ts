@@ -1,21 +1,21 @@
 import { html, raw } from "hono/html";
 import {
   type Html,
-  inWords,
+  schemaText,
   type OpenApiDocument,
   type Schema,
   schemaSection,
 } from "./docs-schema";
 
-/** A page and its content security policy. */
+/** A page as HTML, and its content security policy. */
 type DocsPage = { html: string; policy: string };
 
 /**
- * The OpenAPI document as a page. It has no script and loads nothing. Its policy allows only the
- * inline style, by hash.
+ * Creates a page from the OpenAPI document. The page has no script and loads nothing. Its policy
+ * allows only the inline style, by hash.
  */
 export async function docsPage(document: OpenApiDocument): Promise<DocsPage> {
-  const operations = operationsOf(document);
+  const operations = listOperations(document);
   const tags = [...new Set(operations.map(({ tag }) => tag))];
   const groups = tags.map((tag) => ({
     tag,
@@ -26,19 +26,19 @@ export async function docsPage(document: OpenApiDocument): Promise<DocsPage> {
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${document.info.title} API</title><style>${raw(DOCS_STYLE)}</style></head>
 <body>
-<header><h1>${document.info.title} API</h1><p>${ticked(document.info.description ?? "")}</p>
+<header><h1>${document.info.title} API</h1><p>${withCode(document.info.description ?? "")}</p>
 <p>For programs: <a href="/openapi.json">/openapi.json</a>. Send a key as <code>authorization: Bearer &hellip;</code>; a local service needs no key.</p></header>
-<nav aria-label="Routes">${groups.map(contents)}<h4>Schemas</h4><ul><li>${schemas.map(([name]) => html`<a href="#schema-${name}">${name}</a> `)}</li></ul></nav>
-<main>${groups.map(({ tag, operations: own }) => html`<h2>${tag}</h2>${own.map(section)}`)}
+<nav aria-label="Routes">${groups.map(navigationGroup)}<h4>Schemas</h4><ul><li>${schemas.map(([name]) => html`<a href="#schema-${name}">${name}</a> `)}</li></ul></nav>
+<main>${groups.map((group) => html`<h2>${group.tag}</h2>${group.operations.map(operationSection)}`)}
 <h2>Schemas</h2>${schemas.map(([name, schema]) => schemaSection(name, schema))}</main>
 </body></html>`;
-  const style = `style-src '${await hashOf(DOCS_STYLE)}'`;
+  const style = `style-src '${await hashSourceOf(DOCS_STYLE)}'`;
   const policy = `default-src 'none'; ${style}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
   return { html: String(page), policy };
 }
 
-/** The hash source of inline text in a policy. */
-async function hashOf(text: string): Promise<string> {
+/** The source expression by which a content security policy allows this inline text. */
+async function hashSourceOf(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return `sha256-${btoa(String.fromCharCode(...new Uint8Array(digest)))}`;
 }
@@ -52,7 +52,7 @@ type ListedOperation = {
   operation: OperationDescription;
 };
 
-function operationsOf({ paths }: OpenApiDocument): ListedOperation[] {
+function listOperations({ paths }: OpenApiDocument): ListedOperation[] {
   return Object.entries(paths ?? {}).flatMap(([path, item]) =>
     Object.entries({ GET: item.get, POST: item.post, PUT: item.put, DELETE: item.delete }).flatMap(
       ([method, operation]) =>
@@ -61,63 +61,71 @@ function operationsOf({ paths }: OpenApiDocument): ListedOperation[] {
   );
 }
 
-const anchor = ({ operation }: ListedOperation): string => operation.operationId ?? "";
+const anchorOf = ({ operation }: ListedOperation): string => operation.operationId ?? "";
 
-function contents({ tag, operations }: { tag: string; operations: ListedOperation[] }): Html {
+function navigationGroup({
+  tag,
+  operations,
+}: {
+  tag: string;
+  operations: ListedOperation[];
+}): Html {
   const items = operations.map(
     (listed) =>
-      html`<li><a href="#${anchor(listed)}"><code><span class="method">${listed.method}</span>${listed.path}</code></a> <span class="dim">${ticked(listed.operation.summary ?? "")}</span></li>`,
+      html`<li><a href="#${anchorOf(listed)}"><code><span class="method">${listed.method}</span>${listed.path}</code></a> <span class="dim">${withCode(listed.operation.summary ?? "")}</span></li>`,
   );
   return html`<h4>${tag}</h4><ul>${items}</ul>`;
 }
 
-function section(listed: ListedOperation): Html {
+function operationSection(listed: ListedOperation): Html {
   const { method, path, operation } = listed;
-  return html`<section aria-labelledby="${anchor(listed)}"><h3 id="${anchor(listed)}"><code>${method} ${path}</code></h3>
-<p>${ticked(operation.summary ?? "")}. ${ticked(operation.description ?? "")}</p>
-${parameters(operation)}${body(operation)}${responses(operation)}</section>`;
+  return html`<section aria-labelledby="${anchorOf(listed)}"><h3 id="${anchorOf(listed)}"><code>${method} ${path}</code></h3>
+<p>${withCode(operation.summary ?? "")}. ${withCode(operation.description ?? "")}</p>
+${parametersSection(operation)}${bodySection(operation)}${responsesSection(operation)}</section>`;
 }
 
-function parameters({ parameters: list = [] }: OperationDescription): Html | string {
+function parametersSection({ parameters: list = [] }: OperationDescription): Html | string {
   const rows = list.flatMap((parameter) => {
     if ("$ref" in parameter) return [];
     const { name, in: place, required, schema, description } = parameter;
     return [
-      html`<tr><td><code>${name}</code></td><td>${place}${required ? "" : ", optional"}</td><td>${inWords(schema)}</td><td>${ticked(description ?? "")}</td></tr>`,
+      html`<tr><td><code>${name}</code></td><td>${place}${required ? "" : ", optional"}</td><td>${schemaText(schema)}</td><td>${withCode(description ?? "")}</td></tr>`,
     ];
   });
   if (rows.length === 0) return "";
   return html`<h4>Parameters</h4><div class="wide"><table><tr><th>Name</th><th>In</th><th>Type</th><th>Meaning</th></tr>${rows}</table></div>`;
 }
 
-function body({ requestBody }: OperationDescription): Html | string {
+function bodySection({ requestBody }: OperationDescription): Html | string {
   if (!requestBody || "$ref" in requestBody) return "";
-  return html`<h4>Body</h4>${contentsOf(requestBody.content)}`;
+  return html`<h4>Body</h4>${mediaSections(requestBody.content)}`;
 }
 
 type Media = Record<string, { schema?: Schema; example?: unknown }>;
 
-function contentsOf(content: Media): Html[] {
+function mediaSections(content: Media): Html[] {
   return Object.entries(content).map(([type, { schema, example }]) => {
-    const shown = example === undefined ? "" : html`<pre tabindex="0">${asText(example)}</pre>`;
-    return html`<p><code>${type}</code>: ${inWords(schema)}</p>${shown}`;
+    const exampleBlock =
+      example === undefined ? "" : html`<pre tabindex="0">${exampleText(example)}</pre>`;
+    return html`<p><code>${type}</code>: ${schemaText(schema)}</p>${exampleBlock}`;
   });
 }
 
-const asText = (example: unknown): string =>
+const exampleText = (example: unknown): string =>
   typeof example === "string" ? example : JSON.stringify(example, null, 2);
 
-/** Shows the contents of successful responses only. Errors all have the same schema. */
-function responses({ responses: all }: OperationDescription): Html {
-  const entries = Object.entries(all ?? {});
+/** Shows the contents of successful responses only, because all errors have the same schema. */
+function responsesSection({ responses = {} }: OperationDescription): Html {
+  const entries = Object.entries(responses);
   const rows = entries.map(
-    ([status, response]) => html`<tr><td>${status}</td><td>${ticked(textOf(response))}</td></tr>`,
+    ([status, response]) =>
+      html`<tr><td>${status}</td><td>${withCode(descriptionOf(response))}</td></tr>`,
   );
-  const shown = entries.flatMap(([status, response]) => {
+  const contents = entries.flatMap(([status, response]) => {
     const content = isResponse(response) && Number(status) < 400 ? response.content : undefined;
-    return content ? [html`<h4>${status}</h4>${contentsOf(content)}`] : [];
+    return content ? [html`<h4>${status}</h4>${mediaSections(content)}`] : [];
   });
-  return html`<h4>Responses</h4><div class="wide"><table><tr><th>Status</th><th>Meaning</th></tr>${rows}</table></div>${shown}`;
+  return html`<h4>Responses</h4><div class="wide"><table><tr><th>Status</th><th>Meaning</th></tr>${rows}</table></div>${contents}`;
 }
 
 type DocumentedResponse = { description: string; content?: Media };
@@ -125,13 +133,14 @@ type DocumentedResponse = { description: string; content?: Media };
 const isResponse = (response: unknown): response is DocumentedResponse =>
   typeof response === "object" && response !== null && "description" in response;
 
-const textOf = (response: unknown): string => (isResponse(response) ? response.description : "");
+const descriptionOf = (response: unknown): string =>
+  isResponse(response) ? response.description : "";
 
-/** Text with code between backticks. */
-function ticked(text: string): Html {
+/** The text as HTML. Text between backticks becomes code. */
+function withCode(text: string): Html {
   const parts = text
     .split("`")
-    .map((part, nth) => (nth % 2 === 1 ? html`<code>${part}</code>` : part));
+    .map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
   return html`${parts}`;
 }
 

@@ -5,40 +5,40 @@ export type Html = ReturnType<typeof html>;
 
 export type OpenApiDocument = ReturnType<App["getOpenAPI31Document"]>;
 
-/** Schemas of a document, from its type. */
+/** Named schemas of a document. */
 type Schemas = NonNullable<NonNullable<OpenApiDocument["components"]>["schemas"]>;
 export type Schema = Schemas[string];
 
-const REF = "#/components/schemas/";
+const REF_PREFIX = "#/components/schemas/";
 
-/** A short text for a schema, with links to named schemas. */
-export function inWords(schema: Schema | undefined): Html | string {
+/** Describes a schema in a short text, with links to named schemas. */
+export function schemaText(schema: Schema | undefined): Html | string {
   if (!schema) return "anything";
   if ("$ref" in schema) return link(schema.$ref);
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
   const parts = schema.oneOf ?? schema.anyOf;
-  if (parts) return joined(parts, " or ");
-  if (schema.allOf) return joined(schema.allOf, " and ");
+  if (parts) return joinedTexts(parts, " or ");
+  if (schema.allOf) return joinedTexts(schema.allOf, " and ");
   const types = [schema.type ?? "anything"].flat();
-  if (types.includes("array")) return html`list of ${inWords(schema.items)}`;
+  if (types.includes("array")) return html`list of ${schemaText(schema.items)}`;
   if (types.includes("object") && typeof schema.additionalProperties === "object") {
-    return html`object of ${inWords(schema.additionalProperties)}`;
+    return html`object of ${schemaText(schema.additionalProperties)}`;
   }
-  return `${types.join(" or ")}${bounds(schema)}`;
+  return `${types.join(" or ")}${limitsText(schema)}`;
 }
 
-function joined(parts: readonly Schema[], between: string): Html {
-  const list = parts.map((part, nth) => html`${nth === 0 ? "" : between}${inWords(part)}`);
+function joinedTexts(parts: readonly Schema[], separator: string): Html {
+  const list = parts.map((part, index) => html`${index === 0 ? "" : separator}${schemaText(part)}`);
   return html`${list}`;
 }
 
 function link(ref: string): Html {
-  const name = ref.replace(REF, "");
+  const name = ref.replace(REF_PREFIX, "");
   return html`<a href="#schema-${name}">${name}</a>`;
 }
 
-function bounds(schema: Exclude<Schema, { $ref: string }>): string {
+function limitsText(schema: Exclude<Schema, { $ref: string }>): string {
   const { minimum, maximum, minLength, maxLength, pattern } = schema;
   const texts = [
     minimum === undefined ? "" : `from ${minimum}`,
@@ -54,40 +54,41 @@ function bounds(schema: Exclude<Schema, { $ref: string }>): string {
   return text === "" ? "" : ` (${text})`;
 }
 
-/** Section of a named schema: its fields, its variants, or its type. */
+/** The section of a named schema. It shows the fields, the variants or the type of the schema. */
 export function schemaSection(name: string, schema: Schema): Html {
   const fields = fieldsOf(schema);
-  const kinds = "$ref" in schema ? [] : [schema, ...(schema.allOf ?? [])].flatMap(kindsOf);
+  const variants = "$ref" in schema ? [] : [schema, ...(schema.allOf ?? [])].flatMap(variantsOf);
   const content =
-    kinds.length > 0
-      ? kindTable(kinds)
+    variants.length > 0
+      ? variantTable(variants)
       : fields.length > 0
         ? fieldTable(schema)
-        : html`<p>${inWords(schema)}</p>`;
+        : html`<p>${schemaText(schema)}</p>`;
   return html`<h3 id="schema-${name}">${name}</h3>${content}`;
 }
 
 const fieldsOf = (schema: Schema): [string, Schema][] =>
   "$ref" in schema ? [] : Object.entries(schema.properties ?? {});
-const kindsOf = (schema: Schema): Schema[] => ("$ref" in schema ? [] : (schema.oneOf ?? []));
+const variantsOf = (schema: Schema): Schema[] => ("$ref" in schema ? [] : (schema.oneOf ?? []));
 
 function fieldTable(schema: Schema): Html {
   const required = "$ref" in schema ? [] : (schema.required ?? []);
   const rows = fieldsOf(schema).map(
-    ([field, of]) =>
-      html`<tr><td><code>${field}</code>${required.includes(field) ? "" : html` <span class="dim">optional</span>`}</td><td>${inWords(of)}</td><td>${descriptionOf(of)}</td></tr>`,
+    ([name, field]) =>
+      html`<tr><td><code>${name}</code>${required.includes(name) ? "" : html` <span class="dim">optional</span>`}</td><td>${schemaText(field)}</td><td>${descriptionOf(field)}</td></tr>`,
   );
   return html`<div class="wide"><table><tr><th>Field</th><th>Type</th><th>Meaning</th></tr>${rows}</table></div>`;
 }
 
-/** One row per variant, named by its first field. */
-function kindTable(kinds: readonly Schema[]): Html {
-  const rows = kinds.map((kind) => {
-    const [first, ...fields] = fieldsOf(kind);
+/** A table with one row per variant. The first field, such as `type`, names the variant. */
+function variantTable(variants: readonly Schema[]): Html {
+  const rows = variants.map((variant) => {
+    const [first, ...fields] = fieldsOf(variant);
     const list = fields.map(
-      ([field, of], nth) => html`${nth === 0 ? "" : ", "}<code>${field}</code> ${inWords(of)}`,
+      ([name, field], index) =>
+        html`${index === 0 ? "" : ", "}<code>${name}</code> ${schemaText(field)}`,
     );
-    return html`<tr><td><code>${inWords(first?.[1])}</code></td><td>${list}</td></tr>`;
+    return html`<tr><td><code>${schemaText(first?.[1])}</code></td><td>${list}</td></tr>`;
   });
   return html`<div class="wide"><table><tr><th>Kind</th><th>Fields</th></tr>${rows}</table></div>`;
 }

@@ -15,7 +15,7 @@ const INFO = {
     "A team of language models answers your question together. Each agent works on its own, sees the others' answers without names, and improves them or votes. The agent with the most votes presents the final answer. Runs survive crashes and deploys, and clients can leave and resume their streams. Errors are `application/problem+json` with a stable `code`.",
 };
 
-const WAYS_IN = {
+const SECURITY_SCHEMES = {
   bearer: { type: "http", scheme: "bearer", description: "An API key of this service" },
   ticket: {
     type: "apiKey",
@@ -35,11 +35,12 @@ const HEALTH_OPERATION: Operation = {
 
 /** Routes for health and documentation: `/openapi.json`, and `/docs` as its page. */
 export function documentationRoutes(app: App): void {
-  // Created on first use: it needs all routes, and most isolates never serve it.
-  let made: OpenApiDocument | null = null;
+  // The document is created on first use, because it needs all routes, and because most isolates
+  // never serve it.
+  let cachedDocument: OpenApiDocument | null = null;
   const document = () => {
-    made ??= openApiDocument(app);
-    return made;
+    cachedDocument ??= openApiDocument(app);
+    return cachedDocument;
   };
   let page: ReturnType<typeof docsPage> | null = null;
   route(app, "/healthz", { get: HEALTH_OPERATION });
@@ -77,8 +78,8 @@ export function documentationRoutes(app: App): void {
 
 /** The OpenAPI document of all routes registered so far. */
 export const openApiDocument = (app: App): OpenApiDocument => {
-  for (const [name, described] of Object.entries(WAYS_IN)) {
-    app.openAPIRegistry.registerComponent("securitySchemes", name, described);
+  for (const [name, scheme] of Object.entries(SECURITY_SCHEMES)) {
+    app.openAPIRegistry.registerComponent("securitySchemes", name, scheme);
   }
   return app.getOpenAPI31Document({ openapi: "3.1.0", info: INFO, security: [{ bearer: [] }] });
 };

@@ -9,8 +9,8 @@ import { configFor } from "../configs/config-context";
 import { logError, logInfo } from "../../redaction/log";
 
 /**
- * The included suites, parsed. An invalid suite is skipped and logged; a test prevents deploying
- * one.
+ * Parses the included suites. Skips and logs an invalid suite; a test prevents the deployment of an
+ * invalid suite.
  */
 export function suitesOf({ suites }: Pick<EvalServices, "suites">): Suite[] {
   return Object.entries(suites).flatMap(([name, yaml]) => {
@@ -21,19 +21,23 @@ export function suitesOf({ suites }: Pick<EvalServices, "suites">): Suite[] {
   });
 }
 
-/** A trigger fires once. If an object does not respond, the call is repeated. */
-const TRIES = 3;
-const PAUSE_MS = 1_000;
+/** The platform fires a trigger only once. So the calls are repeated if no object responds. */
+const MAX_TRIES = 3;
+const RETRY_PAUSE_MS = 1_000;
 
-/** Maximum age of a trigger. The platform does not send older ones, and runs cost money. */
-const FARTHEST_MS = 86_400_000;
+/**
+ * Maximum difference between the time of a trigger and now. The platform sends no older trigger, so
+ * a larger difference is an error, and runs cost money.
+ */
+const MAX_TRIGGER_DISTANCE_MS = 86_400_000;
 
+/** `at`: scheduled time of the trigger. Both are in milliseconds since the epoch. */
 type Trigger = { at: number; now: number };
 
 /**
- * Starts every suite that is due in the minute of `at`: all or none. Does nothing if `at` is more
- * than a day from `now`. Safe to repeat. A suite whose team cannot run here gets a run in which
- * every case states the reason.
+ * Starts every suite that is due in the minute of `at`. If a start fails, starts none. Does nothing
+ * if `at` is more than a day from `now`. Safe to repeat. If a team cannot run here, its suite still
+ * gets a run, in which every case states the reason.
  */
 export async function startDue(
   services: Pick<Services, "evals" | "teams" | "config" | "secrets">,
@@ -42,14 +46,14 @@ export async function startDue(
   const { cronTenant: tenant } = services.evals;
   if (tenant === null)
     return logInfo("no scheduled evaluation: EVAL_TENANT is not set to a tenant");
-  if (Math.abs(now - at) > FARTHEST_MS)
+  if (Math.abs(now - at) > MAX_TRIGGER_DISTANCE_MS)
     return logInfo("no scheduled evaluation: the time of the trigger is more than a day away");
   const due = suitesOf(services.evals).filter(({ cron }) => isDue(cron, at));
   if (due.length === 0) return;
   const config = await configFor(services, tenant);
   const runs = due.map((suite): EvalRunStart => {
     const planned = planRun(suite, { ...services, config });
-    const what = planned.ok
+    const outcome = planned.ok
       ? { team: planned.plan.team, problem: null }
       : { team: null, problem: planned.detail };
     return {
@@ -58,22 +62,22 @@ export async function startDue(
       origin: "cron",
       scheduledAt: minuteOf(at),
       suite,
-      ...what,
+      ...outcome,
     };
   });
   await startWithRetries(runs, (run, others) => services.evals.start(run, others));
 }
 
 /**
- * One call starts all runs: the first object that responds starts the others. If an object does not
- * respond, the next one is called; after all, the round is repeated.
+ * One call starts all runs: the object that is called starts its own run and the other runs. If it
+ * does not respond, the next object is called. After the last object, the first is called again.
  */
 async function startWithRetries(
   runs: readonly EvalRunStart[],
   start: EvalRunApi["start"],
 ): Promise<void> {
   const failures: unknown[] = [];
-  for (let tries = 1; tries <= TRIES; tries += 1) {
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     for (const run of runs) {
       try {
         await start(
@@ -85,7 +89,7 @@ async function startWithRetries(
         failures.push(error);
       }
     }
-    if (tries < TRIES) await sleep(PAUSE_MS * tries);
+    if (tries < MAX_TRIES) await sleep(RETRY_PAUSE_MS * tries);
   }
   throw new AggregateError(failures, "No due evaluation could be started.");
 }

@@ -22,12 +22,12 @@ import { header, IDEMPOTENCY, json, limit } from "../operation";
 import { limitOf, route } from "../routes";
 import { readKey, requireSameBody } from "../sessions/start-once";
 
-const RUNS = { usual: 20, most: 100 };
+const RUN_PAGE = { defaultSize: 20, maxSize: 100 };
 
 const SUITE = z.object({ suite: z.string().regex(SUITE_NAME).describe("Name of the suite") });
 const SUITE_RUN = SUITE.extend({ run: z.string().regex(RUN_ID).describe("Id of the run") });
 const PAGE = z.object({
-  limit: limit(RUNS.usual, RUNS.most),
+  limit: limit(RUN_PAGE.defaultSize, RUN_PAGE.maxSize),
   after: z
     .string()
     .regex(RUN_ID)
@@ -124,7 +124,7 @@ async function listSuites(context: Call): Promise<Response> {
 
 async function listRuns(context: Call): Promise<Response> {
   const suite = suiteOf(context);
-  const limit = limitOf(context, RUNS);
+  const limit = limitOf(context, RUN_PAGE);
   const after = context.req.query("after") ?? null;
   if (after !== null && !RUN_ID.test(after))
     throw new ApiError("bad_query", "`after` must be the id of a run.");
@@ -168,7 +168,7 @@ async function startRun(context: Call): Promise<Response> {
     );
   const { tenant } = context.var.principal;
   const now = Date.now();
-  const id = await claimedId(context, manualRunId(now, ulid(now).slice(-10)), now);
+  const id = await claimRunId(context, manualRunId(now, ulid(now).slice(-10)), now);
   const { team } = planned.plan;
   await context.env.evals.start({
     tenant,
@@ -183,8 +183,11 @@ async function startRun(context: Call): Promise<Response> {
   return context.json(started, 202, { location: started.links.run });
 }
 
-/** Id of the run for this request's idempotency key: new, or of the run that it started before. */
-async function claimedId(context: Call, id: string, createdAt: number): Promise<string> {
+/**
+ * Returns the id of the run for this request. This is `id`, unless a request with the same
+ * idempotency key has already started a run.
+ */
+async function claimRunId(context: Call, id: string, createdAt: number): Promise<string> {
   const key = await readKey(context, "");
   if (!key) return id;
   const { tenant } = context.var.principal;
@@ -241,7 +244,7 @@ const listOf = <T>(data: T[], first: string | undefined, last = first) => ({
   has_more: false,
 });
 
-/** Examples for the OpenAPI document. */
+/** Examples in the OpenAPI document. */
 
 const RUN_EXAMPLE: EvalRun = {
   id: "run_20261130t060000z",

@@ -11,7 +11,7 @@ import {
 } from "../../protocol/api/keys";
 import { redactShapes } from "../../redaction/redact";
 import {
-  endOfNewKey,
+  expiryOfNewKey,
   hashSecret,
   isKeyId,
   type KeyRow,
@@ -26,11 +26,11 @@ import { json, limit, type Operation } from "../operation";
 import { readBody } from "../bodies/read-body";
 import { limitOf, route } from "../routes";
 
-const PAGE = { usual: 20, most: 100 };
-const AUDIT_PAGE = { usual: 100, most: 1_000 };
+const PAGE = { defaultSize: 20, maxSize: 100 };
+const AUDIT_PAGE = { defaultSize: 100, maxSize: 1_000 };
 const DAY_MS = 86_400_000;
 
-const EXAMPLE: Key = {
+const EXAMPLE_KEY: Key = {
   id: "01kb0000000000000000000000",
   tenant: "acme",
   name: "laptop",
@@ -42,30 +42,30 @@ const EXAMPLE: Key = {
 };
 const EXAMPLE_LIST = {
   object: "list",
-  data: [EXAMPLE],
-  first_id: EXAMPLE.id,
-  last_id: EXAMPLE.id,
+  data: [EXAMPLE_KEY],
+  first_id: EXAMPLE_KEY.id,
+  last_id: EXAMPLE_KEY.id,
   has_more: false,
 };
 const EXAMPLE_AUDIT = {
   seq: 1,
   at: 1_795_000_000_000,
-  key_id: EXAMPLE.id,
+  key_id: EXAMPLE_KEY.id,
   action: "POST /api/runs",
   from: "203.0.113.9",
   request_id: "0f8fad5b-d9cb-469f-a165-70867728950e",
   result: 202,
   hash: "hmac:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 };
-const AFTER_KEY = z.object({
-  limit: limit(PAGE.usual, PAGE.most),
+const LIST_QUERY = z.object({
+  limit: limit(PAGE.defaultSize, PAGE.maxSize),
   after: z
     .string()
     .optional()
     .describe("Id of a key: only older keys are returned. Default: from the newest"),
 });
-const AFTER_ROW = z.object({
-  limit: limit(AUDIT_PAGE.usual, AUDIT_PAGE.most),
+const AUDIT_QUERY = z.object({
+  limit: limit(AUDIT_PAGE.defaultSize, AUDIT_PAGE.maxSize),
   after: z
     .int()
     .min(0)
@@ -77,7 +77,7 @@ const LIST_OPERATION: Operation = {
   id: "listKeys",
   tag: "Keys",
   summary: "Keys of the tenant, newest first, without the keys themselves",
-  request: { query: AFTER_KEY },
+  request: { query: LIST_QUERY },
   responses: { 200: json("A page of keys", KeyListSchema, EXAMPLE_LIST) },
   codes: ["bad_id", "bad_query"],
   handle: listKeys,
@@ -98,9 +98,9 @@ const CREATE_OPERATION: Operation = {
   },
   responses: {
     201: json("The key", NewKeySchema, {
-      ...EXAMPLE,
+      ...EXAMPLE_KEY,
       last_used_at: null,
-      key: `mge_${EXAMPLE.id}_…`,
+      key: `mge_${EXAMPLE_KEY.id}_…`,
     }),
   },
   codes: [
@@ -121,7 +121,7 @@ const REVOKE_OPERATION: Operation = {
     "Requests with the key are refused at once. Its open streams are closed within a minute.",
   request: { params: z.object({ key: z.string().describe("Id of the key") }) },
   responses: {
-    200: json("The revoked key", KeySchema, { ...EXAMPLE, revoked_at: 1_795_000_100 }),
+    200: json("The revoked key", KeySchema, { ...EXAMPLE_KEY, revoked_at: 1_795_000_100 }),
   },
   codes: ["bad_id", "key_not_found"],
   handle: revokeKey,
@@ -133,7 +133,7 @@ const AUDIT_OPERATION: Operation = {
   summary: "Audit log of the tenant, oldest first",
   description:
     "The hash of each row covers the previous row. A changed, removed or inserted row breaks the chain; `broken_at` is its number. With a MASTER_KEY, hashes are HMACs: a person with write access to the storage cannot compute them, but can present rows as older than the MASTER_KEY. Without a MASTER_KEY, that person can compute all hashes. The service also logs the hash of each row of a request with a key, so that missing newest rows can be detected.",
-  request: { query: AFTER_ROW },
+  request: { query: AUDIT_QUERY },
   responses: {
     200: json("A page of the log", AuditListSchema, {
       object: "list",
@@ -194,7 +194,7 @@ async function createKey(context: Call): Promise<Response> {
     secret_hash: hashSecret(secret),
     scopes: [...new Set(scopes)].join(","),
     created_at: now,
-    expires_at: await endOf(
+    expires_at: await expiryOf(
       context,
       expires_in_days === undefined ? null : now + expires_in_days * DAY_MS,
     ),
@@ -205,12 +205,15 @@ async function createKey(context: Call): Promise<Response> {
   return context.json({ ...toWire(row), key }, 201);
 }
 
-/** Expiry of the new key. Throws `request_invalid` if it is after that of the creating key. */
-async function endOf(context: Call, requested: number | null): Promise<number | null> {
+/**
+ * Expiry of the new key in milliseconds; `null` if it never expires. Throws `request_invalid` if
+ * the new key would expire after the key that creates it.
+ */
+async function expiryOf(context: Call, requested: number | null): Promise<number | null> {
   const { keyId } = context.var.principal;
-  const minter = keyId === null ? null : await context.env.tenancy.keys.find(keyId);
-  const end = endOfNewKey(requested, minter?.expires_at ?? null);
-  if (end !== "too_late") return end;
+  const creator = keyId === null ? null : await context.env.tenancy.keys.find(keyId);
+  const expiry = expiryOfNewKey(requested, creator?.expires_at ?? null);
+  if (expiry !== "too_late") return expiry;
   const detail =
     "A key cannot expire after the key that creates it. Use fewer days, or omit this field: then both expire together";
   throw new ApiError(
@@ -229,7 +232,7 @@ const tooManyKeys = (): ApiError =>
     { limit: MOST_LIVE_KEYS },
   );
 
-/** Refuses a key as a name: lists show names. */
+/** Refuses a name that looks like a key, because lists show names. */
 function refuseKeyAsName(name: string): void {
   if (redactShapes(name) === name) return;
   const detail =

@@ -140,7 +140,7 @@ function nameOf(context: Call): string {
   );
 }
 
-/** Throws for a binding to an address that tools may not access. */
+/** Throws `request_invalid` for a binding to an address that tools may not access. */
 function requireReachable(bindings: readonly SecretBinding[], rules: AddressRules): void {
   for (const [nth, binding] of bindings.entries()) {
     const problem = bindingProblem(binding, rules);

@@ -17,7 +17,7 @@ const TICKET_OPERATION: Operation = {
   handle: createTicket,
 };
 
-/** Route for tickets of event streams. */
+/** Route that creates tickets for event streams. */
 export function ticketRoutes(app: App): void {
   route(app, "/api/sessions/{id}/tickets", { post: TICKET_OPERATION });
 }

@@ -2,13 +2,13 @@ import { z } from "@hono/zod-openapi";
 import { EventListSchema } from "../../protocol/api/listings";
 import type { StreamRequest } from "../../protocol/stream-request";
 import type { App, Call } from "../api-env";
-import { openStream, wantedForm } from "./streams";
+import { openStream, preferredForm } from "./streams";
 import { ApiError } from "../errors";
 import { EVENT_LIST, STREAM } from "./examples";
 import { ID, ID_TURN, json, LAST_EVENT, limit, type Operation } from "../operation";
 import { limitOf, refuse, route, sessionOf, turnOf } from "../routes";
 
-const PAGE = { usual: 100, most: 1_000 };
+const PAGE = { defaultSize: 100, maxSize: 1_000 };
 
 const QUERY = z.object({
   after: z
@@ -20,11 +20,11 @@ const QUERY = z.object({
     .enum(["full", "summary"])
     .default("full")
     .describe("`summary`: without `stream.delta` events"),
-  limit: limit(PAGE.usual, PAGE.most).describe(
+  limit: limit(PAGE.defaultSize, PAGE.maxSize).describe(
     "Maximum number of events in a JSON page. Streams have no limit",
   ),
 });
-const FOUND = json("A page of events, or the stream", EventListSchema, EVENT_LIST);
+const JSON_PAGE = json("A page of events, or the stream", EventListSchema, EVENT_LIST);
 
 const EVENTS: Omit<Operation, "id" | "summary"> = {
   tag: "Sessions",
@@ -34,8 +34,11 @@ const EVENTS: Omit<Operation, "id" | "summary"> = {
   request: { query: QUERY, headers: LAST_EVENT },
   responses: {
     200: {
-      ...FOUND,
-      content: { ...FOUND.content, "text/event-stream": { schema: z.string(), example: STREAM } },
+      ...JSON_PAGE,
+      content: {
+        ...JSON_PAGE.content,
+        "text/event-stream": { schema: z.string(), example: STREAM },
+      },
     },
   },
   codes: [
@@ -75,17 +78,19 @@ export function eventRoutes(app: App): void {
 }
 
 async function showEvents(context: Call): Promise<Response> {
-  const asked: StreamRequest = {
+  const request: StreamRequest = {
     after: afterOf(context),
     turn: turnOf(context),
-    deltas: detailOf(context),
+    deltas: includesDeltas(context),
   };
-  return wantedForm(context, "stream") === "json" ? page(context, asked) : stream(context, asked);
+  return preferredForm(context, "stream") === "json"
+    ? showPage(context, request)
+    : showStream(context, request);
 }
 
-async function stream(context: Call, asked: StreamRequest): Promise<Response> {
+async function showStream(context: Call, request: StreamRequest): Promise<Response> {
   const { stub } = await sessionOf(context);
-  const opened = await openStream(stub, asked);
+  const opened = await openStream(stub, request);
   switch (opened.code) {
     case "open":
       if (context.req.method !== "HEAD") return opened.response;
@@ -110,20 +115,26 @@ async function stream(context: Call, asked: StreamRequest): Promise<Response> {
   }
 }
 
-async function page(context: Call, asked: StreamRequest): Promise<Response> {
+async function showPage(context: Call, request: StreamRequest): Promise<Response> {
   const size = limitOf(context, PAGE);
-  const result = await (await sessionOf(context)).stub.events({ ...asked, limit: size });
+  const { stub } = await sessionOf(context);
+  const result = await stub.events({ ...request, limit: size });
   if (!result.ok) return refuse(result.code);
   const { events, hasMore } = result.page;
-  const ids = [events[0], events.at(-1)].map((event) => (event ? sequenceOf(event) : null));
+  const [firstId, lastId] = [events[0], events.at(-1)].map((event) =>
+    event ? sequenceOf(event) : null,
+  );
   // Events are stored as JSON. Joining the texts keeps them identical to those of the stream.
-  const text = `{"object":"list","data":[${events.join(",")}],"first_id":${ids[0]},"last_id":${ids[1]},"has_more":${hasMore}}`;
+  const text = `{"object":"list","data":[${events.join(",")}],"first_id":${firstId},"last_id":${lastId},"has_more":${hasMore}}`;
   return context.body(text, 200, { "content-type": "application/json" });
 }
 
 const sequenceOf = (event: string): number => JSON.parse(event).sequence_number;
 
-/** `Last-Event-ID` takes precedence over `after`: a reconnecting browser sets the header. */
+/**
+ * The number of the last event that the client has. `Last-Event-ID` takes precedence over `after`,
+ * because a browser that reconnects repeats the URL and sets the header.
+ */
 function afterOf(context: Call): number {
   const text = context.req.header("last-event-id") || context.req.query("after");
   if (text === undefined || text === "") return 0;
@@ -135,7 +146,7 @@ function afterOf(context: Call): number {
   return Number(text);
 }
 
-function detailOf(context: Call): boolean {
+function includesDeltas(context: Call): boolean {
   const detail = context.req.query("detail") ?? "full";
   if (detail !== "full" && detail !== "summary")
     throw new ApiError("bad_query", "`detail` is `full` or `summary`.");

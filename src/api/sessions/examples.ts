@@ -1,7 +1,7 @@
 import { version } from "../../../package.json";
 import { answerFilesPath, runLinks, configPath, SESSIONS_PATH } from "../../protocol/paths";
 
-/** Values the document shows; a test holds each against its schema. */
+/** Examples in the OpenAPI document. A test checks each value against its schema. */
 
 const ID = "session_01m7y9056benq60tp4hq1b3dey";
 const QUESTION = "Which database suits a shop with 40 orders a day?";

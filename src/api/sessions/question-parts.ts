@@ -15,17 +15,20 @@ import { ApiError, type Fault } from "../errors";
 /** A parsed question: its text, and its attachments with their bytes. */
 export type Question = { text: string; attachments: readonly WantedAttachment[] };
 
-/** Throws ApiError with every invalid part. The session checks attachments of earlier turns. */
+/**
+ * Parses a question. Throws an ApiError that lists every invalid part. Attachments of earlier turns
+ * are only known by hash here; the session checks whether they exist.
+ */
 export async function toQuestion(asked: AskedQuestion): Promise<Question> {
   if (typeof asked === "string") return { text: asked, attachments: [] };
   const faults: Fault[] = [];
   const attachments: WantedAttachment[] = [];
   for (const [index, part] of asked.entries()) {
     if (part.type === "text") continue;
-    const taken = await toAttachment(part, attachments.length + 1);
-    if ("problem" in taken)
-      faults.push({ pointer: `/question/${index}${taken.at}`, detail: taken.problem });
-    else attachments.push(taken);
+    const result = await toAttachment(part, attachments.length + 1);
+    if ("problem" in result)
+      faults.push({ pointer: `/question/${index}${result.at}`, detail: result.problem });
+    else attachments.push(result);
   }
   const [first] = faults;
   if (first)
@@ -36,22 +39,30 @@ export async function toQuestion(asked: AskedQuestion): Promise<Question> {
         errors: faults,
       },
     );
-  const excess = excessOf(attachments.flatMap((one) => ("bytes" in one ? [one.attachment] : [])));
+  const newAttachments = attachments.flatMap((wanted) =>
+    "bytes" in wanted ? [wanted.attachment] : [],
+  );
+  const excess = excessOf(newAttachments);
   if (excess) throw tooLarge(excess);
   return { text: textOfQuestion(asked), attachments };
 }
 
+/** `at`: JSON pointer of the invalid field inside its part. */
 type Problem = { problem: string; at: "" | "/data" | "/media_type" };
 
-async function toAttachment(part: AttachedPart, nth: number): Promise<WantedAttachment | Problem> {
+/** `position`: position among the attachments, from 1. It is part of the default name. */
+async function toAttachment(
+  part: AttachedPart,
+  position: number,
+): Promise<WantedAttachment | Problem> {
   const { type, data, sha256, name } = part;
   if (data === undefined) return { sha256: sha256 ?? "", name: name ?? null };
-  const bytes = decoded(data);
+  const bytes = decodeBase64(data);
   if (!bytes) return { problem: "is not base64", at: "/data" };
   const declared = declaredType(part.media_type);
-  const found = detectMedia(bytes, declared);
-  if (!found) return { problem: NOT_SUPPORTED, at: "/data" };
-  const { kind, mediaType } = found;
+  const detected = detectMedia(bytes, declared);
+  if (!detected) return { problem: NOT_SUPPORTED, at: "/data" };
+  const { kind, mediaType } = detected;
   if (type === "image" && kind !== "image")
     return {
       problem: `is not an image (PNG, JPEG, GIF, WebP): its bytes are ${mediaType}`,
@@ -59,12 +70,12 @@ async function toAttachment(part: AttachedPart, nth: number): Promise<WantedAtta
     };
   if (declared !== undefined && declared !== mediaType)
     return { problem: `does not fit the bytes, which are ${mediaType}`, at: "/media_type" };
-  const most = MOST_BYTES[kind];
-  if (bytes.byteLength > most)
-    return { problem: `is over ${most} bytes, the limit for this kind`, at: "/data" };
+  const maxBytes = MAX_BYTES[kind];
+  if (bytes.byteLength > maxBytes)
+    return { problem: `is over ${maxBytes} bytes, the limit for this kind`, at: "/data" };
   const attachment = {
     kind,
-    name: name ?? `${kind} ${nth}`,
+    name: name ?? `${kind} ${position}`,
     media_type: mediaType,
     size: bytes.byteLength,
     sha256: await hashOf(bytes),
@@ -75,36 +86,36 @@ async function toAttachment(part: AttachedPart, nth: number): Promise<WantedAtta
 const NOT_SUPPORTED =
   "is neither an image (PNG, JPEG, GIF, WebP), nor a PDF, nor audio (PCM WAV with at least 8,000 bytes per second, MP3, Ogg, FLAC), nor UTF-8 text. Video is not supported";
 
-const MOST_BYTES: Record<AttachmentKind, number> = {
+const MAX_BYTES: Record<AttachmentKind, number> = {
   image: ATTACHMENT_LIMITS.bytes,
   pdf: ATTACHMENT_LIMITS.bytes,
   audio: ATTACHMENT_LIMITS.bytes,
   text: ATTACHMENT_LIMITS.textBytes,
 };
 
-/** The decoded bytes; `null` for invalid base64, which providers treat in different ways. */
-function decoded(data: string): Uint8Array<ArrayBuffer> | null {
+/** Returns `null` for invalid base64, because providers treat it in different ways. */
+function decodeBase64(data: string): Uint8Array<ArrayBuffer> | null {
   if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data)) return null;
   const units = atob(data);
   const bytes = new Uint8Array(units.length);
-  for (let nth = 0; nth < units.length; nth += 1) bytes[nth] = units.charCodeAt(nth);
+  for (let index = 0; index < units.length; index += 1) bytes[index] = units.charCodeAt(index);
   return bytes;
 }
 
-const EXCESS: Record<Excess["limit"], (most: number) => string> = {
+const EXCESS_TEXTS: Record<Excess["limit"], (most: number) => string> = {
   count: (most) => `${most} images and files`,
   bytes: (most) => `${most} bytes of images and files`,
   textBytes: (most) => `${most} bytes of text files`,
 };
 
 function tooLarge({ limit, most }: Excess): ApiError {
-  const message = `The question has too many attachments: at most ${EXCESS[limit](most)} are possible. Attachments of earlier turns count each time they are named. Remove some.`;
+  const message = `The question has too many attachments: at most ${EXCESS_TEXTS[limit](most)} are possible. Attachments of earlier turns count each time they are named. Remove some.`;
   return new ApiError("attachments_too_large", message, {
     errors: [{ pointer: "/question", detail: message }],
   });
 }
 
-/** Why a turn cannot start with the question's attachments, and what to do. */
+/** The error for a turn whose attachments are refused: the reason and what to do. */
 export function attachmentError(refusal: AttachmentRefusal): ApiError {
   if (refusal.code === "attachment_not_found") {
     const message = `No earlier turn of this session has an attachment with the SHA-256 ${refusal.sha256}. Send the bytes as \`data\`.`;
@@ -115,14 +126,14 @@ export function attachmentError(refusal: AttachmentRefusal): ApiError {
     ({ agent, model, name, mediaType }) =>
       `agent "${agent}" (${model}) does not support "${name}" (${mediaType})`,
   );
-  const more = details.length > MOST_DETAILS ? ` (and ${details.length - MOST_DETAILS} more)` : "";
-  const message = `This team does not support all attachments of the question: ${details.slice(0, MOST_DETAILS).join("; ")}${more}. Remove them, or use models that support them.${refusal.refused.some(isSound) ? ` ${AUDIO_MODELS_HINT}` : ""}`;
+  const more = details.length > MAX_DETAILS ? ` (and ${details.length - MAX_DETAILS} more)` : "";
+  const message = `This team does not support all attachments of the question: ${details.slice(0, MAX_DETAILS).join("; ")}${more}. Remove them, or use models that support them.${refusal.refused.some(isAudio) ? ` ${AUDIO_MODELS_HINT}` : ""}`;
   const errors = refusal.refused
-    .slice(0, MOST_ERRORS)
-    .map((one, nth) => ({ pointer: "/question", detail: details[nth] ?? one.name }));
+    .slice(0, MAX_ERRORS)
+    .map(({ name }, index) => ({ pointer: "/question", detail: details[index] ?? name }));
   return new ApiError("attachment_refused", message, { errors });
 }
 
-const isSound = ({ mediaType }: { mediaType: string }): boolean => mediaType.startsWith("audio/");
-const MOST_DETAILS = 4;
-const MOST_ERRORS = 20;
+const isAudio = ({ mediaType }: { mediaType: string }): boolean => mediaType.startsWith("audio/");
+const MAX_DETAILS = 4;
+const MAX_ERRORS = 20;

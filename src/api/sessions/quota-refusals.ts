@@ -5,7 +5,7 @@ import type { CapTooSmall } from "../../coordination";
 import { formatUsd } from "../../protocol/cost";
 import { ApiError } from "../errors";
 
-/** Why the tenant cannot start a turn now, and what to do. */
+/** The error for a turn that a limit of the tenant refuses: the reason and what to do. */
 export function quotaError(refusal: QuotaRefusal, now: number = Date.now()): ApiError {
   switch (refusal.code) {
     case "storage_exceeded":
@@ -40,8 +40,8 @@ export function quotaError(refusal: QuotaRefusal, now: number = Date.now()): Api
 }
 
 /**
- * Why a cost limit is not possible for these agents. A run's `max_tokens` does not replace the
- * tenant's daily budget.
+ * The error for a cost limit with agents whose price is not known. It suggests `max_tokens` only
+ * for a run's own budget, because `max_tokens` does not replace the tenant's daily budget.
  */
 export function priceError({ agents, isDaily }: PriceRefusal): ApiError {
   const unknown = `The price of ${agents.join(", ")} is not known`;
@@ -51,7 +51,7 @@ export function priceError({ agents, isDaily }: PriceRefusal): ApiError {
   return new ApiError("price_unknown", message, { agents });
 }
 
-/** The tenant's storage is full. */
+/** The error for a tenant whose storage is full. */
 const storageError = ({
   storedBytes,
   limitBytes,
@@ -70,7 +70,7 @@ export async function requireStorage({ env, var: { principal } }: Call): Promise
   if (full) throw storageError(full);
 }
 
-/** Why a budget does not suffice for a first call, and the recommended minimum, rounded up. */
+/** The error for a budget that is too small for a first call, with the recommended minimum. */
 export function budgetError({ capped, cap, cheapest, enough }: CapTooSmall): ApiError {
   const amount = capped === "max_tokens" ? tokenAmount : usdAmount;
   const message = `budget.${capped} is ${cap}, but the cheapest first call of this team can use ${amount(cheapest)}, so the run would fail at once. The first calls of all agents and one presentation can use ${amount(enough)}: set budget.${capped} to at least that.`;
@@ -78,5 +78,6 @@ export function budgetError({ capped, cap, cheapest, enough }: CapTooSmall): Api
 }
 
 const tokenAmount = (tokens: number): string => `${tokens.toLocaleString("en-US")} tokens`;
+/** Rounded up to 0.0001 USD, so that the stated amount suffices. */
 const usdAmount = (usd: number): string =>
   `$${(Math.ceil(usd * 10_000 - 1e-6) / 10_000).toFixed(4)}`;

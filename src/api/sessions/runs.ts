@@ -13,7 +13,7 @@ import {
 } from "../../protocol/api";
 import { runLinks } from "../../protocol/paths";
 import type { App, Call } from "../api-env";
-import { openStream, wantedForm, withWarnings } from "./streams";
+import { openStream, preferredForm, withWarnings } from "./streams";
 import { configContextFor } from "../configs/config-context";
 import { ApiError, type ErrorCode, type Fault } from "../errors";
 import { attachmentError, type Question, toQuestion } from "./question-parts";
@@ -36,7 +36,7 @@ import { teamSource } from "../configs/teams";
 
 const LOCATION = header("location", "Path of the session");
 
-const STARTED = {
+const START_RESPONSES = {
   202: { ...json("Started", RunResponseSchema, RUN_WARNED), headers: LOCATION },
   200: {
     description: "The event stream of the turn, if `accept` prefers it",
@@ -67,21 +67,21 @@ const BODY_CODES = [
 ] as const satisfies readonly ErrorCode[];
 
 /** Maximum size of images and files in a body, in base64. */
-const ATTACHED_BYTES = Math.ceil((ATTACHMENT_LIMITS.bytes * 4) / 3);
+const MAX_ATTACHMENT_BYTES = Math.ceil((ATTACHMENT_LIMITS.bytes * 4) / 3);
 
-const PARTS =
+const PARTS_TEXT =
   "A question is text, or a list of parts: text, images (PNG, JPEG, GIF, WebP) and files (images, PDF, audio as WAV, MP3, Ogg or FLAC, UTF-8 text) in base64. Every call of the turn sends them to the models. The request is refused if a model of the team does not support one of them.";
 
 const RUN_OPERATION: Operation = {
   id: "startRun",
   tag: "Runs",
   summary: "Start a session with its first turn",
-  description: `The team is a name, or a config as an object or as YAML in MassGen's format. ${PARTS}`,
+  description: `The team is a name, or a config as an object or as YAML in MassGen's format. ${PARTS_TEXT}`,
   request: {
     headers: IDEMPOTENCY,
     body: { "application/json": { schema: RunRequestSchema, example: RUN_REQUEST } },
   },
-  responses: STARTED,
+  responses: START_RESPONSES,
   codes: [...BODY_CODES, "config_invalid", "unknown_team", "session_not_found"],
   handle: createRun,
 };
@@ -90,13 +90,13 @@ const TURN_OPERATION: Operation = {
   id: "startTurn",
   tag: "Runs",
   summary: "Ask a session the next question",
-  description: `${PARTS} Attachments of earlier turns are mentioned to the agents, but not sent again. To send one again, use a part with its \`sha256\` in place of \`data\`.`,
+  description: `${PARTS_TEXT} Attachments of earlier turns are mentioned to the agents, but not sent again. To send one again, use a part with its \`sha256\` in place of \`data\`.`,
   request: {
     params: ID,
     headers: IDEMPOTENCY,
     body: { "application/json": { schema: TurnRequestSchema, example: TURN_REQUEST } },
   },
-  responses: STARTED,
+  responses: START_RESPONSES,
   codes: [...BODY_CODES, "bad_id", "session_not_found", "turn_not_found", "turn_running"],
   handle: createTurn,
 };
@@ -111,11 +111,11 @@ async function createRun(context: Call): Promise<Response> {
   const { value: body, text } = await readBodyAndText(
     context.req.raw,
     RunRequestSchema,
-    ATTACHED_BYTES,
+    MAX_ATTACHMENT_BYTES,
   );
   const key = await readKey(context, text);
   const earlier = key && (await findStart(context, key));
-  if (earlier && (await earlier.stub.turn(1)).ok) return confirmed(context, earlier, 1);
+  if (earlier && (await earlier.stub.turn(1)).ok) return confirmAndRespond(context, earlier, 1);
   const question = await toQuestion(body.question);
   const { team, warnings } = await teamOf(context, body, namesOf(body.question));
   requirePrices(team.rules, body.budget);
@@ -126,13 +126,16 @@ async function createRun(context: Call): Promise<Response> {
     await withdrawStart(context, key, start);
     throw startError(started);
   }
-  return confirmed(context, start, started.turn);
+  return confirmAndRespond(context, start, started.turn);
 }
 
-/** Every request confirms the start: the request that created the session may have been aborted. */
-function confirmed(context: Call, start: Start, turn: number): Promise<Response> {
+/**
+ * Confirms the start and responds. A repeated request confirms it too, because the request that
+ * created the session may have been aborted.
+ */
+function confirmAndRespond(context: Call, start: Start, turn: number): Promise<Response> {
   context.env.tenancy.later(confirmStart(context, start));
-  return answer(context, { ...start, turn });
+  return respond(context, { ...start, turn });
 }
 
 function startError(refusal: StartRefusal): ApiError {
@@ -177,18 +180,19 @@ async function createTurn(context: Call): Promise<Response> {
     ...(startId && { startId }),
   });
   if (!started.ok) throw startError(started);
-  return answer(context, { id, stub, turn: started.turn, warnings: [] });
+  return respond(context, { id, stub, turn: started.turn, warnings: [] });
 }
 
 /**
- * Errors in the body are reported only to the owner of the session; others get `session_not_found`.
+ * Reads the request for a turn. Reports errors in the body only if the caller's session exists;
+ * otherwise throws `session_not_found`.
  */
 async function readTurn(context: Call, stub: SessionStub) {
   try {
     const { value: body, text } = await readBodyAndText(
       context.req.raw,
       TurnRequestSchema,
-      ATTACHED_BYTES,
+      MAX_ATTACHMENT_BYTES,
     );
     return { body, question: await toQuestion(body.question), key: await readKey(context, text) };
   } catch (error) {
@@ -217,7 +221,7 @@ function toStart(
   };
 }
 
-/** A cost limit needs a known price for every model. */
+/** Throws `price_unknown` if the run has a cost limit and the price of a model is not known. */
 function requirePrices(rules: TeamRules, budget: RunRequest["budget"]): void {
   if (budget?.max_cost_usd === undefined) return;
   const unpriced = unpricedAgents(rules);
@@ -226,7 +230,10 @@ function requirePrices(rules: TeamRules, budget: RunRequest["budget"]): void {
 
 type ParsedTeam = { team: Team; warnings: readonly Fault[] };
 
-/** The team of the request: by name, object or YAML. Throws with every problem of its config. */
+/**
+ * The team of the request, which is a name, an object or YAML. Throws an error that lists every
+ * problem of the config.
+ */
 async function teamOf(context: Call, request: RunRequest, attached: string[]): Promise<ParsedTeam> {
   const { name, source } = teamSource(context.env.teams, request);
   const result = parseTeam(source, { ...(await configContextFor(context, source)), attached });
@@ -240,19 +247,27 @@ async function teamOf(context: Call, request: RunRequest, attached: string[]): P
   });
 }
 
-/** Names of the question's attachments, which a config can refer to. */
-const namesOf = (asked: RunRequest["question"]): string[] =>
-  typeof asked === "string"
+/** Names of the question's attachments. Configs can refer to these names. */
+const namesOf = (question: RunRequest["question"]): string[] =>
+  typeof question === "string"
     ? []
-    : asked.flatMap((part) => (part.type === "text" || part.name === undefined ? [] : [part.name]));
+    : question.flatMap((part) =>
+        part.type === "text" || part.name === undefined ? [] : [part.name],
+      );
 
 type RunningTurn = { id: string; stub: SessionStub; turn: number; warnings: readonly Fault[] };
 
-/** 202 with links, or the turn's event stream if the client prefers it and it can be opened. */
-async function answer(context: Call, { id, stub, turn, warnings }: RunningTurn): Promise<Response> {
+/**
+ * Responds with 202 and links, or with the turn's event stream if the client prefers the stream and
+ * the session can open it.
+ */
+async function respond(
+  context: Call,
+  { id, stub, turn, warnings }: RunningTurn,
+): Promise<Response> {
   const links = runLinks(id, turn);
   const opened =
-    wantedForm(context, "json") === "stream"
+    preferredForm(context, "json") === "stream"
       ? await openStream(stub, { after: 0, turn, deltas: true })
       : null;
   if (opened?.code === "open") {

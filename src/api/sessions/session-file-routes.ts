@@ -8,8 +8,6 @@ import { SESSION_FILES } from "./examples";
 import { ATTEMPT, ID_TURN, ID_TURN_LABEL, json, type Operation } from "../operation";
 import { labelOf, refuse, route, sessionOf, turnOf } from "../routes";
 
-/** Files of answers and of turns' results: lists, single files and archives. */
-
 const PATH = {
   path: z
     .string()
@@ -23,7 +21,7 @@ const DISPOSITION = {
   },
 };
 const CODES = ["bad_id", "session_not_found", "turn_not_found"] as const;
-const OF_ANSWER = [...CODES, "bad_query", "answer_not_found"] as const;
+const ANSWER_CODES = [...CODES, "bad_query", "answer_not_found"] as const;
 
 const list = (id: string, summary: string) =>
   ({
@@ -64,12 +62,13 @@ const RESULT_FILE = {
   request: { params: ID_TURN.extend(PATH) },
   codes: [...CODES, "file_not_found" as const],
 };
-const ANSWER = { request: { params: ID_TURN_LABEL, query: ATTEMPT }, codes: [...OF_ANSWER] };
+const ANSWER = { request: { params: ID_TURN_LABEL, query: ATTEMPT }, codes: [...ANSWER_CODES] };
 const ANSWER_FILE = {
   request: { params: ID_TURN_LABEL.extend(PATH), query: ATTEMPT },
-  codes: [...OF_ANSWER, "file_not_found" as const],
+  codes: [...ANSWER_CODES, "file_not_found" as const],
 };
 
+/** Routes for files of answers and of turns' results: lists, single files and archives. */
 export function sessionFileRoutes(app: App): void {
   const turn = "/api/sessions/{id}/turns/{turn}";
   const answer = `${turn}/answers/{label}`;
@@ -109,7 +108,7 @@ async function showFiles(context: Call): Promise<Response> {
 async function showFile(context: Call): Promise<Response> {
   const { tree } = await filesOf(context);
   const path = context.req.param("path")?.normalize("NFC") ?? "";
-  const entry = tree.find((one) => one.path === path);
+  const entry = tree.find((file) => file.path === path);
   if (!entry) throw new ApiError("file_not_found", "There is no such file.");
   return attachment(context, path.split("/").at(-1) ?? path, await contentsOf(context, entry.hash));
 }
@@ -144,19 +143,19 @@ async function contentsOf(context: Call, hash: string): Promise<ReadableStream<U
   if (contents.ok) return new Blob([contents.bytes]).stream();
   if (contents.code === "file_not_found")
     throw new ApiError("file_not_found", "There is no such file.");
-  if (contents.code === "contents_lost") throw lost();
-  throw unreadable();
+  if (contents.code === "contents_lost") throw lostError();
+  throw unreadableError();
 }
 
-/** Permanent: a retry does not help. */
-export const lost = (): ApiError =>
+/** The error for lost contents. It is permanent, so a retry does not help. */
+export const lostError = (): ApiError =>
   new ApiError(
     "file_not_found",
     "The contents of this file are lost: the storage no longer has them. Other files are not affected.",
   );
 
-/** R2 is unavailable. */
-export const unreadable = (): ApiError =>
+/** The error for contents that cannot be read now because R2 is unavailable. */
+export const unreadableError = (): ApiError =>
   new ApiError("interrupted", "The file cannot be read at the moment. Please retry.", {
     headers: { "retry-after": "1" },
   });

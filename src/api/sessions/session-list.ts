@@ -10,11 +10,12 @@ import { SESSION_LIST } from "./examples";
 import { json, limit, type Operation } from "../operation";
 import { limitOf, route } from "../routes";
 
-const PAGE = { usual: 20, most: 100 };
+const PAGE = { defaultSize: 20, maxSize: 100 };
 /**
- * An interrupted start can be continued while its idempotency key is kept. Then its row is dropped.
+ * Maximum age of an interrupted start in the index. A client can continue the start while its
+ * idempotency key is stored, which is less than this time.
  */
-const STARTING_FOR_MS = 2 * 24 * 60 * 60 * 1_000;
+const MAX_STARTING_MS = 2 * 24 * 60 * 60 * 1_000;
 
 const LIST_OPERATION: Operation = {
   id: "listSessions",
@@ -24,7 +25,7 @@ const LIST_OPERATION: Operation = {
     "For the next page, set `after` to the `last_id` of this one. The status of a session is a request of its own.",
   request: {
     query: z.object({
-      limit: limit(PAGE.usual, PAGE.most),
+      limit: limit(PAGE.defaultSize, PAGE.maxSize),
       after: IdSchema.optional().describe(
         "Id of a session: only older sessions are returned. Default: from the newest",
       ),
@@ -35,6 +36,7 @@ const LIST_OPERATION: Operation = {
   handle: listSessions,
 };
 
+/** Route that lists sessions. */
 export function sessionListRoutes(app: App): void {
   route(app, SESSIONS_PATH, { get: LIST_OPERATION });
 }
@@ -66,7 +68,7 @@ function afterOf(context: Call): string | null {
   return after;
 }
 
-/** `size` rows of existing sessions; fewer only at the end of the index. */
+/** Returns `size` rows of existing sessions, or fewer at the end of the index. */
 async function visibleRows(
   context: Call,
   after: string | null,
@@ -77,15 +79,18 @@ async function visibleRows(
   let before = after;
   for (;;) {
     const rows = await index.page(context.var.principal.tenant, before, size);
-    const there = await Promise.all(rows.map((row) => isThere(context, row)));
-    visible.push(...rows.filter((_, nth) => there[nth]));
+    const exist = await Promise.all(rows.map((row) => sessionExists(context, row)));
+    visible.push(...rows.filter((_, index) => exist[index]));
     before = rows.at(-1)?.id ?? null;
     if (visible.length >= size || rows.length < size) return visible.slice(0, size);
   }
 }
 
-/** For a row in state `starting`, the object decides. The row is then updated. */
-async function isThere(
+/**
+ * Whether the session of a row exists. If the row has the state `starting`, asks the Durable Object
+ * and then updates the row.
+ */
+async function sessionExists(
   { env, var: { principal } }: Call,
   { id, state, created_at }: SessionRow,
 ): Promise<boolean> {
@@ -93,13 +98,13 @@ async function isThere(
   const { index } = env.stored;
   const { ok } = await env.session(principal, id).turn(1);
   if (ok) env.tenancy.later(index.confirm(principal.tenant, id));
-  else if (Date.now() - created_at > STARTING_FOR_MS)
-    env.tenancy.later(drop(env.stored, principal.tenant, id));
+  else if (Date.now() - created_at > MAX_STARTING_MS)
+    env.tenancy.later(dropStart(env.stored, principal.tenant, id));
   return ok;
 }
 
-/** An interrupted start may have stored attachments of its question. */
-async function drop(
+/** Removes an interrupted start. It may have stored attachments of its question. */
+async function dropStart(
   { index, eraseFiles }: StoredSessions,
   tenant: string,
   id: string,

@@ -63,7 +63,7 @@ const ERASE_OPERATION: Operation = {
   handle: erase,
 };
 
-/** Reading, cancelling and erasing a session. */
+/** Routes that read, cancel and erase a session. */
 export function sessionRoutes(app: App): void {
   route(app, "/api/sessions/{id}", { get: STATUS_OPERATION, delete: ERASE_OPERATION });
   route(app, "/api/sessions/{id}/cancel", { post: CANCEL_OPERATION });
@@ -84,7 +84,7 @@ async function cancel(context: Call): Promise<Response> {
     : refuse(result.code);
 }
 
-/** Removes the index row last, so that an interrupted erasure can be repeated. */
+/** Erases a session. Removes the index row last, so that an interrupted erasure can be repeated. */
 async function erase(context: Call): Promise<Response> {
   const id = sessionIdOf(context);
   const { principal } = context.var;

@@ -8,13 +8,14 @@ import { ApiError, type Fault } from "../errors";
 import { notFound } from "../routes";
 import type { SessionStub } from "../services";
 
-/** Idempotency keys: a repeated start returns the same run, or continues an interrupted start. */
-
-/** An idempotency key. `bodyHash`: hash of the path and the body of its request. */
+/**
+ * An idempotency key. A repeated start with the same key returns the same run, or continues an
+ * interrupted start. `bodyHash`: hash of the path and the body of the request.
+ */
 type StartKey = { key: string; bodyHash: string };
 
 /**
- * A session that starts. `warnings`: those of its config. `isConfirmed`: whether the index has
+ * A session that starts. `warnings`: warnings of its config. `isConfirmed`: whether the index has
  * recorded that the session exists.
  */
 export type Start = {
@@ -24,7 +25,10 @@ export type Start = {
   isConfirmed: boolean;
 };
 
-/** The key in `Idempotency-Key`; `null` without the header. Throws `bad_idempotency_key`. */
+/**
+ * The key in the `Idempotency-Key` header; `null` if the header is missing. `text`: the body of the
+ * request. Throws `bad_idempotency_key`.
+ */
 export async function readKey(context: Call, text: string): Promise<StartKey | null> {
   const key = context.req.header("idempotency-key");
   if (key === undefined) return null;
@@ -39,8 +43,8 @@ export async function readKey(context: Call, text: string): Promise<StartKey | n
 }
 
 /**
- * The session that this key has started; `null` if none. Throws if the key was used with another
- * body, or if the session has been erased.
+ * The session that was started with this key; `null` if there is none. Throws if the key was used
+ * with another body, or if the session has been erased.
  */
 export async function findStart(context: Call, key: StartKey): Promise<Start | null> {
   const claim = await context.env.stored.claims.find(
@@ -52,8 +56,9 @@ export async function findStart(context: Call, key: StartKey): Promise<Start | n
 }
 
 /**
- * Records the start of a session before anything else of the session is stored. With a key, all
- * requests get the session of the first one. Call `withdrawStart` if the start is then refused.
+ * Records the start of a session before anything else of the session is stored. All requests with
+ * the same key get the session of the first request. If the start is then refused, call
+ * `withdrawStart`.
  */
 export async function beginStart(
   context: Call,
@@ -83,8 +88,8 @@ export async function beginStart(
 }
 
 /**
- * Removes the record of a refused start, unless the session exists or another request with the same
- * key may still create it: of two concurrent requests one can be refused and the other accepted.
+ * Removes the record of a refused start. Keeps the record if the session exists, or if a concurrent
+ * request with the same key may still create the session.
  */
 export async function withdrawStart(
   { env, var: { principal } }: Call,
@@ -95,7 +100,10 @@ export async function withdrawStart(
   await (key ? claims.withdraw(principal.tenant, key.key, id) : index.drop(principal.tenant, id));
 }
 
-/** Records that the session exists. If it was erased meanwhile, erases the object again. */
+/**
+ * Records that the session exists. If the session was erased during the start, erases its Durable
+ * Object again.
+ */
 export async function confirmStart(
   { env, var: { principal } }: Call,
   { id, stub, isConfirmed }: Start,
@@ -105,8 +113,8 @@ export async function confirmStart(
 }
 
 /**
- * The id by which the session recognizes a repeated start of this turn. Throws if the key was used
- * with another body.
+ * Returns the id by which the session recognizes a repeated start of this turn. Throws if the key
+ * was used with another body.
  */
 export async function claimTurn(context: Call, key: StartKey, sessionId: string): Promise<string> {
   const { tenant } = context.var.principal;
@@ -140,7 +148,10 @@ export function requireSameBody({ key, bodyHash }: StartKey, claim: ExistingClai
   throw new ApiError("idempotency_key_reused", message);
 }
 
-/** A finding without a place in a text has `null` for line and column. */
+/**
+ * Converts a stored finding. `line` and `column` are `null` if the finding has no text
+ * position.
+ */
 const toFault = ({
   pointer,
   detail,

@@ -13,23 +13,23 @@ const JSON_TYPE = "application/json";
 const STREAM_TYPE = "text/event-stream";
 
 /**
- * Whether the caller prefers JSON or the event stream, by its `Accept` header; of equals, the
- * first. `otherwise`: the result if the header names neither.
+ * The form of the response that the caller's `Accept` header prefers. If it prefers both equally,
+ * the first one in the header. If it names neither, `defaultForm`.
  */
-export function wantedForm(context: Call, otherwise: "json" | "stream"): "json" | "stream" {
-  const preset = otherwise === "json" ? JSON_TYPE : STREAM_TYPE;
+export function preferredForm(context: Call, defaultForm: "json" | "stream"): "json" | "stream" {
+  const defaultType = defaultForm === "json" ? JSON_TYPE : STREAM_TYPE;
   const type = accepts(context, {
     header: "Accept",
     supports: [JSON_TYPE, STREAM_TYPE],
-    default: preset,
+    default: defaultType,
   });
   return type === JSON_TYPE ? "json" : "stream";
 }
 
-/** `code`: whether the stream is open, or why it is not. */
+/** `code`: `open`, or why the stream is not open. */
 type StreamOpening = { code: StreamCode; response: Response };
 
-const CODES: Record<StreamCode, true> = {
+const STREAM_CODES: Record<StreamCode, true> = {
   open: true,
   over: true,
   session_not_found: true,
@@ -39,19 +39,23 @@ const CODES: Record<StreamCode, true> = {
 };
 
 /**
- * Requests a session's stream. The response can be forwarded: it lacks the internal code header.
+ * Requests a session's stream. The response can be sent to the client, because the internal header
+ * with the code is removed.
  */
-export async function openStream(stub: SessionStub, asked: StreamRequest): Promise<StreamOpening> {
-  const answer = await stub.fetch(streamUrl(asked));
-  const code = answer.headers.get(STREAM_CODE_HEADER);
+export async function openStream(
+  stub: SessionStub,
+  request: StreamRequest,
+): Promise<StreamOpening> {
+  const response = await stub.fetch(streamUrl(request));
+  const code = response.headers.get(STREAM_CODE_HEADER);
   if (!isStreamCode(code)) throw new ApiError("internal", "The session did not open its stream.");
-  const headers = new Headers(answer.headers);
+  const headers = new Headers(response.headers);
   headers.delete(STREAM_CODE_HEADER);
-  return { code, response: new Response(answer.body, { headers }) };
+  return { code, response: new Response(response.body, { headers }) };
 }
 
 const isStreamCode = (code: string | null): code is StreamCode =>
-  code !== null && Object.hasOwn(CODES, code);
+  code !== null && Object.hasOwn(STREAM_CODES, code);
 
 /** Header with the number of warnings at the start of a stream. */
 export const WARNINGS_HEADER = "x-config-warnings";
@@ -59,10 +63,10 @@ export const WARNINGS_HEADER = "x-config-warnings";
 const encoder = new TextEncoder();
 
 /**
- * Adds the warnings of a config to the start of a run's stream: one comment per warning, `:
- * warning` and its JSON, with their number in a header. They are comments because warnings are not
- * events of the session: they have no number for a resume. Without warnings the stream is
- * unchanged.
+ * Adds the warnings of a config to the start of a run's stream. Each warning becomes a comment line
+ * with `: warning` and its JSON. A header contains the number of warnings. A warning cannot be an
+ * event, because it has no sequence number from which a client could resume. Without warnings the
+ * stream is unchanged.
  */
 export function withWarnings(stream: Response, warnings: readonly Fault[]): Response {
   if (warnings.length === 0 || !stream.body) return stream;
@@ -72,7 +76,10 @@ export function withWarnings(stream: Response, warnings: readonly Fault[]): Resp
   return new Response(withPrefix(`${comments}\n`, stream.body), { status: stream.status, headers });
 }
 
-/** `text` followed by `rest`, read on demand. Cancelling the result cancels `rest`. */
+/**
+ * A stream of `text` and then of `rest`, which is read on demand. Cancelling the new stream cancels
+ * `rest`.
+ */
 function withPrefix(text: string, rest: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const source = rest.getReader();
   return new ReadableStream<Uint8Array>(

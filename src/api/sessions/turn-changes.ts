@@ -6,7 +6,7 @@ import { TURN_CHANGES } from "../contexts/context-examples";
 import { ApiError } from "../errors";
 import { header, ID_TURN, json, type Operation } from "../operation";
 import { refuse, route, sessionOf, turnOf } from "../routes";
-import { lost, unreadable } from "./session-file-routes";
+import { lostError, unreadableError } from "./session-file-routes";
 
 const CHANGES: Operation = {
   id: "listTurnChanges",
@@ -69,8 +69,8 @@ async function showContents(context: Call): Promise<Response> {
         "file_not_found",
         "The changes of this turn have no contents with this hash.",
       );
-    if (result.code === "contents_lost") throw lost();
-    if (result.code === "interrupted") throw unreadable();
+    if (result.code === "contents_lost") throw lostError();
+    if (result.code === "interrupted") throw unreadableError();
     return refuse(result.code);
   }
   return attachment(context, hash, new Blob([result.bytes]).stream());

@@ -3,7 +3,7 @@ import { post, request, teamOf } from "../../durable-objects/session/session-cli
 
 const JSON_TYPE = { "content-type": "application/json" };
 const question = "What is six times seven?";
-const raw = (body: string, headers: Record<string, string> = JSON_TYPE) =>
+const postText = (body: string, headers: Record<string, string> = JSON_TYPE) =>
   request("/api/runs", { method: "POST", headers, body });
 
 describe("POST /api/runs refuses", () => {
@@ -30,14 +30,14 @@ describe("POST /api/runs refuses", () => {
       code: "bad_json",
     },
     {
-      name: "trailing garbage",
+      name: "JSON followed by other characters",
       body: '{"question": "x"} y',
       headers: JSON_TYPE,
       status: 400,
       code: "bad_json",
     },
     {
-      name: "ten thousand brackets",
+      name: "ten thousand opening brackets",
       body: "[".repeat(10_000),
       headers: JSON_TYPE,
       status: 400,
@@ -53,14 +53,14 @@ describe("POST /api/runs refuses", () => {
       code: "body_too_large",
     },
     {
-      name: "a prototype",
+      name: "a field named __proto__",
       body: '{"question":"x","__proto__":{"admin":true}}',
       headers: JSON_TYPE,
       status: 422,
       code: "request_invalid",
     },
-  ])("$name: $status $code", async ({ body, headers, status, code }) => {
-    const response = await raw(body, headers);
+  ])("$name with $status $code", async ({ body, headers, status, code }) => {
+    const response = await postText(body, headers);
     expect([response.status, response.headers.get("content-type")]).toEqual([
       status,
       "application/problem+json",
@@ -70,7 +70,7 @@ describe("POST /api/runs refuses", () => {
   });
 
   it.each([
-    { name: "no question", body: {}, pointer: "/question" },
+    { name: "a request without a question", body: {}, pointer: "/question" },
     { name: "a blank question", body: { question: " \n" }, pointer: "/question" },
     { name: "a question that is not a string", body: { question: 42 }, pointer: "/question" },
     { name: "an unknown field", body: { question, budgets: {} }, pointer: "" },
@@ -80,17 +80,17 @@ describe("POST /api/runs refuses", () => {
       pointer: "/budget/max_cost_usd",
     },
     {
-      name: "a budget in words",
+      name: "a budget that is a string",
       body: { question, budget: { max_cost_usd: "Infinity" } },
       pointer: "/budget/max_cost_usd",
     },
     {
-      name: "a timeout of nothing",
+      name: "a timeout of 0",
       body: { question, timeout_seconds: 0 },
       pointer: "/timeout_seconds",
     },
     {
-      name: "an endless timeout",
+      name: "a timeout of 1e9 seconds",
       body: { question, timeout_seconds: 1e9 },
       pointer: "/timeout_seconds",
     },
@@ -99,7 +99,7 @@ describe("POST /api/runs refuses", () => {
       body: { question, config: "demo", config_yaml: "agents: []" },
       pointer: "/config_yaml",
     },
-  ])("$name, naming the field", async ({ body, pointer }) => {
+  ])("$name, and returns a pointer to the field", async ({ body, pointer }) => {
     const response = await post("/api/runs", body);
     expect(response.status).toBe(422);
     expect(await response.json()).toMatchObject({
@@ -108,7 +108,7 @@ describe("POST /api/runs refuses", () => {
     });
   });
 
-  it("a config with a mistake, by line and column", async () => {
+  it("a config with an unknown key, and returns its line", async () => {
     const config_yaml =
       "agents:\n  - id: a\n    backend:\n      type: chatcompletion\n      modle: gpt-5\n";
     const response = await post("/api/runs", { question, config_yaml });
@@ -124,7 +124,7 @@ describe("POST /api/runs refuses", () => {
     );
   });
 
-  it("a config that is too long, with the error of the config", async () => {
+  it("a config that is too long with an error of the config, not of the body", async () => {
     const response = await post("/api/runs", {
       question,
       config_yaml: `# ${"x".repeat(1_100_000)}`,
@@ -136,10 +136,10 @@ describe("POST /api/runs refuses", () => {
     });
   });
 
-  it("no body for its size whose parts are within their limits: the longest config and question, all escaped", async () => {
+  it("no body for its size if the config and the question have their maximum length and only escapes", async () => {
     const escaped = (length: number) => "\\u0416".repeat(length);
     const config_yaml = `# ${escaped(256 * 1024 - 2)}`;
-    const response = await raw(
+    const response = await postText(
       `{"question": "${escaped(200_000)}", "config_yaml": "${config_yaml}"}`,
     );
     expect(await response.json()).toMatchObject({
@@ -149,9 +149,9 @@ describe("POST /api/runs refuses", () => {
     });
   });
 
-  it("a hundred thousand unknown fields, with a short message", async () => {
+  it("a hundred thousand unknown fields with a short message", async () => {
     const fields = Object.fromEntries(
-      Array.from({ length: 100_000 }, (_, nth) => [`field${nth}`, 1]),
+      Array.from({ length: 100_000 }, (_, index) => [`field${index}`, 1]),
     );
     const response = await post("/api/runs", { question, ...fields });
     expect(response.status).toBe(422);
@@ -159,7 +159,7 @@ describe("POST /api/runs refuses", () => {
   });
 
   it.each(["nobody", "__proto__", "constructor", "toString"])(
-    "the team %s, which is not included, naming the included teams",
+    "the unknown team %s, and lists the included teams",
     async (config) => {
       const response = await post("/api/runs", { question, config });
       expect(response.status).toBe(422);
@@ -170,7 +170,7 @@ describe("POST /api/runs refuses", () => {
     },
   );
 
-  it("a cap in dollars for a model without a known price, naming the agent and the remedy", async () => {
+  it("a cost limit for a model without a known price, and names the agent and the alternative", async () => {
     const response = await post("/api/runs", {
       question,
       config: teamOf(["quick"]),
@@ -193,7 +193,7 @@ describe("POST /api/runs refuses", () => {
     expect(await turn.json()).toMatchObject({ status: 422, code: "price_unknown" });
   });
 
-  it("an endpoint on a private network, even if the rest is valid", async () => {
+  it("an otherwise valid config with an endpoint on a private network", async () => {
     const agents = [
       {
         id: "a",
@@ -209,9 +209,9 @@ describe("POST /api/runs refuses", () => {
   });
 });
 
-describe("queries", () => {
+describe("requests for events", () => {
   it.each(["limit=0", "limit=1e3", "limit=1001", "detail=all"])(
-    "with %s are refused",
+    "with the query parameter %s are refused",
     async (query) => {
       const response = await request(`/api/sessions/session_unknown00/events?${query}`, {
         headers: { accept: "application/json" },
@@ -224,7 +224,7 @@ describe("queries", () => {
   );
 });
 
-describe("every address", () => {
+describe("the service", () => {
   it.each([
     { path: "/api/runs", method: "GET", allow: "POST" },
     { path: "/api/runs", method: "DELETE", allow: "POST" },
@@ -232,7 +232,7 @@ describe("every address", () => {
     { path: "/api/sessions/session_unknown00/cancel", method: "GET", allow: "POST" },
     { path: "/api/sessions/session_unknown00/events", method: "PUT", allow: "GET, HEAD" },
   ])(
-    "answers $method $path with 405 and the methods that it allows",
+    "responds to $method $path with 405 and lists the supported methods",
     async ({ path, method, allow }) => {
       const response = await request(path, { method });
       expect([response.status, response.headers.get("allow")]).toEqual([405, allow]);
@@ -240,7 +240,7 @@ describe("every address", () => {
     },
   );
 
-  it("of a session opens no stream for HEAD", async () => {
+  it("opens no stream for a HEAD request", async () => {
     const run = await (
       await post("/api/runs", { question, config: teamOf(["quick", "plain"]) })
     ).json<{ session_id: string }>();
@@ -248,7 +248,7 @@ describe("every address", () => {
     expect([response.status, await response.text()]).toEqual([200, ""]);
   });
 
-  it("B19 forbids caching and sniffing", async () => {
+  it("B19 forbids caching and media type sniffing", async () => {
     const { headers } = await request("/healthz");
     expect([headers.get("cache-control"), headers.get("x-content-type-options")]).toEqual([
       "no-store",
@@ -257,8 +257,8 @@ describe("every address", () => {
   });
 });
 
-describe("a run that is requested as a stream", () => {
-  it("returns the stream of the turn, with the address of the session", async () => {
+describe("the start of a run", () => {
+  it("returns the stream of the turn, with the path of the session", async () => {
     const body = { question, config: teamOf(["quick", "plain"]) };
     const response = await post("/api/runs", body, { accept: "text/event-stream" });
     expect([response.status, response.headers.get("content-type")]).toEqual([
@@ -272,7 +272,7 @@ describe("a run that is requested as a stream", () => {
     expect(await (await request(`${session}/turns/1/events`)).text()).toBe(withoutWarnings);
   });
 
-  it("returns the warnings of its config", async () => {
+  it("returns the warnings of its config in a JSON response", async () => {
     const config = teamOf(["quick"], { ui: { display_type: "simple" } });
     const body = await (await post("/api/runs", { question, config })).json<{
       warnings: { detail: string }[];
@@ -282,10 +282,10 @@ describe("a run that is requested as a stream", () => {
     );
   });
 
-  it("returns them in the stream too, before the first event", async () => {
+  it("returns the warnings of its config in the stream, before the first event", async () => {
     const config = teamOf(["hanging"], { ui: { display_type: "simple" } });
     const response = await post("/api/runs", { question, config }, { accept: "text/event-stream" });
-    // the model has no known price
+    // The second warning is that the price of the model is not known.
     expect([response.status, response.headers.get("x-config-warnings")]).toEqual([200, "2"]);
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
@@ -296,7 +296,7 @@ describe("a run that is requested as a stream", () => {
     await post(`${response.headers.get("location")}/cancel`);
   });
 
-  it("returns links to everything else if it is requested as JSON", async () => {
+  it("returns links to the session, the turn and the events if it is requested as JSON", async () => {
     const response = await post("/api/runs", { question, config: teamOf(["quick"]) });
     const { links, status } = await response.json<{
       status: string;

@@ -17,24 +17,24 @@ import {
 } from "../docs/openapi-document";
 
 const ORIGIN = "http://127.0.0.1:8787";
-const MAX_ANSWER_CHARS = 12_000;
-const KEY = "used-before";
+const MAX_RESPONSE_CHARS = 12_000;
+const USED_KEY = "used-before";
 /** The methods that a test can send: all but TRACE and CONNECT. */
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+const TESTED_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 let run: Run;
 let document: Document;
-const sent = vi.spyOn(globalThis, "fetch");
+const sentRequests = vi.spyOn(globalThis, "fetch");
 
 beforeAll(async () => {
   document = DocumentSchema.parse(await (await request("/openapi.json")).json());
   const body = { question: "What is six times seven?", config: teamOf(["quick", "plain"]) };
-  run = await (await post("/api/runs", body, { "idempotency-key": KEY })).json<Run>();
+  run = await (await post("/api/runs", body, { "idempotency-key": USED_KEY })).json<Run>();
   await follow(run);
 });
 
-/** Everything that a refused request must not change. */
-async function written(): Promise<unknown> {
+/** The stored state that a refused request must not change. */
+async function storedState(): Promise<unknown> {
   const events = await request(`/api/sessions/${run.session_id}/events?limit=1000`, {
     headers: { accept: "application/json" },
   });
@@ -59,7 +59,7 @@ async function expectRefusal(
     expect.stringMatching(/^[0-9a-f-]{36}$/),
   ]);
   if (pointer !== undefined) expect(problem.errors?.[0]?.pointer).toBe(pointer);
-  expect(text.length).toBeLessThan(MAX_ANSWER_CHARS);
+  expect(text.length).toBeLessThan(MAX_RESPONSE_CHARS);
 }
 
 function expectSafeHeaders({ headers }: Response): void {
@@ -70,48 +70,48 @@ function expectSafeHeaders({ headers }: Response): void {
   expect(headers.get("access-control-allow-credentials")).toBeNull();
 }
 
-it("the test sees requests to providers, so that zero requests mean something", async () => {
-  sent.mockClear();
+it("the spy records requests to providers; the tests below rely on this", async () => {
+  sentRequests.mockClear();
   await follow(
     await (await post("/api/runs", { question: "x", config: teamOf(["quick"]) })).json<Run>(),
   );
-  expect(sent).toHaveBeenCalled();
+  expect(sentRequests).toHaveBeenCalled();
 });
 
-describe("refused, and nothing else:", () => {
+describe("a bad input is refused and changes nothing:", () => {
   let before: unknown;
   beforeEach(async () => {
-    before = await written();
-    sent.mockClear();
+    before = await storedState();
+    sentRequests.mockClear();
   });
   afterEach(async () => {
-    expect(sent).not.toHaveBeenCalled();
-    expect(await written()).toEqual(before);
+    expect(sentRequests).not.toHaveBeenCalled();
+    expect(await storedState()).toEqual(before);
     expect(Object.keys(Object.prototype)).toEqual([]);
     expect((await request(`/api/sessions/${run.session_id}`)).status).toBe(200);
   });
 
   it.for(BAD_INPUTS)("$row $input", async (input, { task }) => {
     task.meta.refusal = `${input.status} ${input.code}`;
-    const asked = toRequest(ORIGIN, input, { session: run.session_id, used: KEY });
-    const path = asked.url.slice(ORIGIN.length);
-    const response = await exports.default.fetch(asked);
+    const badRequest = toRequest(ORIGIN, input, { session: run.session_id, usedKey: USED_KEY });
+    const path = badRequest.url.slice(ORIGIN.length);
+    const response = await exports.default.fetch(badRequest);
     expectSafeHeaders(response);
     expect(await undocumented(document, { method: input.method, path }, response)).toEqual([]);
     await expectRefusal(response, input);
   });
 
-  it("B9 every method an address does not have", async ({ task }) => {
+  it("B9 every method that a path does not support", async ({ task }) => {
     task.meta.refusal = "405 method_not_allowed";
-    const paths = new Map(operationsOf(document).map(({ path }) => [path, [] as string[]]));
+    const methodsByPath = new Map(operationsOf(document).map(({ path }) => [path, [] as string[]]));
     for (const { path, method } of operationsOf(document))
-      paths.get(path)?.push(method.toUpperCase());
-    for (const [path, has] of paths) {
-      const allow = has.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+      methodsByPath.get(path)?.push(method.toUpperCase());
+    for (const [path, supported] of methodsByPath) {
+      const allow = supported.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
       const address = path.replaceAll(/\{(\w+)\}/g, (_, name) =>
         name === "turn" ? "1" : "session_unknown00",
       );
-      for (const method of METHODS.filter((one) => !has.includes(one))) {
+      for (const method of TESTED_METHODS.filter((tested) => !supported.includes(tested))) {
         const response = await request(address, { method });
         expect([address, method, response.status]).toEqual([address, method, 405]);
         expect(response.headers.get("allow")?.split(", ").sort()).toEqual(allow.sort());
@@ -122,13 +122,13 @@ describe("refused, and nothing else:", () => {
   });
 });
 
-describe("accepted, although unusual:", () => {
+describe("an unusual request is accepted:", () => {
   it.each([
-    { name: "cancelling twice, after the end", path: "/cancel" },
+    { name: "cancelling a completed turn twice", path: "/cancel" },
     { name: "cancelling with a body", path: "/cancel", body: '{"a":1}' },
-  ])("B13 $name: 200", async ({ path, body }) => {
+  ])("B13 $name results in 200", async ({ path, body }) => {
     const init = { method: "POST", ...(body === undefined ? {} : { body }) };
-    for (let nth = 0; nth < 2; nth += 1) {
+    for (let time = 0; time < 2; time += 1) {
       const response = await request(`/api/sessions/${run.session_id}${path}`, init);
       expect([response.status, await response.json()]).toEqual([
         200,
@@ -137,7 +137,7 @@ describe("accepted, although unusual:", () => {
     }
   });
 
-  it("B11 an id of another run is a plain number within this one", async () => {
+  it("B11 an event number from another session counts as a number of this session", async () => {
     const response = await request(`/api/sessions/${run.session_id}/events?after=2`, {
       headers: { accept: "application/json" },
     });
@@ -145,13 +145,13 @@ describe("accepted, although unusual:", () => {
   });
 
   it("B7 a budget of 0 makes no paid call", async () => {
-    sent.mockClear();
+    sentRequests.mockClear();
     const response = await post("/api/runs", {
       question: "x",
       config: teamOf(["quick"]),
       budget: { max_tokens: 0 },
     });
-    expect([sent.mock.calls.length, response.status]).toEqual([0, 422]);
+    expect([sentRequests.mock.calls.length, response.status]).toEqual([0, 422]);
     expect(await response.json()).toMatchObject({
       code: "budget_too_small",
       capped: "max_tokens",
@@ -159,7 +159,7 @@ describe("accepted, although unusual:", () => {
     });
   });
 
-  it("A11 forged headers of a proxy change nothing", async () => {
+  it("A11 forged proxy headers change nothing", async () => {
     const forged = {
       "x-tenant-id": "other",
       "x-caller-tenant": "other",

@@ -2,8 +2,8 @@ import { describe, expect, it, vi } from "vitest";
 import { createApp } from "../../../src/api/app";
 import { OPEN_SERVICE } from "../../builders/open-service";
 
-/** A request whose body breaks off with the error of the platform. */
-const brokenOff = (error: Error, type = "application/json"): Request => {
+/** A request whose body ends early with this error. */
+const requestWithBrokenBody = (error: Error, type = "application/json"): Request => {
   const pieces = [new TextEncoder().encode('{"question": "What is')];
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -16,26 +16,26 @@ const brokenOff = (error: Error, type = "application/json"): Request => {
   return new Request("http://127.0.0.1/api/configs/validate", init);
 };
 
-describe("a body that breaks off before its end", () => {
+describe("a body", () => {
   it.each([
     {
-      name: "JSON, because the client disconnected",
+      name: "of JSON ends early because the client disconnected",
       type: "application/json",
       error: new Error("Network connection lost."),
     },
     {
-      name: "YAML, because the client disconnected",
+      name: "of YAML ends early because the client disconnected",
       type: "application/yaml",
       error: new Error("Network connection lost."),
     },
     {
-      name: "because of bad chunks",
+      name: "has invalid chunks",
       type: "application/json",
       error: new TypeError("chunk size is no number"),
     },
-  ])("$name is reported as an error of the client and not logged", async ({ type, error }) => {
+  ])("that $name is an error of the client and is not logged", async ({ type, error }) => {
     const log = vi.spyOn(console, "error");
-    const response = await createApp().fetch(brokenOff(error, type), OPEN_SERVICE);
+    const response = await createApp().fetch(requestWithBrokenBody(error, type), OPEN_SERVICE);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
       code: "bad_json",
@@ -45,7 +45,7 @@ describe("a body that breaks off before its end", () => {
     vi.restoreAllMocks();
   });
 
-  it("is not called invalid JSON if it is YAML (F8)", async () => {
+  it("of YAML that is not UTF-8 is not reported as invalid JSON (F8)", async () => {
     const body = Uint8Array.of(0xff, 0xfe, 0x61, 0x00);
     const init = { method: "POST", headers: { "content-type": "application/yaml" }, body };
     const response = await createApp().fetch(
@@ -59,7 +59,7 @@ describe("a body that breaks off before its end", () => {
     expect(await response.json()).toMatchObject(problem);
   });
 
-  it("is checked completely: `__proto__` at the top of a config is an unknown key (F4)", async () => {
+  it("with the key `__proto__` at the top of a config has an unknown key (F4)", async () => {
     const body =
       '{"config": {"__proto__": {"admin": true}, "agent": {"id": "a", "backend": {"type": "claude"}}}}';
     const init = { method: "POST", headers: { "content-type": "application/json" }, body };
@@ -73,7 +73,7 @@ describe("a body that breaks off before its end", () => {
     });
   });
 
-  it("is distinguished from a body that is not UTF-8", async () => {
+  it("of JSON that is not UTF-8 is refused with the reason", async () => {
     const init = {
       method: "POST",
       headers: { "content-type": "application/json" },

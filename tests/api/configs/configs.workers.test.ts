@@ -17,7 +17,7 @@ const sendYaml = (
 ) => request("/api/configs/validate", { method: "POST", headers, body });
 
 describe("the included teams", () => {
-  it("are listed with the reasons why each cannot run", async () => {
+  it("are listed, each with the reasons why it cannot run", async () => {
     const list = await (await request("/api/configs")).json<ConfigList>();
     expect(ConfigListSchema.parse(list)).toEqual(list);
     expect(list.data.map(({ name }) => name)).toEqual(
@@ -35,7 +35,7 @@ describe("the included teams", () => {
     }
   });
 
-  it("are returned as YAML, and each is runnable or not as the list says", async () => {
+  it("are returned as YAML, and a check of this YAML has the same findings as the list", async () => {
     const { data } = await (await request("/api/configs")).json<ConfigList>();
     for (const { links, missing } of data) {
       const response = await request(links.config);
@@ -49,7 +49,7 @@ describe("the included teams", () => {
   });
 
   it.each(["nobody", "__proto__", "constructor", "..%2fdemo", "demo.yaml"])(
-    "do not have %s",
+    "do not include one with the name %s",
     async (name) => {
       const response = await request(`/api/configs/${name}`);
       expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([
@@ -59,7 +59,7 @@ describe("the included teams", () => {
     },
   );
 
-  it("have no name that is also a route", async () => {
+  it("cannot have the name `validate`, which is another route", async () => {
     const response = await request("/api/configs/validate");
     expect([response.status, response.headers.get("allow")]).toEqual([405, "POST"]);
   });
@@ -82,7 +82,7 @@ describe("a config that is checked", () => {
     );
   });
 
-  it("has settings that are not supported listed apart from errors", async () => {
+  it("has its unsupported settings listed separately from errors", async () => {
     const config_yaml =
       "agents:\n  - id: a\n    backend:\n      type: openai\n      model: gpt-6-luna\n      api_key: k\n      enable_image_generation: true\n";
     const { check } = await validate({ config_yaml });
@@ -90,7 +90,7 @@ describe("a config that is checked", () => {
     expect(check.refusals).toEqual([expect.objectContaining({ code: "not_served", line: 7 })]);
   });
 
-  it("may be an included team", async () => {
+  it("may be the name of an included team", async () => {
     const { check } = await validate({ config: "demo" });
     expect(check.refusals.map(({ code }) => code)).toContain("key_not_set");
   });
@@ -99,7 +99,7 @@ describe("a config that is checked", () => {
     { name: "broken", yaml: "agents: [", code: "syntax" },
     { name: "too long", yaml: `# ${"x".repeat(300_000)}`, code: "too_large" },
     { name: "empty", yaml: "", code: "missing" },
-    { name: "JSON, and without agents", yaml: '{"agents": []}', code: "out_of_range" },
+    { name: "JSON without agents", yaml: '{"agents": []}', code: "out_of_range" },
   ])("has the error of YAML that is $name", async ({ yaml, code }) => {
     const response = await sendYaml(yaml);
     const check = ConfigCheckSchema.parse(await response.json());
@@ -107,14 +107,18 @@ describe("a config that is checked", () => {
   });
 
   it.each([
-    { name: "both forms", body: { config: "demo", config_yaml: "agents: []" }, status: 422 },
-    { name: "no form", body: {}, status: 422 },
-    { name: "an unknown name", body: { config: "nobody" }, status: 422 },
-  ])("is refused with $name", async ({ body, status }) => {
+    {
+      name: "it is given in both forms",
+      body: { config: "demo", config_yaml: "agents: []" },
+      status: 422,
+    },
+    { name: "it is missing", body: {}, status: 422 },
+    { name: "it is an unknown name", body: { config: "nobody" }, status: 422 },
+  ])("is refused if $name", async ({ body, status }) => {
     expect((await post("/api/configs/validate", body)).status).toBe(status);
   });
 
-  it("is refused with another content type, or compressed", async () => {
+  it("is refused if it has another content type or is compressed", async () => {
     expect((await sendYaml("agents: []", { "content-type": "text/plain" })).status).toBe(415);
     const gzip = { "content-type": "application/yaml", "content-encoding": "gzip" };
     expect((await sendYaml("agents: []", gzip)).status).toBe(415);

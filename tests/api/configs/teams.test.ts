@@ -1,23 +1,23 @@
 import { describe, expect, it } from "vitest";
 import { describeTeam, teamSource, titleOf } from "../../../src/api/configs/teams";
 
-const NOTHING = { storedKeys: [], allowedOrigins: [], variables: {} };
+const EMPTY_CONTEXT = { storedKeys: [], allowedOrigins: [], variables: {} };
 const agent = (id: string, backend: string) => `  - id: ${id}\n    backend: {${backend}}\n`;
 
 describe("the title of a config", () => {
   it.each([
     {
-      name: "is its first comment",
+      name: "is the first comment",
       yaml: "# Three of a kind.\nagents: []\n",
       title: "Three of a kind.",
     },
     {
-      name: "is a paragraph in one line",
+      name: "has the lines of the first paragraph in one line",
       yaml: "# Three of\n# a kind.\n#\n# More.\nagents: []\n",
       title: "Three of a kind.",
     },
     {
-      name: "is not a comment for editors",
+      name: "does not include a comment for editors",
       yaml: "# yaml-language-server: $schema=../x.json\n# A team.\na: 1\n",
       title: "A team.",
     },
@@ -39,23 +39,23 @@ describe("the title of a config", () => {
 
 describe("a team by its name", () => {
   const teams = { demo: "agents: []" };
-  const alone = (type: string, model: string) => ({
+  const modelAlone = (type: string, model: string) => ({
     agent: { id: "agent", backend: { type, model } },
   });
   it.each([
-    { name: "demo", is: "the one on offer", source: "agents: []" },
-    { name: "massgen/demo", is: "the one on offer", source: "agents: []" },
+    { name: "demo", kind: "an included team", source: "agents: []" },
+    { name: "massgen/demo", kind: "an included team", source: "agents: []" },
     {
       name: "claude-sonnet-5-5",
-      is: "the model alone",
-      source: alone("claude", "claude-sonnet-5-5"),
+      kind: "a team of only this model",
+      source: modelAlone("claude", "claude-sonnet-5-5"),
     },
     {
       name: "massgen/model:gpt-6-luna",
-      is: "the model alone",
-      source: alone("openai", "gpt-6-luna"),
+      kind: "a team of only this model",
+      source: modelAlone("openai", "gpt-6-luna"),
     },
-  ])("$name is $is", ({ name, source }) => {
+  ])("$name is $kind", ({ name, source }) => {
     expect(teamSource(teams, { config: name })).toEqual({ name, source });
   });
   it.each(["nobody", "constructor", "massgen/nobody", "massgen/constructor", "massgen/", " "])(
@@ -71,8 +71,8 @@ describe("a team by its name", () => {
 describe("an included team", () => {
   const yaml = `# Two.\nagents:\n${agent("a", "type: openai, model: gpt-6.1-terra")}${agent("b", "type: gemini, model: gemini-3.8-flash")}`;
 
-  it("lists its agents and the keys it needs, even if none is set", () => {
-    const entry = describeTeam("two", yaml, NOTHING);
+  it("lists its agents and the keys that it needs, even if no key is set", () => {
+    const entry = describeTeam("two", yaml, EMPTY_CONTEXT);
     expect(entry).toMatchObject({
       name: "two",
       title: "Two.",
@@ -89,9 +89,9 @@ describe("an included team", () => {
     expect(entry.missing.map(({ code }) => code)).toEqual(["key_not_set", "key_not_set"]);
   });
 
-  it("is runnable once the keys are set, under any of their names", () => {
+  it("is runnable if every key is set under one of its names", () => {
     const entry = describeTeam("two", yaml, {
-      ...NOTHING,
+      ...EMPTY_CONTEXT,
       storedKeys: ["OPENAI_API_KEY", "GOOGLE_API_KEY"],
     });
     expect([entry.runnable, entry.missing, entry.keys.map(({ set }) => set)]).toEqual([
@@ -101,8 +101,8 @@ describe("an included team", () => {
     ]);
   });
 
-  it("that cannot be read has the reason", () => {
-    const entry = describeTeam("broken", "agents: [", NOTHING);
+  it("that cannot be parsed is listed with the reason", () => {
+    const entry = describeTeam("broken", "agents: [", EMPTY_CONTEXT);
     expect([entry.runnable, entry.agents, entry.title]).toEqual([false, [], "broken"]);
     expect(entry.missing[0]?.code).toBe("syntax");
   });

@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers";
-import { packTar as tarOf } from "modern-tar";
+import { packTar } from "modern-tar";
 import { expect } from "vitest";
 import type { ContextFile, ContextUpload } from "../../../src/protocol/api/contexts";
 import { hashOf } from "../../../src/workspace/snapshot";
 import { ask, keys, newKey } from "../keyed-client";
 
-/** Requests about contexts, with a key of the tenant `shelf` unless a test gives another one. */
+/** Requests about contexts. They use a key of the tenant `shelf` unless a test passes another. */
 
 export const owner = newKey("shelf");
 /** To be called once in each file: the database of a file is empty at first. */
@@ -25,6 +25,7 @@ export const send = (method: string, path: string, { type, body, key = owner.key
     ...(body === undefined ? {} : { body }),
   });
 export const get = async <T>(path: string): Promise<T> => (await send("GET", path)).json<T>();
+/** Status and error code of a response. */
 export const codeOf = async (response: Response) => [
   response.status,
   (await response.json<{ code?: string }>()).code,
@@ -34,42 +35,45 @@ export const fileOf = async (path: string, content: string): Promise<ContextFile
   const bytes = text(content);
   return { path, sha256: await hashOf(bytes), size: bytes.byteLength };
 };
-export const manifest = (name: string, files: readonly ContextFile[], more: object = {}) =>
+/** Sends a manifest of these files. `more`: further fields of the manifest. */
+export const sendManifest = (name: string, files: readonly ContextFile[], more: object = {}) =>
   send("PUT", `/api/contexts/${name}`, {
     type: JSON_TYPE,
     body: JSON.stringify({ files, ...more }),
   });
-export const upload = async (response: Response): Promise<ContextUpload> =>
+/** The body of a response to an upload. */
+export const uploadOf = async (response: Response): Promise<ContextUpload> =>
   response.json<ContextUpload>();
+/** A tar of these contents. Each entry is named by the hash of its contents. */
 export const blobsTar = async (contents: readonly string[]) =>
-  tarOf(
+  packTar(
     await Promise.all(
-      contents.map(async (one) => ({
-        header: { name: await hashOf(text(one)), size: text(one).byteLength },
-        body: one,
+      contents.map(async (content) => ({
+        header: { name: await hashOf(text(content)), size: text(content).byteLength },
+        body: content,
       })),
     ),
   );
-/** Keys of all objects that R2 stores for the contexts of `shelf`. */
-export const objects = async () =>
+/** Returns the keys of all objects that R2 stores for the contexts of `shelf`. */
+export const objectKeys = async () =>
   (await env.BUCKET.list({ prefix: "tenants/shelf/contexts/" })).objects.map(({ key }) => key);
 
-/** Uploads files by their manifest to the end. Returns the id of the version. */
-export async function pushed(name: string, contents: Record<string, string>): Promise<string> {
+/** Uploads files by their manifest, and commits them. Returns the id of the version. */
+export async function pushFiles(name: string, contents: Record<string, string>): Promise<string> {
   const files = await Promise.all(
     Object.entries(contents).map(([path, content]) => fileOf(path, content)),
   );
-  const first = await upload(await manifest(name, files));
+  const first = await uploadOf(await sendManifest(name, files));
   if (first.status !== "uploading") return first.version;
-  const missing = Object.values(contents).filter((_, nth) =>
-    first.missing.includes(files[nth]?.sha256 ?? ""),
+  const missing = Object.values(contents).filter((_, index) =>
+    first.missing.includes(files[index]?.sha256 ?? ""),
   );
   const stored = await send("PUT", first.links.blobs, {
     type: TAR,
     body: await blobsTar([...new Set(missing)]),
   });
   expect(stored.status).toBe(200);
-  const done = await upload(await manifest(name, files));
-  expect(done.status).toBe("committed");
-  return done.version;
+  const last = await uploadOf(await sendManifest(name, files));
+  expect(last.status).toBe("committed");
+  return last.version;
 }

@@ -1,5 +1,5 @@
 import { zipSync } from "fflate";
-import { packTar as tarOf, type TarEntry } from "modern-tar";
+import { packTar, type TarEntry } from "modern-tar";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Context } from "../../../src/protocol/api/contexts";
 import {
@@ -8,57 +8,57 @@ import {
   fileOf,
   get,
   insertOwner,
-  manifest,
-  objects,
+  sendManifest,
+  objectKeys,
   owner,
-  pushed,
+  pushFiles,
   send,
   TAR,
   text,
-  upload,
+  uploadOf,
 } from "./context-client";
 import { ask } from "../keyed-client";
 
 beforeAll(insertOwner);
 
 describe("a context that is uploaded by its manifest", () => {
-  it("accepts the hashes first, then only the missing blobs, then becomes a version", async () => {
+  it("receives its hashes, then only the missing blobs, and then becomes a version", async () => {
     const files = [
       await fileOf("a.txt", "one"),
       await fileOf("src/b.txt", "two"),
       await fileOf("copy.txt", "one"),
     ];
-    const asked = await manifest("site", files);
-    const first = await upload(asked);
-    expect([asked.status, first.status, first.files, first.bytes, new Set(first.missing)]).toEqual([
-      202,
-      "uploading",
-      3,
-      9,
-      new Set([files[0]?.sha256, files[1]?.sha256]),
-    ]);
+    const response = await sendManifest("site", files);
+    const first = await uploadOf(response);
+    expect([
+      response.status,
+      first.status,
+      first.files,
+      first.bytes,
+      new Set(first.missing),
+    ]).toEqual([202, "uploading", 3, 9, new Set([files[0]?.sha256, files[1]?.sha256])]);
     expect(await codeOf(await send("GET", "/api/contexts/site"))).toEqual([
       404,
       "context_not_found",
     ]);
 
     const [blobs = "", query = ""] = first.links.blobs.split("?");
-    const one = () =>
+    const sendOne = () =>
       send("PUT", `${blobs}/${files[0]?.sha256}?${query}`, {
         type: "application/octet-stream",
         body: "one",
       });
-    expect([(await one()).status, (await one()).status]).toEqual([200, 200]);
-    const again = await upload(await manifest("site", files));
-    expect([again.version, again.missing]).toEqual([first.version, [files[1]?.sha256]]);
+    expect([(await sendOne()).status, (await sendOne()).status]).toEqual([200, 200]);
+    const resumed = await uploadOf(await sendManifest("site", files));
+    expect([resumed.version, resumed.missing]).toEqual([first.version, [files[1]?.sha256]]);
     expect(
       (await send("PUT", first.links.blobs, { type: TAR, body: await blobsTar(["two"]) })).status,
     ).toBe(200);
 
-    const committed = await manifest("site", files);
-    expect([committed.status, (await upload(committed)).status]).toEqual([201, "committed"]);
-    const repeated = await manifest("site", files, { base_version: null });
-    expect([repeated.status, await upload(repeated)]).toMatchObject([
+    const committed = await sendManifest("site", files);
+    expect([committed.status, (await uploadOf(committed)).status]).toEqual([201, "committed"]);
+    const repeated = await sendManifest("site", files, { base_version: null });
+    expect([repeated.status, await uploadOf(repeated)]).toMatchObject([
       200,
       { status: "unchanged", version: first.version },
     ]);
@@ -66,16 +66,20 @@ describe("a context that is uploaded by its manifest", () => {
     expect(shown.tree.map(({ path }) => path)).toEqual(["a.txt", "copy.txt", "src/b.txt"]);
   });
 
-  it("needs only new blobs for the next version, and does not change the older one", async () => {
-    const first = await pushed("next", { "a.txt": "alpha", "b.txt": "beta" });
+  it("needs only new blobs for the next version, and does not change the older version", async () => {
+    const first = await pushFiles("next", { "a.txt": "alpha", "b.txt": "beta" });
     const files = [
       await fileOf("a.txt", "alpha"),
       await fileOf("b.txt", "changed"),
       await fileOf("c.txt", "beta"),
     ];
-    const asked = await upload(await manifest("next", files, { base_version: first }));
-    expect(asked.missing).toEqual([files[1]?.sha256]);
-    const second = await pushed("next", { "a.txt": "alpha", "b.txt": "changed", "c.txt": "beta" });
+    const nextUpload = await uploadOf(await sendManifest("next", files, { base_version: first }));
+    expect(nextUpload.missing).toEqual([files[1]?.sha256]);
+    const second = await pushFiles("next", {
+      "a.txt": "alpha",
+      "b.txt": "changed",
+      "c.txt": "beta",
+    });
     const fileAt = async (path: string, version: string) =>
       (await send("GET", `/api/contexts/next/files/${path}?version=${version}`)).text();
     expect([
@@ -86,54 +90,60 @@ describe("a context that is uploaded by its manifest", () => {
   });
 
   it("refuses an upload whose base version is no longer the newest", async () => {
-    const first = await pushed("race", { "a.txt": "1" });
-    const second = await pushed("race", { "a.txt": "2" });
+    const first = await pushFiles("race", { "a.txt": "1" });
+    const second = await pushFiles("race", { "a.txt": "2" });
     const files = [await fileOf("a.txt", "3")];
-    expect(await codeOf(await manifest("race", files, { base_version: first }))).toEqual([
+    expect(await codeOf(await sendManifest("race", files, { base_version: first }))).toEqual([
       409,
       "context_changed",
     ]);
-    expect(await codeOf(await manifest("race", files, { base_version: null }))).toEqual([
+    expect(await codeOf(await sendManifest("race", files, { base_version: null }))).toEqual([
       409,
       "context_changed",
     ]);
-    expect((await manifest("race", files, { base_version: second })).status).toBe(202);
+    expect((await sendManifest("race", files, { base_version: second })).status).toBe(202);
   });
 
-  it("becomes one version if two clients upload the same files at once", async () => {
+  it("becomes one version if two clients upload the same files concurrently", async () => {
     const files = [await fileOf("a.txt", "same")];
-    const begun = await Promise.all(
-      [manifest("twins", files), manifest("twins", files)].map(async (one) => upload(await one)),
+    const started = await Promise.all(
+      [sendManifest("twins", files), sendManifest("twins", files)].map(async (response) =>
+        uploadOf(await response),
+      ),
     );
-    expect(new Set(begun.map(({ version }) => version)).size).toBe(1);
+    expect(new Set(started.map(({ version }) => version)).size).toBe(1);
     const tar = await blobsTar(["same"]);
-    await Promise.all(begun.map(({ links }) => send("PUT", links.blobs, { type: TAR, body: tar })));
-    const ended = await Promise.all(
-      [manifest("twins", files), manifest("twins", files)].map(async (one) => upload(await one)),
+    await Promise.all(
+      started.map(({ links }) => send("PUT", links.blobs, { type: TAR, body: tar })),
     );
-    expect(new Set(ended.map(({ version }) => version))).toEqual(new Set([begun[0]?.version]));
+    const ended = await Promise.all(
+      [sendManifest("twins", files), sendManifest("twins", files)].map(async (response) =>
+        uploadOf(await response),
+      ),
+    );
+    expect(new Set(ended.map(({ version }) => version))).toEqual(new Set([started[0]?.version]));
   });
 
   it.each([
-    { name: "bytes of another hash", body: "xxx" },
+    { name: "the bytes of another hash", body: "xxx" },
     { name: "too few bytes", body: "on" },
     { name: "too many bytes", body: "one and more" },
   ])("accepts no blob with $name", async ({ body }) => {
     const file = await fileOf("a.txt", "one");
-    const { links } = await upload(await manifest("lies", [file]));
+    const { links } = await uploadOf(await sendManifest("lies", [file]));
     const path = links.blobs.replace("?", `/${file.sha256}?`);
     expect(
       await codeOf(await send("PUT", path, { type: "application/octet-stream", body })),
     ).toEqual([422, "blob_mismatch"]);
     const entry = { header: { name: file.sha256, size: body.length }, body };
     expect(
-      await codeOf(await send("PUT", links.blobs, { type: TAR, body: await tarOf([entry]) })),
+      await codeOf(await send("PUT", links.blobs, { type: TAR, body: await packTar([entry]) })),
     ).toEqual([422, "blob_mismatch"]);
-    expect((await upload(await manifest("lies", [file]))).missing).toEqual([file.sha256]);
+    expect((await uploadOf(await sendManifest("lies", [file]))).missing).toEqual([file.sha256]);
   });
 
-  it("accepts no blob that its manifest does not name, none for a committed version or another context", async () => {
-    const { links } = await upload(await manifest("strict", [await fileOf("a.txt", "one")]));
+  it("accepts no blob that its manifest does not list, nor a blob for a committed version or another context", async () => {
+    const { links } = await uploadOf(await sendManifest("strict", [await fileOf("a.txt", "one")]));
     expect(
       await codeOf(await send("PUT", links.blobs, { type: TAR, body: await blobsTar(["two"]) })),
     ).toEqual([422, "blob_mismatch"]);
@@ -141,17 +151,17 @@ describe("a context that is uploaded by its manifest", () => {
     expect(
       await codeOf(await send("PUT", other, { type: TAR, body: await blobsTar(["one"]) })),
     ).toEqual([404, "upload_not_found"]);
-    const version = await pushed("strict", { "a.txt": "one" });
-    const made = `/api/contexts/strict/blobs?version=${version}`;
+    const version = await pushFiles("strict", { "a.txt": "one" });
+    const committedPath = `/api/contexts/strict/blobs?version=${version}`;
     expect(
-      await codeOf(await send("PUT", made, { type: TAR, body: await blobsTar(["one"]) })),
+      await codeOf(await send("PUT", committedPath, { type: TAR, body: await blobsTar(["one"]) })),
     ).toEqual([404, "upload_not_found"]);
   });
 
   const HASH = "0".repeat(64);
   it.each([
     {
-      name: "a path that leads outside",
+      name: "a path outside of the context",
       files: [{ path: "../a", sha256: HASH, size: 1 }],
       code: "path_invalid",
     },
@@ -161,13 +171,17 @@ describe("a context that is uploaded by its manifest", () => {
       code: "path_invalid",
     },
     {
-      name: "a hook of git",
+      name: "the path of a git hook",
       files: [{ path: ".git/hooks/x", sha256: HASH, size: 1 }],
       code: "path_invalid",
     },
-    { name: "a NUL", files: [{ path: "a\0b", sha256: HASH, size: 1 }], code: "path_invalid" },
     {
-      name: "two names that are equal in Unicode form C",
+      name: "a path with a NUL character",
+      files: [{ path: "a\0b", sha256: HASH, size: 1 }],
+      code: "path_invalid",
+    },
+    {
+      name: "two paths that are equal in Unicode normal form C",
       files: [
         { path: "caf\u00e9", sha256: HASH, size: 1 },
         { path: "cafe\u0301", sha256: HASH, size: 1 },
@@ -183,7 +197,7 @@ describe("a context that is uploaded by its manifest", () => {
       code: "path_invalid",
     },
     {
-      name: "one hash of two sizes",
+      name: "one hash with two sizes",
       files: [
         { path: "a", sha256: HASH, size: 1 },
         { path: "b", sha256: HASH, size: 2 },
@@ -196,7 +210,7 @@ describe("a context that is uploaded by its manifest", () => {
       code: "context_too_large",
     },
     {
-      name: "too many bytes in all",
+      name: "too many bytes in total",
       files: Array.from({ length: 7 }, (_, nth) => ({
         path: `${nth}`,
         sha256: String(nth).repeat(64),
@@ -204,7 +218,11 @@ describe("a context that is uploaded by its manifest", () => {
       })),
       code: "context_too_large",
     },
-    { name: "no hash", files: [{ path: "a", sha256: "ABC", size: 1 }], code: "request_invalid" },
+    {
+      name: "an invalid hash",
+      files: [{ path: "a", sha256: "ABC", size: 1 }],
+      code: "request_invalid",
+    },
     {
       name: "too many files",
       files: Array.from({ length: 10_001 }, (_, nth) => ({
@@ -214,8 +232,8 @@ describe("a context that is uploaded by its manifest", () => {
       })),
       code: "request_invalid",
     },
-  ])("accepts no manifest with $name: $code", async ({ files, code }) => {
-    expect((await codeOf(await manifest("bad", files)))[1]).toBe(code);
+  ])("accepts no manifest with $name ($code)", async ({ files, code }) => {
+    expect((await codeOf(await sendManifest("bad", files)))[1]).toBe(code);
     expect(await codeOf(await send("GET", "/api/contexts/bad"))).toEqual([
       404,
       "context_not_found",
@@ -240,12 +258,12 @@ describe("a context that is uploaded as an archive", () => {
     { path: "./root", reason: "setuid" },
   ];
 
-  it("E10 has the files of a tar; links, devices and setuid files are left out and listed", async () => {
+  it("E10 has the files of a tar, without links, devices and setuid files, which are listed", async () => {
     const response = await send("PUT", "/api/contexts/tarred", {
       type: TAR,
-      body: await tarOf(entries),
+      body: await packTar(entries),
     });
-    expect([response.status, await upload(response)]).toMatchObject([
+    expect([response.status, await uploadOf(response)]).toMatchObject([
       201,
       { status: "committed", files: 2, bytes: 6, skipped },
     ]);
@@ -255,25 +273,29 @@ describe("a context that is uploaded as an archive", () => {
     ]);
   });
 
-  it("E10 returns the number of left-out files beyond the thousand that it lists", async () => {
+  it("E10 lists a thousand skipped entries, and returns the number of the others", async () => {
     const links = [...Array(1_002).keys()].map(
       (n): TarEntry => ({ header: { name: `${n}`, size: 0, type: "symlink" } }),
     );
-    const made = await upload(
-      await send("PUT", "/api/contexts/linked", { type: TAR, body: await tarOf(links) }),
+    const committed = await uploadOf(
+      await send("PUT", "/api/contexts/linked", { type: TAR, body: await packTar(links) }),
     );
-    expect([made.status, made.skipped.length, made.skipped_more]).toEqual(["committed", 1_000, 2]);
+    expect([committed.status, committed.skipped.length, committed.skipped_more]).toEqual([
+      "committed",
+      1_000,
+      2,
+    ]);
   });
 
-  it("is the same with gzip, and a repeated upload changes nothing", async () => {
-    const packed = new Response(await tarOf(entries)).body?.pipeThrough(
+  it("does not change if a gzipped tar with the same files is uploaded", async () => {
+    const packed = new Response(await packTar(entries)).body?.pipeThrough(
       new CompressionStream("gzip"),
     );
     const body = await new Response(packed).arrayBuffer();
-    const before = await objects();
+    const before = await objectKeys();
     const response = await send("PUT", "/api/contexts/tarred", { type: "application/gzip", body });
-    expect([response.status, (await upload(response)).status]).toEqual([200, "unchanged"]);
-    expect(await objects()).toEqual(before);
+    expect([response.status, (await uploadOf(response)).status]).toEqual([200, "unchanged"]);
+    expect(await objectKeys()).toEqual(before);
   });
 
   it("has the files of a zip", async () => {
@@ -283,47 +305,47 @@ describe("a context that is uploaded as an archive", () => {
       "empty/": new Uint8Array(),
     });
     const response = await send("PUT", "/api/contexts/zipped", { type: "application/zip", body });
-    expect([response.status, await upload(response)]).toMatchObject([
+    expect([response.status, await uploadOf(response)]).toMatchObject([
       201,
       { status: "committed", files: 2, bytes: 50_004 },
     ]);
-    expect((await objects()).filter((key) => key.includes("/upload/"))).toEqual([]);
+    expect((await objectKeys()).filter((key) => key.includes("/upload/"))).toEqual([]);
   });
 
   it.each([
     {
-      name: "a path that leads outside",
-      body: () => tarOf([{ header: { name: "../x", size: 1 }, body: "x" }]),
+      name: "has a path outside of the context",
+      body: () => packTar([{ header: { name: "../x", size: 1 }, body: "x" }]),
       code: "path_invalid",
     },
     {
-      name: "a name twice",
-      body: () => tarOf([1, 2].map(() => ({ header: { name: "x", size: 1 }, body: "x" }))),
+      name: "has a name twice",
+      body: () => packTar([1, 2].map(() => ({ header: { name: "x", size: 1 }, body: "x" }))),
       code: "path_invalid",
     },
     {
-      name: "no archive in it",
+      name: "is not an archive",
       body: async () => text("hello".repeat(1_000)),
       code: "archive_invalid",
     },
     {
-      name: "half an archive in it",
-      body: async () => (await tarOf(entries)).slice(0, 1_200),
+      name: "is cut off",
+      body: async () => (await packTar(entries)).slice(0, 1_200),
       code: "archive_invalid",
     },
-  ])("is refused for a tar with $name, and leaves nothing behind", async ({ body, code }) => {
-    const before = await objects();
+  ])("is refused if the tar $name, and nothing of it stays stored", async ({ body, code }) => {
+    const before = await objectKeys();
     const response = await send("PUT", "/api/contexts/broken", { type: TAR, body: await body() });
     expect((await codeOf(response))[1]).toBe(code);
-    expect([await objects(), (await send("GET", "/api/contexts/broken")).status]).toEqual([
+    expect([await objectKeys(), (await send("GET", "/api/contexts/broken")).status]).toEqual([
       before,
       404,
     ]);
   });
 
-  it("E13 is read up to the limit if the archive never ends, and leaves nothing behind", async () => {
-    const before = await objects();
-    const header = (await tarOf([{ header: { name: "endless", size: 0 } }])).slice(0, 512);
+  it("E13 is read only up to the limit if the archive never ends, and nothing of it stays stored", async () => {
+    const before = await objectKeys();
+    const header = (await packTar([{ header: { name: "endless", size: 0 } }])).slice(0, 512);
     let sent = 0;
     const body = new ReadableStream({
       pull(controller) {
@@ -334,7 +356,7 @@ describe("a context that is uploaded as an archive", () => {
     });
     const response = await send("PUT", "/api/contexts/endless", { type: "application/zip", body });
     expect(await codeOf(response)).toEqual([413, "context_too_large"]);
-    expect([sent < 130, await objects()]).toEqual([true, before]);
+    expect([sent < 130, await objectKeys()]).toEqual([true, before]);
   }, 120_000);
 
   it("E13 is not read if its content length is above the limit", async () => {

@@ -1,5 +1,5 @@
 import { unzipSync } from "fflate";
-import { packTar as tarOf } from "modern-tar";
+import { packTar } from "modern-tar";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Context, ContextList } from "../../../src/protocol/api/contexts";
 import { hashOf } from "../../../src/workspace/snapshot";
@@ -9,13 +9,13 @@ import {
   fileOf,
   get,
   insertOwner,
-  manifest,
-  objects,
-  pushed,
+  sendManifest,
+  objectKeys,
+  pushFiles,
   send,
   TAR,
   text,
-  upload,
+  uploadOf,
 } from "./context-client";
 import { makeKey } from "../keyed-client";
 import { sweepAt } from "../scheduled";
@@ -23,16 +23,16 @@ import { sweepAt } from "../scheduled";
 beforeAll(insertOwner);
 
 describe("a stored context", () => {
-  it("is listed by name, page by page, each with its newest version", async () => {
+  it("is in a list that is sorted by name and has pages, with its newest version", async () => {
     const reader = await makeKey("pages");
     const put = async (name: string, body: string) =>
       send("PUT", `/api/contexts/${name}`, {
         type: TAR,
-        body: await tarOf([{ header: { name: "x", size: body.length }, body }]),
+        body: await packTar([{ header: { name: "x", size: body.length }, body }]),
         key: reader.key,
       });
     for (const name of ["c", "a", "b"]) await put(name, "old");
-    const { version } = await upload(await put("b", "newer"));
+    const { version } = await uploadOf(await put("b", "newer"));
     const page = async (query: string) =>
       (await send("GET", `/api/contexts?${query}`, { key: reader.key })).json<ContextList>();
     const first = await page("limit=2");
@@ -42,8 +42,8 @@ describe("a stored context", () => {
     expect([second.data.map(({ name }) => name), second.has_more]).toEqual([["c"], false]);
   });
 
-  it("E14 has files that are downloaded as bytes, of every type", async () => {
-    await pushed("pages", { 'sub/"évil" x.html': "<script>alert(1)</script>" });
+  it("E14 has files that are downloaded as bytes, independent of their type", async () => {
+    await pushFiles("pages", { 'sub/"évil" x.html': "<script>alert(1)</script>" });
     const path = "/api/contexts/pages/files/sub/%22%C3%A9vil%22%20x.html";
     const response = await send("GET", path);
     expect(await response.text()).toBe("<script>alert(1)</script>");
@@ -54,8 +54,8 @@ describe("a stored context", () => {
       "x-content-type-options": "nosniff",
       "content-security-policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
     });
-    for (const other of ["nothing", "..%2f..%2fx", "sub", "%00"])
-      expect(await codeOf(await send("GET", `/api/contexts/pages/files/${other}`))).toEqual([
+    for (const missingPath of ["nothing", "..%2f..%2fx", "sub", "%00"])
+      expect(await codeOf(await send("GET", `/api/contexts/pages/files/${missingPath}`))).toEqual([
         404,
         "file_not_found",
       ]);
@@ -63,9 +63,12 @@ describe("a stored context", () => {
 
   it("is downloaded as a zip with the same bytes each time", async () => {
     const contents = Object.fromEntries(
-      Array.from({ length: 40 }, (_, nth) => [`dir/${nth}.txt`, `content ${nth}`.repeat(nth)]),
+      Array.from({ length: 40 }, (_, index) => [
+        `dir/${index}.txt`,
+        `content ${index}`.repeat(index),
+      ]),
     );
-    await pushed("whole", contents);
+    await pushFiles("whole", contents);
     const zip = async () =>
       new Uint8Array(await (await send("GET", "/api/contexts/whole/archive.zip")).arrayBuffer());
     const bytes = await zip();
@@ -83,22 +86,23 @@ describe("a stored context", () => {
     { path: "/api/contexts/whole?version=01kb0000000000000000000000", code: "context_not_found" },
     { path: "/api/contexts?after=X", code: "bad_query" },
     { path: "/api/contexts?limit=1000", code: "bad_query" },
-  ])("answers $path with $code", async ({ path, code }) => {
+  ])("is not returned for $path, but the error $code", async ({ path, code }) => {
     expect((await codeOf(await send("GET", path)))[1]).toBe(code);
   });
 
-  it("is separate from a context of the same name of another tenant", async () => {
-    const version = await pushed("shared", { "a.txt": "mine" });
+  it("is separate from another tenant's context with the same name", async () => {
+    const version = await pushFiles("shared", { "a.txt": "mine" });
     const other = await makeKey("neighbour");
-    const theirs = async (path: string) => codeOf(await send("GET", path, { key: other.key }));
-    expect(await theirs("/api/contexts/shared")).toEqual([404, "context_not_found"]);
-    const made = await send("PUT", "/api/contexts/shared", {
+    const codeForOther = async (path: string) =>
+      codeOf(await send("GET", path, { key: other.key }));
+    expect(await codeForOther("/api/contexts/shared")).toEqual([404, "context_not_found"]);
+    const otherUpload = await send("PUT", "/api/contexts/shared", {
       type: TAR,
-      body: await tarOf([{ header: { name: "b", size: 1 }, body: "b" }]),
+      body: await packTar([{ header: { name: "b", size: 1 }, body: "b" }]),
       key: other.key,
     });
-    expect(made.status).toBe(201);
-    expect(await theirs(`/api/contexts/shared?version=${version}`)).toEqual([
+    expect(otherUpload.status).toBe(201);
+    expect(await codeForOther(`/api/contexts/shared?version=${version}`)).toEqual([
       404,
       "context_not_found",
     ]);
@@ -114,39 +118,50 @@ describe("a stored context", () => {
   });
 });
 
-describe("erasing", () => {
-  it("removes a context with all its versions and open uploads; a new one of its name starts empty", async () => {
-    const version = await pushed("gone", { "a.txt": "gone for good" });
-    const open = await upload(await manifest("gone", [await fileOf("a.txt", "never sent")]));
-    const ours = async () =>
-      (await objects()).filter((key) => key.includes(version) || key.includes(open.version));
-    expect((await ours()).length).toBeGreaterThan(2);
+describe("erasing contexts and uploads", () => {
+  it("removes all versions and open uploads of a context; a new context of its name starts empty", async () => {
+    const version = await pushFiles("gone", { "a.txt": "gone for good" });
+    const open = await uploadOf(await sendManifest("gone", [await fileOf("a.txt", "never sent")]));
+    const remainingKeys = async () =>
+      (await objectKeys()).filter((key) => key.includes(version) || key.includes(open.version));
+    expect((await remainingKeys()).length).toBeGreaterThan(2);
     expect((await send("DELETE", "/api/contexts/gone")).status).toBe(204);
-    expect([await ours(), (await send("DELETE", "/api/contexts/gone")).status]).toEqual([[], 404]);
+    expect([await remainingKeys(), (await send("DELETE", "/api/contexts/gone")).status]).toEqual([
+      [],
+      404,
+    ]);
     expect(
       await codeOf(
         await send("PUT", open.links.blobs, { type: TAR, body: await blobsTar(["never sent"]) }),
       ),
     ).toEqual([404, "upload_not_found"]);
     expect(
-      (await upload(await manifest("gone", [await fileOf("a.txt", "gone for good")]))).missing,
+      (await uploadOf(await sendManifest("gone", [await fileOf("a.txt", "gone for good")])))
+        .missing,
     ).toHaveLength(1);
   });
 
-  it("E13 sweeps an unfinished upload after a day of the clock, and keeps committed versions (H4)", async () => {
-    await pushed("kept", { "a.txt": "kept" });
-    const open = await upload(
-      await manifest("kept", [await fileOf("a.txt", "half"), await fileOf("b.txt", "other half")]),
+  it("E13 erases an unfinished upload after a day, and keeps committed versions (H4)", async () => {
+    await pushFiles("kept", { "a.txt": "kept" });
+    const open = await uploadOf(
+      await sendManifest("kept", [
+        await fileOf("a.txt", "half"),
+        await fileOf("b.txt", "other half"),
+      ]),
     );
     await send("PUT", open.links.blobs, { type: TAR, body: await blobsTar(["half"]) });
-    const ours = async () => (await objects()).filter((key) => key.includes(open.version)).length;
+    const remainingKeys = async () =>
+      (await objectKeys()).filter((key) => key.includes(open.version)).length;
     await sweepAt(Date.now() + 23 * 3_600_000);
-    expect(await ours()).toBe(2);
+    expect(await remainingKeys()).toBe(2);
     await sweepAt(Date.now() + 25 * 3_600_000);
-    expect(await ours()).toBe(0);
+    expect(await remainingKeys()).toBe(0);
     expect(await (await send("GET", "/api/contexts/kept/files/a.txt")).text()).toBe("kept");
-    const again = await upload(
-      await manifest("kept", [await fileOf("a.txt", "half"), await fileOf("b.txt", "other half")]),
+    const again = await uploadOf(
+      await sendManifest("kept", [
+        await fileOf("a.txt", "half"),
+        await fileOf("b.txt", "other half"),
+      ]),
     );
     expect([again.version === open.version, again.missing.length]).toEqual([false, 2]);
   });

@@ -15,9 +15,12 @@ const send = (method: string, path: string, type?: string, body?: BodyInit) =>
     ...(body === undefined ? {} : { body }),
   });
 
-/** A unique path of this many bytes. All paths share their directories, which count like files. */
-function pathOf(nth: number, bytes: number): string {
-  const name = `/${String(nth).padStart(9, "f")}`;
+/**
+ * A unique path of this many bytes. All paths have the same directories, because the number of
+ * directories is limited like the number of files.
+ */
+function pathOf(index: number, bytes: number): string {
+  const name = `/${String(index).padStart(9, "f")}`;
   const directories = `${"directory-".repeat(20)}/`.repeat(6).slice(0, bytes - name.length);
   return directories.replace(/\/$/, "x") + name;
 }
@@ -25,8 +28,8 @@ function pathOf(nth: number, bytes: number): string {
 const SHA256 = await hashOf(new TextEncoder().encode("same"));
 const manifestOf = (files: number, pathBytes: number, more: object = {}) =>
   JSON.stringify({
-    files: Array.from({ length: files }, (_, nth) => ({
-      path: pathOf(nth, pathBytes),
+    files: Array.from({ length: files }, (_, index) => ({
+      path: pathOf(index, pathBytes),
       sha256: SHA256,
       size: 4,
       executable: true,
@@ -35,9 +38,9 @@ const manifestOf = (files: number, pathBytes: number, more: object = {}) =>
   });
 
 /** A body without a content length. */
-const streamed = (text: string) => new Response(text).body ?? "";
+const asStream = (text: string) => new Response(text).body ?? "";
 
-describe("a manifest of as many files as a context has", () => {
+describe("a manifest with the maximum number of files", () => {
   it.each([
     { name: "with paths of 230 bytes", pathBytes: 230, body: (text: string) => text },
     {
@@ -45,31 +48,33 @@ describe("a manifest of as many files as a context has", () => {
       pathBytes: PATH_LIMITS.pathBytes,
       body: (text: string) => text,
     },
-    { name: "with paths of 230 bytes, without a content length", pathBytes: 230, body: streamed },
-  ])("becomes a version, $name", async ({ name, pathBytes, body }) => {
-    const at = `/api/contexts/${name.replaceAll(/[^a-z0-9]+/g, "-")}`;
+    { name: "with paths of 230 bytes, without a content length", pathBytes: 230, body: asStream },
+  ])("$name becomes a version", async ({ name, pathBytes, body }) => {
+    const path = `/api/contexts/${name.replaceAll(/[^a-z0-9]+/g, "-")}`;
     const text = manifestOf(CONTEXT_LIMITS.files, pathBytes);
     expect(text.length).toBeGreaterThan(3 * 1024 * 1024);
-    const asked = await send("PUT", at, "application/json", body(text));
-    const begun = await asked.json<ContextUpload>();
-    expect([asked.status, begun.files, begun.missing]).toEqual([
+    const manifestResponse = await send("PUT", path, "application/json", body(text));
+    const started = await manifestResponse.json<ContextUpload>();
+    expect([manifestResponse.status, started.files, started.missing]).toEqual([
       202,
       CONTEXT_LIMITS.files,
       [SHA256],
     ]);
     const tar = await packTar([{ header: { name: SHA256, size: 4 }, body: "same" }]);
-    expect((await send("PUT", begun.links.blobs, "application/x-tar", tar)).status).toBe(200);
-    expect((await send("PUT", at, "application/json", body(text))).status).toBe(201);
-    expect((await (await send("GET", at)).json<Context>()).tree.length).toBe(CONTEXT_LIMITS.files);
+    expect((await send("PUT", started.links.blobs, "application/x-tar", tar)).status).toBe(200);
+    expect((await send("PUT", path, "application/json", body(text))).status).toBe(201);
+    expect((await (await send("GET", path)).json<Context>()).tree.length).toBe(
+      CONTEXT_LIMITS.files,
+    );
   });
 
   it.each([
-    { name: "by its content length", body: (text: string) => text },
-    { name: "while it is read", body: streamed },
-  ])("is refused if it is larger than needed, $name, with a remedy", async ({ body }) => {
+    { name: "before it is read if it has a content length", body: (text: string) => text },
+    { name: "while it is read if it has no content length", body: asStream },
+  ])("is refused above the size limit $name", async ({ body }) => {
     const text = " ".repeat(MANIFEST_BYTES) + manifestOf(1, 10);
-    const answer = await send("PUT", "/api/contexts/beyond", "application/json", body(text));
-    expect([answer.status, await answer.json()]).toMatchObject([
+    const response = await send("PUT", "/api/contexts/beyond", "application/json", body(text));
+    expect([response.status, await response.json()]).toMatchObject([
       413,
       {
         code: "body_too_large",

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { zipSync } from "fflate";
 import { contextServices } from "../../../durable-objects/shared/context-services";
 import { storageOf, storedBySession } from "../../../d1/stored-bytes";
-import { KEPT_FOR_MS, pruneVersions } from "../../../src/uploads/pruning";
+import { READABLE_FOR_MS, pruneVersions } from "../../../src/uploads/pruning";
 import { sweepUploads } from "../../../src/uploads/uploads";
 import type { ContextUpload } from "../../../src/protocol/api/contexts";
 import { sessionName } from "../../../src/tenancy/principal";
@@ -13,19 +13,17 @@ import { hashOf } from "../../../src/workspace/snapshot";
 import { teamOf } from "../../durable-objects/session/session-client";
 import { ask, askWith, makeKey } from "../keyed-client";
 
-/**
- * M13: the stored bytes of a tenant are one number, correct after each change, and their limit
- * applies before a write.
- */
-const storedBy = async (tenant: string) => (await storageOf(env, tenant)).storedBytes;
-const limit = (tenant: string, bytes: number | null) =>
+// M13: the service stores one number for the stored bytes of a tenant. It is correct after each
+// change, and its limit is checked before a write.
+const storedBytesOf = async (tenant: string) => (await storageOf(env, tenant)).storedBytes;
+const setLimit = (tenant: string, bytes: number | null) =>
   env.DB.prepare("INSERT OR REPLACE INTO tenants (id, stored_bytes) VALUES (?, ?)")
     .bind(tenant, bytes)
     .run();
-const objectsOf = async (tenant: string, below = "") =>
-  (await env.BUCKET.list({ prefix: `tenants/${tenant}/${below}` })).objects;
-const sizeOf = async (tenant: string, below = "") =>
-  (await objectsOf(tenant, below)).reduce((sum, { size }) => sum + size, 0);
+const objectsOf = async (tenant: string, subfolder = "") =>
+  (await env.BUCKET.list({ prefix: `tenants/${tenant}/${subfolder}` })).objects;
+const sizeOf = async (tenant: string, subfolder = "") =>
+  (await objectsOf(tenant, subfolder)).reduce((sum, { size }) => sum + size, 0);
 const put = (key: string, path: string, type: string, body: BodyInit) =>
   ask(path, {
     method: "PUT",
@@ -40,8 +38,9 @@ const codeOf = async (response: Response) => [
 /** A unique file of this many bytes. */
 const fileOf = async (bytes: number) => {
   const content = new Uint8Array(bytes);
-  for (let at = 0; at < bytes; at += 60_000)
-    crypto.getRandomValues(content.subarray(at, at + 60_000));
+  // `getRandomValues` accepts at most 65,536 bytes.
+  for (let start = 0; start < bytes; start += 60_000)
+    crypto.getRandomValues(content.subarray(start, start + 60_000));
   return { content, sha256: await hashOf(content), size: bytes };
 };
 const push = async (
@@ -52,9 +51,9 @@ const push = async (
   const manifest = JSON.stringify({
     files: files.map(({ path, sha256, size }) => ({ path, sha256, size })),
   });
-  const begun = await put(key, `/api/contexts/${name}`, "application/json", manifest);
-  if (begun.status !== 202) return begun;
-  const { links, missing } = await begun.json<ContextUpload>();
+  const started = await put(key, `/api/contexts/${name}`, "application/json", manifest);
+  if (started.status !== 202) return started;
+  const { links, missing } = await started.json<ContextUpload>();
   const [blobs = "", query = ""] = links.blobs.split("?");
   for (const { sha256, content } of files) {
     if (missing.includes(sha256))
@@ -64,7 +63,7 @@ const push = async (
 };
 
 describe("the stored bytes of a tenant (M13)", () => {
-  it("are those in R2: by manifest, tar and zip, in a newer version and after pruning and erasing", async () => {
+  it("equal the bytes in R2 after uploads by manifest, tar and zip, after a new version, pruning and erasing", async () => {
     const { key } = await makeKey("counted");
     const [kept, changed, next] = [
       await fileOf(70_000),
@@ -79,12 +78,12 @@ describe("the stored bytes of a tenant (M13)", () => {
         ])
       ).status,
     ).toBe(201);
-    expect(await storedBy("counted")).toBe(await sizeOf("counted"));
+    expect(await storedBytesOf("counted")).toBe(await sizeOf("counted"));
     await push(key, "site", [
       { path: "a", ...kept },
       { path: "b", ...next },
     ]);
-    expect(await storedBy("counted")).toBe(await sizeOf("counted"));
+    expect(await storedBytesOf("counted")).toBe(await sizeOf("counted"));
     const tar = await packTar([
       { header: { name: "t", size: 5_000 }, body: (await fileOf(5_000)).content },
     ]);
@@ -95,32 +94,32 @@ describe("the stored bytes of a tenant (M13)", () => {
       "application/zip",
       zipSync({ z: (await fileOf(6_000)).content }).slice(),
     );
-    expect(await storedBy("counted")).toBe(await sizeOf("counted"));
+    expect(await storedBytesOf("counted")).toBe(await sizeOf("counted"));
 
     const { prune } = contextServices(env);
-    const later = Date.now() + KEPT_FOR_MS + 1_000;
+    const later = Date.now() + READABLE_FOR_MS + 1_000;
     await pruneVersions(prune, later);
     await pruneVersions(prune, later + 2 * 60 * 60 * 1_000);
-    expect(await storedBy("counted")).toBe(await sizeOf("counted"));
+    expect(await storedBytesOf("counted")).toBe(await sizeOf("counted"));
     expect(await sizeOf("counted")).toBeLessThan(70_000 + 100_000 + 5_000 + 6_000 + 3_000);
     for (const name of ["site", "tar", "zip"])
       await askWith(key, `/api/contexts/${name}`, { method: "DELETE" });
-    expect([await storedBy("counted"), await sizeOf("counted")]).toEqual([0, 0]);
+    expect([await storedBytesOf("counted"), await sizeOf("counted")]).toEqual([0, 0]);
   });
 
-  it("include the announced bytes of an open upload until it is swept", async () => {
+  it("include the declared bytes of an open upload until the upload expires", async () => {
     const { key } = await makeKey("opened");
     const { sha256 } = await fileOf(10);
     const manifest = JSON.stringify({ files: [{ path: "a", sha256, size: 3_000_000 }] });
     expect((await put(key, "/api/contexts/big", "application/json", manifest)).status).toBe(202);
-    expect(await storedBy("opened")).toBeGreaterThan(3_000_000);
+    expect(await storedBytesOf("opened")).toBeGreaterThan(3_000_000);
     await sweepUploads(contextServices(env).store, Date.now() + 2 * 24 * 60 * 60 * 1_000);
-    expect(await storedBy("opened")).toBe(0);
+    expect(await storedBytesOf("opened")).toBe(0);
   });
 
-  it("never exceed their limit by uploads: 507, and nothing of a refused upload is stored", async () => {
+  it("never exceed their limit: an upload is refused with 507, and nothing of it is stored", async () => {
     const { key } = await makeKey("limited");
-    await limit("limited", 200_000);
+    await setLimit("limited", 200_000);
     const file = async (bytes: number) => [{ path: "a", ...(await fileOf(bytes)) }];
     expect((await push(key, "one", await file(150_000))).status).toBe(201);
     const before = await objectsOf("limited");
@@ -144,16 +143,16 @@ describe("the stored bytes of a tenant (M13)", () => {
     const rows = env.DB.prepare(
       "SELECT count(*) AS n FROM context_versions WHERE tenant = 'limited'",
     );
-    expect([await rows.first("n"), await storedBy("limited")]).toEqual([
+    expect([await rows.first("n"), await storedBytesOf("limited")]).toEqual([
       1,
       await sizeOf("limited"),
     ]);
 
-    const both = await Promise.all([
+    const results = await Promise.all([
       push(key, "x", await file(40_000)),
       push(key, "y", await file(40_000)),
     ]);
-    expect(both.map(({ status }) => status).sort()).toEqual([201, 507]);
+    expect(results.map(({ status }) => status).sort()).toEqual([201, 507]);
     await askWith(key, "/api/contexts/one", { method: "DELETE" });
     expect((await push(key, "two", await file(60_000))).status).toBe(201);
   });
@@ -165,17 +164,19 @@ describe("the stored bytes of a tenant (M13)", () => {
       await askWith(key, "/api/runs", { method: "POST", body })
     ).json<{ session_id: string }>();
     await (await askWith(key, `/api/sessions/${id}/turns/1/events`)).text();
-    await expect.poll(() => storedBy("running")).toBeGreaterThan(0);
+    await expect.poll(() => storedBytesOf("running")).toBeGreaterThan(0);
     const stub = env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, "running", id)));
-    const own = await runInDurableObject(stub, (_, { storage }) => storedBySession(storage.sql));
-    expect(await storedBy("running")).toBe(own);
-    await limit("running", 1);
-    const next = () =>
+    const sessionBytes = await runInDurableObject(stub, (_, { storage }) =>
+      storedBySession(storage.sql),
+    );
+    expect(await storedBytesOf("running")).toBe(sessionBytes);
+    await setLimit("running", 1);
+    const startNextTurn = () =>
       askWith(key, `/api/sessions/${id}/turns`, {
         method: "POST",
         body: { question: "And seven?" },
       });
-    expect(await codeOf(await next())).toEqual([507, "storage_exceeded"]);
+    expect(await codeOf(await startNextTurn())).toEqual([507, "storage_exceeded"]);
     const starts = env.DB.prepare("SELECT count(*) AS n FROM sessions WHERE tenant = 'running'");
     const before = await starts.first("n");
     expect(await codeOf(await askWith(key, "/api/runs", { method: "POST", body }))).toEqual([
@@ -184,13 +185,13 @@ describe("the stored bytes of a tenant (M13)", () => {
     ]);
     expect(await starts.first("n")).toBe(before);
     await askWith(key, `/api/sessions/${id}`, { method: "DELETE" });
-    expect(await storedBy("running")).toBe(0);
+    expect(await storedBytesOf("running")).toBe(0);
     expect((await askWith(key, "/api/runs", { method: "POST", body })).status).toBe(202);
   });
 
-  it("make a question with too large attachments refused before these are stored", async () => {
+  it("have a limit that refuses a question with too large attachments before these are stored", async () => {
     const { key } = await makeKey("attaching");
-    await limit("attaching", 1_000);
+    await setLimit("attaching", 1_000);
     const text = Buffer.from("x".repeat(2_000)).toString("base64");
     const question = [
       { type: "text", text: "What is this?" },
@@ -202,21 +203,21 @@ describe("the stored bytes of a tenant (M13)", () => {
     expect(await objectsOf("attaching")).toEqual([]);
   });
 
-  it("have the limit of the deployment, or none, if the tenant has none", async () => {
-    const of = async (TENANT_STORED_BYTES: string | undefined, tenant = "anyone") => {
+  it("have the deployment's limit, or no limit, if the tenant has no limit of its own", async () => {
+    const limitWith = async (TENANT_STORED_BYTES: string | undefined, tenant = "anyone") => {
       const { limitBytes } = await storageOf(
         { DB: env.DB, ...(TENANT_STORED_BYTES !== undefined && { TENANT_STORED_BYTES }) },
         tenant,
       );
       return limitBytes;
     };
-    expect([await of(undefined), await of(""), await of("5"), await of("0")]).toEqual([
-      10_000_000_000,
-      10_000_000_000,
-      5,
-      null,
-    ]);
-    await limit("free", 0);
-    expect(await of("5", "free")).toBeNull();
+    expect([
+      await limitWith(undefined),
+      await limitWith(""),
+      await limitWith("5"),
+      await limitWith("0"),
+    ]).toEqual([10_000_000_000, 10_000_000_000, 5, null]);
+    await setLimit("free", 0);
+    expect(await limitWith("5", "free")).toBeNull();
   });
 });

@@ -2,55 +2,61 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { withMemory } from "../../../src/api/contexts/upload-admission";
 import { MemoryBudget } from "../../../src/uploads/memory-budget";
 
-/** The half of the memory that one tenant may use. */
+/** Half of the memory. One tenant may use at most this part. */
 const BYTES = 40_000_000;
-const never = new AbortController().signal;
-const hangs = () => new Promise<never>(() => undefined);
-const failure = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
+const NEVER_ABORTED = new AbortController().signal;
+const workForever = () => new Promise<never>(() => undefined);
+const errorOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
 
-describe("an upload that finds no free memory", () => {
+describe("an upload without free memory", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it("starts when another has ended or failed", async () => {
+  it("starts when another upload has failed", async () => {
     const memory = new MemoryBudget();
-    const fails = Promise.withResolvers<never>();
-    const first = failure(
-      withMemory(memory, { tenant: "a", bytes: BYTES, signal: never }, () => fails.promise),
+    const firstWork = Promise.withResolvers<never>();
+    const first = errorOf(
+      withMemory(
+        memory,
+        { tenant: "a", bytes: BYTES, signal: NEVER_ABORTED },
+        () => firstWork.promise,
+      ),
     );
     const second = withMemory(
       memory,
-      { tenant: "a", bytes: BYTES, signal: never },
+      { tenant: "a", bytes: BYTES, signal: NEVER_ABORTED },
       async () => "done",
     );
     await vi.advanceTimersByTimeAsync(10_000);
-    fails.reject(new Error("broken"));
+    firstWork.reject(new Error("broken"));
     await vi.advanceTimersByTimeAsync(200);
     expect([await first, await second]).toEqual([new Error("broken"), "done"]);
   });
 
-  it("is asked to retry after 20 seconds, and leaves the queue", async () => {
+  it("is refused with a time to retry after 20 seconds, and leaves the queue", async () => {
     const memory = new MemoryBudget();
     const holder = withMemory(
       memory,
-      { tenant: "a", bytes: BYTES, signal: never },
-      async ({ advances }) => {
-        for (let at = 0; at < 30; at += 1) {
+      { tenant: "a", bytes: BYTES, signal: NEVER_ABORTED },
+      async ({ report }) => {
+        for (let second = 0; second < 30; second += 1) {
           await new Promise((resolve) => setTimeout(resolve, 1_000));
-          advances();
+          report();
         }
         return "held";
       },
     );
-    const late = failure(withMemory(memory, { tenant: "a", bytes: 1, signal: never }, hangs));
+    const queued = errorOf(
+      withMemory(memory, { tenant: "a", bytes: 1, signal: NEVER_ABORTED }, workForever),
+    );
     await vi.advanceTimersByTimeAsync(19_900);
     const next = withMemory(
       memory,
-      { tenant: "a", bytes: BYTES, signal: never },
+      { tenant: "a", bytes: BYTES, signal: NEVER_ABORTED },
       async () => "next",
     );
     await vi.advanceTimersByTimeAsync(200);
-    expect(await late).toMatchObject({
+    expect(await queued).toMatchObject({
       code: "uploads_busy",
       more: { headers: { "retry-after": "5" } },
     });
@@ -58,18 +64,20 @@ describe("an upload that finds no free memory", () => {
     expect([await holder, await next]).toEqual(["held", "next"]);
   });
 
-  it("is refused at once if 16 of its tenant wait; that of another tenant is accepted (M8)", async () => {
+  it("is refused at once if 16 uploads of its tenant wait; another tenant's upload starts (M8)", async () => {
     const memory = new MemoryBudget();
     const all = Array.from({ length: 17 }, () =>
-      failure(withMemory(memory, { tenant: "a", bytes: BYTES, signal: never }, hangs)),
+      errorOf(
+        withMemory(memory, { tenant: "a", bytes: BYTES, signal: NEVER_ABORTED }, workForever),
+      ),
     );
     await expect(
-      withMemory(memory, { tenant: "a", bytes: 1, signal: never }, hangs),
+      withMemory(memory, { tenant: "a", bytes: 1, signal: NEVER_ABORTED }, workForever),
     ).rejects.toMatchObject({ code: "uploads_busy" });
     expect(
       await withMemory(
         memory,
-        { tenant: "b", bytes: BYTES, signal: never },
+        { tenant: "b", bytes: BYTES, signal: NEVER_ABORTED },
         async () => "taken in",
       ),
     ).toBe("taken in");
@@ -79,32 +87,36 @@ describe("an upload that finds no free memory", () => {
     );
   });
 
-  it("is asked to retry if it needs more than its half and another tenant needs that memory (M8)", async () => {
+  it("is refused if it needs more than its tenant's half while another tenant waits (M8)", async () => {
     const memory = new MemoryBudget();
-    const grown = failure(
-      withMemory(memory, { tenant: "a", bytes: 1, signal: never }, async ({ holds }) => {
-        await holds(70_000_000);
-        await new Promise((resolve) => setTimeout(resolve, 1_000));
-        await holds(71_000_000);
-      }),
+    const grown = errorOf(
+      withMemory(
+        memory,
+        { tenant: "a", bytes: 1, signal: NEVER_ABORTED },
+        async ({ requireMemory }) => {
+          await requireMemory(70_000_000);
+          await new Promise((resolve) => setTimeout(resolve, 1_000));
+          await requireMemory(71_000_000);
+        },
+      ),
     );
     await vi.advanceTimersByTimeAsync(100);
     const other = withMemory(
       memory,
-      { tenant: "b", bytes: BYTES, signal: never },
+      { tenant: "b", bytes: BYTES, signal: NEVER_ABORTED },
       async () => "taken in",
     );
     await vi.advanceTimersByTimeAsync(7_000);
     expect([await grown, await other]).toMatchObject([{ code: "uploads_busy" }, "taken in"]);
   });
 
-  it("stops when its client sends nothing for more than ten seconds, and another then starts (M8)", async () => {
+  it("starts if the client of another upload sends nothing for more than ten seconds; that upload stops (M8)", async () => {
     const memory = new MemoryBudget();
     const wakes = Promise.withResolvers<void>();
-    const slow = failure(
+    const slow = errorOf(
       withMemory(
         memory,
-        { tenant: "a", bytes: BYTES, signal: never },
+        { tenant: "a", bytes: BYTES, signal: NEVER_ABORTED },
         async ({ onWait, onBytes }) => {
           onWait();
           await wakes.promise;
@@ -114,7 +126,7 @@ describe("an upload that finds no free memory", () => {
     );
     const next = withMemory(
       memory,
-      { tenant: "a", bytes: BYTES, signal: never },
+      { tenant: "a", bytes: BYTES, signal: NEVER_ABORTED },
       async () => "next",
     );
     await vi.advanceTimersByTimeAsync(10_200);
@@ -123,12 +135,12 @@ describe("an upload that finds no free memory", () => {
     expect(await slow).toMatchObject({ code: "upload_broken" });
   });
 
-  it("stops waiting once its client has disconnected", async () => {
+  it("stops waiting when its client disconnects", async () => {
     const memory = new MemoryBudget();
-    void withMemory(memory, { tenant: "a", bytes: BYTES, signal: never }, hangs);
+    void withMemory(memory, { tenant: "a", bytes: BYTES, signal: NEVER_ABORTED }, workForever);
     const client = new AbortController();
-    const waiting = failure(
-      withMemory(memory, { tenant: "a", bytes: 1, signal: client.signal }, hangs),
+    const waiting = errorOf(
+      withMemory(memory, { tenant: "a", bytes: 1, signal: client.signal }, workForever),
     );
     await vi.advanceTimersByTimeAsync(1_000);
     client.abort();
@@ -136,48 +148,52 @@ describe("an upload that finds no free memory", () => {
     expect(await waiting).toMatchObject({ code: "upload_broken" });
   });
 
-  it("starts once the client of another has disconnected, and that other must stop", async () => {
+  it("starts when the client of another upload disconnects; that upload must stop", async () => {
     const memory = new MemoryBudget();
     const client = new AbortController();
     const wakes = Promise.withResolvers<void>();
-    const left = failure(
+    const disconnected = errorOf(
       withMemory(
         memory,
         { tenant: "a", bytes: BYTES, signal: client.signal },
-        async ({ advances }) => {
+        async ({ report }) => {
           await wakes.promise;
-          advances();
+          report();
         },
       ),
     );
     const next = withMemory(
       memory,
-      { tenant: "a", bytes: BYTES, signal: never },
+      { tenant: "a", bytes: BYTES, signal: NEVER_ABORTED },
       async () => "next",
     );
     client.abort();
     await vi.advanceTimersByTimeAsync(200);
     wakes.resolve();
-    expect([await next, await left]).toMatchObject(["next", { code: "upload_broken" }]);
+    expect([await next, await disconnected]).toMatchObject(["next", { code: "upload_broken" }]);
   });
 
-  it("starts a minute after an upload that sent nothing, and that other must stop", async () => {
+  it("starts if another upload reports no progress for a minute; that upload must stop", async () => {
     const memory = new MemoryBudget();
     const wakes = Promise.withResolvers<void>();
-    const still = failure(
-      withMemory(memory, { tenant: "a", bytes: BYTES, signal: never }, async ({ advances }) => {
-        await wakes.promise;
-        advances();
-      }),
+    const silent = errorOf(
+      withMemory(
+        memory,
+        { tenant: "a", bytes: BYTES, signal: NEVER_ABORTED },
+        async ({ report }) => {
+          await wakes.promise;
+          report();
+        },
+      ),
     );
     await vi.advanceTimersByTimeAsync(45_000);
     const next = withMemory(
       memory,
-      { tenant: "a", bytes: BYTES, signal: never },
+      { tenant: "a", bytes: BYTES, signal: NEVER_ABORTED },
       async () => "next",
     );
     await vi.advanceTimersByTimeAsync(16_000);
     wakes.resolve();
-    expect([await next, await still]).toMatchObject(["next", { code: "upload_broken" }]);
+    expect([await next, await silent]).toMatchObject(["next", { code: "upload_broken" }]);
   });
 });

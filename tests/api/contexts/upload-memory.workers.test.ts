@@ -23,8 +23,8 @@ const problemOf = async (response: Response) => [
   response.headers.get("retry-after"),
 ];
 
-/** A body that starts at once, and continues on demand. */
-function held(bytes: Uint8Array) {
+/** A body that sends its first 100 bytes, and the other bytes after a call of `end`. */
+function pausedBody(bytes: Uint8Array) {
   const rest = Promise.withResolvers<void>();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -38,33 +38,33 @@ function held(bytes: Uint8Array) {
 }
 
 /** A body without a content length. */
-const ofUnknownLength = (bytes: Uint8Array) => {
-  const { body, end } = held(bytes);
+const bodyWithoutLength = (bytes: Uint8Array) => {
+  const { body, end } = pausedBody(bytes);
   end();
   return body;
 };
 
 const archive = () => packTar([{ header: { name: "a.txt", size: 5 }, body: "hello" }]);
 
-describe("uploads at the same time", () => {
-  it("of one tenant wait for its half of the memory; one too many must retry, and another tenant is served at once (M8)", async () => {
+describe("concurrent uploads", () => {
+  it("of one tenant wait for the tenant's half of the memory; above the maximum of waiting uploads one is refused, but another tenant's upload starts at once (M8)", async () => {
     const tar = await archive();
     const hash = await hashOf(new TextEncoder().encode("hello"));
     const manifest = JSON.stringify({ files: [{ path: "a.txt", sha256: hash, size: 5 }] });
-    const begun = await (
+    const started = await (
       await send("/api/contexts/blobs", "application/json", manifest)
     ).json<ContextUpload>();
-    const [blobs = "", query = ""] = begun.links.blobs.split("?");
+    const [blobs = "", query = ""] = started.links.blobs.split("?");
     const blob = () => send(`${blobs}/${hash}?${query}`, "application/octet-stream", "hello");
 
-    const bodies = [held(tar)];
-    const inside = bodies.map(({ body }, nth) => send(`/api/contexts/inside-${nth}`, TAR, body));
-    // these have memory before the others arrive
+    const bodies = [pausedBody(tar)];
+    const admitted = bodies.map(({ body }, nth) => send(`/api/contexts/inside-${nth}`, TAR, body));
+    // Wait until these uploads have memory before the others arrive.
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     const waiting = Array.from({ length: 15 }, (_, nth) =>
-      send(`/api/contexts/waiting-${nth}`, TAR, ofUnknownLength(tar)),
+      send(`/api/contexts/waiting-${nth}`, TAR, bodyWithoutLength(tar)),
     );
-    // and these before a blob, which would get memory at once
+    // Wait until these uploads are in the queue. A blob before them would get memory at once.
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     waiting.push(blob());
     await new Promise((resolve) => setTimeout(resolve, 3_000));
@@ -75,7 +75,7 @@ describe("uploads at the same time", () => {
     ]);
     expect((await sendAs(other.key)("/api/contexts/theirs", TAR, tar)).status).toBe(201);
     for (const { end } of bodies) end();
-    const statuses = (await Promise.all([...inside, ...waiting])).map(({ status }) => status);
+    const statuses = (await Promise.all([...admitted, ...waiting])).map(({ status }) => status);
     expect(statuses).toEqual([...Array(16).fill(201), 200]);
     expect((await send("/api/contexts/more", TAR, tar)).status).toBe(201);
   });
@@ -89,29 +89,32 @@ describe("uploads at the same time", () => {
       void send(
         `/api/contexts/idle-${nth}`,
         "application/zip",
-        held(zip).body,
+        pausedBody(zip).body,
         client.signal,
       ).catch(() => null);
       return client;
     });
     await new Promise((resolve) => setTimeout(resolve, 500));
-    const theirs = await sendAs(other.key)("/api/contexts/beside", "application/zip", zip);
+    const otherUpload = await sendAs(other.key)("/api/contexts/beside", "application/zip", zip);
     for (const client of idle) client.abort();
-    expect(theirs.status).toBe(201);
+    expect(otherUpload.status).toBe(201);
   });
 
   it("are not blocked by clients that disconnected", async () => {
     const tar = await archive();
     const clients = [1, 2, 3].map((nth) => {
       const client = new AbortController();
-      const answer = send(`/api/contexts/left-${nth}`, TAR, held(tar).body, client.signal).catch(
-        () => null,
-      );
-      return { client, answer };
+      const response = send(
+        `/api/contexts/left-${nth}`,
+        TAR,
+        pausedBody(tar).body,
+        client.signal,
+      ).catch(() => null);
+      return { client, response };
     });
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     for (const { client } of clients) client.abort();
-    await Promise.all(clients.map(({ answer }) => answer));
+    await Promise.all(clients.map(({ response }) => response));
     expect(
       (await send("/api/contexts/after", "application/zip", zipSync({ x: new Uint8Array(9) })))
         .status,
@@ -119,10 +122,11 @@ describe("uploads at the same time", () => {
   });
 });
 
-it("a zip of many parts is stored and read unchanged, and none of its parts remains", async () => {
+it("a zip that is stored in several pieces is read unchanged, and no piece stays stored", async () => {
   const noise = new Uint8Array(9_000_000);
-  for (let at = 0; at < noise.byteLength; at += 50_000)
-    crypto.getRandomValues(noise.subarray(at, at + 50_000));
+  // `getRandomValues` accepts at most 65,536 bytes.
+  for (let start = 0; start < noise.byteLength; start += 50_000)
+    crypto.getRandomValues(noise.subarray(start, start + 50_000));
   const small = Object.fromEntries(
     Array.from({ length: 20 }, (_, nth) => [`${nth}.txt`, new TextEncoder().encode(`text ${nth}`)]),
   );

@@ -5,39 +5,44 @@ import { teamOf } from "../../durable-objects/session/session-client";
 import { ask, makeKey } from "../keyed-client";
 import { type Document, DocumentSchema, operationsOf, undocumented } from "./openapi-document";
 
-/** A tenant uses every operation, and each response is validated against the document. */
+// A tenant uses every operation. Each response is validated against the OpenAPI document.
+
 const TEAM = teamOf(["quick", "plain"]);
 const FILES_TEAM = teamOf(["builder"], { orchestrator: { snapshot_storage: "snapshots" } });
-const GIVEN_TEAM = teamOf(["scribe"], {
+const CONTEXT_TEAM = teamOf(["scribe"], {
   orchestrator: { context_paths: [{ path: "handbook", permission: "write" }] },
 });
-const NEW = await hashOf(new TextEncoder().encode("six times seven"));
+const NEW_HASH = await hashOf(new TextEncoder().encode("six times seven"));
 const QUESTION = "What is six times seven?";
 const STREAM = { accept: "text/event-stream" };
 const PAGE = { accept: "application/json" };
 
-/** `body` is sent as JSON, `text` unchanged. */
+/**
+ * A request and the status of its response. `request`: method and path; names in braces are values
+ * that earlier steps have saved. `body` is sent as JSON, and `text` unchanged. `savedField`: field
+ * of the response whose value is saved under the name `savedAs`.
+ */
 type Step = {
-  asks: string;
+  request: string;
   body?: unknown;
   text?: string;
   headers?: Record<string, string>;
-  gives: number;
-  keeps?: string;
-  as?: string;
+  expectedStatus: number;
+  savedField?: string;
+  savedAs?: string;
 };
 
 const SESSION = "/api/sessions/{session}";
-const BUILT = "/api/sessions/{built}/turns/1";
-const FILES_OF = ["", "/answers/agent1.final"];
+const BUILT_TURN = "/api/sessions/{built}/turns/1";
+const RESULT_PATHS = ["", "/answers/agent1.final"];
 const EVALS = "/api/evals/simulated/runs";
 const CONTEXT = "/api/contexts/handbook";
 const HASHES = await Promise.all(
   ["one", "two"].map((text) => hashOf(new TextEncoder().encode(text))),
 );
-const FILES = HASHES.map((hash, nth) => ({ path: `${nth}.txt`, sha256: hash, size: 3 }));
+const FILES = HASHES.map((hash, index) => ({ path: `${index}.txt`, sha256: hash, size: 3 }));
 const TAR = { "content-type": "application/x-tar" };
-const PACK = new TextDecoder().decode(
+const BLOBS_TAR = new TextDecoder().decode(
   await packTar([{ header: { name: HASHES[1] ?? "", size: 3 }, body: "two" }]),
 );
 const SECRET = {
@@ -45,143 +50,171 @@ const SECRET = {
   bindings: [{ origin: "https://api.example.com", paths: ["/v1"], methods: ["GET"] }],
 };
 const STEPS: readonly Step[] = [
-  { asks: "GET /healthz", gives: 200 },
-  { asks: "GET /openapi.json", gives: 200 },
-  { asks: "GET /docs", gives: 200 },
-  { asks: "GET /api/configs", gives: 200 },
-  { asks: "GET /api/configs/demo", gives: 200 },
-  { asks: "POST /api/configs/validate", body: { config: TEAM }, gives: 200 },
+  { request: "GET /healthz", expectedStatus: 200 },
+  { request: "GET /openapi.json", expectedStatus: 200 },
+  { request: "GET /docs", expectedStatus: 200 },
+  { request: "GET /api/configs", expectedStatus: 200 },
+  { request: "GET /api/configs/demo", expectedStatus: 200 },
+  { request: "POST /api/configs/validate", body: { config: TEAM }, expectedStatus: 200 },
   {
-    asks: "POST /api/runs",
+    request: "POST /api/runs",
     body: { question: QUESTION, config: TEAM },
-    gives: 202,
-    keeps: "session_id",
-    as: "session",
+    expectedStatus: 202,
+    savedField: "session_id",
+    savedAs: "session",
   },
-  { asks: `POST ${SESSION}/tickets`, gives: 201 },
-  { asks: `GET ${SESSION}/turns/1/events`, gives: 200 },
-  { asks: `GET ${SESSION}/turns/1/events?after=1000000`, gives: 204 },
-  { asks: `GET ${SESSION}/turns/1/events?limit=1000`, headers: PAGE, gives: 200 },
-  { asks: `GET ${SESSION}`, gives: 200 },
-  { asks: `GET ${SESSION}/turns/1`, gives: 200 },
-  { asks: `GET ${SESSION}/turns/1/answers/agent1.1`, gives: 200 },
-  { asks: `POST ${SESSION}/turns`, body: { question: "And seven?" }, headers: STREAM, gives: 200 },
-  { asks: `POST ${SESSION}/turns`, body: { question: "And eight?", parent_turn: 1 }, gives: 202 },
-  { asks: `POST ${SESSION}/cancel`, gives: 200 },
-  { asks: `GET ${SESSION}/events?limit=1000`, headers: PAGE, gives: 200 },
-  { asks: "GET /api/sessions", gives: 200 },
-  { asks: `DELETE ${SESSION}`, gives: 204 },
+  { request: `POST ${SESSION}/tickets`, expectedStatus: 201 },
+  { request: `GET ${SESSION}/turns/1/events`, expectedStatus: 200 },
+  { request: `GET ${SESSION}/turns/1/events?after=1000000`, expectedStatus: 204 },
+  { request: `GET ${SESSION}/turns/1/events?limit=1000`, headers: PAGE, expectedStatus: 200 },
+  { request: `GET ${SESSION}`, expectedStatus: 200 },
+  { request: `GET ${SESSION}/turns/1`, expectedStatus: 200 },
+  { request: `GET ${SESSION}/turns/1/answers/agent1.1`, expectedStatus: 200 },
   {
-    asks: "POST /api/runs",
+    request: `POST ${SESSION}/turns`,
+    body: { question: "And seven?" },
+    headers: STREAM,
+    expectedStatus: 200,
+  },
+  {
+    request: `POST ${SESSION}/turns`,
+    body: { question: "And eight?", parent_turn: 1 },
+    expectedStatus: 202,
+  },
+  { request: `POST ${SESSION}/cancel`, expectedStatus: 200 },
+  { request: `GET ${SESSION}/events?limit=1000`, headers: PAGE, expectedStatus: 200 },
+  { request: "GET /api/sessions", expectedStatus: 200 },
+  { request: `DELETE ${SESSION}`, expectedStatus: 204 },
+  {
+    request: "POST /api/runs",
     body: { question: QUESTION, config: { ...TEAM, ui: { display_type: "simple" } } },
     headers: STREAM,
-    gives: 200,
+    expectedStatus: 200,
   },
   {
-    asks: "POST /api/runs",
+    request: "POST /api/runs",
     body: { question: QUESTION, config: FILES_TEAM },
-    gives: 202,
-    keeps: "session_id",
-    as: "built",
+    expectedStatus: 202,
+    savedField: "session_id",
+    savedAs: "built",
   },
-  { asks: `GET ${BUILT}/events`, gives: 200 },
-  ...FILES_OF.flatMap((below) => [
-    { asks: `GET ${BUILT}${below}/files`, gives: 200 },
-    { asks: `GET ${BUILT}${below}/files/NOTES.md`, gives: 200 },
-    { asks: `GET ${BUILT}${below}/archive.zip`, gives: 200 },
+  { request: `GET ${BUILT_TURN}/events`, expectedStatus: 200 },
+  ...RESULT_PATHS.flatMap((subpath) => [
+    { request: `GET ${BUILT_TURN}${subpath}/files`, expectedStatus: 200 },
+    { request: `GET ${BUILT_TURN}${subpath}/files/NOTES.md`, expectedStatus: 200 },
+    { request: `GET ${BUILT_TURN}${subpath}/archive.zip`, expectedStatus: 200 },
   ]),
-  { asks: `PUT ${CONTEXT}`, body: { files: FILES }, gives: 202, keeps: "version", as: "version" },
-  { asks: `PUT ${CONTEXT}/blobs/${HASHES[0]}?version={version}`, text: "one", gives: 200 },
-  { asks: `PUT ${CONTEXT}/blobs?version={version}`, text: PACK, headers: TAR, gives: 200 },
-  { asks: `PUT ${CONTEXT}`, body: { files: FILES }, gives: 201 },
-  { asks: `PUT ${CONTEXT}`, body: { files: FILES }, gives: 200 },
-  { asks: "GET /api/contexts", gives: 200 },
-  { asks: `GET ${CONTEXT}?version={version}`, gives: 200 },
-  { asks: `GET ${CONTEXT}/files/0.txt`, gives: 200 },
-  { asks: `GET ${CONTEXT}/archive.zip`, gives: 200 },
   {
-    asks: "POST /api/runs",
-    body: { question: QUESTION, config: GIVEN_TEAM },
-    gives: 202,
-    keeps: "session_id",
-    as: "given",
+    request: `PUT ${CONTEXT}`,
+    body: { files: FILES },
+    expectedStatus: 202,
+    savedField: "version",
+    savedAs: "version",
   },
-  { asks: "GET /api/sessions/{given}/turns/1/events", gives: 200 },
-  { asks: "GET /api/sessions/{given}/turns/1/changes", gives: 200 },
-  { asks: `GET /api/sessions/{given}/turns/1/changes/blobs/${NEW}`, gives: 200 },
-  { asks: `DELETE ${CONTEXT}`, gives: 204 },
   {
-    asks: "POST /api/keys",
+    request: `PUT ${CONTEXT}/blobs/${HASHES[0]}?version={version}`,
+    text: "one",
+    expectedStatus: 200,
+  },
+  {
+    request: `PUT ${CONTEXT}/blobs?version={version}`,
+    text: BLOBS_TAR,
+    headers: TAR,
+    expectedStatus: 200,
+  },
+  { request: `PUT ${CONTEXT}`, body: { files: FILES }, expectedStatus: 201 },
+  { request: `PUT ${CONTEXT}`, body: { files: FILES }, expectedStatus: 200 },
+  { request: "GET /api/contexts", expectedStatus: 200 },
+  { request: `GET ${CONTEXT}?version={version}`, expectedStatus: 200 },
+  { request: `GET ${CONTEXT}/files/0.txt`, expectedStatus: 200 },
+  { request: `GET ${CONTEXT}/archive.zip`, expectedStatus: 200 },
+  {
+    request: "POST /api/runs",
+    body: { question: QUESTION, config: CONTEXT_TEAM },
+    expectedStatus: 202,
+    savedField: "session_id",
+    savedAs: "given",
+  },
+  { request: "GET /api/sessions/{given}/turns/1/events", expectedStatus: 200 },
+  { request: "GET /api/sessions/{given}/turns/1/changes", expectedStatus: 200 },
+  { request: `GET /api/sessions/{given}/turns/1/changes/blobs/${NEW_HASH}`, expectedStatus: 200 },
+  { request: `DELETE ${CONTEXT}`, expectedStatus: 204 },
+  {
+    request: "POST /api/keys",
     body: { name: "ci", scopes: ["read"] },
-    gives: 201,
-    keeps: "id",
-    as: "key",
+    expectedStatus: 201,
+    savedField: "id",
+    savedAs: "key",
   },
-  { asks: "GET /api/keys", gives: 200 },
-  { asks: "DELETE /api/keys/{key}", gives: 200 },
-  { asks: "PUT /api/secrets/GITHUB_TOKEN", body: SECRET, gives: 201 },
-  { asks: "GET /api/secrets", gives: 200 },
-  { asks: "DELETE /api/secrets/GITHUB_TOKEN", gives: 204 },
-  { asks: "GET /api/audit", gives: 200 },
-  { asks: "GET /api/evals", gives: 200 },
-  { asks: `POST ${EVALS}`, gives: 202, keeps: "id", as: "run" },
-  { asks: `GET ${EVALS}`, gives: 200 },
-  { asks: `GET ${EVALS}/{run}`, gives: 200 },
+  { request: "GET /api/keys", expectedStatus: 200 },
+  { request: "DELETE /api/keys/{key}", expectedStatus: 200 },
+  { request: "PUT /api/secrets/GITHUB_TOKEN", body: SECRET, expectedStatus: 201 },
+  { request: "GET /api/secrets", expectedStatus: 200 },
+  { request: "DELETE /api/secrets/GITHUB_TOKEN", expectedStatus: 204 },
+  { request: "GET /api/audit", expectedStatus: 200 },
+  { request: "GET /api/evals", expectedStatus: 200 },
+  { request: `POST ${EVALS}`, expectedStatus: 202, savedField: "id", savedAs: "run" },
+  { request: `GET ${EVALS}`, expectedStatus: 200 },
+  { request: `GET ${EVALS}/{run}`, expectedStatus: 200 },
 ];
 
 let document: Document;
-const kept = new Map<string, string>();
+const savedValues = new Map<string, string>();
 const admin = await makeKey("life", { scopes: "admin" });
 
 beforeAll(async () => {
   document = DocumentSchema.parse(await (await ask("/openapi.json")).json());
 });
 
-/** The response to a step. A run of an evaluation can be read a moment after it began. */
-async function take({
-  asks,
+/**
+ * Sends the request of a step and returns the response. Repeats a GET until it has the expected
+ * status, because an evaluation run can be read only a moment after its start.
+ */
+async function send({
+  request,
   body,
   text,
   headers = {},
-  gives,
+  expectedStatus,
 }: Step): Promise<{ method: string; path: string; response: Response }> {
-  const [method = "", pattern = ""] = asks.split(" ");
-  const path = pattern.replace(/\{(\w+)\}/, (_, name: string) => kept.get(name) ?? "");
-  const all = {
+  const [method = "", pattern = ""] = request.split(" ");
+  const path = pattern.replace(/\{(\w+)\}/, (_, name: string) => savedValues.get(name) ?? "");
+  const allHeaders = {
     authorization: `Bearer ${admin.key}`,
     "content-type": "application/json",
     ...headers,
   };
   const init = {
     method,
-    headers: all,
+    headers: allHeaders,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(text === undefined ? {} : { body: text }),
   };
   for (let tries = 1; ; tries += 1) {
     const response = await ask(path, init);
-    if (response.status === gives || method !== "GET" || tries === 200)
+    if (response.status === expectedStatus || method !== "GET" || tries === 200)
       return { method, path, response };
     await response.body?.cancel();
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
-it.each(STEPS)("$asks returns $gives as the document says", async (step) => {
-  const { method, path, response } = await take(step);
+it.each(STEPS)("$request returns $expectedStatus as documented", async (step) => {
+  const { method, path, response } = await send(step);
   expect([response.status, await undocumented(document, { method, path }, response)]).toEqual([
-    step.gives,
+    step.expectedStatus,
     [],
   ]);
   const text = await response.text();
-  if (step.keeps !== undefined) kept.set(step.as ?? "", String(JSON.parse(text)[step.keeps]));
+  if (step.savedField !== undefined)
+    savedValues.set(step.savedAs ?? "", String(JSON.parse(text)[step.savedField]));
 });
 
-it("no operation of the document is left out", () => {
-  const asked = STEPS.map(({ asks }) => asks.split("?")[0] ?? "");
-  const left = operationsOf(document).filter(({ name }) => {
+it("the steps use every operation of the document", () => {
+  const requests = STEPS.map(({ request }) => request.split("?")[0] ?? "");
+  const unused = operationsOf(document).filter(({ name }) => {
     const pattern = new RegExp(`^${name.replace("{path}", ".+").replaceAll(/\{\w+\}/g, "[^/]+")}$`);
-    return !asked.some((one) => pattern.test(one));
+    return !requests.some((request) => pattern.test(request));
   });
-  expect(left.map(({ name }) => name)).toEqual([]);
+  expect(unused.map(({ name }) => name)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Readers of the OpenAPI document for tests, and validation of responses against it. */
+/** Parses the OpenAPI document for tests, and validates responses against the document. */
 
 const MediaSchema = z.record(
   z.string(),
@@ -43,7 +43,7 @@ export const DocumentSchema = z.looseObject({
 export type Document = z.infer<typeof DocumentSchema>;
 export type Operation = z.infer<typeof OperationSchema>;
 
-/** Every operation as `GET /path`. */
+/** All operations. `name`: method and path, such as `GET /healthz`. */
 export const operationsOf = ({
   paths,
 }: Document): { name: string; path: string; method: string; operation: Operation }[] =>
@@ -56,26 +56,28 @@ export const operationsOf = ({
     })),
   );
 
-/** The errors of a value by a schema of the document. Empty if the value is valid. */
+/** Validates a value by a schema of the document. Returns the errors. */
 export function faultsOf({ components }: Document, schema: object, value: unknown): string[] {
-  const standing: unknown = JSON.parse(
+  const standaloneSchema: unknown = JSON.parse(
     JSON.stringify({ ...schema, $defs: components.schemas }).replaceAll(
       "#/components/schemas/",
       "#/$defs/",
     ),
   );
-  const result = z.fromJSONSchema(standing as z.core.JSONSchema.JSONSchema).safeParse(value);
+  const result = z
+    .fromJSONSchema(standaloneSchema as z.core.JSONSchema.JSONSchema)
+    .safeParse(value);
   return result.success
     ? []
     : result.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
 }
 
-/** Headers that programs act on. */
-const TELLING = ["location", "retry-after", "x-config-warnings"];
+/** Headers that programs use. The document must have them. */
+const DOCUMENTED_HEADERS = ["location", "retry-after", "x-config-warnings"];
 
 /**
- * The parts of a response that the document does not allow: status, headers, type, content. Reads a
- * copy of the body.
+ * Returns messages about parts of a response that do not match the document: status, headers, media
+ * type or content. Reads a copy of the body.
  */
 export async function undocumented(
   document: Document,
@@ -85,27 +87,29 @@ export async function undocumented(
   const [pathname = ""] = request.path.split("?");
   const method = request.method === "HEAD" ? "get" : request.method.toLowerCase();
   const found = operationsOf(document).find(
-    (one) => one.method === method && toPattern(one.path).test(pathname),
+    (operation) => operation.method === method && toPattern(operation.path).test(pathname),
   );
   if (!found)
     return [404, 405].includes(response.status)
       ? []
       : [`${method} ${pathname} is not in the document`];
-  const said = found.operation.responses[String(response.status)];
-  if (!said) return [`${found.name} does not say ${response.status}`];
-  const untold = TELLING.filter((name) => response.headers.has(name) && !said.headers?.[name]);
-  if (untold.length > 0)
-    return [`${found.name} ${response.status} does not say ${untold.join(", ")}`];
+  const documentedResponse = found.operation.responses[String(response.status)];
+  if (!documentedResponse) return [`${found.name} has no status ${response.status}`];
+  const undocumentedHeaders = DOCUMENTED_HEADERS.filter(
+    (name) => response.headers.has(name) && !documentedResponse.headers?.[name],
+  );
+  if (undocumentedHeaders.length > 0)
+    return [`${found.name} ${response.status} has no header ${undocumentedHeaders.join(", ")}`];
   const type = response.headers.get("content-type")?.split(";")[0] ?? null;
   if (type === null || request.method === "HEAD") return [];
-  const media = said.content?.[type];
-  if (!media) return [`${found.name} ${response.status} does not say ${type}`];
+  const media = documentedResponse.content?.[type];
+  if (!media) return [`${found.name} ${response.status} has no media type ${type}`];
   if (!type.endsWith("json")) return [];
   return faultsOf(document, media.schema, await response.clone().json()).map(
     (fault) => `${found.name} ${response.status}: ${fault}`,
   );
 }
 
-/** Paths with fewer parameters match first, so `validate` is not the name of a config. */
+/** A pattern that matches the concrete paths of an operation. */
 const toPattern = (path: string): RegExp =>
   new RegExp(`^${path.replace("{path}", ".+").replaceAll(/\{\w+\}/g, "[^/]+")}$`);

@@ -3,25 +3,28 @@ import { createApp } from "../../../src/api/app";
 import { OPEN_SERVICE } from "../../builders/open-service";
 import { DocumentSchema, faultsOf, operationsOf } from "./openapi-document";
 
-const answer = await createApp().fetch(new Request("http://127.0.0.1/openapi.json"), OPEN_SERVICE);
-const document = DocumentSchema.parse(await answer.json());
+const response = await createApp().fetch(
+  new Request("http://127.0.0.1/openapi.json"),
+  OPEN_SERVICE,
+);
+const document = DocumentSchema.parse(await response.json());
 const operations = operationsOf(document);
 const MEDIA = operations.flatMap(({ name, operation }) => [
   ...Object.entries(operation.requestBody?.content ?? {}).map(([type, media]) => ({
-    name: `${name} takes`,
+    name: `${name}: the request body`,
     type,
     ...media,
   })),
   ...Object.entries(operation.responses).flatMap(([status, { content }]) =>
     Object.entries(content ?? {}).map(([type, media]) => ({
-      name: `${name} ${status}`,
+      name: `${name}: the response ${status}`,
       type,
       ...media,
     })),
   ),
 ]);
 
-/** Operations that the service promises. It may have more. */
+/** Operations that clients rely on. The service may have others. */
 const ROUTES = [
   "GET /healthz",
   "GET /openapi.json",
@@ -38,34 +41,36 @@ const ROUTES = [
 
 describe("the OpenAPI document", () => {
   it("is served as JSON", () => {
-    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"]);
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      200,
+      "application/json",
+    ]);
   });
 
   it("lists every route", () => {
     expect(operations.map(({ name }) => name)).toEqual(expect.arrayContaining(ROUTES));
-    const served = createApp()
+    const servedRoutes = createApp()
       .routes.filter(({ method, path }) => method !== "ALL" && path !== "/*" && path !== "*")
       .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)(\{\.\+\})?/g, "{$1}")}`);
-    expect(operations.map(({ name }) => name).sort()).toEqual([...new Set(served)].sort());
+    expect(operations.map(({ name }) => name).sort()).toEqual([...new Set(servedRoutes)].sort());
   });
 
-  it("names each operation once", () => {
+  it("has a unique id for each operation", () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it.each(operations)(
-    "$name has every parameter of its path, with a description",
-    ({ path, operation }) => {
-      const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-      const inPath = (operation.parameters ?? []).filter((parameter) => parameter.in === "path");
-      expect(inPath.map(({ name }) => name).sort()).toEqual(names.sort());
-      for (const { description } of operation.parameters ?? []) expect(description).not.toBe("");
-    },
-  );
+  it.each(operations)("describes every path parameter of $name", ({ path, operation }) => {
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const pathParameters = (operation.parameters ?? []).filter(
+      (parameter) => parameter.in === "path",
+    );
+    expect(pathParameters.map(({ name }) => name).sort()).toEqual(names.sort());
+    for (const { description } of operation.parameters ?? []) expect(description).not.toBe("");
+  });
 
   it.each(operations.filter(({ path }) => path.startsWith("/api/")))(
-    "$name lists its refusals as problems, by their codes",
+    "lists the error responses of $name with their codes",
     ({ operation }) => {
       const refusals = Object.entries(operation.responses).filter(
         ([status]) => Number(status) >= 400,
@@ -83,17 +88,19 @@ describe("the OpenAPI document", () => {
   );
 
   it.each(operations)(
-    "$name says who may call it: everyone, a key, or a ticket too",
+    "states how $name is authenticated: not at all, by a key, or also by a ticket",
     ({ path, operation }) => {
-      const wanted = !path.startsWith("/api/")
+      const expected = !path.startsWith("/api/")
         ? []
         : path.endsWith("/events")
           ? ["bearer", "ticket"]
           : ["bearer"];
-      const ways = (operation.security ?? document.security).flatMap((way) => Object.keys(way));
-      expect(ways).toEqual(wanted);
+      const schemeNames = (operation.security ?? document.security).flatMap((scheme) =>
+        Object.keys(scheme),
+      );
+      expect(schemeNames).toEqual(expected);
       expect(Object.keys(document.components.securitySchemes)).toEqual(
-        expect.arrayContaining(ways),
+        expect.arrayContaining(schemeNames),
       );
     },
   );
@@ -107,22 +114,22 @@ describe("the OpenAPI document", () => {
     );
   });
 
-  it("names the schema of every JSON body except its own", () => {
+  it("has a named schema for every JSON body except the document itself", () => {
     const unnamed = MEDIA.filter(
       ({ type, schema }) => type.endsWith("json") && !("$ref" in schema),
     );
-    expect(unnamed.map(({ name }) => name)).toEqual(["GET /openapi.json 200"]);
+    expect(unnamed.map(({ name }) => name)).toEqual(["GET /openapi.json: the response 200"]);
   });
 
   it.each(MEDIA.filter(({ type }) => type.endsWith("json")))(
-    "$name has a valid example",
+    "has a valid example for $name",
     ({ schema, example }) => {
       expect(example).toBeDefined();
       expect(faultsOf(document, schema, example)).toEqual([]);
     },
   );
 
-  it("detects errors, so that the tests above can fail", () => {
+  it("refuses an invalid value, which shows that the tests above can fail", () => {
     const run = { $ref: "#/components/schemas/Run" };
     expect(faultsOf(document, run, { session_id: "x", turn: 0, status: "running" })).not.toEqual(
       [],

@@ -21,7 +21,7 @@ type List<T> = {
 
 const get = async <T>(path: string): Promise<T> => (await request(path)).json<T>();
 
-async function ended(path: string): Promise<EvalRunPage> {
+async function waitForEnd(path: string): Promise<EvalRunPage> {
   for (let tries = 0; tries < 400; tries += 1) {
     const response = await request(path);
     if (response.ok) {
@@ -38,7 +38,7 @@ describe("POST /api/evals/{suite}/runs", () => {
     const response = await post("/api/evals/simulated/runs");
     const started = await response.json<EvalStarted>();
     expect([response.status, response.headers.get("location")]).toEqual([202, started.links.run]);
-    const page = await ended(started.links.run);
+    const page = await waitForEnd(started.links.run);
     expect(page).toMatchObject({
       suite: "simulated",
       origin: "manual",
@@ -61,14 +61,14 @@ describe("POST /api/evals/{suite}/runs", () => {
     });
   });
 
-  it("starts another run at each request", async () => {
+  it("starts a new run at each request", async () => {
     const ids = await Promise.all(
       [1, 2].map(
         async () => (await (await post("/api/evals/simulated/runs")).json<EvalStarted>()).id,
       ),
     );
     expect(new Set(ids).size).toBe(2);
-    for (const id of ids) await ended(`/api/evals/simulated/runs/${id}`);
+    for (const id of ids) await waitForEnd(`/api/evals/simulated/runs/${id}`);
     const first = await get<List<EvalRun>>("/api/evals/simulated/runs?limit=1");
     expect([first.data.length, first.has_more]).toEqual([1, true]);
     const next = await get<List<EvalRun>>(
@@ -79,17 +79,17 @@ describe("POST /api/evals/{suite}/runs", () => {
 });
 
 describe("an idempotency key", () => {
-  const begin = async (key: string, suite = "simulated") =>
+  const startWithKey = async (key: string, suite = "simulated") =>
     (await post(`/api/evals/${suite}/runs`, {}, { "idempotency-key": key })).json<
       EvalStarted & { code: string }
     >();
 
-  it("starts one run, however often and concurrently it is sent", async () => {
-    const started = await Promise.all(Array.from({ length: 5 }, () => begin("together")));
+  it("starts only one run for repeated and concurrent requests", async () => {
+    const started = await Promise.all(Array.from({ length: 5 }, () => startWithKey("together")));
     const [first] = new Set(started.map(({ id }) => id));
     expect(started.every(({ id }) => id === first)).toBe(true);
-    await ended(`/api/evals/simulated/runs/${first}`);
-    expect((await begin("together")).id).toBe(first);
+    await waitForEnd(`/api/evals/simulated/runs/${first}`);
+    expect((await startWithKey("together")).id).toBe(first);
     const { results } = await env.DB.prepare("SELECT * FROM start_claims WHERE session_id = ?")
       .bind(first)
       .all();
@@ -97,17 +97,17 @@ describe("an idempotency key", () => {
   });
 
   it("that is invalid is refused", async () => {
-    expect((await begin("x".repeat(256))).code).toBe("bad_idempotency_key");
+    expect((await startWithKey("x".repeat(256))).code).toBe("bad_idempotency_key");
   });
 
-  it("of another request is refused", async () => {
+  it("that was used for another request is refused", async () => {
     const run = await post(
       "/api/runs",
       { question: "Q?", config: teamOf(["quick"]) },
       { "idempotency-key": "another" },
     );
     expect(run.status).toBe(202);
-    expect((await begin("another")).code).toBe("idempotency_key_reused");
+    expect((await startWithKey("another")).code).toBe("idempotency_key_reused");
   });
 });
 
@@ -132,7 +132,7 @@ describe("GET /api/evals", () => {
     { path: "/api/evals/simulated/runs/a%2Fb", status: 400, code: "bad_id" },
     { path: "/api/evals/simulated/runs?limit=0", status: 400, code: "bad_query" },
     { path: "/api/evals/simulated/runs?after='--", status: 400, code: "bad_query" },
-  ])("answers $path with $status $code", async ({ path, status, code }) => {
+  ])("is refused for $path with $status $code", async ({ path, status, code }) => {
     const response = await request(path);
     expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([
       status,
@@ -141,7 +141,7 @@ describe("GET /api/evals", () => {
   });
 
   it("does not show runs of another tenant", async () => {
-    const place = {
+    const run = {
       tenant: "other",
       id: "run_20200202t000000z",
       origin: "manual" as const,
@@ -157,20 +157,20 @@ describe("GET /api/evals", () => {
       cases: [],
     };
     await records.save(
-      { ...place, suite, team: null, problem: null, startedAt: 0 },
+      { ...run, suite, team: null, problem: null, startedAt: 0 },
       { atOnce: 1, caseLimitMs: 1, startedAt: 0, cases: [] },
       [],
     );
-    expect(await records.run("other", "simulated", place.id)).not.toBeNull();
-    expect((await request(`/api/evals/simulated/runs/${place.id}`)).status).toBe(404);
+    expect(await records.run("other", "simulated", run.id)).not.toBeNull();
+    expect((await request(`/api/evals/simulated/runs/${run.id}`)).status).toBe(404);
     expect(
       (await get<List<EvalRun>>("/api/evals/simulated/runs")).data.map(({ id }) => id),
-    ).not.toContain(place.id);
+    ).not.toContain(run.id);
   });
 });
 
-describe("a cron", () => {
-  const AT = Date.parse("2026-11-30T06:00:00Z");
+describe("a cron trigger", () => {
+  const TRIGGER_TIME = Date.parse("2026-11-30T06:00:00Z");
   const clockAt = (now: number) => vi.useFakeTimers({ toFake: ["Date"], now });
   afterEach(() => void vi.useRealTimers().restoreAllMocks());
   const nightly = simulated.replace("name: simulated", "name: nightly\ncron: 0 6 * * MON");
@@ -179,8 +179,8 @@ describe("a cron", () => {
       run,
       others,
     );
-  const services = (suites: Record<string, string>, starting = start) => ({
-    evals: { suites, cronTenant: "local", start: starting, records },
+  const services = (suites: Record<string, string>, startFake = start) => ({
+    evals: { suites, cronTenant: "local", start: startFake, records },
     secrets: noSecrets,
     config: {
       storedKeys: [],
@@ -190,13 +190,13 @@ describe("a cron", () => {
     teams: {},
   });
 
-  it("F11 that fires twice in its minute starts each due suite once, and no other", async () => {
-    const offered = services({ nightly, simulated });
+  it("F11 that fires twice in the same minute starts each due suite once, and no other suite", async () => {
+    const suiteServices = services({ nightly, simulated });
     await Promise.all([
-      startDue(offered, { at: AT, now: AT }),
-      startDue(offered, { at: AT + 59_000, now: AT + 59_000 }),
+      startDue(suiteServices, { at: TRIGGER_TIME, now: TRIGGER_TIME }),
+      startDue(suiteServices, { at: TRIGGER_TIME + 59_000, now: TRIGGER_TIME + 59_000 }),
     ]);
-    await startDue(offered, { at: AT + 60_000, now: AT + 60_000 });
+    await startDue(suiteServices, { at: TRIGGER_TIME + 60_000, now: TRIGGER_TIME + 60_000 });
     expect(
       await records.runs("local", "simulated", { before: null, limit: 100 }),
     ).not.toContainEqual(expect.objectContaining({ origin: "cron" }));
@@ -213,27 +213,30 @@ describe("a cron", () => {
     );
   });
 
-  it("starts nothing if no paying tenant is set", async () => {
-    const offered = services({ nightly }, () => Promise.reject(new Error("no run may start")));
+  it("starts nothing if no tenant for scheduled runs is set", async () => {
+    const suiteServices = services({ nightly }, () =>
+      Promise.reject(new Error("no run may start")),
+    );
     await startDue(
-      { ...offered, evals: { ...offered.evals, cronTenant: null } },
-      { at: AT, now: AT },
+      { ...suiteServices, evals: { ...suiteServices.evals, cronTenant: null } },
+      { at: TRIGGER_TIME, now: TRIGGER_TIME },
     );
   });
 
   const weekly = nightly.replace("name: nightly", "name: weekly");
 
-  it("that is killed after its first call has started every due suite", async () => {
-    const later = AT + 7 * 24 * 60 * 60 * 1_000;
+  it("has started every due suite even if the service dies after its first call", async () => {
+    const later = TRIGGER_TIME + 7 * 24 * 60 * 60 * 1_000;
     let calls = 0;
-    const dying: EvalServices["start"] = async (run, others) => {
+    const startOnceThenDie: EvalServices["start"] = async (run, others) => {
       calls += 1;
       if (calls === 1) await start(run, others);
       throw new Error("the service died");
     };
-    await startDue(services({ nightly, weekly }, dying), { at: later, now: later }).catch(
-      () => undefined,
-    );
+    await startDue(services({ nightly, weekly }, startOnceThenDie), {
+      at: later,
+      now: later,
+    }).catch(() => undefined);
     for (const suite of ["nightly", "weekly"]) {
       await expect
         .poll(async () => (await records.run("local", suite, "run_20261207t060000z"))?.status, {
@@ -243,40 +246,43 @@ describe("a cron", () => {
     }
   });
 
-  it("skips a run's object that does not answer; the object that answers starts the other suite too", async () => {
-    const begun: string[][] = [];
-    const starting: EvalServices["start"] = async ({ suite }, others = []) => {
+  it("calls the next object if one does not respond; the object that responds starts the other suite too", async () => {
+    const startedSuites: string[][] = [];
+    const startFake: EvalServices["start"] = async ({ suite }, others = []) => {
       if (suite.name === "nightly") throw new Error("Network connection lost.");
-      begun.push([suite.name, ...others.map((other) => other.suite.name)]);
+      startedSuites.push([suite.name, ...others.map((other) => other.suite.name)]);
       return { started: true };
     };
-    await startDue(services({ nightly, weekly }, starting), { at: AT, now: AT });
-    expect(begun).toEqual([["weekly", "nightly"]]);
+    await startDue(services({ nightly, weekly }, startFake), {
+      at: TRIGGER_TIME,
+      now: TRIGGER_TIME,
+    });
+    expect(startedSuites).toEqual([["weekly", "nightly"]]);
   });
 
-  it("retries if no object answers, and logs an error in the end", async () => {
-    const asked: string[] = [];
-    const starting: EvalServices["start"] = async ({ suite }) => {
-      asked.push(suite.name);
+  it("calls again if no object responds, and fails after three tries", async () => {
+    const calledSuites: string[] = [];
+    const startFake: EvalServices["start"] = async ({ suite }) => {
+      calledSuites.push(suite.name);
       throw new Error("Network connection lost.");
     };
-    await expect(startDue(services({ nightly }, starting), { at: AT, now: AT })).rejects.toThrow(
-      "No due evaluation could be started.",
-    );
-    expect(asked).toEqual(["nightly", "nightly", "nightly"]);
+    await expect(
+      startDue(services({ nightly }, startFake), { at: TRIGGER_TIME, now: TRIGGER_TIME }),
+    ).rejects.toThrow("No due evaluation could be started.");
+    expect(calledSuites).toEqual(["nightly", "nightly", "nightly"]);
   });
 
-  it("starts the included suites through the Worker; a team without keys is reported in each case", async () => {
+  it("reaches the included suites through the Worker; if their team has no keys, each case states this", async () => {
     const withoutKeys: typeof env = Object.assign({}, env, {
       OPENAI_API_KEY: "",
       ANTHROPIC_API_KEY: "",
       GEMINI_API_KEY: "",
       GOOGLE_API_KEY: "",
     });
-    // A Monday in the past, so that alarms set by that clock are due at once.
+    // A Monday in the past, so that alarms that are set at this time are due at once.
     const monday = Date.parse("2024-01-01T06:00:00Z");
     clockAt(monday);
-    for (let rings = 0; rings < 2; rings += 1) {
+    for (let time = 0; time < 2; time += 1) {
       await worker.scheduled(
         createScheduledController({ scheduledTime: monday, cron: "0 6 * * MON" }),
         { ...withoutKeys, EVAL_TENANT: "acme" },
@@ -295,15 +301,28 @@ describe("a cron", () => {
   });
 
   it.each([
-    { name: "a time more than a day from now", now: AT - 25 * 3_600_000, tenant: "acme" },
-    { name: "a time that was more than a day ago", now: AT + 25 * 3_600_000, tenant: "acme" },
-    { name: "no paying tenant, with open access too", now: AT, tenant: "" },
-  ])("starts nothing for $name (H4)", async ({ now, tenant }) => {
-    const minute = AT + 14 * 86_400_000;
-    clockAt(minute + (now - AT));
+    {
+      name: "if its time is more than a day in the future",
+      now: TRIGGER_TIME - 25 * 3_600_000,
+      tenant: "acme",
+    },
+    {
+      name: "if its time is more than a day in the past",
+      now: TRIGGER_TIME + 25 * 3_600_000,
+      tenant: "acme",
+    },
+    {
+      name: "without a tenant for scheduled runs, also if access is open",
+      now: TRIGGER_TIME,
+      tenant: "",
+    },
+  ])("starts nothing $name (H4)", async ({ now, tenant }) => {
+    const minute = TRIGGER_TIME + 14 * 86_400_000;
+    clockAt(minute + (now - TRIGGER_TIME));
     const controller = createScheduledController({ scheduledTime: minute, cron: "0 6 * * MON" });
-    const reached = vi.spyOn(env.EVALS, "get");
+    const getObject = vi.spyOn(env.EVALS, "get");
     await worker.scheduled(controller, { ...env, EVAL_TENANT: tenant }, createExecutionContext());
-    expect(reached).not.toHaveBeenCalled(); // what was begun is on record only later
+    // A started run is stored only later, so check the calls of objects.
+    expect(getObject).not.toHaveBeenCalled();
   });
 });

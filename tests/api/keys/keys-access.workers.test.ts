@@ -11,59 +11,62 @@ import { ask, askWith, keys, makeKey } from "../keyed-client";
 import { noSecrets } from "../../builders/no-secrets";
 
 const UNKNOWN = "/api/sessions/session_unknown00";
-const reasonOf = async (response: Response) => [
+const statusAndCode = async (response: Response) => [
   response.status,
   (await response.json<{ code: string }>()).code,
 ];
 
-const good = await makeKey("acme");
+const validKey = await makeKey("acme");
 
 describe("a key", () => {
-  it.each(["Bearer", "bearer", "BEARER"])(
-    "A2 opens the service, after the scheme %s",
-    async (scheme) => {
-      const response = await ask(UNKNOWN, { headers: { authorization: `${scheme} ${good.key}` } });
-      expect(await reasonOf(response)).toEqual([404, "session_not_found"]);
-    },
-  );
+  it.each(["Bearer", "bearer", "BEARER"])("A2 gives access with the scheme %s", async (scheme) => {
+    const response = await ask(UNKNOWN, {
+      headers: { authorization: `${scheme} ${validKey.key}` },
+    });
+    expect(await statusAndCode(response)).toEqual([404, "session_not_found"]);
+  });
 
-  it("opens it at every host name of the service", async () => {
-    const headers = { authorization: `Bearer ${good.key}` };
+  it("gives access at every host name of the service", async () => {
+    const headers = { authorization: `Bearer ${validKey.key}` };
     expect((await ask(`https://massgen.example.com${UNKNOWN}`, { headers })).status).toBe(404);
   });
 
   it.each([
     {
       row: "A2",
-      name: "the scheme Basic",
-      authorization: () => `Basic ${btoa(`user:${good.key}`)}`,
+      name: "it has the scheme Basic",
+      authorization: () => `Basic ${btoa(`user:${validKey.key}`)}`,
     },
-    { row: "A2", name: "no scheme", authorization: () => good.key },
+    { row: "A2", name: "it has no scheme", authorization: () => validKey.key },
     {
       row: "A3",
-      name: "a wrong secret",
-      authorization: () => `Bearer ${good.key.slice(0, -4)}AAAA`,
+      name: "it has a wrong secret",
+      authorization: () => `Bearer ${validKey.key.slice(0, -4)}AAAA`,
     },
     {
       row: "A3",
-      name: "an unknown key",
+      name: "it is unknown",
       authorization: () => `Bearer mge_${"0".repeat(26)}_${"A".repeat(43)}`,
     },
     {
       row: "A3",
-      name: "another service's key",
+      name: "it belongs to another service",
       authorization: () => "Bearer sk-proj-0123456789abcdef",
     },
-    { row: "A4", name: "SQL", authorization: () => "Bearer sk_'OR(1=1)--" },
+    { row: "A4", name: "it is SQL", authorization: () => "Bearer sk_'OR(1=1)--" },
     {
       row: "A3",
-      name: "ten thousand characters",
+      name: "it has ten thousand characters",
       authorization: () => `Bearer ${"x".repeat(10_000)}`,
     },
-    { row: "A2", name: "nothing after the scheme", authorization: () => "Bearer" },
-    { row: "A3", name: "two keys", authorization: () => `Bearer ${good.key}, Bearer ${good.key}` },
+    { row: "A2", name: "it is missing after the scheme", authorization: () => "Bearer" },
+    {
+      row: "A3",
+      name: "another key follows",
+      authorization: () => `Bearer ${validKey.key}, Bearer ${validKey.key}`,
+    },
   ])(
-    "$row is refused for $name: 401, always the same answer, also on this machine",
+    "$row is refused with always the same 401 response, also on loopback, if $name",
     async ({ authorization }) => {
       const response = await ask(UNKNOWN, { headers: { authorization: authorization() } });
       expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
@@ -82,12 +85,12 @@ describe("a key", () => {
   it.each([
     { name: "was revoked", more: { revoked_at: 1 } },
     { name: "has expired", more: { expires_at: 1 } },
-  ])("A5 that $name opens nothing", async ({ more }) => {
+  ])("A5 that $name gives no access", async ({ more }) => {
     const { key } = await makeKey("acme", more);
-    expect(await reasonOf(await askWith(key, UNKNOWN))).toEqual([401, "unauthorized"]);
+    expect(await statusAndCode(await askWith(key, UNKNOWN))).toEqual([401, "unauthorized"]);
   });
 
-  it("A5 that is revoked opens nothing from the next request", async () => {
+  it("A5 gives no access from the first request after it is revoked", async () => {
     const { key, id } = await makeKey("acme");
     expect((await askWith(key, UNKNOWN)).status).toBe(404);
     await keys.revoke("acme", id, Date.now());
@@ -95,35 +98,35 @@ describe("a key", () => {
   });
 
   it.each(["api_key", "key", "token", "access_token", "API_KEY", "q"])(
-    "A6 in the query as %s is refused as a leaked key",
+    "A6 in the query parameter %s is refused as a leaked key",
     async (name) => {
-      const warn = [
+      const logSpies = [
         vi.spyOn(console, "log"),
         vi.spyOn(console, "error"),
         vi.spyOn(console, "warn"),
       ];
-      for (const headers of [{}, { authorization: `Bearer ${good.key}` }]) {
-        const response = await ask(`${UNKNOWN}?${name}=${good.key}`, { headers });
+      for (const headers of [{}, { authorization: `Bearer ${validKey.key}` }]) {
+        const response = await ask(`${UNKNOWN}?${name}=${validKey.key}`, { headers });
         const text = await response.text();
-        expect([response.status, text.includes("revoke"), text.includes(good.key)]).toEqual([
+        expect([response.status, text.includes("revoke"), text.includes(validKey.key)]).toEqual([
           401,
           true,
           false,
         ]);
       }
-      expect(JSON.stringify(warn.map(({ mock }) => mock.calls))).not.toContain(good.key);
+      expect(JSON.stringify(logSpies.map(({ mock }) => mock.calls))).not.toContain(validKey.key);
       vi.restoreAllMocks();
     },
   );
 
   it.each([
-    { name: "unescaped", tenant: "pasted", written: (key: string) => key },
-    { name: "escaped", tenant: "pasted_escaped", written: (key: string) => `%6D${key.slice(1)}` },
+    { name: "unescaped", tenant: "pasted", pathForm: (key: string) => key },
+    { name: "escaped", tenant: "pasted_escaped", pathForm: (key: string) => `%6D${key.slice(1)}` },
   ])(
-    "A6 in the path in place of its id, $name, is refused in the same way, and is in no audit log",
+    "A6 $name in the path in place of its id is refused as a leaked key, and is in no audit log",
     async (row) => {
       const admin = await makeKey(row.tenant, { scopes: "admin" });
-      const response = await askWith(admin.key, `/api/keys/${row.written(admin.key)}`, {
+      const response = await askWith(admin.key, `/api/keys/${row.pathForm(admin.key)}`, {
         method: "DELETE",
       });
       const text = await response.text();
@@ -139,25 +142,28 @@ describe("a key", () => {
   );
 
   it.each([
-    { kind: "a provider's", name: "sk-proj-0123456789abcdef" },
-    { kind: "one with words around it", name: "my mge_01kb0000000000000000000000 laptop" },
-  ])("A6 as the name of another key is refused and not repeated: $kind", async ({ name }) => {
-    const admin = await makeKey("named", { scopes: "admin" });
-    const response = await askWith(admin.key, "/api/keys", {
-      method: "POST",
-      body: { name, scopes: ["read"] },
-    });
-    const text = await response.text();
-    expect([response.status, text.includes(name)]).toEqual([422, false]);
-    expect(JSON.parse(text)).toMatchObject({
-      code: "request_invalid",
-      errors: [{ pointer: "/name" }],
-    });
-    const listed = await (await askWith(admin.key, "/api/keys")).json<{
-      data: { name: string }[];
-    }>();
-    expect(new Set(listed.data.map((row) => row.name))).toEqual(new Set(["test"]));
-  });
+    { kind: "a provider's key", name: "sk-proj-0123456789abcdef" },
+    { kind: "an own key between words", name: "my mge_01kb0000000000000000000000 laptop" },
+  ])(
+    "A6 as the name of another key is refused and not repeated if it is $kind",
+    async ({ name }) => {
+      const admin = await makeKey("named", { scopes: "admin" });
+      const response = await askWith(admin.key, "/api/keys", {
+        method: "POST",
+        body: { name, scopes: ["read"] },
+      });
+      const text = await response.text();
+      expect([response.status, text.includes(name)]).toEqual([422, false]);
+      expect(JSON.parse(text)).toMatchObject({
+        code: "request_invalid",
+        errors: [{ pointer: "/name" }],
+      });
+      const listed = await (await askWith(admin.key, "/api/keys")).json<{
+        data: { name: string }[];
+      }>();
+      expect(new Set(listed.data.map((row) => row.name))).toEqual(new Set(["test"]));
+    },
+  );
 
   it.each([
     { "x-tenant-id": "acme" },
@@ -166,7 +172,7 @@ describe("a key", () => {
     { "cf-access-authenticated-user-email": "admin@example.com" },
     { "x-forwarded-for": "127.0.0.1", "cf-connecting-ip": "127.0.0.1" },
     { "x-forwarded-host": "127.0.0.1" },
-  ])("is not replaced by %j", async (headers) => {
+  ])("cannot be replaced by the headers %j", async (headers) => {
     expect((await ask(`https://massgen.example.com${UNKNOWN}`, { headers })).status).toBe(401);
   });
 
@@ -177,10 +183,10 @@ describe("a key", () => {
       async () => expect((await keys.find(id))?.last_used_at).toBeGreaterThan(Date.now() - 30_000),
       10_000,
     );
-    const noted = (await keys.find(id))?.last_used_at;
+    const recordedUse = (await keys.find(id))?.last_used_at;
     await new Promise((resolve) => setTimeout(resolve, 20));
     await askWith(key, UNKNOWN);
-    expect((await keys.find(id))?.last_used_at).toBe(noted);
+    expect((await keys.find(id))?.last_used_at).toBe(recordedUse);
     await env.DB.prepare("UPDATE api_keys SET last_used_at = last_used_at - 61000 WHERE id = ?")
       .bind(id)
       .run();
@@ -202,7 +208,7 @@ describe("A13 a key's scopes", () => {
     { scopes: "run", method: "GET", path: "/api/keys", status: 403 },
     { scopes: "run", method: "GET", path: "/api/audit", status: 403 },
     { scopes: "", method: "GET", path: UNKNOWN, status: 403 },
-  ])("of `$scopes` answer $method $path with $status", async ({ scopes, method, path, status }) => {
+  ])("`$scopes` lead to $status for $method $path", async ({ scopes, method, path, status }) => {
     const { key } = await makeKey("acme", { scopes });
     const response = await askWith(key, path, { method });
     expect(response.status).toBe(status);
@@ -225,7 +231,7 @@ describe("a service", () => {
     version: { version: "0.0.0", deployment: null },
     openOnLoopback: false,
   });
-  const answerOf = async (more: Partial<Services["tenancy"]>) => {
+  const responseFor = async (more: Partial<Services["tenancy"]>) => {
     const response = await createApp().fetch(
       new Request(`http://127.0.0.1${UNKNOWN}`),
       services(more),
@@ -235,12 +241,12 @@ describe("a service", () => {
       status: response.status,
       code,
       detail,
-      asksFor: response.headers.get("www-authenticate"),
+      authenticateHeader: response.headers.get("www-authenticate"),
     };
   };
 
-  it("without keys names the command that makes the first", async () => {
-    expect(await answerOf({ hasMasterKey: true })).toMatchObject({
+  it("without keys names the command that creates the first key", async () => {
+    expect(await responseFor({ hasMasterKey: true })).toMatchObject({
       status: 401,
       code: "access_closed",
       detail: expect.stringContaining("npm run keys -- create"),
@@ -248,31 +254,31 @@ describe("a service", () => {
   });
 
   it("without its master key names the command that sets it", async () => {
-    expect(await answerOf({ keys })).toMatchObject({
+    expect(await responseFor({ keys })).toMatchObject({
       status: 401,
       detail: expect.stringContaining("wrangler secret put MASTER_KEY"),
     });
   });
 
-  it("A1 with keys requires one", async () => {
-    expect(await answerOf({ keys, hasMasterKey: true })).toMatchObject({
+  it("A1 with keys refuses requests without a key", async () => {
+    expect(await responseFor({ keys, hasMasterKey: true })).toMatchObject({
       status: 401,
       code: "unauthorized",
-      asksFor: "Bearer",
+      authenticateHeader: "Bearer",
     });
   });
 
-  it("refuses a key with too many requests, with a time to retry", async () => {
+  it("refuses too many requests with a key, and returns a time to retry", async () => {
     const app = createApp();
     const tenancy = {
       ...OPEN_TENANCY,
       keys,
       hasMasterKey: true,
-      withinRate: async (id: string) => id !== good.id,
+      withinRate: async (id: string) => id !== validKey.id,
     };
     const response = await app.fetch(
       new Request(`http://127.0.0.1${UNKNOWN}`, {
-        headers: { authorization: `Bearer ${good.key}` },
+        headers: { authorization: `Bearer ${validKey.key}` },
       }),
       { ...services({}), tenancy },
     );
@@ -280,9 +286,9 @@ describe("a service", () => {
     expect(await response.json()).toMatchObject({ code: "rate_limited" });
   });
 
-  it("refuses a tenant whose keys together send too many requests; refused requests of a key do not count (M13)", async () => {
+  it("refuses too many requests with all keys of a tenant; requests beyond a key's own limit do not count (M13)", async () => {
     const app = createApp();
-    const counted: string[] = [];
+    const countedTenants: string[] = [];
     const [one, two, other] = [
       await makeKey("crowd"),
       await makeKey("crowd"),
@@ -294,7 +300,7 @@ describe("a service", () => {
       hasMasterKey: true,
       withinRate: async (id: string) => id !== one.id,
       withinTenantRate: async (tenant: string) => {
-        counted.push(tenant);
+        countedTenants.push(tenant);
         return tenant !== "crowd";
       },
     };
@@ -306,7 +312,7 @@ describe("a service", () => {
       return (await response.json<{ code: string }>()).code;
     };
     expect(await codeFor(one)).toBe("rate_limited");
-    expect(counted).toEqual([]);
+    expect(countedTenants).toEqual([]);
     expect(await codeFor(two)).toBe("rate_limited");
     expect(await codeFor(other)).toBe("bad_id");
   });
@@ -317,7 +323,7 @@ describe("a service", () => {
     expect(results.filter((result) => result?.success).length).toBe(3_000);
   });
 
-  it("refuses too many requests without a valid key, by their address", async () => {
+  it("refuses too many requests without a valid key from one client address", async () => {
     const app = createApp();
     const tenancy = {
       ...OPEN_TENANCY,
@@ -332,15 +338,15 @@ describe("a service", () => {
           tenancy,
         })
       ).status;
-    const guess = { authorization: `Bearer mge_${"0".repeat(26)}_${"A".repeat(43)}` };
-    expect(await statusOf({ ...guess, "cf-connecting-ip": "203.0.113.9" })).toBe(429);
+    const wrongKeyHeader = { authorization: `Bearer mge_${"0".repeat(26)}_${"A".repeat(43)}` };
+    expect(await statusOf({ ...wrongKeyHeader, "cf-connecting-ip": "203.0.113.9" })).toBe(429);
     expect(await statusOf({ "cf-connecting-ip": "203.0.113.9" })).toBe(429);
-    expect(await statusOf({ ...guess, "cf-connecting-ip": "203.0.113.10" })).toBe(401);
-    expect(await statusOf(guess)).toBe(401);
+    expect(await statusOf({ ...wrongKeyHeader, "cf-connecting-ip": "203.0.113.10" })).toBe(401);
+    expect(await statusOf(wrongKeyHeader)).toBe(401);
   });
 
-  it("counts requests by key, as the deployment limits them", { retry: 2 }, async () => {
-    // The count restarts each minute, so one of the tries may fall into two minutes.
+  it("allows 600 requests a minute with a key", { retry: 2 }, async () => {
+    // The count restarts each minute. If a minute ends during the test, the test is repeated.
     const [key, limiter] = [crypto.randomUUID(), env.RATE_LIMITER];
     const results = await Promise.all(Array.from({ length: 601 }, () => limiter?.limit({ key })));
     expect(results.filter((result) => result?.success).length).toBe(600);
@@ -357,7 +363,7 @@ describe("the audit log", () => {
     return rows.map(({ action, result, keyId, from }) => ({ action, result, keyId, from }));
   };
 
-  it("records who did what, from where and with which result; reads are not recorded", async () => {
+  it("records the key, action, client address and result of a request, but no read requests", async () => {
     const { key, id } = await makeKey("audited");
     const reader = await makeKey("audited", { scopes: "read" });
     await askWith(key, UNKNOWN);
@@ -370,16 +376,16 @@ describe("the audit log", () => {
   });
 
   it.each(["sk-canary-0123456789", "%73k-canary-0123456789", "x%2Fsk-canary-0123456789"])(
-    "A6 contains no key that a client put into an address as %s",
-    async (written) => {
+    "A6 contains no key that a client has put into a path as %s",
+    async (segment) => {
       const { key } = await makeKey("misplaced");
-      await askWith(key, `/api/sessions/${written}/cancel`, { method: "POST" });
+      await askWith(key, `/api/sessions/${segment}/cancel`, { method: "POST" });
       const last = (await rowsOf("misplaced")).at(-1)?.action;
       expect([last?.includes("[redacted]"), last?.includes("canary")]).toEqual([true, false]);
     },
   );
 
-  it("records requests of this machine too", async () => {
+  it("also records requests from the local machine", async () => {
     await ask(`${UNKNOWN}/cancel`, {
       method: "POST",
       headers: { "cf-connecting-ip": "203.0.113.9" },

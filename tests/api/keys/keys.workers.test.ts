@@ -13,26 +13,26 @@ const codeOf = async (response: Response) => [
 const create = (body: unknown, key = admin.key) =>
   askWith(key, "/api/keys", { method: "POST", body });
 
-describe("an admin's key", () => {
-  it("creates keys of its own tenant, shown once, with the given scopes and expiry", async () => {
+describe("a key with the scope admin", () => {
+  it("creates keys of its own tenant with the requested scopes and expiry; each is shown only once", async () => {
     const response = await create({ name: "ci", scopes: ["read"], expires_in_days: 30 });
     expect(response.status).toBe(201);
-    const made = NewKeySchema.parse(await response.json());
-    expect(made).toMatchObject({
+    const created = NewKeySchema.parse(await response.json());
+    expect(created).toMatchObject({
       tenant: "acme",
       name: "ci",
       scopes: ["read"],
       revoked_at: null,
       last_used_at: null,
     });
-    expect((made.expires_at ?? 0) - made.created_at).toBe(30 * 86_400);
-    expect((await askWith(made.key, "/api/sessions/session_unknown00")).status).toBe(404);
+    expect((created.expires_at ?? 0) - created.created_at).toBe(30 * 86_400);
+    expect((await askWith(created.key, "/api/sessions/session_unknown00")).status).toBe(404);
     const listed = await (await askWith(admin.key, "/api/keys")).text();
-    expect(listed).toContain(made.id);
-    expect(listed).not.toContain(made.key.slice(-43));
+    expect(listed).toContain(created.id);
+    expect(listed).not.toContain(created.key.slice(-43));
   });
 
-  it("revokes keys, and a second time changes nothing", async () => {
+  it("revokes keys; to revoke a key again changes nothing", async () => {
     const { id, key } = NewKeySchema.parse(
       await (await create({ name: "short", scopes: ["run"] })).json(),
     );
@@ -56,7 +56,7 @@ describe("an admin's key", () => {
     expect((await askWith(admin.key, "/api/keys")).status).toBe(200);
   });
 
-  it("lists keys page by page, newest first", async () => {
+  it("lists keys in pages, newest first", async () => {
     const { key } = await makeKey("pages", { scopes: "admin" });
     for (const name of ["one", "two", "three"]) await create({ name, scopes: ["read"] }, key);
     const first = KeyListSchema.parse(await (await askWith(key, "/api/keys?limit=2")).json());
@@ -72,25 +72,27 @@ describe("an admin's key", () => {
     expect([first.has_more, second.has_more]).toEqual([true, false]);
   });
 
-  it("creates at most 50 valid keys, and another once one is revoked (M13)", async () => {
+  it("creates keys only up to 50 valid keys of the tenant; revoked keys do not count (M13)", async () => {
     const { key } = await makeKey("minter", { scopes: "admin" });
-    const made = await Promise.all(
-      Array.from({ length: 49 }, (_, nth) => create({ name: `key ${nth}`, scopes: ["read"] }, key)),
+    const created = await Promise.all(
+      Array.from({ length: 49 }, (_, index) =>
+        create({ name: `key ${index}`, scopes: ["read"] }, key),
+      ),
     );
-    expect(new Set(made.map(({ status }) => status))).toEqual(new Set([201]));
+    expect(new Set(created.map(({ status }) => status))).toEqual(new Set([201]));
     const refused = await Promise.all(
-      [1, 2].map((nth) => create({ name: `over ${nth}`, scopes: ["read"] }, key)),
+      [1, 2].map((number) => create({ name: `over ${number}`, scopes: ["read"] }, key)),
     );
     expect(await Promise.all(refused.map(codeOf))).toEqual([
       [409, "too_many_keys"],
       [409, "too_many_keys"],
     ]);
-    const { id } = NewKeySchema.parse(await made[0]?.json());
+    const { id } = NewKeySchema.parse(await created[0]?.json());
     await askWith(key, `/api/keys/${id}`, { method: "DELETE" });
-    const both = await Promise.all(
-      [1, 2].map((nth) => create({ name: `again ${nth}`, scopes: ["read"] }, key)),
+    const results = await Promise.all(
+      [1, 2].map((number) => create({ name: `again ${number}`, scopes: ["read"] }, key)),
     );
-    expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
+    expect(results.map(({ status }) => status).sort()).toEqual([201, 409]);
     expect((await create({ name: "another tenant's", scopes: ["read"] }, other.key)).status).toBe(
       201,
     );
@@ -98,8 +100,8 @@ describe("an admin's key", () => {
 
   it("lists only the newest 500 revoked and expired keys (M13)", async () => {
     const past = Date.now() - 1;
-    for (let nth = 0; nth < 503; nth += 1)
-      await makeKey("mortal", { expires_at: past, name: `old ${nth}` });
+    for (let index = 0; index < 503; index += 1)
+      await makeKey("mortal", { expires_at: past, name: `old ${index}` });
     const { key } = await makeKey("mortal", { scopes: "admin" });
     await create({ name: "fresh", scopes: ["read"] }, key);
     const count = env.DB.prepare("SELECT count(*) AS n FROM api_keys WHERE tenant = 'mortal'");
@@ -107,17 +109,17 @@ describe("an admin's key", () => {
     expect((await askWith(key, "/api/keys")).status).toBe(200);
   });
 
-  it("creates no key that expires later: its own expiry is the default and the limit (M13)", async () => {
-    const ends = Date.now() + 10 * 86_400_000;
-    const { key } = await makeKey("mortals", { scopes: "admin", expires_at: ends });
-    const inherited = NewKeySchema.parse(
+  it("creates no key that expires after itself; its own expiry is also the default (M13)", async () => {
+    const creatorExpiry = Date.now() + 10 * 86_400_000;
+    const { key } = await makeKey("mortals", { scopes: "admin", expires_at: creatorExpiry });
+    const keyWithDefault = NewKeySchema.parse(
       await (await create({ name: "a", scopes: ["admin"] }, key)).json(),
     );
-    expect(inherited.expires_at).toBe(ends / 1000);
-    const shorter = NewKeySchema.parse(
+    expect(keyWithDefault.expires_at).toBe(creatorExpiry / 1000);
+    const shorterKey = NewKeySchema.parse(
       await (await create({ name: "b", scopes: ["run"], expires_in_days: 9 }, key)).json(),
     );
-    expect((shorter.expires_at ?? 0) - shorter.created_at).toBe(9 * 86_400);
+    expect((shorterKey.expires_at ?? 0) - shorterKey.created_at).toBe(9 * 86_400);
     const refused = await create({ name: "c", scopes: ["run"], expires_in_days: 11 }, key);
     const problem = await refused.json<{ code: string; errors: { pointer: string }[] }>();
     expect([refused.status, problem.code, problem.errors[0]?.pointer]).toEqual([
@@ -143,11 +145,11 @@ describe("an admin's key", () => {
     ["/api/keys?limit=0", "bad_query"],
     ["/api/audit?after=-1", "bad_query"],
     ["/api/audit?limit=5000", "bad_query"],
-  ])("is refused for %s: %s", async (path, code) => {
+  ])("is refused for %s with %s", async (path, code) => {
     expect(await codeOf(await askWith(admin.key, path))).toEqual([400, code]);
   });
 
-  it("reads the audit log page by page, as a chain without a gap", async () => {
+  it("reads the audit log in pages; the hashes form a chain without a gap", async () => {
     const { key, id } = await makeKey("told", { scopes: "admin" });
     for (const name of ["one", "two", "three"]) await create({ name, scopes: ["read"] }, key);
     const first = AuditListSchema.parse(await (await askWith(key, "/api/audit?limit=2")).json());
@@ -170,7 +172,7 @@ describe("an admin's key", () => {
   });
 });
 
-it("this machine creates no key for itself without a key", async () => {
+it("a request from the local machine without a key creates no key for its own tenant", async () => {
   const init = {
     method: "POST",
     headers: { "content-type": "application/json" },

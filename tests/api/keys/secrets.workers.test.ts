@@ -33,9 +33,9 @@ const OPERATORS = { SHARED: "the operator's", ONLY: "the operator's for holders"
 
 describe("a tenant's secret", () => {
   it("is set, listed without its value, replaced and deleted", async () => {
-    const made = await put("GITHUB");
-    expect(made.status).toBe(201);
-    expect(SecretSchema.parse(await made.json())).toMatchObject({
+    const created = await put("GITHUB");
+    expect(created.status).toBe(201);
+    expect(SecretSchema.parse(await created.json())).toMatchObject({
       name: "GITHUB",
       bindings: BINDINGS,
     });
@@ -77,11 +77,11 @@ describe("a tenant's secret", () => {
   it("cannot be used, listed or deleted by another tenant, which may use the same name", async () => {
     await put("MINE");
     expect([await valueFor("others", "MINE"), await list(other.key)]).toEqual([undefined, []]);
-    const answers = [await remove("MINE", other.key), await remove("NOBODYS", other.key)];
+    const responses = [await remove("MINE", other.key), await remove("NOBODYS", other.key)];
     const texts = await Promise.all(
-      answers.map(async (one) => (await one.text()).replace(/"request_id":"[^"]*"/, "")),
+      responses.map(async (one) => (await one.text()).replace(/"request_id":"[^"]*"/, "")),
     );
-    expect([...answers.map(({ status }) => status), texts[0]]).toEqual([404, 404, texts[1]]);
+    expect([...responses.map(({ status }) => status), texts[0]]).toEqual([404, 404, texts[1]]);
     await put("MINE", { value: "the-others-value", bindings: BINDINGS }, other.key);
     expect([await valueFor("holders", "MINE"), await valueFor("others", "MINE")]).toEqual([
       CANARY,
@@ -89,7 +89,7 @@ describe("a tenant's secret", () => {
     ]);
   });
 
-  it("replaces the operator's secret of the same name, even with other origins; the operator's may name a tenant (M11)", async () => {
+  it("takes precedence over the operator's secret of the same name, even with other origins; an operator's secret may be for one tenant (M11)", async () => {
     const names = ["SHARED", "ONLY"];
     expect(await Promise.all(names.map((name) => valueFor("holders", name)))).toEqual(
       Object.values(OPERATORS),
@@ -106,37 +106,37 @@ describe("a tenant's secret", () => {
     expect(await valueFor("others", "SHARED")).toBe(OPERATORS.SHARED);
   });
 
-  it("is stored sealed, and cannot be opened for another tenant, name or binding", async () => {
+  it("is stored encrypted, and cannot be decrypted for another tenant, name or binding", async () => {
     await put("SEALED");
     const rows = await env.DB.prepare("SELECT * FROM tenant_secrets").all();
     expect(JSON.stringify(rows.results)).not.toContain(CANARY);
-    const moved =
+    const insertMovedRow =
       "INSERT OR REPLACE INTO tenant_secrets SELECT ?, ?, sealed, ?, 1, 1 FROM tenant_secrets WHERE tenant = 'holders' AND name = 'SEALED'";
     const bindings = JSON.stringify(BINDINGS);
-    const wider = JSON.stringify([{ origin: "https://api.example.com" }]);
-    const places = [
+    const widerBindings = JSON.stringify([{ origin: "https://api.example.com" }]);
+    const otherPlaces = [
       ["others", "SEALED", bindings],
       ["holders", "RENAMED", bindings],
-      ["holders", "SEALED", wider],
+      ["holders", "SEALED", widerBindings],
     ] as const;
-    for (const [tenant, name, bound] of places) {
-      await env.DB.prepare(moved).bind(tenant, name, bound).run();
+    for (const [tenant, name, otherBindings] of otherPlaces) {
+      await env.DB.prepare(insertMovedRow).bind(tenant, name, otherBindings).run();
       expect(await valueFor(tenant, name)).toBeUndefined();
     }
   });
 
-  it("is sealed again with the first version of the keys if an older one sealed it", async () => {
-    const { SEALING_KEYS: old = "" } = env;
+  it("is encrypted again with the first sealing key if it was encrypted with an older key", async () => {
+    const { SEALING_KEYS: oldKeys = "" } = env;
     await put("ROTATED");
-    const next = `9:${Buffer.alloc(32, 9).toString("base64")}`;
-    const find = (keys: string) =>
+    const newKey = `9:${Buffer.alloc(32, 9).toString("base64")}`;
+    const findWith = (keys: string) =>
       new SecretStore({ DB: env.DB, SEALING_KEYS: keys }).find("holders", "ROTATED");
-    expect(await find(`${next},${old}`)).toMatchObject({ ok: true, value: CANARY });
-    expect(await find(next)).toMatchObject({ ok: true, value: CANARY });
-    expect(await find(old)).toEqual({ ok: false, version: 9 });
+    expect(await findWith(`${newKey},${oldKeys}`)).toMatchObject({ ok: true, value: CANARY });
+    expect(await findWith(newKey)).toMatchObject({ ok: true, value: CANARY });
+    expect(await findWith(oldKeys)).toEqual({ ok: false, version: 9 });
   });
 
-  it("is one of at most a hundred, also if two are set at once", async () => {
+  it("is refused beyond a hundred secrets, also if two are set concurrently", async () => {
     const { key } = await makeKey("rich", { scopes: "admin" });
     await Promise.all(
       Array.from({ length: SECRET_LIMITS.secrets - 1 }, (_, nth) => put(`S${nth}`, undefined, key)),
@@ -148,65 +148,69 @@ describe("a tenant's secret", () => {
 
   it.each([
     {
-      what: "no admin's key",
-      ask: () => put("X", undefined, runner.key),
+      problem: "the key lacks the scope admin",
+      sendRequest: () => put("X", undefined, runner.key),
       code: [403, "insufficient_scope"],
     },
     {
-      what: "no admin's key, only to look",
-      ask: () => askWith(runner.key, "/api/secrets"),
+      problem: "a list is requested without the scope admin",
+      sendRequest: () => askWith(runner.key, "/api/secrets"),
       code: [403, "insufficient_scope"],
     },
-    { what: "a name that configs cannot contain", ask: () => put("a-b"), code: [400, "bad_id"] },
     {
-      what: "a name that is the secret",
-      ask: () => put(`ghp_${"a".repeat(36)}`),
+      problem: "configs cannot contain its name",
+      sendRequest: () => put("a-b"),
+      code: [400, "bad_id"],
+    },
+    {
+      problem: "its name looks like a secret",
+      sendRequest: () => put(`ghp_${"a".repeat(36)}`),
       code: [422, "request_invalid"],
     },
     {
-      what: "a value that is too short to be hidden",
-      ask: () => put("X", { value: "12345", bindings: BINDINGS }),
+      problem: "its value is too short to be hidden in texts",
+      sendRequest: () => put("X", { value: "12345", bindings: BINDINGS }),
       code: [422, "request_invalid"],
     },
     {
-      what: "a value that headers do not allow",
-      ask: () => put("X", { value: "a\nb: c-d-e", bindings: BINDINGS }),
+      problem: "its value is not allowed in headers",
+      sendRequest: () => put("X", { value: "a\nb: c-d-e", bindings: BINDINGS }),
       code: [422, "request_invalid"],
     },
     {
-      what: "no binding",
-      ask: () => put("X", { value: CANARY, bindings: [] }),
+      problem: "it has no binding",
+      sendRequest: () => put("X", { value: CANARY, bindings: [] }),
       code: [422, "request_invalid"],
     },
     {
-      what: "an origin that is no address",
-      ask: () => put("X", { value: CANARY, bindings: [{ origin: "api" }] }),
+      problem: "its origin is not a URL",
+      sendRequest: () => put("X", { value: CANARY, bindings: [{ origin: "api" }] }),
       code: [422, "request_invalid"],
     },
     {
-      what: "a private origin",
-      ask: () => put("X", { value: CANARY, bindings: [{ origin: "https://10.0.0.1" }] }),
+      problem: "its origin is private",
+      sendRequest: () => put("X", { value: CANARY, bindings: [{ origin: "https://10.0.0.1" }] }),
       code: [422, "request_invalid"],
     },
     {
-      what: "an origin with a path",
-      ask: () => put("X", { value: CANARY, bindings: [{ origin: "https://a.net/v1" }] }),
+      problem: "its origin has a path",
+      sendRequest: () => put("X", { value: CANARY, bindings: [{ origin: "https://a.net/v1" }] }),
       code: [422, "request_invalid"],
     },
     {
-      what: "a path that leads elsewhere",
-      ask: () =>
+      problem: "its path contains a parent path",
+      sendRequest: () =>
         put("X", { value: CANARY, bindings: [{ origin: "https://a.net", paths: ["/a/../b"] }] }),
       code: [422, "request_invalid"],
     },
     {
-      what: "an unknown method",
-      ask: () =>
+      problem: "its method is unknown",
+      sendRequest: () =>
         put("X", { value: CANARY, bindings: [{ origin: "https://a.net", methods: ["get"] }] }),
       code: [422, "request_invalid"],
     },
-  ])("is not set with $what, and no answer repeats it", async ({ ask, code }) => {
-    const response = await ask();
+  ])("is refused, and not in the response, if $problem", async ({ sendRequest, code }) => {
+    const response = await sendRequest();
     const text = await response.clone().text();
     expect([await codeOf(response), text.includes(CANARY)]).toEqual([code, false]);
   });
@@ -227,8 +231,8 @@ describe("a tenant's secret", () => {
   });
 });
 
-describe("a config may name a secret", () => {
-  const check = async (key: string, url: string, name: string, method = "GET") => {
+describe("a config", () => {
+  const findingsFor = async (key: string, url: string, name: string, method = "GET") => {
     const tool = {
       name: "look_up",
       description: "Looks up.",
@@ -257,21 +261,23 @@ describe("a config may name a secret", () => {
     return body.errors.map(({ code }) => code).filter((code) => code.startsWith("key_"));
   };
 
-  it("of its own tenant, for its bound origins", async () => {
+  it("may use a secret of its own tenant only for the bindings of the secret", async () => {
     await put("NAMED");
-    expect(await check(admin.key, "https://api.example.com/v1/{id}", "NAMED")).toEqual([]);
-    expect(await check(admin.key, "https://api.example.com/{version}/x", "NAMED")).toEqual([]);
-    expect(await check(admin.key, "https://api.example.com/v2/{id}", "NAMED")).toEqual([
+    expect(await findingsFor(admin.key, "https://api.example.com/v1/{id}", "NAMED")).toEqual([]);
+    expect(await findingsFor(admin.key, "https://api.example.com/{version}/x", "NAMED")).toEqual(
+      [],
+    );
+    expect(await findingsFor(admin.key, "https://api.example.com/v2/{id}", "NAMED")).toEqual([
       "key_bound_elsewhere",
     ]);
-    expect(await check(admin.key, "https://api.example.com/v1/{id}", "NAMED", "DELETE")).toEqual([
-      "key_bound_elsewhere",
-    ]);
-    expect(await check(other.key, "https://api.example.com/v1/{id}", "NAMED")).toEqual([
+    expect(
+      await findingsFor(admin.key, "https://api.example.com/v1/{id}", "NAMED", "DELETE"),
+    ).toEqual(["key_bound_elsewhere"]);
+    expect(await findingsFor(other.key, "https://api.example.com/v1/{id}", "NAMED")).toEqual([
       "key_unknown",
     ]);
     await remove("NAMED");
-    expect(await check(admin.key, "https://api.example.com/v1/{id}", "NAMED")).toEqual([
+    expect(await findingsFor(admin.key, "https://api.example.com/v1/{id}", "NAMED")).toEqual([
       "key_unknown",
     ]);
   });

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { inject } from "vitest";
 import type { QuestionPart } from "../../../src/protocol/attachments";
 
-/** Small valid files, and teams that read them. */
+/** Small valid files, parts of questions with these files, and teams that read them. */
 
 const PNG_HEX =
   "89504e470d0a1a0a0000000d4948445200000001000000010806000000" +
@@ -14,23 +14,23 @@ export const PDF = Buffer.from(
 );
 export const GIF = Buffer.from("GIF89a\x01\x00\x01\x00\x00\x00\x00;", "latin1");
 
-/** A silent sound: the header of a PCM WAV, and the data that it announces. */
+/** A silent PCM WAV. `data`: number of bytes after the header. */
 export function wav({ tag = 1, channels = 1, rate = 24_000, bits = 16, data = 8 } = {}): Buffer {
-  const perFrame = channels * Math.ceil(bits / 8);
-  const head = Buffer.alloc(44);
-  head.write("RIFF", 0, "latin1");
-  head.writeUInt32LE(0xffff_ffff, 4); // as servers that write while they speak say it
-  head.write("WAVEfmt ", 8, "latin1");
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(tag, 20);
-  head.writeUInt16LE(channels, 22);
-  head.writeUInt32LE(rate, 24);
-  head.writeUInt32LE(rate * perFrame, 28);
-  head.writeUInt16LE(perFrame, 32);
-  head.writeUInt16LE(bits, 34);
-  head.write("data", 36, "latin1");
-  head.writeUInt32LE(0xffff_ffff, 40);
-  return Buffer.concat([head, Buffer.alloc(data)]);
+  const bytesPerFrame = channels * Math.ceil(bits / 8);
+  const header = Buffer.alloc(44);
+  header.write("RIFF", 0, "latin1");
+  header.writeUInt32LE(0xffff_ffff, 4); // the size that servers send if they do not know it yet
+  header.write("WAVEfmt ", 8, "latin1");
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(tag, 20);
+  header.writeUInt16LE(channels, 22);
+  header.writeUInt32LE(rate, 24);
+  header.writeUInt32LE(rate * bytesPerFrame, 28);
+  header.writeUInt16LE(bytesPerFrame, 32);
+  header.writeUInt16LE(bits, 34);
+  header.write("data", 36, "latin1");
+  header.writeUInt32LE(0xffff_ffff, 40);
+  return Buffer.concat([header, Buffer.alloc(data)]);
 }
 
 /** Two frames of MPEG 1, layer III, 128 kbit/s at 44.1 kHz, which are 417 bytes each. */
@@ -39,7 +39,7 @@ export const MP3 = Buffer.concat([MP3_FRAME, MP3_FRAME]);
 
 export const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
 
-export const text = (said: string): QuestionPart => ({ type: "text", text: said });
+export const text = (content: string): QuestionPart => ({ type: "text", text: content });
 export const image = (bytes: Uint8Array, name?: string): QuestionPart => ({
   type: "image",
   data: base64(bytes),
@@ -58,7 +58,7 @@ const FORMATS = [
   { id: "gemini", type: "gemini", path: "" },
 ] as const;
 
-/** An agent of each wire format, all of them the same simulated model. */
+/** A team with one agent for each wire format. All agents have the same simulated model. */
 export function teamOfAllFormats(model: string): {
   agents: { id: string; backend: Record<string, unknown> }[];
 } {

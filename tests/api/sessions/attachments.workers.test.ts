@@ -29,10 +29,8 @@ import {
   wav,
 } from "./attachments";
 
-/**
- * Images and files of a question, from the API to the requests that the simulated providers
- * received.
- */
+// Images and files of a question: from the request to the API up to the requests that the
+// simulated providers receive.
 
 const answersOf = (events: readonly WireEvent[]): Record<string, string> =>
   Object.fromEntries(
@@ -41,7 +39,7 @@ const answersOf = (events: readonly WireEvent[]): Record<string, string> =>
     ),
   );
 
-const filesOf = async ({ session_id }: Run): Promise<string[]> => {
+const storedFilesOf = async ({ session_id }: Run): Promise<string[]> => {
   const prefix = `${sessionPrefix(LOCAL_TENANT, session_id)}attachments/`;
   const { objects } = await env.BUCKET.list({ prefix });
   return objects.map(({ key }) => key.slice(prefix.length));
@@ -49,7 +47,7 @@ const filesOf = async ({ session_id }: Run): Promise<string[]> => {
 
 const shortHash = (bytes: Uint8Array): string => sha256(bytes).slice(0, 12);
 
-const nextTurn = async ({ session_id }: Run, question: unknown): Promise<Run> => {
+const startNextTurn = async ({ session_id }: Run, question: unknown): Promise<Run> => {
   const response = await post(`/api/sessions/${session_id}/turns`, { question });
   if (response.status !== 202) throw new Error(await response.text());
   return response.json();
@@ -66,10 +64,10 @@ describe("an attachment of a question", () => {
     const run = await start(teamOfAllFormats("looker"), { question });
     const { events, text: stream } = await follow(run);
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
-    const said = answersOf(events);
+    const answers = answersOf(events);
     const table = "trees.csv:\n\nname,count\nash,7\n";
     const [png, pdf] = [`image/png ${shortHash(PNG)}`, shortHash(PDF)];
-    expect(said).toEqual({
+    expect(answers).toEqual({
       chat: `What came: ${png} | application/pdf report.pdf ${pdf} | ${table}`,
       responses: `What came: ${png} | application/pdf report.pdf ${pdf} | ${table}`,
       messages: `What came: ${png} | application/pdf report.pdf ${pdf} | ${table}`,
@@ -78,13 +76,13 @@ describe("an attachment of a question", () => {
     expect(stream).not.toContain(base64(PNG).slice(0, 40));
   });
 
-  it("reaches the wire formats that have sound, as WAV and MP3", async () => {
+  it("reaches the wire formats that support audio, as WAV and MP3", async () => {
     const { agents } = teamOfAllFormats("gemini-looker");
-    const hearing = { agents: agents.filter(({ id }) => id === "chat" || id === "gemini") };
+    const audioTeam = { agents: agents.filter(({ id }) => id === "chat" || id === "gemini") };
     const question = [text("What is said?"), file(wav(), "said.wav"), file(MP3, "sung.mp3")];
-    const { events } = await follow(await start(hearing, { question }));
-    const came = `What came: audio/wav ${shortHash(wav())} | audio/mp3 ${shortHash(MP3)}`;
-    expect(answersOf(events)).toEqual({ chat: came, gemini: came });
+    const { events } = await follow(await start(audioTeam, { question }));
+    const answer = `What came: audio/wav ${shortHash(wav())} | audio/mp3 ${shortHash(MP3)}`;
+    expect(answersOf(events)).toEqual({ chat: answer, gemini: answer });
     expect(events.find(({ type }) => type === "turn.started")).toMatchObject({
       attachments: [
         { kind: "audio", name: "said.wav", media_type: "audio/wav" },
@@ -98,7 +96,7 @@ describe("an attachment of a question", () => {
       question: [text("What is it?"), image(PNG, "photo.png")],
     });
     const { events } = await follow(run);
-    const named = {
+    const attachment = {
       kind: "image",
       name: "photo.png",
       media_type: "image/png",
@@ -107,22 +105,22 @@ describe("an attachment of a question", () => {
     };
     expect(events.find(({ type }) => type === "turn.started")).toMatchObject({
       question: "What is it?",
-      attachments: [named],
+      attachments: [attachment],
     });
     const turn = await request(`/api/sessions/${run.session_id}/turns/1`);
-    expect(await turn.json()).toMatchObject({ question: "What is it?", attachments: [named] });
-    expect(await filesOf(run)).toEqual([sha256(PNG)]);
+    expect(await turn.json()).toMatchObject({ question: "What is it?", attachments: [attachment] });
+    expect(await storedFilesOf(run)).toEqual([sha256(PNG)]);
   });
 
   it("is part of the tokens that every call reserves", async () => {
-    const reserved = async (question: unknown) => {
+    const reservedTokens = async (question: unknown) => {
       const { events } = await follow(await start(teamOf(["looker"]), { question }));
       const call = events.find((event) => event.type === "call.started");
       return call?.type === "call.started" ? call.reserved.tokens : 0;
     };
-    const plain = await reserved("What is it?");
-    const with_image = await reserved([text("What is it?"), image(PNG)]);
-    expect(with_image - plain).toBeGreaterThanOrEqual(16_384);
+    const textTokens = await reservedTokens("What is it?");
+    const imageTokens = await reservedTokens([text("What is it?"), image(PNG)]);
+    expect(imageTokens - textTokens).toBeGreaterThanOrEqual(16_384);
   });
 
   it("reaches every wire format at the maximum size", async () => {
@@ -142,7 +140,7 @@ describe("an attachment of a question", () => {
     expect(events.filter(({ type }) => type === "call.failed")).toEqual([]);
   });
 
-  it("is part of the presentation, too", async () => {
+  it("is also part of the presentation", async () => {
     const { events } = await follow(
       await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG)] }),
     );
@@ -152,12 +150,12 @@ describe("an attachment of a question", () => {
     });
   });
 
-  it("is named, and not sent again, in the next turn", async () => {
+  it("is mentioned, but not sent again, in the next turn", async () => {
     const run = await start(teamOf(["looker"]), {
       question: [text("What is it?"), image(PNG, "photo.png")],
     });
     await follow(run);
-    const { events } = await follow(await nextTurn(run, "And now?"));
+    const { events } = await follow(await startNextTurn(run, "And now?"));
     expect(events.at(-1)).toMatchObject({
       answer: "What came: (With it came, not sent again: photo.png, image/png.)",
     });
@@ -168,17 +166,20 @@ describe("an attachment of a question", () => {
       question: [text("What is it?"), image(PNG, "photo.png")],
     });
     await follow(run);
-    const again = await nextTurn(run, [text("And now?"), { type: "image", sha256: sha256(PNG) }]);
+    const again = await startNextTurn(run, [
+      text("And now?"),
+      { type: "image", sha256: sha256(PNG) },
+    ]);
     const { events } = await follow(again);
     expect(events.at(-1)).toMatchObject({
       answer: expect.stringContaining(`image/png ${shortHash(PNG)}`),
     });
   });
 
-  it("may be sent again on a branch without the turn that first sent it", async () => {
+  it("may be sent again on a branch that does not contain the turn with its bytes", async () => {
     const run = await start(teamOf(["looker"]), { question: "What do you see?" });
     await follow(run);
-    await follow(await nextTurn(run, [text("What is it?"), image(PNG, "photo.png")]));
+    await follow(await startNextTurn(run, [text("What is it?"), image(PNG, "photo.png")]));
     const question = [text("And now?"), { type: "image", sha256: sha256(PNG) }];
     const response = await post(`/api/sessions/${run.session_id}/turns`, {
       question,
@@ -192,7 +193,7 @@ describe("an attachment of a question", () => {
     });
   });
 
-  it("is kept after a restart in the middle of a call", async () => {
+  it("is sent again after a restart during a call", async () => {
     const run = await start(teamOf(["looker", "slow"]), {
       question: [text("What is it?"), image(PNG)],
     });
@@ -212,7 +213,7 @@ describe("an attachment of a question", () => {
     await follow(run);
     await env.BUCKET.delete(attachmentKey(LOCAL_TENANT, run.session_id, sha256(PNG)));
     const { events } = await follow(
-      await nextTurn(run, [text("And now?"), { type: "image", sha256: sha256(PNG) }]),
+      await startNextTurn(run, [text("And now?"), { type: "image", sha256: sha256(PNG) }]),
     );
     const message = "The contents of photo.png are lost. Attach it again.";
     expect(events.at(-1)).toMatchObject({
@@ -227,7 +228,7 @@ describe("an attachment of a question", () => {
     expect((await request(`/api/sessions/${run.session_id}`, { method: "DELETE" })).status).toBe(
       204,
     );
-    expect(await filesOf(run)).toEqual([]);
+    expect(await storedFilesOf(run)).toEqual([]);
   });
 });
 
@@ -249,7 +250,7 @@ describe("a file that a config names in upload_files", () => {
     expect(events.at(-1)).toMatchObject({ answer: `What came: image/png ${shortHash(PNG)}` });
   });
 
-  it("is refused otherwise, with the way to send it", async () => {
+  it("is refused if the question has no such attachment; the error states how to send it", async () => {
     const response = await post("/api/runs", { question: "What is it?", config: config() });
     const problem = await response.json<{
       code: string;
@@ -268,7 +269,7 @@ describe("a file that a config names in upload_files", () => {
     { attached: ["img/a.png"], runnable: true },
     { attached: ["a.png"], runnable: false },
   ])(
-    "makes the check of the config with $attached return runnable $runnable",
+    "leads to `runnable: $runnable` if the config is checked with the attachments $attached",
     async ({ attached, runnable }) => {
       const response = await post("/api/configs/validate", { config: config(), attached });
       expect(await response.json()).toMatchObject({ runnable });
@@ -276,8 +277,8 @@ describe("a file that a config names in upload_files", () => {
   );
 });
 
-describe("an attachment that a team cannot read is refused before the run", () => {
-  const refused = async (config: unknown, question: unknown) => {
+describe("an attachment", () => {
+  const postRun = async (config: unknown, question: unknown) => {
     const response = await post("/api/runs", { config, question });
     return {
       status: response.status,
@@ -285,8 +286,8 @@ describe("an attachment that a team cannot read is refused before the run", () =
     };
   };
 
-  it("with the agent, its model and the attachment", async () => {
-    const { status, body } = await refused(teamOf(["looker", "gpt-oss-looker"]), [
+  it("that a model does not support is refused with the agent, its model and the attachment", async () => {
+    const { status, body } = await postRun(teamOf(["looker", "gpt-oss-looker"]), [
       text("What is it?"),
       image(PNG, "photo.png"),
     ]);
@@ -297,8 +298,8 @@ describe("an attachment that a team cannot read is refused before the run", () =
     expect(body.detail).not.toContain('"a0"');
   });
 
-  it("depending on the kind of image, too", async () => {
-    const { body } = await refused(teamOfAllFormats("looker"), [
+  it("may be refused because of its image format", async () => {
+    const { body } = await postRun(teamOfAllFormats("looker"), [
       text("What is it?"),
       image(GIF, "a.gif"),
     ]);
@@ -306,8 +307,8 @@ describe("an attachment that a team cannot read is refused before the run", () =
     expect(body.detail).not.toContain('"messages"');
   });
 
-  it("with the agents that cannot hear, and those that can", async () => {
-    const { status, body } = await refused(teamOfAllFormats("gemini-looker"), [
+  it("with audio is refused with the agents that do not support audio, and models that do", async () => {
+    const { status, body } = await postRun(teamOfAllFormats("gemini-looker"), [
       text("What is said?"),
       file(wav(), "a.wav"),
     ]);
@@ -320,21 +321,21 @@ describe("an attachment that a team cannot read is refused before the run", () =
     expect(body.detail).toContain("Gemini models support audio as WAV, MP3, Ogg and FLAC");
   });
 
-  it("but text files are accepted for every model", async () => {
+  it("that is a text file is accepted for every model", async () => {
     const question = [text("What is it?"), file(new TextEncoder().encode("ash"), "trees.txt")];
     const { events } = await follow(await start(teamOf(["gpt-oss-looker"]), { question }));
     expect(events.at(-1)).toMatchObject({ answer: "What came: trees.txt:\n\nash" });
   });
 
-  it("if its hash is not of an earlier turn", async () => {
-    const { status, body } = await refused(teamOf(["looker"]), [
+  it("is refused if no earlier turn has an attachment with its hash", async () => {
+    const { status, body } = await postRun(teamOf(["looker"]), [
       text("What?"),
       { type: "image", sha256: sha256(PNG) },
     ]);
     expect([status, body.code]).toEqual([422, "attachment_not_found"]);
   });
 
-  it("if its hash is only of another session of the tenant", async () => {
+  it("is refused if only another session of the tenant has an attachment with its hash", async () => {
     await follow(await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG)] }));
     const other = await start(teamOf(["looker"]), { question: "What is it?" });
     await follow(other);
@@ -346,9 +347,9 @@ describe("an attachment that a team cannot read is refused before the run", () =
     ]);
   });
 
-  it("if its hash is only of another tenant", async () => {
-    const [mine, theirs] = [await makeKey("brings"), await makeKey("names")];
-    const ended = async (key: string, question: unknown): Promise<string> => {
+  it("is refused if only another tenant has an attachment with its hash", async () => {
+    const [mine, other] = [await makeKey("brings"), await makeKey("names")];
+    const runToEnd = async (key: string, question: unknown): Promise<string> => {
       const started = await askWith(key, "/api/runs", {
         method: "POST",
         body: { question, config: teamOf(["looker"]) },
@@ -357,10 +358,10 @@ describe("an attachment that a team cannot read is refused before the run", () =
       await (await askWith(key, `/api/sessions/${session_id}/turns/1/events`)).text();
       return session_id;
     };
-    await ended(mine.key, [text("What is it?"), image(PNG)]);
-    const session = await ended(theirs.key, "What is it?");
+    await runToEnd(mine.key, [text("What is it?"), image(PNG)]);
+    const session = await runToEnd(other.key, "What is it?");
     const body = { question: [text("What?"), { type: "image", sha256: sha256(PNG) }] };
-    const response = await askWith(theirs.key, `/api/sessions/${session}/turns`, {
+    const response = await askWith(other.key, `/api/sessions/${session}/turns`, {
       method: "POST",
       body,
     });
@@ -370,24 +371,24 @@ describe("an attachment that a team cannot read is refused before the run", () =
     ]);
   });
 
-  it("with each reference to an earlier attachment counted", async () => {
+  it("counts each time a question refers to it by its hash", async () => {
     const pdf = Buffer.concat([PDF, Buffer.alloc(ATTACHMENT_LIMITS.bytes - PDF.byteLength, 0x20)]);
     const run = await start(teamOf(["looker"]), {
       question: [text("What is it?"), file(pdf, "a.pdf")],
     });
     await follow(run);
     const part = { type: "file", sha256: sha256(pdf) };
-    const twice = await post(`/api/sessions/${run.session_id}/turns`, {
+    const response = await post(`/api/sessions/${run.session_id}/turns`, {
       question: [text("And now?"), part, part],
     });
-    const body = await twice.json<{ code: string; detail: string }>();
-    expect([twice.status, body.code]).toEqual([413, "attachments_too_large"]);
+    const body = await response.json<{ code: string; detail: string }>();
+    expect([response.status, body.code]).toEqual([413, "attachments_too_large"]);
     expect(body.detail).toContain("at most 3000000 bytes of images and files");
   });
 
-  it("and leaves nothing behind", async () => {
+  it("is not stored if it is refused", async () => {
     const before = await env.BUCKET.list();
-    await refused(teamOf(["gpt-oss-looker"]), [text("What is it?"), image(PNG)]);
+    await postRun(teamOf(["gpt-oss-looker"]), [text("What is it?"), image(PNG)]);
     expect((await env.BUCKET.list()).objects.length).toBe(before.objects.length);
   });
 });

@@ -37,11 +37,11 @@ const addRow = (id: string, createdAt = Date.now()) =>
     .bind(TENANT, id, createdAt)
     .run();
 
-/** An id above all others, which is listed first. */
-const ghostId = (letter: string) => `session_zzzzzzzzzzzzzzzzzzzzzzz${letter}`;
+/** An id without a session. It is sorted after all other ids, so lists show it first. */
+const idWithoutSession = (letter: string) => `session_zzzzzzzzzzzzzzzzzzzzzzz${letter}`;
 
 describe("the list of sessions", () => {
-  it("names a run as soon as it is acknowledged, newest first, with the start of its question", async () => {
+  it("contains a run as soon as its start is confirmed, newest first, with the start of its question", async () => {
     const first = await start(quick());
     const second = await start(quick());
     const { object, data, first_id } = await list("?limit=2");
@@ -56,9 +56,9 @@ describe("the list of sessions", () => {
     });
   });
 
-  it("returns all of them once, page by page", async () => {
-    for (let nth = 0; nth < 5; nth += 1) await start(quick());
-    const whole = await list("?limit=100");
+  it("returns every session once over all pages", async () => {
+    for (let count = 0; count < 5; count += 1) await start(quick());
+    const fullList = await list("?limit=100");
     const seen: string[] = [];
     for (let after: string | null = null; ; ) {
       const page: SessionList = await list(`?limit=2${after === null ? "" : `&after=${after}`}`);
@@ -66,8 +66,8 @@ describe("the list of sessions", () => {
       if (!page.has_more) break;
       after = page.last_id;
     }
-    expect(seen).toEqual(idsOf(whole));
-    expect(await list(`?after=${whole.last_id}`)).toEqual({
+    expect(seen).toEqual(idsOf(fullList));
+    expect(await list(`?after=${fullList.last_id}`)).toEqual({
       object: "list",
       data: [],
       first_id: null,
@@ -77,7 +77,7 @@ describe("the list of sessions", () => {
   });
 
   it.each(["limit=0", "limit=101", "limit=x", "after=x", "after=session_UPPER00000"])(
-    "with %s is refused",
+    "is refused with the query %s",
     async (query) => {
       const response = await request(`/api/sessions?${query}`);
       expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([
@@ -87,15 +87,15 @@ describe("the list of sessions", () => {
     },
   );
 
-  it("has a run whose start was cut off between the row and its confirmation", async () => {
+  it("contains a run whose start was interrupted after the session was created", async () => {
     const run = await start(quick());
     await setState(run.session_id, "starting");
     expect(idsOf(await list())).toContain(run.session_id);
     await expect.poll(() => rowOf(run.session_id)).toEqual({ state: "started" });
   });
 
-  it("does not have a run that never started, and drops its row after days", async () => {
-    const [young, old] = [ghostId("a"), ghostId("b")];
+  it("does not contain a run that never started, and removes its row after two days", async () => {
+    const [young, old] = [idWithoutSession("a"), idWithoutSession("b")];
     await addRow(young);
     await addRow(old, Date.now() - 3 * 24 * 60 * 60 * 1_000);
     const { data, has_more } = await list("?limit=1");
@@ -107,8 +107,8 @@ describe("the list of sessions", () => {
   });
 });
 
-describe("DELETE of a session", () => {
-  const leftovers = async (id: string) => {
+describe("erasing a session", () => {
+  const remainsOf = async (id: string) => {
     const stored = await runInDurableObject(stubOf(id), async (_, { storage }) => ({
       tables: storage.sql
         .exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'")
@@ -118,9 +118,9 @@ describe("DELETE of a session", () => {
     const files = await env.BUCKET.list({ prefix: sessionPrefix(TENANT, id) });
     return { ...stored, files: files.objects.length, row: await rowOf(id) };
   };
-  const NOTHING = { tables: 0, alarm: null, files: 0, row: null };
+  const NO_REMAINS = { tables: 0, alarm: null, files: 0, row: null };
 
-  it("erases everything, and returns 404 the second time, as all its addresses do", async () => {
+  it("erases all its data; afterwards all its paths return 404", async () => {
     const run = await start(quick());
     await follow(run);
     await env.BUCKET.put(
@@ -137,24 +137,24 @@ describe("DELETE of a session", () => {
       expect((await request(`/api/sessions/${run.session_id}${path}`)).status).toBe(404);
     }
     expect(idsOf(await list("?limit=100"))).not.toContain(run.session_id);
-    expect(await leftovers(run.session_id)).toEqual(NOTHING);
+    expect(await remainsOf(run.session_id)).toEqual(NO_REMAINS);
   });
 
-  it("cancels the running turn and ends its streams, and nothing of the session reappears", async () => {
+  it("cancels the running turn and ends its streams; the turn writes no data afterwards", async () => {
     const run = await start(teamOf(["hanging", "slow"]));
     const streams = await Promise.all(
-      ["", "/turns/1"].map((of) => request(`/api/sessions/${run.session_id}${of}/events`)),
+      ["", "/turns/1"].map((path) => request(`/api/sessions/${run.session_id}${path}/events`)),
     );
     const texts = streams.map((stream) => stream.text());
     expect((await erase(run.session_id)).status).toBe(204);
     for (const text of await Promise.all(texts)) expect(text).toContain("event: turn.cancelled");
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(await leftovers(run.session_id)).toEqual(NOTHING);
+    expect(await remainsOf(run.session_id)).toEqual(NO_REMAINS);
     await abortAllDurableObjects();
     expect((await request(`/api/sessions/${run.session_id}`)).status).toBe(404);
   });
 
-  it("is completed by a second request, wherever it was cut off", async () => {
+  it("is finished by a second request if it was interrupted", async () => {
     const marked = await start(quick());
     await setState(marked.session_id, "erasing");
     expect(idsOf(await list())).not.toContain(marked.session_id);
@@ -169,22 +169,22 @@ describe("DELETE of a session", () => {
 
     for (const { session_id } of [marked, emptied]) {
       expect((await erase(session_id)).status).toBe(204);
-      expect(await leftovers(session_id)).toEqual(NOTHING);
+      expect(await remainsOf(session_id)).toEqual(NO_REMAINS);
       expect((await erase(session_id)).status).toBe(404);
     }
   });
 
-  it("returns 404 for an unknown id and leaves nothing, and 400 for an invalid id", async () => {
+  it("returns 404 for an unknown id and 400 for an invalid id", async () => {
     expect((await erase("session_unknown00")).status).toBe(404);
     expect((await erase("x")).status).toBe(400);
   });
 
-  it("erases more files than one page of a list has, and no others", async () => {
+  it("erases all files if there are more than one page, and no files of other sessions", async () => {
     const neighbour = "tenants/local/sessions/session_filesaaaa0/answer.txt";
     await env.BUCKET.put(neighbour, "stays");
     const prefix = sessionPrefix(TENANT, "session_filesaaaa");
     await Promise.all(
-      Array.from({ length: 7 }, (_, nth) => env.BUCKET.put(`${prefix}blobs/${nth}`, "")),
+      Array.from({ length: 7 }, (_, index) => env.BUCKET.put(`${prefix}blobs/${index}`, "")),
     );
     await eraseSessionFiles(env.BUCKET, TENANT, "session_filesaaaa", 3);
     expect((await env.BUCKET.list({ prefix })).objects).toEqual([]);
@@ -193,22 +193,22 @@ describe("DELETE of a session", () => {
 });
 
 describe("an idempotency key", () => {
-  let last = 0;
+  let keyNumber = 0;
   const newKey = () => {
-    last += 1;
-    return `key-${last}`;
+    keyNumber += 1;
+    return `key-${keyNumber}`;
   };
-  const withKey = (
+  const postWithKey = (
     key: string,
     body: unknown = { question, config: quick() },
     path = "/api/runs",
   ) => post(path, body, { "idempotency-key": key });
 
-  it("A15 makes twenty concurrent starts one run, with twenty equal answers", async () => {
+  it("A15 starts one run for twenty concurrent starts, with equal responses", async () => {
     const key = newKey();
     const body = { question, config: teamOf(["quick"], { ui: { display_type: "simple" } }) };
     const before = idsOf(await list("?limit=100")).length;
-    const responses = await Promise.all(Array.from({ length: 20 }, () => withKey(key, body)));
+    const responses = await Promise.all(Array.from({ length: 20 }, () => postWithKey(key, body)));
     expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(202));
     const texts = await Promise.all(responses.map((response) => response.text()));
     expect(new Set(texts).size).toBe(1);
@@ -218,43 +218,43 @@ describe("an idempotency key", () => {
     expect((await follow(run)).events.filter(({ type }) => type === "turn.started")).toHaveLength(
       1,
     );
-    expect(await (await withKey(key, body)).text()).toBe(texts[0]);
+    expect(await (await postWithKey(key, body)).text()).toBe(texts[0]);
   });
 
   it("returns the same stream to a repeated request for a stream", async () => {
     const key = newKey();
     const body = { question, config: quick() };
-    const ask = async () =>
+    const readStream = async () =>
       (
         await post("/api/runs", body, { "idempotency-key": key, accept: "text/event-stream" })
       ).text();
-    const first = await ask();
+    const first = await readStream();
     expect(first).toContain("event: turn.completed");
-    expect(await ask()).toBe(first);
+    expect(await readStream()).toBe(first);
   });
 
-  it("completes a start that was cut off before its session existed", async () => {
+  it("continues a start that was interrupted before its session existed", async () => {
     const key = newKey();
     const body = { question, config: quick() };
-    const run = await (await withKey(key, body)).json<Run>();
+    const run = await (await postWithKey(key, body)).json<Run>();
     await follow(run);
-    await stubOf(run.session_id).erase(TENANT); // as if it had never been made
+    await stubOf(run.session_id).erase(TENANT); // now the session does not exist, as after a crash
     await setState(run.session_id, "starting");
     await abortAllDurableObjects();
-    expect(await (await withKey(key, body)).json()).toMatchObject({
+    expect(await (await postWithKey(key, body)).json()).toMatchObject({
       session_id: run.session_id,
       turn: 1,
     });
     expect((await follow(run)).text).toContain("event: turn.completed");
   });
 
-  it("A16 is refused with another body, and at another address", async () => {
+  it("A16 is refused with another body or for another path", async () => {
     const key = newKey();
-    const run = await (await withKey(key)).json<Run>();
+    const run = await (await postWithKey(key)).json<Run>();
     await follow(run);
     const others = [
-      await withKey(key, { question: "Another?", config: quick() }),
-      await withKey(key, { question }, `/api/sessions/${run.session_id}/turns`),
+      await postWithKey(key, { question: "Another?", config: quick() }),
+      await postWithKey(key, { question }, `/api/sessions/${run.session_id}/turns`),
     ];
     for (const response of others) {
       expect(response.status).toBe(422);
@@ -263,18 +263,18 @@ describe("an idempotency key", () => {
     expect((await request(`/api/sessions/${run.session_id}/turns/2`)).status).toBe(404);
   });
 
-  it("is free again after a refusal of the body", async () => {
+  it("can be used again after the body was refused", async () => {
     const key = newKey();
-    expect((await withKey(key, { question: "" })).status).toBe(422);
-    expect((await withKey(key, { question, config: "nobody" })).status).toBe(422);
-    expect((await withKey(key)).status).toBe(202);
+    expect((await postWithKey(key, { question: "" })).status).toBe(422);
+    expect((await postWithKey(key, { question, config: "nobody" })).status).toBe(422);
+    expect((await postWithKey(key)).status).toBe(202);
   });
 
   it("does not restore an erased run", async () => {
     const key = newKey();
-    const run = await (await withKey(key)).json<Run>();
+    const run = await (await postWithKey(key)).json<Run>();
     await erase(run.session_id);
-    const again = await withKey(key);
+    const again = await postWithKey(key);
     expect([again.status, (await again.json<{ code: string }>()).code]).toEqual([
       404,
       "session_not_found",
@@ -282,13 +282,13 @@ describe("an idempotency key", () => {
     expect((await request(`/api/sessions/${run.session_id}`)).status).toBe(404);
   });
 
-  it("A15 makes twenty concurrent further turns one turn", async () => {
+  it("A15 starts one turn for twenty concurrent starts of the next turn", async () => {
     const run = await start(quick());
     await follow(run);
     const key = newKey();
     const path = `/api/sessions/${run.session_id}/turns`;
     const responses = await Promise.all(
-      Array.from({ length: 20 }, () => withKey(key, { question }, path)),
+      Array.from({ length: 20 }, () => postWithKey(key, { question }, path)),
     );
     const texts = await Promise.all(responses.map((response) => response.text()));
     expect([responses.map(({ status }) => status), new Set(texts).size]).toEqual([
@@ -296,26 +296,28 @@ describe("an idempotency key", () => {
       1,
     ]);
     await follow({ ...run, turn: 2 });
-    expect(await (await withKey(key, { question }, path)).text()).toBe(texts[0]);
+    expect(await (await postWithKey(key, { question }, path)).text()).toBe(texts[0]);
     expect((await request(`/api/sessions/${run.session_id}/turns/3`)).status).toBe(404);
-    expect(await (await withKey(newKey(), { question }, path)).json()).toMatchObject({ turn: 3 });
+    expect(await (await postWithKey(newKey(), { question }, path)).json()).toMatchObject({
+      turn: 3,
+    });
   });
 
-  it("is kept for a day, and then deleted with others of its age", async () => {
+  it("is stored for a day; then it is deleted with other keys of the same age", async () => {
     const [old, older] = [newKey(), newKey()];
-    const first = await (await withKey(old)).json<Run>();
-    const other = await (await withKey(older)).json<Run>();
+    const first = await (await postWithKey(old)).json<Run>();
+    const other = await (await postWithKey(older)).json<Run>();
     const yesterday = Date.now() - 24 * 60 * 60 * 1_000;
     const ids = [first.session_id, other.session_id];
     await env.DB.prepare("UPDATE start_claims SET created_at = ? WHERE session_id IN (?, ?)")
       .bind(yesterday, ...ids)
       .run();
-    const second = await (await withKey(old)).json<Run>();
+    const second = await (await postWithKey(old)).json<Run>();
     expect(second.session_id).not.toBe(first.session_id);
-    const left = await env.DB.prepare("SELECT 1 FROM start_claims WHERE session_id IN (?, ?)")
+    const remaining = await env.DB.prepare("SELECT 1 FROM start_claims WHERE session_id IN (?, ?)")
       .bind(...ids)
       .all();
-    expect(left.results).toEqual([]);
+    expect(remaining.results).toEqual([]);
   });
 
   it.each([
@@ -323,7 +325,7 @@ describe("an idempotency key", () => {
     { name: "too long", key: "k".repeat(256) },
     { name: "not ASCII", key: "schlüssel" },
   ])("that is $name is refused", async ({ key }) => {
-    const response = await withKey(key);
+    const response = await postWithKey(key);
     expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([
       400,
       "bad_idempotency_key",
@@ -331,15 +333,17 @@ describe("an idempotency key", () => {
   });
 
   it("may be any printable text of 255 characters", async () => {
-    expect((await withKey(`a '"; DROP TABLE start_claims; --${"~".repeat(222)}`)).status).toBe(202);
+    expect((await postWithKey(`a '"; DROP TABLE start_claims; --${"~".repeat(222)}`)).status).toBe(
+      202,
+    );
   });
 });
 
 describe("pages of events", () => {
-  it("are read with `after` and `limit`, and have the events of the stream", async () => {
+  it("are requested with `after` and `limit`, and contain the same events as the stream", async () => {
     const run = await start(quick());
     const { events } = await follow(run);
-    const paged: unknown[] = [];
+    const eventsFromPages: unknown[] = [];
     for (let after = 0; ; ) {
       const path = `${eventsPath(run)}?limit=3&after=${after}`;
       const page = await (await request(path, { headers: { accept: "application/json" } })).json<{
@@ -348,10 +352,10 @@ describe("pages of events", () => {
         has_more: boolean;
       }>();
       expect(page.data.length).toBeLessThanOrEqual(3);
-      paged.push(...page.data);
+      eventsFromPages.push(...page.data);
       if (!page.has_more) break;
       after = page.last_id;
     }
-    expect(paged).toEqual(events);
+    expect(eventsFromPages).toEqual(events);
   });
 });

@@ -10,13 +10,13 @@ import {
 } from "../../durable-objects/session/session-client";
 
 /**
- * Like an EventSource: reads some events, loses the connection, and resumes with the id of its last
- * event.
+ * Reads some events with one connection, like an `EventSource` that resumes with the id of its last
+ * event. `isOver`: the server has responded that there are no further events.
  */
 async function readSome(
   path: string,
   lastId: string | null,
-  most: number,
+  eventsPerConnection: number,
 ): Promise<{ ids: string[]; texts: string[]; isOver: boolean }> {
   const response = await request(path, {
     headers: { accept: "text/event-stream", ...(lastId && { "last-event-id": lastId }) },
@@ -33,7 +33,7 @@ async function readSome(
   for await (const { id, data } of events ?? []) {
     ids.push(id ?? "");
     texts.push(data);
-    if (ids.length === most) break;
+    if (ids.length === eventsPerConnection) break;
   }
   return { ids, texts, isOver: false };
 }
@@ -41,36 +41,38 @@ async function readSome(
 /** Reads all events, with as many connections as needed. */
 async function readAll(
   path: string,
-  most: number,
+  eventsPerConnection: number,
 ): Promise<{ texts: string[]; connections: number }> {
   const texts: string[] = [];
   let lastId: string | null = null;
   for (let connections = 1; ; connections += 1) {
-    const { ids, texts: more, isOver } = await readSome(path, lastId, most);
+    const { ids, texts: more, isOver } = await readSome(path, lastId, eventsPerConnection);
     if (isOver) return { texts, connections };
     texts.push(...more);
     lastId = ids.at(-1) ?? lastId;
   }
 }
 
-const wholeOf = async (run: Run) =>
+const allEventsOf = async (run: Run) =>
   (await follow(run)).events.map((event) => JSON.stringify(event));
 
 describe("a client of a turn's stream that loses its connection", () => {
   it.each([1, 2, 7])(
-    "after every %i events reads all of them once, in order, and is asked to stop",
-    async (most) => {
+    "after every %i events reads all events once and in order, and then gets 204",
+    async (eventsPerConnection) => {
       const run = await start(teamOf(["quick", "plain"]));
-      const { texts, connections } = await readAll(eventsPath(run), most);
-      expect(texts).toEqual(await wholeOf(run));
-      expect(connections).toBeGreaterThan(texts.length / most);
+      const { texts, connections } = await readAll(eventsPath(run), eventsPerConnection);
+      expect(texts).toEqual(await allEventsOf(run));
+      expect(connections).toBeGreaterThan(texts.length / eventsPerConnection);
     },
   );
 
-  it("may start at any event by query, and the header takes precedence", async () => {
+  it("may start after any event; `Last-Event-ID` takes precedence over `after`", async () => {
     const run = await start(teamOf(["quick"]));
-    const whole = await wholeOf(run);
-    expect((await readAll(`${eventsPath(run)}?after=4`, 100)).texts).toEqual(whole.slice(3));
-    expect((await readSome(`${eventsPath(run)}?after=4`, "6", 100)).texts).toEqual(whole.slice(5));
+    const allEvents = await allEventsOf(run);
+    expect((await readAll(`${eventsPath(run)}?after=4`, 100)).texts).toEqual(allEvents.slice(3));
+    expect((await readSome(`${eventsPath(run)}?after=4`, "6", 100)).texts).toEqual(
+      allEvents.slice(5),
+    );
   });
 });

@@ -21,8 +21,8 @@ function streamOf(text: string, onCancel = () => {}): Response {
   });
 }
 
-/** The first event that a client of the stream reads. */
-async function received(
+/** Reads a stream up to its first event. Returns the event and the comments before it. */
+async function readFirstEvent(
   response: Response,
 ): Promise<{ comments: string[]; events: EventSourceMessage[] }> {
   const comments: string[] = [];
@@ -39,12 +39,12 @@ async function received(
   return { comments, events };
 }
 
-it("a stream without warnings is passed on unchanged", () => {
+it("a stream without warnings is unchanged", () => {
   const stream = streamOf(FRAME);
   expect(withWarnings(stream, [])).toBe(stream);
 });
 
-it("a stream with warnings starts with a comment for each and their number, and its events are unchanged", async () => {
+it("a stream with warnings starts with a comment for each warning, and has their number in a header", async () => {
   const warnings = [warning("`a` has no effect."), warning("two\nlines: \u2028 é")];
   const response = withWarnings(streamOf(FRAME), warnings);
   expect(Object.fromEntries(response.headers)).toEqual({
@@ -52,21 +52,21 @@ it("a stream with warnings starts with a comment for each and their number, and 
     location: "/api/sessions/s",
     [WARNINGS_HEADER]: "2",
   });
-  const { comments, events } = await received(response);
+  const { comments, events } = await readFirstEvent(response);
   expect(comments.map((text): unknown => JSON.parse(text.replace(/^warning /, "")))).toEqual(
     warnings,
   );
   expect(events).toEqual([{ event: "turn.started", id: "2", data: '{"turn":1}' }]);
 });
 
-it("the session's stream is released when its reader disconnects", async () => {
-  let left = false;
+it("the session's stream is cancelled when the reader disconnects", async () => {
+  let isCancelled = false;
   const response = withWarnings(
     streamOf(FRAME, () => {
-      left = true;
+      isCancelled = true;
     }),
     [warning("x")],
   );
-  await received(response);
-  await expect.poll(() => left).toBe(true);
+  await readFirstEvent(response);
+  await expect.poll(() => isCancelled).toBe(true);
 });
