@@ -22,7 +22,7 @@ const WORLD: World = {
     },
   },
 };
-const call = async (name: string, args: object, limits = {}, world = WORLD) => {
+const callTool = async (name: string, args: object, limits = {}, world = WORLD) => {
   const files = await agentFiles(world);
   const tool = fileTools({ ...FILE_TOOL_LIMITS, ...limits }).find(({ spec }) => spec.name === name);
   if (!tool) throw new Error(`there is no tool ${name}`);
@@ -57,91 +57,91 @@ describe("list_directory", () => {
       text: "[/contexts is empty.]",
     },
   ])("$name", async ({ args, text }) => {
-    expect(await call("list_directory", args)).toMatchObject({ outcome: "ok", text });
+    expect(await callTool("list_directory", args)).toMatchObject({ outcome: "ok", text });
   });
 
   it("reports that there are more entries", async () => {
-    const { text } = await call("list_directory", {}, { entries: 2 });
+    const { text } = await callTool("list_directory", {}, { entries: 2 });
     expect(text).toBe(
       "README.md  19\nescape.txt  12\n[There is more. List a directory further down, or use search_files.]",
     );
-    expect((await call("list_directory", { recursive: true }, { entries: 2 })).text).toContain(
+    expect((await callTool("list_directory", { recursive: true }, { entries: 2 })).text).toContain(
       "[There is more.",
     );
   });
 
   it("refuses a file", async () => {
-    expect(await call("list_directory", { path: "README.md" })).toMatchObject({ outcome: "error" });
+    expect(await callTool("list_directory", { path: "README.md" })).toMatchObject({ outcome: "error" });
   });
 });
 
 describe("search_files", () => {
   it.each([
     {
-      name: "finds by the end of a name at any depth",
+      name: "finds files by the end of their names, in all directories",
       args: { pattern: "*.py" },
       found: ["src/a.py", "src/deep/b.py", "src/deep/b.test.py"],
     },
     {
-      name: "finds by a path",
+      name: "finds files by their paths",
       args: { pattern: "src/**/*.test.py" },
       found: ["src/deep/b.test.py"],
     },
     {
-      name: "finds below a directory",
+      name: "finds files below a directory",
       args: { pattern: "*.py", path: "src/deep" },
       found: ["src/deep/b.py", "src/deep/b.test.py"],
     },
     {
-      name: "finds by alternatives",
+      name: "finds files by alternatives in braces",
       args: { pattern: "{README,logo}.*" },
       found: ["README.md", "logo.png"],
     },
   ])("$name", async ({ args, found }) => {
-    expect((await call("search_files", args)).text).toBe(
+    expect((await callTool("search_files", args)).text).toBe(
       found.map((path) => `/workspace/${path}`).join("\n"),
     );
   });
 
-  it("finds by a path below the root with all top-level directories", async () => {
-    const found = await call("search_files", { pattern: "peers/**/*.py", path: "/" });
+  it("and grep match paths in all top-level directories if the root is searched", async () => {
+    const found = await callTool("search_files", { pattern: "peers/**/*.py", path: "/" });
     expect(found.text).toBe("/peers/agent2/src/a.py");
-    const lines = await call("grep", { pattern: "22", path: "/", glob: "peers/**" });
+    const lines = await callTool("grep", { pattern: "22", path: "/", glob: "peers/**" });
     expect(lines.text).toContain("/peers/agent2/src/a.py:5:");
   });
 
   it("reports no matches, more matches, and an incomplete search", async () => {
-    expect((await call("search_files", { pattern: "*.rs" })).text).toBe(
+    expect((await callTool("search_files", { pattern: "*.rs" })).text).toBe(
       "No file in /workspace matches *.rs.",
     );
-    expect((await call("search_files", { pattern: "*" }, { entries: 2 })).text).toContain(
+    expect((await callTool("search_files", { pattern: "*" }, { entries: 2 })).text).toContain(
       "[6 more match.",
     );
-    expect((await call("search_files", { pattern: "*" }, { searchedFiles: 2 })).text).toContain(
+    expect((await callTool("search_files", { pattern: "*" }, { searchedFiles: 2 })).text).toContain(
       "\n[Only the first 2 files were looked at; narrow the path.]",
     );
   });
 });
 
-describe("globs", () => {
+describe("a pattern of paths", () => {
   it.each([
-    { pattern: "*.ts", yes: ["a.ts", "x/y/a.ts", ".ts"], no: ["a.tsx", "a.ts/b"] },
-    { pattern: "src/*.ts", yes: ["src/a.ts"], no: ["src/x/a.ts", "a.ts", "x/src/a.ts"] },
-    { pattern: "src/**", yes: ["src/a", "src/x/y"], no: ["src", "a/src/x"] },
-    { pattern: "**/x/*", yes: ["x/a", "y/x/a"], no: ["x", "xx/a"] },
-    { pattern: "./a?c", yes: ["abc"], no: ["ac", "abbc"] },
-    { pattern: "[a-c]1", yes: ["a1", "c1"], no: ["d1"] },
-    { pattern: "[!a-c]1", yes: ["d1"], no: ["a1"] },
-    { pattern: "a.{js,ts}", yes: ["a.js", "a.ts"], no: ["a.jsx", "abjs"] },
-    { pattern: "a,b", yes: ["a,b"], no: ["a"] },
-    { pattern: "a{b", yes: ["ab"], no: ["a"] },
-    { pattern: "(a|b)+", yes: ["(a|b)+"], no: ["a"] },
-    { pattern: "ж*", yes: ["жук"], no: ["жук/x"] },
-  ])("$pattern", async ({ pattern, yes, no }) => {
+    { pattern: "*.ts", matching: ["a.ts", "x/y/a.ts", ".ts"], otherPaths: ["a.tsx", "a.ts/b"] },
+    { pattern: "src/*.ts", matching: ["src/a.ts"], otherPaths: ["src/x/a.ts", "a.ts", "x/src/a.ts"] },
+    { pattern: "src/**", matching: ["src/a", "src/x/y"], otherPaths: ["src", "a/src/x"] },
+    { pattern: "**/x/*", matching: ["x/a", "y/x/a"], otherPaths: ["x", "xx/a"] },
+    { pattern: "./a?c", matching: ["abc"], otherPaths: ["ac", "abbc"] },
+    { pattern: "[a-c]1", matching: ["a1", "c1"], otherPaths: ["d1"] },
+    { pattern: "[!a-c]1", matching: ["d1"], otherPaths: ["a1"] },
+    { pattern: "a.{js,ts}", matching: ["a.js", "a.ts"], otherPaths: ["a.jsx", "abjs"] },
+    { pattern: "a,b", matching: ["a,b"], otherPaths: ["a"] },
+    { pattern: "a{b", matching: ["ab"], otherPaths: ["a"] },
+    { pattern: "(a|b)+", matching: ["(a|b)+"], otherPaths: ["a"] },
+    { pattern: "ж*", matching: ["жук"], otherPaths: ["жук/x"] },
+  ])("$pattern matches $matching and not $otherPaths", async ({ pattern, matching, otherPaths }) => {
     const signal = new AbortController().signal;
-    const paths = [...yes, ...no].map((path) => `/${path}`);
-    const matching = await matchingPaths({ pattern, paths, root: "/" }, new WorkBudget(), signal);
-    expect(matching).toEqual(yes.map((path) => `/${path}`));
+    const paths = [...matching, ...otherPaths].map((path) => `/${path}`);
+    const foundPaths = await matchingPaths({ pattern, paths, root: "/" }, new WorkBudget(), signal);
+    expect(foundPaths).toEqual(matching.map((path) => `/${path}`));
   });
 });
 
@@ -173,7 +173,7 @@ describe("grep", () => {
       text: "/workspace/src/a.py:1:def one():",
     },
     {
-      name: "searches files of a kind",
+      name: "searches only the files that match glob",
       args: { pattern: "a", glob: "*.test.py" },
       text: "/workspace/src/deep/b.test.py:1:assert True",
     },
@@ -188,17 +188,17 @@ describe("grep", () => {
       text: "/workspace/src/a.py-3-\n/workspace/src/a.py:4:def two():\n/workspace/src/a.py-5-    return 2",
     },
     {
-      name: "separates groups",
+      name: "shows the context of two matches",
       args: { pattern: "def", path: "src/a.py", context_lines: 1 },
       text: "/workspace/src/a.py:1:def one():\n/workspace/src/a.py-2-    return 1\n/workspace/src/a.py-3-\n/workspace/src/a.py:4:def two():\n/workspace/src/a.py-5-    return 2",
     },
     {
-      name: "counts",
+      name: "lists files with the number of matching lines",
       args: { pattern: "return", files_only: true },
       text: "/workspace/src/a.py: 2",
     },
     {
-      name: "matches Windows line ends",
+      name: "matches lines that end in CRLF",
       args: { pattern: "^two$", path: "win.txt" },
       text: "/workspace/win.txt:2:two",
     },
@@ -208,33 +208,33 @@ describe("grep", () => {
       text: "/workspace/escape.txt:1:\\x1b[31mneedle",
     },
   ])("$name", async ({ args, text }) => {
-    const result = await call("grep", args);
+    const result = await callTool("grep", args);
     expect(result.text.replace("\n[1 binary file was passed over.]", "")).toBe(text);
   });
 
   it("reports the files that it did not search", async () => {
-    expect((await call("grep", { pattern: "nowhere" })).text).toBe(
+    expect((await callTool("grep", { pattern: "nowhere" })).text).toBe(
       "No line matches nowhere in 8 files at /workspace. 1 binary file was passed over.",
     );
-    expect((await call("grep", { pattern: "e" }, { entries: 2 })).text).toContain(
+    expect((await callTool("grep", { pattern: "e" }, { entries: 2 })).text).toContain(
       "The search took in only until 2 lines matched",
     );
-    expect((await call("grep", { pattern: "e" }, { searchedBytes: 20 })).text).toContain(
+    expect((await callTool("grep", { pattern: "e" }, { searchedBytes: 20 })).text).toContain(
       "only 20 bytes of files",
     );
-    expect((await call("grep", { pattern: "e" }, { searchedFiles: 1 })).text).toContain(
+    expect((await callTool("grep", { pattern: "e" }, { searchedFiles: 1 })).text).toContain(
       "only the first 1 files",
     );
-    expect((await call("grep", { pattern: "e" }, { resultBytes: 60 })).text).toMatch(
+    expect((await callTool("grep", { pattern: "e" }, { resultBytes: 60 })).text).toMatch(
       /\[\d+ more lines are not shown/,
     );
   });
 
   it.each([
-    { name: "the match", args: { pattern: "needle" } },
-    { name: "the match of a text", args: { pattern: "needle", literal: true } },
-  ])("shows the part of a long line with $name", async ({ args }) => {
-    const { text } = await call("grep", { ...args, path: "long.txt" });
+    { name: "the match of a regular expression", args: { pattern: "needle" } },
+    { name: "the match of a plain text", args: { pattern: "needle", literal: true } },
+  ])("shows only the part of a long line that contains $name", async ({ args }) => {
+    const { text } = await callTool("grep", { ...args, path: "long.txt" });
     expect(text).toBe(
       `/workspace/long.txt:1:…${"x".repeat(394)}needle [characters 606 to 1006 of 1006 of this line]`,
     );
@@ -244,50 +244,50 @@ describe("grep", () => {
     {
       name: "an invalid pattern",
       args: { pattern: "(" },
-      says: "The pattern ( cannot be used",
+      expectedText: "The pattern ( cannot be used",
     },
     {
       name: "look-around",
       args: { pattern: "(?<=a)b" },
-      says: "Look-around and back-references are not supported",
+      expectedText: "Look-around and back-references are not supported",
     },
     {
       name: "back-references",
       args: { pattern: "(a)\\1" },
-      says: "Look-around and back-references are not supported",
+      expectedText: "Look-around and back-references are not supported",
     },
     {
-      name: "a pattern of kilobytes",
+      name: "a pattern of more than 1,000 characters",
       args: { pattern: "a".repeat(1_001) },
-      says: "longer than 1000 characters",
+      expectedText: "longer than 1000 characters",
     },
     {
       name: "nested repetitions",
       args: { pattern: "((a{1000}){1000}){1000}" },
-      says: "Use smaller repeat counts",
+      expectedText: "Use smaller repeat counts",
     },
     {
       name: "a missing path",
       args: { pattern: "a", path: "nope" },
-      says: "does not exist",
+      expectedText: "does not exist",
     },
-  ])("refuses $name", async ({ args, says }) => {
-    const { outcome, text } = await call("grep", args);
-    expect(text).toContain(says);
+  ])("refuses $name", async ({ args, expectedText }) => {
+    const { outcome, text } = await callTool("grep", args);
+    expect(text).toContain(expectedText);
     expect(outcome).toBe("error");
   });
 
   it.each(["(a+)+$", "(a|aa)+$", "(a*)*b", "(.*)*x", "((a+)*b?)*$c"])(
-    "runs %s as fast as any other pattern",
+    "searches for %s in less than 10 s",
     async (pattern) => {
       const world = { workspace: { "trap.txt": `${"a".repeat(5_000)}!\n`.repeat(20) } };
-      const began = performance.now();
-      expect((await call("grep", { pattern }, {}, world)).outcome).toBe("ok");
-      expect(performance.now() - began).toBeLessThan(10_000);
+      const startedAt = performance.now();
+      expect((await callTool("grep", { pattern }, {}, world)).outcome).toBe("ok");
+      expect(performance.now() - startedAt).toBeLessThan(10_000);
     },
   );
 
-  it("stops when it is aborted", async () => {
+  it("throws the reason of an abort", async () => {
     const grep = fileTools().find(({ spec }) => spec.name === "grep");
     const files = await agentFiles(WORLD);
     await expect(
@@ -300,43 +300,43 @@ describe("grep", () => {
 describe("compare_files and compare_directories", () => {
   it.each([
     {
-      name: "shows differences",
+      name: "show differences",
       tool: "compare_files",
       args: { first: "src/a.py", second: "/peers/agent2/src/a.py" },
-      says: "-    return 2\n+    return 22",
+      expectedText: "-    return 2\n+    return 22",
     },
     {
-      name: "reports equal files",
+      name: "report equal files",
       tool: "compare_files",
       args: { first: "src/a.py", second: "src/a.py" },
-      says: "are the same",
+      expectedText: "are the same",
     },
     {
-      name: "does not show binary files",
+      name: "do not show binary files",
       tool: "compare_files",
       args: { first: "src/a.py", second: "logo.png" },
-      says: "/workspace/logo.png (3 bytes) differ, and are not both text",
+      expectedText: "/workspace/logo.png (3 bytes) differ, and are not both text",
     },
     {
-      name: "lists differences",
+      name: "list differences",
       tool: "compare_directories",
       args: { first: "src", second: "/peers/agent2" },
-      says: "Only in /workspace/src (3):\n  a.py\n  deep/b.py\n  deep/b.test.py\nOnly in /peers/agent2 (2):\n  new.txt\n  src/a.py\nThe same: 0",
+      expectedText: "Only in /workspace/src (3):\n  a.py\n  deep/b.py\n  deep/b.test.py\nOnly in /peers/agent2 (2):\n  new.txt\n  src/a.py\nThe same: 0",
     },
     {
-      name: "reports equal directories",
+      name: "report equal directories",
       tool: "compare_directories",
       args: { first: "src", second: "src" },
-      says: "The same: 3",
+      expectedText: "The same: 3",
     },
-  ])("$name", async ({ tool, args, says }) => {
-    const { outcome, text } = await call(tool, args);
-    expect(text).toContain(says);
+  ])("$name", async ({ tool, args, expectedText }) => {
+    const { outcome, text } = await callTool(tool, args);
+    expect(text).toContain(expectedText);
     expect(outcome).toBe("ok");
   });
 
-  it("distinguishes files by their hashes, without reading them", async () => {
-    const { text, files } = await call("compare_directories", {
+  it("compare hashes of files, without reading contents", async () => {
+    const { text, files } = await callTool("compare_directories", {
       first: "/workspace/src",
       second: "/peers/agent2/src",
     });
@@ -344,23 +344,23 @@ describe("compare_files and compare_directories", () => {
     expect(files.accessed.filter(({ operation }) => operation === "read")).toEqual([]);
   });
 
-  it("does not compare for minutes", async () => {
+  it("stop a comparison that would take minutes", async () => {
     const lines = Array.from({ length: 9_000 }, (_, index) => `${index}`);
     const world = { workspace: { up: lines.join("\n"), down: lines.toReversed().join("\n") } };
     expect(
-      (await call("compare_files", { first: "up", second: "down" }, {}, world)).text,
+      (await callTool("compare_files", { first: "up", second: "down" }, {}, world)).text,
     ).toContain("differ in too many lines to tell them all");
   });
 
-  it("refuses a file instead of a directory", async () => {
+  it("refuse a file in place of a directory", async () => {
     expect(
-      (await call("compare_directories", { first: "src/a.py", second: "src" })).text,
+      (await callTool("compare_directories", { first: "src/a.py", second: "src" })).text,
     ).toContain("is a file, not a directory.");
   });
 });
 
 describe("fileTools", () => {
-  it("has the tool names of common file servers, in a fixed order", () => {
+  it("returns tools with the names of common file servers, in a fixed order", () => {
     expect(fileTools().map(({ spec }) => spec.name)).toEqual([
       "read_file",
       "write_file",
@@ -377,7 +377,7 @@ describe("fileTools", () => {
   });
 
   it.each(fileTools().map((tool) => ({ name: tool.spec.name, tool })))(
-    "describes $name with a plain JSON Schema",
+    "describes the arguments of $name with a plain JSON Schema",
     ({ tool }) => {
       expect(tool.rule).toEqual({ name: tool.spec.name, acts_outside: false, idempotent: true });
       expect(tool.spec.parameters).toMatchObject({ type: "object", additionalProperties: false });
@@ -387,10 +387,10 @@ describe("fileTools", () => {
   );
 
   it("declares the required arguments", () => {
-    const needed = Object.fromEntries(
+    const requiredArguments = Object.fromEntries(
       fileTools().map(({ spec }) => [spec.name, spec.parameters["required"] ?? []]),
     );
-    expect(needed).toMatchObject({
+    expect(requiredArguments).toMatchObject({
       read_file: ["path"],
       edit_file: ["path", "old_string", "new_string"],
       list_directory: [],
