@@ -14,7 +14,9 @@ const manyPaths = Object.fromEntries(
   Array.from({ length: 2_000 }, (_, index) => [`${LONG_NAME}/${LONG_NAME}/${LONG_NAME}/${index}`, ""]),
 );
 
-/** Calls whose time would be proportional to the length of the text times the length of the pattern. */
+/**
+ * Calls whose time would be proportional to the length of the text times the length of the pattern.
+ */
 const COSTLY_CALLS = [
   {
     name: "grep in one line of 400 kB",

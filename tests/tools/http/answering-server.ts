@@ -100,7 +100,10 @@ type AnsweringServer = {
   received: ReceivedRequest[];
   /** Bytes that `/endless` has sent in the current test. */
   sentBytes: () => number;
-  /** Calls the path with a tool. `overrides` and `context` replace parts of the definition and context. */
+  /**
+   * Calls the path with a tool. `overrides` and `context` replace parts of the definition and
+   * context.
+   */
   run: (
     path: string,
     overrides?: Partial<HttpToolDefinition>,

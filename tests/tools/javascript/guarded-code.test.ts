@@ -11,7 +11,9 @@ function guardedOrThrow(code: string) {
 
 class OutOfSteps extends Error {}
 
-/** Runs guarded code. After `maxSteps` steps, the guard throws. Returns the steps and the outcome. */
+/**
+ * Runs guarded code. After `maxSteps` steps, the guard throws. Returns the steps and the outcome.
+ */
 async function run(
   code: string,
   maxSteps: number,

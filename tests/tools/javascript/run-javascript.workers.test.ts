@@ -171,8 +171,8 @@ describe("run_javascript", () => {
 describe("endless code", () => {
   afterEach(() => void vi.restoreAllMocks());
   /**
-   * Disables `AbortSignal.timeout`. On a slow machine, the runner's timeout could otherwise end the call
-   * before the limits of the code do.
+   * Disables `AbortSignal.timeout`. On a slow machine, the runner's timeout could otherwise end the
+   * call before the limits of the code do.
    */
   const disableTimeouts = () =>
     vi.spyOn(AbortSignal, "timeout").mockReturnValue(new AbortController().signal);

@@ -5,8 +5,8 @@ import { reply, text } from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 
 /**
- * Only one large reply of all servers may be in memory at a time: from its second megabyte until its
- * result is stored.
+ * Only one large reply of all servers may be in memory at a time: from its second megabyte until
+ * its result is stored.
  */
 
 const LARGE = text("x".repeat(3_000_000));
