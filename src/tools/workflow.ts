@@ -80,7 +80,7 @@ function toolSpec(name: WorkflowTool, aliases: readonly string[]): ToolSpec {
 function personaSchema(aliases: readonly string[]): JsonSchema {
   return objectSchema({
     agent_id: { type: "string", enum: [...aliases], description: "The agent the persona is for." },
-    personaSchema: textSchema("Two to five sentences in the second person."),
+    persona: textSchema("Two to five sentences in the second person."),
   });
 }
 

@@ -146,7 +146,7 @@ export class Connection {
 
   /** Lists all tools of the server, from all pages. */
   async list(signal: AbortSignal): Promise<McpTool[]> {
-    this.#options.out.allowListing();
+    this.#options.boundedFetch.allowListing();
     const { connectMs } = this.#options.server;
     const { tools } = await this.#client.listTools(
       {},

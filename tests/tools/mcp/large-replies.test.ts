@@ -53,7 +53,7 @@ describe("a large reply", () => {
     const second = call("other");
     await expect.poll(() => other.messages("tools/call").length).toBe(1);
     await aWhile();
-    expect(second.seen.isDone).toBe(false);
+    expect(second.state.isDone).toBe(false);
     first.storeResult();
     expect((await second.ended).text).toHaveLength(3_000_000);
   });
@@ -90,7 +90,7 @@ describe("a large reply", () => {
     await aWhile();
     const second = call("other");
     await aWhile();
-    expect(second.seen.isDone).toBe(false);
+    expect(second.state.isDone).toBe(false);
     first.abort();
     await expect(first.ended).rejects.toThrow("aborted");
     expect((await second.ended).text).toHaveLength(3_000_000);
@@ -107,7 +107,7 @@ describe("a large reply", () => {
     await expect(second.ended).rejects.toThrow("aborted");
     const third = call("other");
     await aWhile();
-    expect(third.seen.isDone).toBe(false);
+    expect(third.state.isDone).toBe(false);
     first.storeResult();
     expect((await third.ended).text).toHaveLength(3_000_000);
   });

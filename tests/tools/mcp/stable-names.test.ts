@@ -82,10 +82,10 @@ describe("D15 the name of a tool that was called", () => {
       await connected([server(a.url, { name: "a" }), server(ab.url, { name: "a__b" })]),
     );
     await toolOf(servers, name).run({}, context());
-    a.lists("b__c", name.slice("mcp__a__".length));
+    a.changeList("b__c", name.slice("mcp__a__".length));
     await servers.refresh(timeoutSignal());
     await toolOf(servers, name).run({}, context());
-    expect([a.called(), ab.called()]).toEqual([[], ["c", "c"]]);
+    expect([a.calledTools(), ab.calledTools()]).toEqual([[], ["c", "c"]]);
   });
 
   it("means the same tool on a new connection after a restart, with the pins of the log", async () => {
