@@ -136,7 +136,9 @@ function problemIn(schema: unknown, at: ParameterProblem["at"]): ParameterProble
   if (typeof schema === "boolean") return null;
   if (!isMapping(schema))
     return { at, detail: "must be a JSON Schema: a mapping, or true or false" };
-  return firstProblem(Object.entries(schema), ([key, value]) => problemOf(key, value, [...at, key]));
+  return firstProblem(Object.entries(schema), ([key, value]) =>
+    problemOf(key, value, [...at, key]),
+  );
 }
 
 /** The first problem of a keyword or its value. `at` is the location of the keyword. */
@@ -146,16 +148,21 @@ function problemOf(
   at: ParameterProblem["at"],
 ): ParameterProblem | null {
   const valueRule = Object.hasOwn(PLAIN_KEYWORDS, key) ? PLAIN_KEYWORDS[key] : undefined;
-  if (valueRule) return valueRule.accepts(value) ? null : { at, detail: `must be ${valueRule.words}` };
+  if (valueRule)
+    return valueRule.accepts(value) ? null : { at, detail: `must be ${valueRule.words}` };
   if (SCHEMA_KEYWORDS.includes(key)) return problemIn(value, at);
   if (SCHEMA_LIST_KEYWORDS.includes(key)) {
     if (!Array.isArray(value) || value.length === 0)
       return { at, detail: "must be a list of JSON Schemas" };
-    return firstProblem([...value.entries()], ([index, subschema]) => problemIn(subschema, [...at, index]));
+    return firstProblem([...value.entries()], ([index, subschema]) =>
+      problemIn(subschema, [...at, index]),
+    );
   }
   if (SCHEMA_MAP_KEYWORDS.includes(key)) {
     if (!isMapping(value)) return { at, detail: "must be a mapping of names to JSON Schemas" };
-    return firstProblem(Object.entries(value), ([name, subschema]) => problemIn(subschema, [...at, name]));
+    return firstProblem(Object.entries(value), ([name, subschema]) =>
+      problemIn(subschema, [...at, name]),
+    );
   }
   const isReference = key === "$ref" || key === "$defs" || key === "definitions";
   return {
@@ -226,8 +233,14 @@ function checkedSchema(schema: Record<string, unknown>): Schema {
     Object.entries(schema)
       .filter(([key]) => !UNCHECKED_KEYWORDS.has(key))
       .map(([key, value]) => [key, checkedPart(key, value)] as const)
-      .filter(([key, subschema]) => !(SCHEMA_KEYWORDS.includes(key) && key !== "not" && allowsEverything(subschema)))
-      .filter(([key, subschema]) => !(key === "allOf" && Array.isArray(subschema) && subschema.length === 0)),
+      .filter(
+        ([key, subschema]) =>
+          !(SCHEMA_KEYWORDS.includes(key) && key !== "not" && allowsEverything(subschema)),
+      )
+      .filter(
+        ([key, subschema]) =>
+          !(key === "allOf" && Array.isArray(subschema) && subschema.length === 0),
+      ),
   );
 }
 
@@ -249,11 +262,16 @@ function checkedPart(key: string, value: unknown): unknown {
   if (SCHEMA_LIST_KEYWORDS.includes(key) && Array.isArray(value))
     return reducedParts(
       key,
-      value.map((subschema: unknown) => (isMapping(subschema) ? checkedSchema(subschema) : subschema)),
+      value.map((subschema: unknown) =>
+        isMapping(subschema) ? checkedSchema(subschema) : subschema,
+      ),
     );
   if (SCHEMA_MAP_KEYWORDS.includes(key) && isMapping(value))
     return Object.fromEntries(
-      Object.entries(value).map(([name, subschema]) => [name, isMapping(subschema) ? checkedSchema(subschema) : subschema]),
+      Object.entries(value).map(([name, subschema]) => [
+        name,
+        isMapping(subschema) ? checkedSchema(subschema) : subschema,
+      ]),
     );
   return value;
 }

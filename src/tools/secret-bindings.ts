@@ -40,7 +40,8 @@ export function maySendBelow(
     (binding) =>
       binding.origin === origin &&
       allowsMethod(binding, method) &&
-      (binding.paths?.some((path) => isWithin(path, pathname) || path.startsWith(pathname)) ?? true),
+      (binding.paths?.some((path) => isWithin(path, pathname) || path.startsWith(pathname)) ??
+        true),
   );
 }
 
@@ -56,7 +57,10 @@ const MAX_DECODINGS = 3;
  * `base` in each of these interpretations.
  */
 function isWithin(base: string, pathname: string): boolean {
-  const [baseSegments, decodedBase] = [segmentsOf(base), segmentsOf(interpretationsOf(base).at(-1) ?? base)];
+  const [baseSegments, decodedBase] = [
+    segmentsOf(base),
+    segmentsOf(interpretationsOf(base).at(-1) ?? base),
+  ];
   return interpretationsOf(pathname).every((interpretation) => {
     const segments = segmentsOf(interpretation);
     return (
@@ -85,7 +89,9 @@ function interpretationsOf(pathname: string): string[] {
     interpretations.push(decodedPath);
   }
   // The path still contains escapes, so the server's interpretation is unknown: `/..` is refused.
-  return /%[0-9a-f]{2}/i.test(interpretations.at(-1) ?? "") ? [...interpretations, "/.."] : interpretations;
+  return /%[0-9a-f]{2}/i.test(interpretations.at(-1) ?? "")
+    ? [...interpretations, "/.."]
+    : interpretations;
 }
 
 /**

@@ -10,7 +10,9 @@ type JsonSchema = Record<string, unknown>;
  */
 export function workflowTools(names: readonly string[], aliases: readonly string[]): ToolSpec[] {
   const sortedAliases = aliases.toSorted(byNumber);
-  return WORKFLOW_TOOLS.filter((name) => names.includes(name)).map((name) => toolSpec(name, sortedAliases));
+  return WORKFLOW_TOOLS.filter((name) => names.includes(name)).map((name) =>
+    toolSpec(name, sortedAliases),
+  );
 }
 
 /**

@@ -2,7 +2,11 @@ import { describe, expect, it } from "vitest";
 import { argumentProblem, parameterProblem } from "../../src/tools/parameters";
 import { cpuMs } from "../fakes/cpu-time";
 
-const object = (properties: object, otherKeywords: object = {}) => ({ type: "object", properties, ...otherKeywords });
+const object = (properties: object, otherKeywords: object = {}) => ({
+  type: "object",
+  properties,
+  ...otherKeywords,
+});
 
 describe("a schema is accepted", () => {
   it.each([
@@ -57,12 +61,7 @@ describe("a schema is refused", () => {
       "properties",
       "must be a mapping",
     ],
-    [
-      "with an empty anyOf",
-      object({ a: { anyOf: [] } }),
-      "properties/a/anyOf",
-      "must be a list",
-    ],
+    ["with an empty anyOf", object({ a: { anyOf: [] } }), "properties/a/anyOf", "must be a list"],
     ["with a part that is not a schema", object({ a: 5 }), "properties/a", "must be a JSON Schema"],
     ["with a text for required", object({}, { required: "a" }), "required", "a list of names"],
     [
@@ -71,12 +70,7 @@ describe("a schema is refused", () => {
       "properties/a/minLength",
       "whole number",
     ],
-    [
-      "with multipleOf 0",
-      object({ a: { multipleOf: 0 } }),
-      "properties/a/multipleOf",
-      "above 0",
-    ],
+    ["with multipleOf 0", object({ a: { multipleOf: 0 } }), "properties/a/multipleOf", "above 0"],
     ["with tuples", object({ a: { items: [{}] } }), "properties/a/items", "must be a JSON Schema"],
     [
       "with more than 2,000 parts (M7)",
@@ -130,7 +124,9 @@ describe("arguments", () => {
     const schema = object({ list: { type: "array", items: { anyOf: options } } });
     expect(parameterProblem(schema)).toBeNull();
     const startedAt = cpuMs();
-    const problemText = argumentProblem(schema, { list: Array.from({ length: 20_000 }, () => "a") });
+    const problemText = argumentProblem(schema, {
+      list: Array.from({ length: 20_000 }, () => "a"),
+    });
     expect(problemText).toContain("pattern_too_costly");
     expect(cpuMs() - startedAt).toBeLessThan(250);
   });
@@ -150,7 +146,10 @@ describe("arguments", () => {
     },
     {
       name: "many choices for many names",
-      schema: object({}, { additionalProperties: { anyOf: repeat(200, () => ({ type: "null" })) } }),
+      schema: object(
+        {},
+        { additionalProperties: { anyOf: repeat(200, () => ({ type: "null" })) } },
+      ),
       args: Object.fromEntries(repeat(500, (index) => [`k${index}`, 1])),
     },
     {

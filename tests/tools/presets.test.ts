@@ -54,20 +54,36 @@ describe("a schema is refused if it names or counts presets in", () => {
       at: "anyOf/1/required",
       expectedText: "names `tenant`",
     },
-    { otherKeywords: { oneOf: [{ required: ["units"] }] }, at: "oneOf/0/required", expectedText: "names `units`" },
+    {
+      otherKeywords: { oneOf: [{ required: ["units"] }] },
+      at: "oneOf/0/required",
+      expectedText: "names `units`",
+    },
     {
       otherKeywords: { allOf: [{ properties: { tenant: { minLength: 1 } } }] },
       at: "allOf/0/properties/tenant",
       expectedText: "names `tenant`",
     },
-    { otherKeywords: { not: { required: ["tenant"] } }, at: "not/required", expectedText: "names `tenant`" },
+    {
+      otherKeywords: { not: { required: ["tenant"] } },
+      at: "not/required",
+      expectedText: "names `tenant`",
+    },
     {
       otherKeywords: { not: { anyOf: [{ allOf: [{ required: ["tenant"] }] }] } },
       at: "not/anyOf/0/allOf/0/required",
       expectedText: "`tenant`",
     },
-    { otherKeywords: { enum: [{ q: "a", tenant: "x" }] }, at: "enum", expectedText: "names `tenant`" },
-    { otherKeywords: { allOf: [{ const: { tenant: "x" } }] }, at: "allOf/0/const", expectedText: "names `tenant`" },
+    {
+      otherKeywords: { enum: [{ q: "a", tenant: "x" }] },
+      at: "enum",
+      expectedText: "names `tenant`",
+    },
+    {
+      otherKeywords: { allOf: [{ const: { tenant: "x" } }] },
+      at: "allOf/0/const",
+      expectedText: "names `tenant`",
+    },
     { otherKeywords: { default: { units: "f" } }, at: "default", expectedText: "names `units`" },
     {
       otherKeywords: { examples: [{ q: "a" }, { q: "a", units: "f" }] },
@@ -85,7 +101,10 @@ describe("a schema is refused if it names or counts presets in", () => {
     const schema = schemaWith(otherKeywords);
     expect(parameterProblem(schema)).toBeNull();
     const problem = presetProblem(schema, PRESET);
-    expect([problem?.at.join("/"), problem?.detail]).toEqual([at, expect.stringContaining(expectedText)]);
+    expect([problem?.at.join("/"), problem?.detail]).toEqual([
+      at,
+      expect.stringContaining(expectedText),
+    ]);
     expect(presetProblem(schema, {})).toBeNull();
   });
 });

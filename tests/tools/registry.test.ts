@@ -36,5 +36,7 @@ describe("current_time", () => {
     ],
     [{ zone: "UTC" }, { outcome: "error", text: expect.stringContaining("zone") }],
     [null, { outcome: "error", text: "The arguments must be a JSON object." }],
-  ])("returns the time or a problem for the arguments %j", async (args, result) => expect(await run(args)).toEqual(result));
+  ])("returns the time or a problem for the arguments %j", async (args, result) =>
+    expect(await run(args)).toEqual(result),
+  );
 });

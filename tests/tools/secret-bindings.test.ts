@@ -5,7 +5,7 @@ import { maySend } from "../../src/tools/secret-bindings";
 const ORIGIN = "https://api.example.com";
 /** Decodes each byte of an escape on its own, as a server may do that does not check UTF-8. */
 const decodeBytes = (escapes: string) =>
-  escapes.replaceAll(/%../g, (escape) => String.fromCharCode(Number.parseInt(escape.slice(1), 16)));
+  escapes.replaceAll(/%../g, (byte) => String.fromCharCode(Number.parseInt(byte.slice(1), 16)));
 const BINDINGS = [{ origin: ORIGIN, paths: ["/v1/public"] }];
 
 describe("a secret that is bound to the path /v1/public is sent", () => {
@@ -61,7 +61,9 @@ describe("a secret that is bound to the path /v1/public is sent", () => {
         if (!maySend(BINDINGS, { url, method: "GET" })) return;
         let { pathname } = new URL(url);
         for (let index = 0; index < 6; index += 1) {
-          pathname = pathname.replace(/(?:%[0-9a-f]{2})+/gi, decodeBytes).replaceAll(/;[^/\\]*/g, "");
+          pathname = pathname
+            .replace(/(?:%[0-9a-f]{2})+/gi, decodeBytes)
+            .replaceAll(/;[^/\\]*/g, "");
           expect(new URL(pathname.replace(/^\/+/, "/"), ORIGIN).pathname).toMatch(
             /^\/+v1\/+public(\/|$)/,
           );
@@ -78,7 +80,12 @@ describe("a secret is sent", () => {
     { origin: "https://b.net", paths: ["/x y".replace(" ", "%20")] },
   ];
   it.each([
-    { method: "GET", url: `${ORIGIN}/any`, isSent: true, rule: "with a method that it is bound to" },
+    {
+      method: "GET",
+      url: `${ORIGIN}/any`,
+      isSent: true,
+      rule: "with a method that it is bound to",
+    },
     { method: "get", url: `${ORIGIN}/any`, isSent: true, rule: "with a method in lower case" },
     { method: "DELETE", url: `${ORIGIN}/any`, isSent: false, rule: "not with another method" },
     {
@@ -88,10 +95,25 @@ describe("a secret is sent", () => {
       rule: "with any method if the binding has no methods",
     },
     { method: "GET", url: "https://c.net/", isSent: false, rule: "not to another origin" },
-    { method: "GET", url: "http://api.example.com/", isSent: false, rule: "not with another scheme" },
+    {
+      method: "GET",
+      url: "http://api.example.com/",
+      isSent: false,
+      rule: "not with another scheme",
+    },
     { method: "GET", url: `${ORIGIN}:8443/`, isSent: false, rule: "not to another port" },
-    { method: null, url: "https://b.net", isSent: true, rule: "to a bound origin if only the origin is checked" },
-    { method: null, url: "https://c.net", isSent: false, rule: "not to another origin if only the origin is checked" },
+    {
+      method: null,
+      url: "https://b.net",
+      isSent: true,
+      rule: "to a bound origin if only the origin is checked",
+    },
+    {
+      method: null,
+      url: "https://c.net",
+      isSent: false,
+      rule: "not to another origin if only the origin is checked",
+    },
   ])("$rule", ({ method, url, isSent }) => {
     expect(maySend(bindings, { url, method })).toBe(isSent);
   });

@@ -3,12 +3,16 @@ import { WORKFLOW_TOOLS } from "../../src/coordination/tool/offers";
 import { workflowTools } from "../../src/tools/workflow";
 
 const ALIASES = ["agent10", "agent2", "agent1"];
-const toolNames = (offers: readonly string[]) => workflowTools(offers, ALIASES).map(({ name }) => name);
+const toolNames = (offers: readonly string[]) =>
+  workflowTools(offers, ALIASES).map(({ name }) => name);
 
 describe("the coordination tools", () => {
   it("are returned in a fixed order, for any order of their names", () => {
     expect(toolNames(["vote", "new_answer"])).toEqual(["new_answer", "vote"]);
-    expect(toolNames(["restart_orchestration", "submit"])).toEqual(["submit", "restart_orchestration"]);
+    expect(toolNames(["restart_orchestration", "submit"])).toEqual([
+      "submit",
+      "restart_orchestration",
+    ]);
     expect(toolNames([...WORKFLOW_TOOLS].reverse())).toEqual([...WORKFLOW_TOOLS]);
   });
 

@@ -62,7 +62,10 @@ export function compileModelPattern(
   { ignoreCase, budget }: CompileOptions,
 ): Pattern {
   if (modelPattern.length > MAX_PATTERN_CHARS)
-    throw new FileError("pattern_invalid", `The pattern is longer than ${MAX_PATTERN_CHARS} characters.`);
+    throw new FileError(
+      "pattern_invalid",
+      `The pattern is longer than ${MAX_PATTERN_CHARS} characters.`,
+    );
   try {
     return compilePattern(expression, budget, { ignoreCase });
   } catch (error) {

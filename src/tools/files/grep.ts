@@ -131,8 +131,10 @@ async function search(
   for (const path of searchedPaths) {
     signal.throwIfAborted();
     bytes += files.stat(path).size;
-    if (bytes > limits.searchedBytes) found.limitReached = `only ${limits.searchedBytes} bytes of files`;
-    if (found.matches >= limits.entries) found.limitReached = `only until ${limits.entries} lines matched`;
+    if (bytes > limits.searchedBytes)
+      found.limitReached = `only ${limits.searchedBytes} bytes of files`;
+    if (found.matches >= limits.entries)
+      found.limitReached = `only until ${limits.entries} lines matched`;
     if (bytes > limits.searchedBytes || found.matches >= limits.entries) break;
     await addMatches(found, path, decodeText(await files.read(path)), {
       args,

@@ -48,5 +48,8 @@ function entriesIn(files: AgentFiles, root: string, maxEntries: number): Lines {
 
 function filesIn(files: AgentFiles, root: string, maxEntries: number): Lines {
   const { paths, more } = files.walk(root, maxEntries);
-  return { lines: paths.map((path) => `${relativePath(path, root)}  ${files.stat(path).size}`), more };
+  return {
+    lines: paths.map((path) => `${relativePath(path, root)}  ${files.stat(path).size}`),
+    more,
+  };
 }

@@ -16,7 +16,12 @@ type Page = {
  * The page that begins at `start`: at most `maxChars` characters of the text, and at most
  * `maxBytes` bytes with control characters escaped. It always contains at least one character.
  */
-export function characterPage(text: string, start: number, maxChars: number, maxBytes: number): Page {
+export function characterPage(
+  text: string,
+  start: number,
+  maxChars: number,
+  maxBytes: number,
+): Page {
   const from = boundary(text, Math.min(start, text.length));
   // A single character is shown even if it exceeds `maxBytes`.
   const minEnd = boundary(text, from + 1) === from ? from + 2 : from + 1;

@@ -87,7 +87,8 @@ function lineResult(text: string, path: string, args: Args, limits: FileToolLimi
   );
   if (page.last < first) return longLineResult(text, first, limits);
   if (first === 1 && page.last === lines.length) return page.text;
-  const continuation = page.last < lines.length ? ` Read on with start_line: ${page.last + 1}.` : "";
+  const continuation =
+    page.last < lines.length ? ` Read on with start_line: ${page.last + 1}.` : "";
   return `${page.text}\n[Lines ${first} to ${page.last} of ${lines.length}.${continuation}]`;
 }
 

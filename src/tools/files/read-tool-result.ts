@@ -50,6 +50,11 @@ export const readToolResultTool = (limits: FileToolLimits = FILE_TOOL_LIMITS): T
           `${path} is no kept result. Give the path that a result names.`,
         );
       }
-      return characterResult(await readText(files, path), path, args, reducedLimits(limits, context));
+      return characterResult(
+        await readText(files, path),
+        path,
+        args,
+        reducedLimits(limits, context),
+      );
     },
   });

@@ -54,7 +54,8 @@ export function httpTool(
       const { request } = conversion;
       const origin = originOf(definition);
       const retryAfterMs = breakers.admit(origin, context.now());
-      if (retryAfterMs !== null) return error(breakerMessage(`The server at ${origin}`, retryAfterMs));
+      if (retryAfterMs !== null)
+        return error(breakerMessage(`The server at ${origin}`, retryAfterMs));
       const lease = new MutexLease(large);
       const settle: SendOptions["settle"] = (outcome) =>
         breakers.settle(origin, outcome, context.now());
@@ -165,7 +166,10 @@ const OUTCOME_UNKNOWN = "Whether it did its work is unknown: verify before repea
  */
 type Failure = { reason: string; status: number | null; wasSent: boolean };
 
-function toFailure(definition: HttpToolDefinition, { reason, status, wasSent }: Failure): ToolResult {
+function toFailure(
+  definition: HttpToolDefinition,
+  { reason, status, wasSent }: Failure,
+): ToolResult {
   const answered = status === null ? "" : ` The server had answered ${status}.`;
   if (wasSent && isOutcomeUnknown(definition, status))
     return { outcome: "unknown", text: `The call broke: ${reason}.${answered} ${OUTCOME_UNKNOWN}` };

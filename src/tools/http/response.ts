@@ -118,12 +118,19 @@ export async function readFile(
     if (bytesSoFar > LARGE_BYTES) await acquire(lease, signal);
   });
   if (bytes === null)
-    return resultWithoutFile(lease, `${shortenType(contentType)}; not kept: it is over ${MAX_RESPONSE_BYTES} bytes`);
-  if (bytes.byteLength === 0) return resultWithoutFile(lease, `${shortenType(contentType)}, 0 bytes`);
+    return resultWithoutFile(
+      lease,
+      `${shortenType(contentType)}; not kept: it is over ${MAX_RESPONSE_BYTES} bytes`,
+    );
+  if (bytes.byteLength === 0)
+    return resultWithoutFile(lease, `${shortenType(contentType)}, 0 bytes`);
   const mediaType = mediaTypeOf(bytes, contentType);
   const facts = `${mediaType}, ${bytes.byteLength} bytes`;
   if (containsAnyOf(bytes, secrets))
-    return resultWithoutFile(lease, `${facts}; not kept: it repeats what the server was shown to be let in`);
+    return resultWithoutFile(
+      lease,
+      `${facts}; not kept: it repeats what the server was shown to be let in`,
+    );
   return {
     text: `[The server sent ${facts}: file 1]`,
     files: [{ mediaType, extension: extensionOf(mediaType), bytes }],

@@ -78,7 +78,9 @@ const isImport = ({ type }: AnyNode): boolean => /^(Import|Export)/.test(type);
  * may write a name with escapes.
  */
 function unusedName(nodes: readonly AnyNode[]): string {
-  const usedNames = new Set(nodes.flatMap((node) => (node.type === "Identifier" ? [node.name] : [])));
+  const usedNames = new Set(
+    nodes.flatMap((node) => (node.type === "Identifier" ? [node.name] : [])),
+  );
   let name = "$step";
   for (let nth = 2; usedNames.has(name); nth += 1) name = `$step${nth}`;
   return name;
@@ -104,7 +106,9 @@ function insertionsFor(node: AnyNode, guard: string): Omit<Insertion, "nth">[] {
       return node.value ? insertBefore(node.value, guard) : [];
     case "ObjectPattern":
       return node.properties.flatMap((property) => {
-        return property.type === "Property" && property.computed ? insertBefore(property.key, guard) : [];
+        return property.type === "Property" && property.computed
+          ? insertBefore(property.key, guard)
+          : [];
       });
     default:
       return [];
@@ -124,7 +128,8 @@ const insertAtStart = (block: Node, guard: string) => ({
  * Evaluates the guard before an expression: `(guard(),expression)`. A node's range does not include
  * parentheses around the node, so without these parentheses the comma could separate arguments.
  */
-const insertBefore = (expression: Node, guard: string) => insertAround(expression, `(${guard}(),`, ")");
+const insertBefore = (expression: Node, guard: string) =>
+  insertAround(expression, `(${guard}(),`, ")");
 
 const insertAround = ({ start, end }: Node, opening: string, closing: string) => [
   { at: start, isEnd: false, text: opening },

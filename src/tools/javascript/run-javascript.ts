@@ -100,7 +100,10 @@ function toResult(outcome: JavascriptOutcome, { outputBytes }: JavascriptLimits)
   };
 }
 
-function describeOutcome({ outcome }: JavascriptReply, maxBytes: number): { text: string; isOk: boolean } {
+function describeOutcome(
+  { outcome }: JavascriptReply,
+  maxBytes: number,
+): { text: string; isOk: boolean } {
   switch (outcome.type) {
     case "returned":
       return {

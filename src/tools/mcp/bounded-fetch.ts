@@ -159,7 +159,9 @@ export class BoundedFetch {
       await this.#options.checkCredentials({ url: new URL(input).href, method });
     }
     const resumedCall =
-      isOwnServer && method === "GET" ? this.#callResumedBy(headers.get("last-event-id")) : undefined;
+      isOwnServer && method === "GET"
+        ? this.#callResumedBy(headers.get("last-event-id"))
+        : undefined;
     const call = resumedCall ?? (callKey === null ? undefined : this.#calls.get(callKey));
     this.#options.secrets.addHeader(headers.get("authorization") ?? "");
     const signals = [init.signal, call?.open.signal].filter(
@@ -241,7 +243,8 @@ export class BoundedFetch {
       if (value !== null && value.length <= MAX_HEADER_CHARS) headers.set(name, value);
     }
     const body =
-      response.body && (call ? this.#limitReply(response.body, call) : this.#limitListing(response.body));
+      response.body &&
+      (call ? this.#limitReply(response.body, call) : this.#limitListing(response.body));
     const empty = [101, 204, 205, 304].includes(response.status);
     return new Response(empty ? null : body, {
       status: response.status,

@@ -89,7 +89,8 @@ const UNTRUSTED = /IssuerMismatch|AuthorizationServerMismatch|InsecureTokenEndpo
 function failureOfStatus(error: SdkHttpError, hadSession: boolean): McpFailure {
   const { status } = error;
   const message = `answered with HTTP ${status}: ${error.message}`;
-  if (status === 404 && hadSession) return failure(message, { isSessionLost: true, isTransient: true });
+  if (status === 404 && hadSession)
+    return failure(message, { isSessionLost: true, isTransient: true });
   const isServerFault = status >= 500;
   return failure(message, {
     wasReached: mayHaveActed(status),
@@ -104,9 +105,16 @@ function failureOfCode(error: SdkError): McpFailure {
       return failure("did not answer in time", TIMED_OUT);
     case SdkErrorCode.ConnectionClosed:
     case SdkErrorCode.SendFailed:
-      return failure("broke the connection off", { wasReached: true, isTransient: true, isServerFault: true });
+      return failure("broke the connection off", {
+        wasReached: true,
+        isTransient: true,
+        isServerFault: true,
+      });
     case SdkErrorCode.EraNegotiationFailed:
-      return failure(`could not be reached: ${causeOf(error)}`, { isTransient: true, isServerFault: true });
+      return failure(`could not be reached: ${causeOf(error)}`, {
+        isTransient: true,
+        isServerFault: true,
+      });
     case SdkErrorCode.InvalidResult:
     case SdkErrorCode.ClientHttpUnexpectedContent:
       return failure(`answered in a form that is none of the protocol's: ${error.message}`, {
@@ -135,5 +143,7 @@ export function nextTry(
   idempotent: boolean,
 ): { afterMs: number } | null {
   if (isSessionLost) return tries === 1 ? { afterMs: 0 } : null;
-  return isTransient && idempotent && tries < MAX_TRIES ? { afterMs: RETRY_MS * 2 ** (tries - 1) } : null;
+  return isTransient && idempotent && tries < MAX_TRIES
+    ? { afterMs: RETRY_MS * 2 ** (tries - 1) }
+    : null;
 }

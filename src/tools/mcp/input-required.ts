@@ -35,7 +35,11 @@ function toRequest({ method, params }: Question, clean: (text: string) => string
     cutText(clean(escapeInvisible(text)).replaceAll(/\s+/g, " "), MAX_MESSAGE_CHARS);
   const withoutUrl = { url: null, refused: null };
   if (params?.url !== undefined)
-    return { kind: "url", message: cleanText(params.message ?? ""), ...checkedUrl(params.url, clean) };
+    return {
+      kind: "url",
+      message: cleanText(params.message ?? ""),
+      ...checkedUrl(params.url, clean),
+    };
   if (method.startsWith("elicitation/"))
     return { kind: "form", message: cleanText(params?.message ?? ""), ...withoutUrl };
   return { kind: "other", message: cleanText(method), ...withoutUrl };

@@ -101,7 +101,8 @@ export class McpServers {
                 rule: this.#ruleOf(tool),
               }))
             : [],
-        refused: problem === null ? [...refusedByServer, ...ofServer(refused, (tool) => tool.server)] : [],
+        refused:
+          problem === null ? [...refusedByServer, ...ofServer(refused, (tool) => tool.server)] : [],
         more: listing.more,
       };
     });

@@ -29,7 +29,9 @@ export async function fullName(server: string, tool: string): Promise<string> {
   // In a plain name, the first `__` after the prefix is the end of the server's name, and the name
   // does not end like a hash.
   const isPlain =
-    name === plainName(server, tool) && name.length <= MAX_NAME_CHARS && !`${server}_`.includes("__");
+    name === plainName(server, tool) &&
+    name.length <= MAX_NAME_CHARS &&
+    !`${server}_`.includes("__");
   if (isPlain && !hasHash(name)) return name;
   const suffix = await hashSuffix(server, tool);
   return name.slice(0, MAX_NAME_CHARS - suffix.length) + suffix;

@@ -173,7 +173,11 @@ class ConsentedTokens implements OAuthClientProvider {
 
   async saveTokens(tokens: StoredOAuthTokens): Promise<void> {
     this.#options.onTokens(tokens);
-    await this.#options.renewed.keep(this.#id, this.#renewedFrom ?? (await this.#currentTokens()), tokens);
+    await this.#options.renewed.keep(
+      this.#id,
+      this.#renewedFrom ?? (await this.#currentTokens()),
+      tokens,
+    );
     this.#areTokensRefused = false;
   }
 

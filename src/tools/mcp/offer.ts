@@ -66,7 +66,13 @@ export function judgeListing(
   const seenNames = new Set<string>();
   const refused: RefusedTool[] = [];
   const refuse = (tool: string, name: string, why: string, changed = false) =>
-    refused.push({ server: server.name, tool: cutText(escapeInvisible(tool), 200), name, why, changed });
+    refused.push({
+      server: server.name,
+      tool: cutText(escapeInvisible(tool), 200),
+      name,
+      why,
+      changed,
+    });
   const validTools = checkedTools.filter(({ tool, name }) => {
     const problem = seenNames.has(tool.name)
       ? "the server has listed the name already"

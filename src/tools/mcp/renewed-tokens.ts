@@ -43,7 +43,11 @@ export class RenewedTokens {
   }
 
   /** Stores tokens that were renewed from these operator tokens. */
-  async keep(id: string, operatorTokens: StoredOAuthTokens, tokens: StoredOAuthTokens): Promise<void> {
+  async keep(
+    id: string,
+    operatorTokens: StoredOAuthTokens,
+    tokens: StoredOAuthTokens,
+  ): Promise<void> {
     const stored: StoredTokens = { given: await fingerprintOf(operatorTokens), tokens };
     this.#storage.set(id, JSON.stringify(stored));
   }

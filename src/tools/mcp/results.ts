@@ -99,7 +99,10 @@ class ResultReading {
 
   /** A text of the server on one line, shortened. */
   #oneLine(text: string): string {
-    return this.#secrets.clean(escapeInvisible(text)).replaceAll(/\s+/g, " ").slice(0, MAX_LINE_CHARS);
+    return this.#secrets
+      .clean(escapeInvisible(text))
+      .replaceAll(/\s+/g, " ")
+      .slice(0, MAX_LINE_CHARS);
   }
 }
 

@@ -167,7 +167,8 @@ export class ServerLink {
       const isAborted = signal.aborted && !isTimeout(signal.reason);
       if (isAborted) this.#breaker = afterInconclusive(this.#breaker);
       else this.#updateBreaker(failure, connection ?? error);
-      if (!isAborted && connection && (failure.isServerFault || failure.isSessionLost)) this.#retire(connection);
+      if (!isAborted && connection && (failure.isServerFault || failure.isSessionLost))
+        this.#retire(connection);
       return { failure };
     }
   }
@@ -179,7 +180,8 @@ export class ServerLink {
   #updateBreaker({ isServerFault }: McpFailure, incident: unknown): void {
     const incidentKey = typeof incident === "object" && incident !== null ? incident : {};
     if (!isServerFault) this.#breaker = afterSuccess();
-    else if (this.#countedIncidents.has(incidentKey)) this.#breaker = afterInconclusive(this.#breaker);
+    else if (this.#countedIncidents.has(incidentKey))
+      this.#breaker = afterInconclusive(this.#breaker);
     else this.#breaker = afterFailure(this.#breaker, this.#options.env.now());
     if (isServerFault) this.#countedIncidents.add(incidentKey);
   }
@@ -225,7 +227,8 @@ export class ServerLink {
         refusal: () => secrets.refusal,
         renewed: this.#options.tokens,
         onTokens: ({ access_token, refresh_token, id_token }) => {
-          for (const token of [access_token, refresh_token, id_token]) this.#registerSecret(token ?? "");
+          for (const token of [access_token, refresh_token, id_token])
+            this.#registerSecret(token ?? "");
         },
       },
       onToolsChanged: () => this.invalidateListing(),
@@ -276,7 +279,9 @@ export class ServerLink {
         changed: false,
       };
     });
-    const hashedTools = await Promise.all(safeTools.map((tool) => hashTool(this.server.name, tool)));
+    const hashedTools = await Promise.all(
+      safeTools.map((tool) => hashTool(this.server.name, tool)),
+    );
     const hiddenTools = await Promise.all(refusedLeaks);
     const newer = newerListing();
     if (newer !== null) return newer;
@@ -314,7 +319,9 @@ export class ServerLink {
           progress,
           total: total ?? null,
           message:
-            message === undefined ? null : cutText(this.#clean(escapeInvisible(message)), MAX_PROGRESS_CHARS),
+            message === undefined
+              ? null
+              : cutText(this.#clean(escapeInvisible(message)), MAX_PROGRESS_CHARS),
         }),
       onInputRequest: (question) => this.#forwardQuestions([question], context),
     });

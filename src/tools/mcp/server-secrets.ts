@@ -70,7 +70,10 @@ export class ServerSecrets {
     try {
       this.#refusal = null;
       const { auth } = this.#options.server;
-      const [endpointOrigin, issuerOrigin] = [new URL(use.url).origin, auth && new URL(auth.issuer).origin];
+      const [endpointOrigin, issuerOrigin] = [
+        new URL(use.url).origin,
+        auth && new URL(auth.issuer).origin,
+      ];
       if (this.#issuerSecrets.length === 0 && endpointOrigin !== issuerOrigin)
         throw new MissingSecretError(`nothing of it is bound to ${endpointOrigin}`);
       for (const name of this.#issuerSecrets) await this.secretOf(name, use);

@@ -48,7 +48,10 @@ async function run(
     ...boundedInputs(defineCommand),
   ];
   const names = shell.getCommandNames();
-  await filter?.check(request.command, { parse: parserOf(shell), checkedAtRunTime: new Set(names) });
+  await filter?.check(request.command, {
+    parse: parserOf(shell),
+    checkedAtRunTime: new Set(names),
+  });
   const timeoutMs = Math.min(request.timeoutMs, limits.timeoutMs);
   const meter = new StepMeter({ ...limits, timeoutMs }, now);
   // Some commands ignore the error of a pattern, so the error stops the whole script.
@@ -62,7 +65,9 @@ async function run(
     fs,
     cwd: request.directory,
     env: { HOME: "/workspace", TMPDIR: "/tmp", LANG: "C.UTF-8" },
-    customCommands: filter ? guardedCommands(filter, { define: defineCommand, customCommands, names }) : customCommands,
+    customCommands: filter
+      ? guardedCommands(filter, { define: defineCommand, customCommands, names })
+      : customCommands,
     // With this option, the shell would change globals of the isolate, which other sessions use
     // too.
     defenseInDepth: false,
@@ -111,7 +116,8 @@ async function execute(
  */
 function stoppedByShell(stderr: string, exitCode: number, timeoutMs: number): string | null {
   const lastLine = stderr.trimEnd().split("\n").at(-1) ?? "";
-  if (exitCode === 124 && DEADLINE_MESSAGE.test(lastLine)) return `it took longer than ${timeoutMs / 1000} s`;
+  if (exitCode === 124 && DEADLINE_MESSAGE.test(lastLine))
+    return `it took longer than ${timeoutMs / 1000} s`;
   return exitCode === 126 && LIMIT_MESSAGE.test(lastLine) ? withoutAdvice(lastLine) : null;
 }
 const DEADLINE_MESSAGE = /^bash: .*execution deadline(?: \(\d+ms\))?$/;

@@ -52,10 +52,15 @@ export class SandboxFiles {
     await this.#removeLeftovers();
     const inSandbox = await this.#list();
     const agentPaths = new Set(this.#pathsOf(files));
-    const directories = withParents([...[...agentPaths].map(parentOf), ...files.staged().directories]);
+    const directories = withParents([
+      ...[...agentPaths].map(parentOf),
+      ...files.staged().directories,
+    ]);
     const surplus = [
       ...[...inSandbox.files.keys()].filter((path) => !agentPaths.has(path)),
-      ...[...inSandbox.directories].filter((path) => !directories.has(path) && !PERMANENT_DIRECTORY.test(path)),
+      ...[...inSandbox.directories].filter(
+        (path) => !directories.has(path) && !PERMANENT_DIRECTORY.test(path),
+      ),
     ];
     await this.#runOverPaths("rm -rf --", surplus);
     await this.#runOverPaths(
@@ -69,11 +74,15 @@ export class SandboxFiles {
     const isExecutable = (path: string) => files.stat(path).executable;
     await this.#runOverPaths(
       "chmod 755 --",
-      [...agentPaths].filter((path) => isExecutable(path) && !inSandbox.files.get(path)?.executable),
+      [...agentPaths].filter(
+        (path) => isExecutable(path) && !inSandbox.files.get(path)?.executable,
+      ),
     );
     await this.#runOverPaths(
       "chmod 644 --",
-      [...agentPaths].filter((path) => !isExecutable(path) && inSandbox.files.get(path)?.executable),
+      [...agentPaths].filter(
+        (path) => !isExecutable(path) && inSandbox.files.get(path)?.executable,
+      ),
     );
   }
 
@@ -88,9 +97,13 @@ export class SandboxFiles {
       if (size > this.#limits.fileBytes)
         problems.push(`${path} is larger than ${this.#limits.fileBytes} bytes and was not kept.`);
       else
-        await noteRefusal(problems, async () => files.write(path, await this.#read(path), executable));
+        await noteRefusal(problems, async () =>
+          files.write(path, await this.#read(path), executable),
+        );
     }
-    const nonEmptyDirectories = new Set([...inSandbox.files.keys(), ...inSandbox.directories].map(parentOf));
+    const nonEmptyDirectories = new Set(
+      [...inSandbox.files.keys(), ...inSandbox.directories].map(parentOf),
+    );
     for (const path of inSandbox.directories)
       if (!nonEmptyDirectories.has(path) && !PERMANENT_DIRECTORY.test(path) && !files.exists(path))
         await noteRefusal(problems, () => files.makeDirectory(path));
@@ -104,7 +117,10 @@ export class SandboxFiles {
    */
   async #removeDeleted(files: AgentFiles, inSandbox: Listing, problems: string[]): Promise<void> {
     const previousPaths = this.#pathsOf(files);
-    const directories = withParents([...previousPaths.map(parentOf), ...files.staged().directories]);
+    const directories = withParents([
+      ...previousPaths.map(parentOf),
+      ...files.staged().directories,
+    ]);
     const notRemoved: string[] = [];
     for (const path of previousPaths)
       if (!inSandbox.files.has(path) && !(await noteRefusal(problems, () => files.remove(path))))
@@ -112,7 +128,12 @@ export class SandboxFiles {
     const keptDirectories = withParents(notRemoved.map(parentOf));
     // In sorted order, a directory comes before its contents and is removed together with them.
     for (const path of [...directories].sort())
-      if (!inSandbox.directories.has(path) && !PERMANENT_DIRECTORY.test(path) && !keptDirectories.has(path) && files.exists(path))
+      if (
+        !inSandbox.directories.has(path) &&
+        !PERMANENT_DIRECTORY.test(path) &&
+        !keptDirectories.has(path) &&
+        files.exists(path)
+      )
         await noteRefusal(problems, () => files.remove(path));
   }
 
@@ -149,7 +170,9 @@ export class SandboxFiles {
    */
   async #removeLeftovers(): Promise<void> {
     const places = this.#quotedDirectories();
-    const ownFiles = [PATH_LIST_FILE, SCRIPT_FILE].map((path) => quoted(this.root + path)).join(" ");
+    const ownFiles = [PATH_LIST_FILE, SCRIPT_FILE]
+      .map((path) => quoted(this.root + path))
+      .join(" ");
     await this.#exec(
       `${endProcesses(this.mark)}; rm -rf -- ${ownFiles}
 for place in ${places}; do if [ -L "$place" ] || ! [ -d "$place" ]; then rm -rf -- "$place"; fi; done
@@ -165,7 +188,8 @@ mkdir -p ${quoted(`${this.root}/tmp`)} ${places} && find ${places} ! -type d \\(
     );
   }
 
-  readonly #quotedDirectories = (): string => TOP_DIRECTORIES.map((place) => quoted(this.root + place)).join(" ");
+  readonly #quotedDirectories = (): string =>
+    TOP_DIRECTORIES.map((place) => quoted(this.root + place)).join(" ");
 
   /**
    * Runs a command with these paths as arguments. The paths are in a file, because a command line
@@ -193,7 +217,10 @@ mkdir -p ${quoted(`${this.root}/tmp`)} ${places} && find ${places} ! -type d \\(
  * Makes a change and returns whether it was accepted. If the agent's files refuse it, the refusal
  * is added to `problems`. Other errors are thrown.
  */
-async function noteRefusal(problems: string[], change: () => void | Promise<void>): Promise<boolean> {
+async function noteRefusal(
+  problems: string[],
+  change: () => void | Promise<void>,
+): Promise<boolean> {
   try {
     await change();
     return true;

@@ -2,7 +2,12 @@ import { abortable } from "../../async/abort";
 import { FileError } from "../../workspace/types";
 import type { CommandOutcome, CommandRequest, CommandRunner } from "./command-runner";
 import { quoted, type SandboxClient, withinTime } from "./sandbox-client";
-import { type RunningSandbox, SandboxFiles, type SandboxLimits, SCRIPT_FILE } from "./sandbox-files";
+import {
+  type RunningSandbox,
+  SandboxFiles,
+  type SandboxLimits,
+  SCRIPT_FILE,
+} from "./sandbox-files";
 
 const DESCRIPTION =
   "Runs a command line in bash in a Linux container over your files: /workspace (where it starts), read-only /peers, and /contexts, which is read-only unless you are told that you may change it now. Links there are not kept. Processes in the background are ended with the call. What you change elsewhere (/tmp, packages) is not kept for sure: it may be there at your next call, or not.";
@@ -47,7 +52,9 @@ export function sandboxRunner(
     run(request) {
       const abortableSandbox = refuseAfterAbort(sandbox, request.signal);
       unfinishedRuns += 1;
-      const outcome = lastRun.then(() => run(abortableSandbox, new SandboxFiles(abortableSandbox, root, limits), request));
+      const outcome = lastRun.then(() =>
+        run(abortableSandbox, new SandboxFiles(abortableSandbox, root, limits), request),
+      );
       const onSettled = () => {
         unfinishedRuns -= 1;
       };

@@ -41,7 +41,12 @@ const fsError = (errno: keyof typeof ERROR_MESSAGES, operation: string, path: st
   new ShellFileError(errno, operation, path);
 
 /** The agent's files, the scratch directory, and the counters of a command's work. */
-type FileSystemParts = { files: AgentFiles; scratch: IFileSystem; meter: StepMeter; work: ShellWork };
+type FileSystemParts = {
+  files: AgentFiles;
+  scratch: IFileSystem;
+  meter: StepMeter;
+  work: ShellWork;
+};
 
 /**
  * The shell's file system. The agent's files are at `/workspace`, `/peers`, `/contexts` and

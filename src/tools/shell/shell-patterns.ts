@@ -84,7 +84,8 @@ class ShellMatcher {
     const searchStart = from ?? this.#nextStart();
     this.#groups = null;
     const text = this.matcherInput.charSequence;
-    this.#match = searchStart > text.length ? null : this.#pattern.find(text, this.#budget(), searchStart);
+    this.#match =
+      searchStart > text.length ? null : this.#pattern.find(text, this.#budget(), searchStart);
     return this.#match !== null;
   }
 

@@ -38,7 +38,12 @@ export function planOf(newTasks: readonly NewTask[], maxTasks: number): Plan {
     const dependencies = depends_on.map((dependency) =>
       typeof dependency === "number" ? (ids[dependency] ?? String(dependency)) : dependency,
     );
-    return { id: ids[index] ?? "", description, status: "pending", depends_on: [...new Set(dependencies)] };
+    return {
+      id: ids[index] ?? "",
+      description,
+      status: "pending",
+      depends_on: [...new Set(dependencies)],
+    };
   });
   return checkPlan({ tasks }, maxTasks);
 }
@@ -153,7 +158,9 @@ function refuseCycles(tasks: readonly Task[]): void {
   let remaining = tasks;
   for (;;) {
     const ids = new Set(remaining.map(({ id }) => id));
-    const next = remaining.filter(({ depends_on }) => depends_on.some((dependency) => ids.has(dependency)));
+    const next = remaining.filter(({ depends_on }) =>
+      depends_on.some((dependency) => ids.has(dependency)),
+    );
     if (next.length === 0) return;
     if (next.length === remaining.length)
       throw new FileError(

@@ -116,7 +116,8 @@ function singleTaskTools(): Tool[] {
       name: "delete_task",
       description: "Takes a task off your to-do list.",
       schema: z.strictObject({ task_id: id }),
-      run: async ({ task_id }, files) => storePlan(files, withoutTask(await readPlan(files), task_id)),
+      run: async ({ task_id }, files) =>
+        storePlan(files, withoutTask(await readPlan(files), task_id)),
     }),
   ];
 }

@@ -52,7 +52,11 @@ describe("write_file", () => {
     { name: "a read-only context", path: "/contexts/site/x", expectedText: "for reading only" },
     { name: "a protected path", path: "/contexts/book/locked", expectedText: "is protected" },
     { name: "a directory", path: "dir", expectedText: "/workspace/dir is a directory" },
-    { name: "a path outside of the agent's directories", path: "/etc/passwd", expectedText: "outside of your files" },
+    {
+      name: "a path outside of the agent's directories",
+      path: "/etc/passwd",
+      expectedText: "outside of your files",
+    },
     { name: "a path through a file", path: "a.txt/b", expectedText: "a.txt" },
   ])("does not write $name", async ({ path, expectedText }) => {
     const { outcome, text, files } = await callTool("write_file", { path, content: "x" });
@@ -177,7 +181,8 @@ describe("edit_file", () => {
     {
       name: "a text that does not fit into memory",
       args: { path: "as.txt", old_string: "a", new_string: "b".repeat(30_000), replace_all: true },
-      expectedText: "/workspace/as.txt would have 600,000,000 bytes; a file may have 8,000,000 bytes.",
+      expectedText:
+        "/workspace/as.txt would have 600,000,000 bytes; a file may have 8,000,000 bytes.",
     },
     {
       name: "a text that does not fit into memory, with expected_count",
@@ -187,7 +192,8 @@ describe("edit_file", () => {
         new_string: "漢".repeat(10_000),
         expected_count: 20_000,
       },
-      expectedText: "/workspace/as.txt would have 600,000,000 bytes; a file may have 8,000,000 bytes.",
+      expectedText:
+        "/workspace/as.txt would have 600,000,000 bytes; a file may have 8,000,000 bytes.",
     },
   ])("refuses to create $name, with a reason", async ({ args, expectedText }) => {
     const files = await agentFiles(LARGE_WORLD);
@@ -209,7 +215,8 @@ describe("edit_file", () => {
       name: "a file with hundreds of thousands of matches",
       args: { path: "table.csv", old_string: ",", new_string: ";" },
       newText: "1;22;3\n".repeat(MEGABYTE / 7),
-      expectedText: "285714 times in /workspace/table.csv, at lines 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10 ….",
+      expectedText:
+        "285714 times in /workspace/table.csv, at lines 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10 ….",
     },
     {
       name: "a large file in which each character matches",

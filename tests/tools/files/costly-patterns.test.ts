@@ -11,7 +11,10 @@ const randomText = (length: number): string => {
 };
 const LONG_NAME = "abcdefgh".repeat(30);
 const manyPaths = Object.fromEntries(
-  Array.from({ length: 2_000 }, (_, index) => [`${LONG_NAME}/${LONG_NAME}/${LONG_NAME}/${index}`, ""]),
+  Array.from({ length: 2_000 }, (_, index) => [
+    `${LONG_NAME}/${LONG_NAME}/${LONG_NAME}/${index}`,
+    "",
+  ]),
 );
 
 /**

@@ -19,7 +19,11 @@ describe("the tool read_tool_result", () => {
       backend: `type: claude\ncwd: work\n${HTTP}`,
       canRead: false,
     },
-    { name: "is not offered to an agent whose tools call no server", backend: "type: claude", canRead: false },
+    {
+      name: "is not offered to an agent whose tools call no server",
+      backend: "type: claude",
+      canRead: false,
+    },
   ])("$name (D12)", ({ backend, canRead }) => {
     const { rules } = teamOf(teamWith(backend), FULL_CONTEXT);
     expect(readsToolResults(rules.agents[0]?.tools ?? [])).toBe(canRead);
@@ -42,18 +46,25 @@ describe("the tool read_tool_result", () => {
       outcome: "error",
       expectedText: expect.stringContaining("/workspace/.tool_results/none.txt"),
     },
-  ])("reads only results: $args.path has the outcome $outcome (D12)", async ({ args, outcome, expectedText }) => {
-    const rig = await Rig.of({ workspace: { ".tool_results/a.txt": "abcdef", "b.txt": "B" } });
-    const context = { files: rig.open() } as unknown as Parameters<
-      ReturnType<typeof readToolResultTool>["run"]
-    >[1];
-    expect(await readToolResultTool().run(args, context)).toEqual({ outcome, text: expectedText });
-  });
+  ])(
+    "reads only results: $args.path has the outcome $outcome (D12)",
+    async ({ args, outcome, expectedText }) => {
+      const rig = await Rig.of({ workspace: { ".tool_results/a.txt": "abcdef", "b.txt": "B" } });
+      const context = { files: rig.open() } as unknown as Parameters<
+        ReturnType<typeof readToolResultTool>["run"]
+      >[1];
+      expect(await readToolResultTool().run(args, context)).toEqual({
+        outcome,
+        text: expectedText,
+      });
+    },
+  );
 
   it.each<{ reader: ResultReader; expectedText: RegExp }>([
     {
       reader: "read_file",
-      expectedText: /Read on with read_file \(path: ".+", start_char: \d+\), or search it with grep\./,
+      expectedText:
+        /Read on with read_file \(path: ".+", start_char: \d+\), or search it with grep\./,
     },
     {
       reader: "read_tool_result",
@@ -61,13 +72,17 @@ describe("the tool read_tool_result", () => {
     },
     {
       reader: "run_command",
-      expectedText: /Read on with run_command \(`tail -c \+\d+ \.tool_results\/.+\.txt \| head -c 40000`\)/,
+      expectedText:
+        /Read on with run_command \(`tail -c \+\d+ \.tool_results\/.+\.txt \| head -c 40000`\)/,
     },
-  ])("is one of the tools that a large result can name: $reader (D12)", ({ reader, expectedText }) => {
-    const kept = keepResult(
-      { tool: "look", id: "1", at: 0, text: "é".repeat(200_000), calibration: 1, reader },
-      RESULT_LIMITS,
-    );
-    expect(kept.kind === "evicted" ? kept.reference : "").toMatch(expectedText);
-  });
+  ])(
+    "is one of the tools that a large result can name: $reader (D12)",
+    ({ reader, expectedText }) => {
+      const kept = keepResult(
+        { tool: "look", id: "1", at: 0, text: "é".repeat(200_000), calibration: 1, reader },
+        RESULT_LIMITS,
+      );
+      expect(kept.kind === "evicted" ? kept.reference : "").toMatch(expectedText);
+    },
+  );
 });

@@ -71,7 +71,9 @@ describe("list_directory", () => {
   });
 
   it("refuses a file", async () => {
-    expect(await callTool("list_directory", { path: "README.md" })).toMatchObject({ outcome: "error" });
+    expect(await callTool("list_directory", { path: "README.md" })).toMatchObject({
+      outcome: "error",
+    });
   });
 });
 
@@ -126,7 +128,11 @@ describe("search_files", () => {
 describe("a pattern of paths", () => {
   it.each([
     { pattern: "*.ts", matching: ["a.ts", "x/y/a.ts", ".ts"], otherPaths: ["a.tsx", "a.ts/b"] },
-    { pattern: "src/*.ts", matching: ["src/a.ts"], otherPaths: ["src/x/a.ts", "a.ts", "x/src/a.ts"] },
+    {
+      pattern: "src/*.ts",
+      matching: ["src/a.ts"],
+      otherPaths: ["src/x/a.ts", "a.ts", "x/src/a.ts"],
+    },
     { pattern: "src/**", matching: ["src/a", "src/x/y"], otherPaths: ["src", "a/src/x"] },
     { pattern: "**/x/*", matching: ["x/a", "y/x/a"], otherPaths: ["x", "xx/a"] },
     { pattern: "./a?c", matching: ["abc"], otherPaths: ["ac", "abbc"] },
@@ -137,12 +143,19 @@ describe("a pattern of paths", () => {
     { pattern: "a{b", matching: ["ab"], otherPaths: ["a"] },
     { pattern: "(a|b)+", matching: ["(a|b)+"], otherPaths: ["a"] },
     { pattern: "ж*", matching: ["жук"], otherPaths: ["жук/x"] },
-  ])("$pattern matches $matching and not $otherPaths", async ({ pattern, matching, otherPaths }) => {
-    const signal = new AbortController().signal;
-    const paths = [...matching, ...otherPaths].map((path) => `/${path}`);
-    const foundPaths = await matchingPaths({ pattern, paths, root: "/" }, new WorkBudget(), signal);
-    expect(foundPaths).toEqual(matching.map((path) => `/${path}`));
-  });
+  ])(
+    "$pattern matches $matching and not $otherPaths",
+    async ({ pattern, matching, otherPaths }) => {
+      const signal = new AbortController().signal;
+      const paths = [...matching, ...otherPaths].map((path) => `/${path}`);
+      const foundPaths = await matchingPaths(
+        { pattern, paths, root: "/" },
+        new WorkBudget(),
+        signal,
+      );
+      expect(foundPaths).toEqual(matching.map((path) => `/${path}`));
+    },
+  );
 });
 
 describe("grep", () => {
@@ -321,7 +334,8 @@ describe("compare_files and compare_directories", () => {
       name: "list differences",
       tool: "compare_directories",
       args: { first: "src", second: "/peers/agent2" },
-      expectedText: "Only in /workspace/src (3):\n  a.py\n  deep/b.py\n  deep/b.test.py\nOnly in /peers/agent2 (2):\n  new.txt\n  src/a.py\nThe same: 0",
+      expectedText:
+        "Only in /workspace/src (3):\n  a.py\n  deep/b.py\n  deep/b.test.py\nOnly in /peers/agent2 (2):\n  new.txt\n  src/a.py\nThe same: 0",
     },
     {
       name: "report equal directories",

@@ -143,9 +143,8 @@ export function useAnsweringServer(): AnsweringServer {
     received,
     sentBytes: () => sentBytes,
     run: (path, overrides = {}, context = {}) =>
-      httpTool(toolAt(origin + path, overrides), (name) => (name === "KEY" ? SECRET : undefined)).run(
-        {},
-        contextWith(guardedNetwork, context),
-      ),
+      httpTool(toolAt(origin + path, overrides), (name) =>
+        name === "KEY" ? SECRET : undefined,
+      ).run({}, contextWith(guardedNetwork, context)),
   };
 }

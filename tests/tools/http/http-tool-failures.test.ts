@@ -11,7 +11,12 @@ const server = useAnsweringServer();
 const WRITES = { method: "POST" } as const;
 
 describe("a call with an error response", () => {
-  it.each<{ name: string; statuses: number[]; settings: Partial<HttpToolDefinition>; outcome: string }>([
+  it.each<{
+    name: string;
+    statuses: number[];
+    settings: Partial<HttpToolDefinition>;
+    outcome: string;
+  }>([
     {
       name: "that is a server error may have taken effect",
       statuses: [500, 502, 504, 520],
@@ -130,7 +135,10 @@ describe("a call whose connection breaks", () => {
       expectedText: "The call failed",
     },
   ])("$name ($path)", async ({ path, settings, outcome, expectedText }) => {
-    expect(await server.run(path, settings)).toEqual({ outcome, text: expect.stringContaining(expectedText) });
+    expect(await server.run(path, settings)).toEqual({
+      outcome,
+      text: expect.stringContaining(expectedText),
+    });
   });
 
   it("before the request is sent has not taken effect", async () => {
@@ -154,7 +162,12 @@ describe("a call whose connection breaks", () => {
 });
 
 describe("a server that fails three times in a row", () => {
-  type Failure = { name: string; path: string; settings?: Partial<HttpToolDefinition>; isPaused: boolean };
+  type Failure = {
+    name: string;
+    path: string;
+    settings?: Partial<HttpToolDefinition>;
+    isPaused: boolean;
+  };
   it.each<Failure>([
     { name: "with a 500 is not called for 10 s", path: "/answers?500", isPaused: true },
     { name: "without an answer is not called for 10 s", path: "/cut", isPaused: true },

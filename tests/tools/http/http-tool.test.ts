@@ -51,7 +51,11 @@ describe("a call returns", () => {
     { cutText: "the target of a redirect", path: "/leads-far", filler: "l" },
     { cutText: "the media type of a body that is not shown", path: "/typed", filler: "t" },
     { cutText: "a body above the limit", path: "/repeats-at-the-end", filler: "x" },
-    { cutText: "a body above the limit with the secret in base64", path: "/repeats-in-base64", filler: "-" },
+    {
+      cutText: "a body above the limit with the secret in base64",
+      path: "/repeats-in-base64",
+      filler: "-",
+    },
   ])("no half of a secret if $cutText is cut", async ({ path, filler }) => {
     const { text } = await server.run(path, { headers: { "x-key": "${KEY}" } });
     const [, remainder = ""] = new RegExp(`${filler}{80}(?!${filler})(.*)`, "s").exec(text) ?? [];
@@ -106,7 +110,10 @@ describe("a call sends", () => {
   const serviceNetwork = modelNetwork({ ALLOWED_ORIGINS: "" });
   it.each<{ refuser: string; fetch: typeof globalThis.fetch }>([
     { refuser: "the guard of the tests", fetch: guardedNetwork },
-    { refuser: "the service's own guard", fetch: guardedFetch(serviceNetwork.guard, serviceNetwork.fetch) },
+    {
+      refuser: "the service's own guard",
+      fetch: guardedFetch(serviceNetwork.guard, serviceNetwork.fetch),
+    },
   ])("nothing to an address that $refuser refuses", async ({ fetch }) => {
     const tool = httpTool(toolAt("https://10.0.0.1/x", { method: "POST" }), () => undefined);
     const result = await tool.run({}, contextWith(fetch));

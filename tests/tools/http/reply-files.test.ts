@@ -100,7 +100,9 @@ describe("a binary response becomes a file of the result", () => {
   ])(
     "at $path as $mediaType, with a name that the service chooses",
     async ({ path, mediaType, extension, bytes }) => {
-      const { files, ...otherFields } = await run(path, { settings: { headers: { "x-key": "${KEY}" } } });
+      const { files, ...otherFields } = await run(path, {
+        settings: { headers: { "x-key": "${KEY}" } },
+      });
       expect(otherFields).toEqual({
         outcome: "ok",
         text: `[The server sent ${mediaType}, ${bytes.byteLength} bytes: file 1]`,
@@ -139,7 +141,10 @@ describe("a binary response becomes a file of the result", () => {
       ),
     },
   ])("but not a response $name", async ({ path, outcome, text }) => {
-    expect(await run(path, { settings: { headers: { "x-key": "${KEY}" } } })).toEqual({ outcome, text });
+    expect(await run(path, { settings: { headers: { "x-key": "${KEY}" } } })).toEqual({
+      outcome,
+      text,
+    });
   });
 
   it("but not a response above the limit, and the rest of such a response is not read", async () => {

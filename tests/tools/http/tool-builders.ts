@@ -2,7 +2,10 @@ import type { HttpToolDefinition } from "../../../src/tools/http/definition";
 import type { ToolContext } from "../../../src/tools/tool";
 
 /** The definition of an HTTP tool that accepts any arguments. `settings` replaces parts of it. */
-export const toolAt = (url: string, settings: Partial<HttpToolDefinition> = {}): HttpToolDefinition => ({
+export const toolAt = (
+  url: string,
+  settings: Partial<HttpToolDefinition> = {},
+): HttpToolDefinition => ({
   name: "look",
   description: "Looks.",
   parameters: { type: "object" },

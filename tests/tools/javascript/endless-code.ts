@@ -73,7 +73,10 @@ export const ENDLESS_CODE: readonly { name: string; code: string }[] = [
     name: "a loop in an async function",
     code: "const f = async () => { while (true) await null }; await f()",
   },
-  { name: "callbacks for four billion array elements", code: "Array.from({ length: 4e9 }, () => 0)" },
+  {
+    name: "callbacks for four billion array elements",
+    code: "Array.from({ length: 4e9 }, () => 0)",
+  },
   { name: "repeated sorting with an inconsistent order", code: "for (;;) [3, 1, 2].sort(() => 1)" },
   {
     name: "an endless chain of promises",

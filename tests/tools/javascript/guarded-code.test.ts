@@ -47,7 +47,11 @@ describe("a guard", () => {
       text: "for (;;) {$step();b();}\nc()",
     },
     { place: "an empty loop body", code: "for (;;);", text: "for (;;){$step();;}" },
-    { place: "the body of do without a block", code: "do b(); while (a)", text: "do {$step();b();} while (a)" },
+    {
+      place: "the body of do without a block",
+      code: "do b(); while (a)",
+      text: "do {$step();b();} while (a)",
+    },
     {
       place: "the bodies of nested loops",
       code: "while (a) while (b) c()",

@@ -23,7 +23,9 @@ const answersWith = (...statuses: number[]): Script["call"] => {
   let index = 0;
   return (scriptedCall) => {
     const status = statuses[index++] ?? 200;
-    return status === 200 ? done?.(scriptedCall) : void scriptedCall.response.writeHead(status).end("busy");
+    return status === 200
+      ? done?.(scriptedCall)
+      : void scriptedCall.response.writeHead(status).end("busy");
   };
 };
 
@@ -59,7 +61,10 @@ describe("a connection", () => {
     const toolServers = await Promise.all(Array.from({ length: 8 }, () => serve(only(done))));
     const down = server("http://127.0.0.1:9/mcp", { name: "down" });
     const servers = keep(
-      await connected([down, ...toolServers.map(({ url }, index) => server(url, { name: `s${index}` }))]),
+      await connected([
+        down,
+        ...toolServers.map(({ url }, index) => server(url, { name: `s${index}` })),
+      ]),
     );
     expect(servers.toolsFor("one")).toHaveLength(8);
     expect(servers.list()[0]).toMatchObject({
@@ -86,7 +91,9 @@ describe("a connection", () => {
     const servers = new McpServers(environment());
     keep(servers);
     servers.know(
-      new Map([["one", { servers: [server(toolServer.url)], allowedTools: null, excludeTools: [] }]]),
+      new Map([
+        ["one", { servers: [server(toolServer.url)], allowedTools: null, excludeTools: [] }],
+      ]),
       new Map(),
     );
     const controller = new AbortController();
@@ -107,7 +114,9 @@ describe("a connection", () => {
       throw new MissingSecretError(`the service has no ${name} for ${new URL(url).origin}`);
     };
     const servers = keep(
-      await connected([server(toolServer.url, { headers: { "x-key": "${BOX_KEY}" } })], { secretOf }),
+      await connected([server(toolServer.url, { headers: { "x-key": "${BOX_KEY}" } })], {
+        secretOf,
+      }),
     );
     expect(servers.list()[0]?.problem).toBe(
       `The tool server box cannot be asked: the service has no BOX_KEY for ${new URL(toolServer.url).origin}.`,
@@ -141,7 +150,9 @@ describe("a connection", () => {
     const toolServer = await serve({ ...only(done), first });
     const problems: (string | null)[] = [];
     const servers = keep(
-      await connected([server(toolServer.url)], { listed: ({ problem }) => problems.push(problem) }),
+      await connected([server(toolServer.url)], {
+        listed: ({ problem }) => problems.push(problem),
+      }),
     );
     isDown = true;
     await servers.refreshFor("one", AbortSignal.timeout(5_000));
@@ -175,7 +186,11 @@ describe("a failed call", () => {
     const trust = allows === null ? [] : [{ url: toolServer.url, tool: "act", allows }];
     const servers = keep(await connected([server(toolServer.url)], { trust }));
     const actTool = toolOf(servers, "mcp__box__act");
-    return { toolServer, actTool, result: await actTool.run({}, context({ idempotencyKey: "the-key" })) };
+    return {
+      toolServer,
+      actTool,
+      result: await actTool.run({}, context({ idempotencyKey: "the-key" })),
+    };
   };
 
   it("is retried with the same key if the operator and the server declare the tool safe", async () => {
@@ -198,7 +213,9 @@ describe("a failed call", () => {
       tools: [tool("act", { annotations: hints })],
       ...(call && { call }),
     });
-    const servers = keep(await connected([{ ...server(toolServer.url), readOnlyTools: ["ac*"] }], {}));
+    const servers = keep(
+      await connected([{ ...server(toolServer.url), readOnlyTools: ["ac*"] }], {}),
+    );
     const actTool = toolOf(servers, "mcp__box__act");
     expect(actTool.rule).toEqual({
       name: "mcp__box__act",
@@ -254,7 +271,9 @@ describe("a connection that several calls share", () => {
     const toolServer = await serve({
       tools: [tool("slow"), tool("bad")],
       call: (scriptedCall) =>
-        scriptedCall.message.params?.["name"] === "bad" ? fail?.(scriptedCall) : void waiting.push(scriptedCall),
+        scriptedCall.message.params?.["name"] === "bad"
+          ? fail?.(scriptedCall)
+          : void waiting.push(scriptedCall),
     });
     const servers = keep(await connected([server(toolServer.url, { callMs })]));
     const run = (name: string) => toolOf(servers, `mcp__box__${name}`).run({}, context());
@@ -302,7 +321,9 @@ describe("a connection that several calls share", () => {
   );
 
   it("stays open for the others when one call exceeds its time limit", async () => {
-    const { toolServer, run, startCalls, answerAll } = await shared(() => undefined, { callMs: 60_000 });
+    const { toolServer, run, startCalls, answerAll } = await shared(() => undefined, {
+      callMs: 60_000,
+    });
     // With real timers, the other call could exceed its time limit too on a slow machine.
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const late = run("bad");

@@ -43,9 +43,13 @@ describe("D20 response headers", () => {
     const servers = keep(await connected([server(toolServer.url, { headers })]));
     await toolOf(servers, "mcp__box__act").run({}, context());
     expect(toolServer.received.length).toBeGreaterThan(3);
-    expect(toolServer.received.every((request) => request.headers["x-api-key"] === "planted-KEY")).toBe(true);
     expect(
-      toolServer.received.some((request) => request.headers.cookie !== undefined || request.path === "/elsewhere"),
+      toolServer.received.every((request) => request.headers["x-api-key"] === "planted-KEY"),
+    ).toBe(true);
+    expect(
+      toolServer.received.some(
+        (request) => request.headers.cookie !== undefined || request.path === "/elsewhere",
+      ),
     ).toBe(false);
   });
 });
@@ -151,7 +155,9 @@ describe("D12 the authorization server that a server names", () => {
       await connected([server(toolServer.url, { auth })], { fetch: guarded }),
     ).list();
     expect(listing?.problem).toMatch(/may not be asked|refused/);
-    expect(requestedUrls.filter((url) => !url.startsWith(new URL(toolServer.url).origin))).toEqual([]);
+    expect(requestedUrls.filter((url) => !url.startsWith(new URL(toolServer.url).origin))).toEqual(
+      [],
+    );
     expect(JSON.stringify(toolServer.received)).not.toContain("planted-CLIENT");
   });
 });

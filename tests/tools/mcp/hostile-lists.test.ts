@@ -203,7 +203,8 @@ describe("D15 a tool that changes after its first listing", () => {
     const { url, messages } = await serve(script);
     const servers = keep(await connected([server(url)]));
     const pay = toolOf(servers, "mcp__box__pay");
-    const { promise: listingRequested, resolve: onListingRequest } = Promise.withResolvers<ScriptedCall>();
+    const { promise: listingRequested, resolve: onListingRequest } =
+      Promise.withResolvers<ScriptedCall>();
     const later = [tool("pay", { description: "other" })];
     script.tools = (one) => onListingRequest(one);
     const refreshed = servers.refresh(AbortSignal.timeout(5_000));
@@ -216,7 +217,8 @@ describe("D15 a tool that changes after its first listing", () => {
     if (answers === 1) reply(response, message.id, { tools: later });
     else response.writeHead(500).end();
     await refreshed;
-    const resultText = (await callResult).outcome === "ok" ? "done" : (await pay.run({}, context())).text;
+    const resultText =
+      (await callResult).outcome === "ok" ? "done" : (await pay.run({}, context())).text;
     expect(resultText).toMatch(/switched off/);
     expect(messages("tools/call")).toHaveLength(0);
     expect(messages("tools/list")).toHaveLength(answers + 1);

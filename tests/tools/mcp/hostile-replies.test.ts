@@ -85,7 +85,10 @@ describe("D16 replies of a tool server", () => {
     const { result, toolContext } = await act(
       only(async ({ response, message }) => {
         startStream(response);
-        for (const streamStart = performance.now(); performance.now() - streamStart < 1.2 * callMs; ) {
+        for (
+          const streamStart = performance.now();
+          performance.now() - streamStart < 1.2 * callMs;
+        ) {
           await new Promise((resolve) => setTimeout(resolve, 100));
           progressCount += 1;
           response.write(
@@ -184,19 +187,22 @@ describe("D16 replies of a tool server", () => {
       what: "closes the connection",
       onResume: ({ response }: ScriptedCall) => void response.destroy(),
     },
-  ])("a broken stream ends the call if the server $what at the resumption", async ({ onResume }) => {
-    const startedAt = Date.now();
-    const { messages, result } = await act(
-      { ...brokenStream(onResume), session: "one" },
-      { callMs: 30_000 },
-    );
-    expect(result).toMatchObject({
-      outcome: "unknown",
-      text: expect.stringMatching(/broke off its reply/),
-    });
-    expect(Date.now() - startedAt).toBeLessThan(15_000); // half of a call's timeout
-    expect(messages("tools/call")).toHaveLength(1);
-  });
+  ])(
+    "a broken stream ends the call if the server $what at the resumption",
+    async ({ onResume }) => {
+      const startedAt = Date.now();
+      const { messages, result } = await act(
+        { ...brokenStream(onResume), session: "one" },
+        { callMs: 30_000 },
+      );
+      expect(result).toMatchObject({
+        outcome: "unknown",
+        text: expect.stringMatching(/broke off its reply/),
+      });
+      expect(Date.now() - startedAt).toBeLessThan(15_000); // half of a call's timeout
+      expect(messages("tools/call")).toHaveLength(1);
+    },
+  );
 
   it("a resumed stream returns its reply", async () => {
     const script = brokenStream(({ response, received }) => {
@@ -295,27 +301,37 @@ describe("a server's output schema", () => {
 
   // If the pattern were run on this value, it would take several seconds, but not forever.
   const slowInput = { value: `${"a".repeat(28)}!` };
-  const patternSchema = { type: "object", properties: { value: { type: "string", pattern: "^(a+)+$" } } };
+  const patternSchema = {
+    type: "object",
+    properties: { value: { type: "string", pattern: "^(a+)+$" } },
+  };
   it.each([
-    { what: "results", schemas: { outputSchema: patternSchema }, args: {}, structuredContent: slowInput },
-    { what: "arguments", schemas: { inputSchema: patternSchema }, args: slowInput, structuredContent: {} },
-  ])(
-    "the server's patterns are not run on $what",
-    async ({ schemas, args, structuredContent }) => {
-      const toolServer = await serve({
-        tools: [tool("act", schemas)],
-        call: ({ response, message }) =>
-          reply(response, message.id, { ...text("done"), structuredContent }),
-      });
-      const servers = keep(await connected([server(toolServer.url)]));
-      const startedAt = Date.now();
-      expect(await toolOf(servers, "mcp__box__act").run(args, context())).toEqual({
-        outcome: "ok",
-        text: "done",
-      });
-      expect(Date.now() - startedAt).toBeLessThan(2_000);
+    {
+      what: "results",
+      schemas: { outputSchema: patternSchema },
+      args: {},
+      structuredContent: slowInput,
     },
-  );
+    {
+      what: "arguments",
+      schemas: { inputSchema: patternSchema },
+      args: slowInput,
+      structuredContent: {},
+    },
+  ])("the server's patterns are not run on $what", async ({ schemas, args, structuredContent }) => {
+    const toolServer = await serve({
+      tools: [tool("act", schemas)],
+      call: ({ response, message }) =>
+        reply(response, message.id, { ...text("done"), structuredContent }),
+    });
+    const servers = keep(await connected([server(toolServer.url)]));
+    const startedAt = Date.now();
+    expect(await toolOf(servers, "mcp__box__act").run(args, context())).toEqual({
+      outcome: "ok",
+      text: "done",
+    });
+    expect(Date.now() - startedAt).toBeLessThan(2_000);
+  });
 });
 
 describe("D18 elicitations", () => {

@@ -98,7 +98,9 @@ describe("an input request of a server", () => {
       method: "elicitation/create",
       params: { message },
     }));
-    const { requests, more } = inputRequestOf(questions, (text) => text.replaceAll(secret, "[secret]"));
+    const { requests, more } = inputRequestOf(questions, (text) =>
+      text.replaceAll(secret, "[secret]"),
+    );
     expect([requests.length, more]).toEqual([5, 2]);
     expect(requests[0]?.message).toBe(`${"x".repeat(490)}[secret] m… [3 characters left out]`);
   });

@@ -18,7 +18,9 @@ const aWhile = () => new Promise((resolve) => setTimeout(resolve, A_WHILE_MS));
 /** Two servers with one tool each. A call's result counts as stored after `storeResult`. */
 async function twoServers(first = repliesLarge, second = repliesLarge, isRepeatable = false) {
   const [one, other] = [await serve(first), await serve(second)];
-  const trust = isRepeatable ? [{ url: other.url, tool: "act", allows: "idempotent" as const }] : [];
+  const trust = isRepeatable
+    ? [{ url: other.url, tool: "act", allows: "idempotent" as const }]
+    : [];
   const servers = keep(
     await connected([server(one.url), server(other.url, { name: "other" })], { trust }),
   );

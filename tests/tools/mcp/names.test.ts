@@ -21,14 +21,26 @@ describe("a tool's full name", () => {
       of: ["weather", "get_forecast"],
       expectedName: "mcp__weather__get_forecast",
     },
-    { name: "may contain two underscores in the tool's name", of: ["a", "b__c"], expectedName: "mcp__a__b__c" },
+    {
+      name: "may contain two underscores in the tool's name",
+      of: ["a", "b__c"],
+      expectedName: "mcp__a__b__c",
+    },
     {
       name: "may contain underscores at the start of the tool's name",
       of: ["a", "__proto__"],
       expectedName: "mcp__a____proto__",
     },
-    { name: "may contain underscores at the start of the server's name", of: ["_a", "b"], expectedName: "mcp___a__b" },
-    { name: "may contain capitals and dashes", of: ["My-Box", "Do-it"], expectedName: "mcp__My-Box__Do-it" },
+    {
+      name: "may contain underscores at the start of the server's name",
+      of: ["_a", "b"],
+      expectedName: "mcp___a__b",
+    },
+    {
+      name: "may contain capitals and dashes",
+      of: ["My-Box", "Do-it"],
+      expectedName: "mcp__My-Box__Do-it",
+    },
     {
       name: "may be as long as providers allow",
       of: ["a", "t".repeat(56)],
@@ -51,8 +63,16 @@ describe("a tool's full name", () => {
       of: ["a", "t".repeat(57)],
       prefix: `mcp__a__t{30}`,
     },
-    { name: "the server's name alone is too long", of: ["s".repeat(100), "t"], prefix: "mcp__s{33}" },
-    { name: "the server's name contains two underscores", of: ["a__b", "c"], prefix: "mcp__a__b__c" },
+    {
+      name: "the server's name alone is too long",
+      of: ["s".repeat(100), "t"],
+      prefix: "mcp__s{33}",
+    },
+    {
+      name: "the server's name contains two underscores",
+      of: ["a__b", "c"],
+      prefix: "mcp__a__b__c",
+    },
     { name: "the server's name ends in an underscore", of: ["a_", "b"], prefix: "mcp__a___b" },
     {
       name: "the tool's name ends like a hash",
@@ -140,7 +160,8 @@ describe("a tool's full name", () => {
       maxChars === 0
         ? [""]
         : ["", ...words(maxChars - 1).flatMap((rest) => ["a", "_", " "].map((one) => one + rest))];
-    const distinct = (maxChars: number) => [...new Set(words(maxChars))].filter((word) => word !== "");
+    const distinct = (maxChars: number) =>
+      [...new Set(words(maxChars))].filter((word) => word !== "");
     const servers = distinct(4).filter((name) => !name.includes(" "));
     const names = await Promise.all(
       servers.flatMap((box) => distinct(4).map((tool) => fullName(box, tool))),
@@ -222,14 +243,20 @@ describe("an offered name means the same tool", () => {
       before: { box: ["a_b"] },
       after: { box: ["a b"] },
     },
-    { name: "when it has a hash and is no longer listed", before: { box: ["a b"] }, after: { box: ["a_b"] } },
+    {
+      name: "when it has a hash and is no longer listed",
+      before: { box: ["a b"] },
+      after: { box: ["a_b"] },
+    },
   ])("$name", async ({ before, after }) => {
     const [offeredBefore, offeredAfter] = [await offered(before), await offered(after)];
     expect(offeredBefore.size).toBeGreaterThan(0);
     expect(offeredAfter.size).toBe(Object.values<string[]>(after).flat().length);
-    for (const [name, tool] of offeredBefore) expect([undefined, tool]).toContain(offeredAfter.get(name));
+    for (const [name, tool] of offeredBefore)
+      expect([undefined, tool]).toContain(offeredAfter.get(name));
     const toolsAfter = new Set(offeredAfter.values());
-    for (const [name, tool] of offeredBefore) if (toolsAfter.has(tool)) expect(offeredAfter.get(name)).toBe(tool);
+    for (const [name, tool] of offeredBefore)
+      if (toolsAfter.has(tool)) expect(offeredAfter.get(name)).toBe(tool);
   });
 });
 

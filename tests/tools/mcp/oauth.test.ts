@@ -109,7 +109,9 @@ describe("client credentials", () => {
   it("are used for one token, which is sent with all requests of a session", async () => {
     const auth = await authorizationServer();
     const toolServer = await guardedToolServer(() => auth.issuer);
-    const servers = keep(await connected([server(toolServer.url, { auth: credentials(auth.issuer) })]));
+    const servers = keep(
+      await connected([server(toolServer.url, { auth: credentials(auth.issuer) })]),
+    );
     expect(servers.list()).toMatchObject([{ problem: null, tools: ["act"] }]);
     expect(await toolOf(servers, "mcp__box__act").run({}, context())).toEqual({
       outcome: "ok",
@@ -136,31 +138,41 @@ describe("a token endpoint of another origin in the metadata", () => {
   it.each([
     { what: "client credentials", authFor: credentials, names: ["CLIENT"] },
     { what: "a refresh token", authFor: tokens, names: ["REFRESH"] },
-  ])("receives no $what unless the secret is bound to that origin too (M10)", async ({ authFor, names }) => {
-    const otherServer = await authorizationServer();
-    const auth = await authorizationServer((honest) => ({
-      ...honest,
-      token_endpoint: `${otherServer.issuer}/token`,
-    }));
-    const tools = await guardedToolServer(() => auth.issuer);
-    const origins = Object.fromEntries(names.map((name) => [name, [auth.issuer]]));
-    const secretOf = secretsBoundTo({ OLD: [new URL(tools.url).origin], ...origins });
-    const [listing] = keep(
-      await connected([server(tools.url, { auth: authFor(auth.issuer) })], { secretOf }),
-    ).list();
-    expect(listing?.problem).toContain(
-      `cannot be asked: the service has no ${names[0]} for ${otherServer.issuer}`,
-    );
-    expect(otherServer.received).toEqual([]);
+  ])(
+    "receives no $what unless the secret is bound to that origin too (M10)",
+    async ({ authFor, names }) => {
+      const otherServer = await authorizationServer();
+      const auth = await authorizationServer((honest) => ({
+        ...honest,
+        token_endpoint: `${otherServer.issuer}/token`,
+      }));
+      const tools = await guardedToolServer(() => auth.issuer);
+      const origins = Object.fromEntries(names.map((name) => [name, [auth.issuer]]));
+      const secretOf = secretsBoundTo({ OLD: [new URL(tools.url).origin], ...origins });
+      const [listing] = keep(
+        await connected([server(tools.url, { auth: authFor(auth.issuer) })], { secretOf }),
+      ).list();
+      expect(listing?.problem).toContain(
+        `cannot be asked: the service has no ${names[0]} for ${otherServer.issuer}`,
+      );
+      expect(otherServer.received).toEqual([]);
 
-    const bothOrigins = Object.fromEntries(names.map((name) => [name, [auth.issuer, otherServer.issuer]]));
-    const allowedSecretOf = secretsBoundTo({ OLD: [new URL(tools.url).origin], ...bothOrigins });
-    const [allowedListing] = keep(
-      await connected([server(tools.url, { auth: authFor(auth.issuer) })], { secretOf: allowedSecretOf }),
-    ).list();
-    expect([allowedListing?.problem, requestCount(otherServer.received, "/token") > 0]).toEqual([null, true]);
-    await Promise.all([auth.close(), otherServer.close()]);
-  });
+      const bothOrigins = Object.fromEntries(
+        names.map((name) => [name, [auth.issuer, otherServer.issuer]]),
+      );
+      const allowedSecretOf = secretsBoundTo({ OLD: [new URL(tools.url).origin], ...bothOrigins });
+      const [allowedListing] = keep(
+        await connected([server(tools.url, { auth: authFor(auth.issuer) })], {
+          secretOf: allowedSecretOf,
+        }),
+      ).list();
+      expect([allowedListing?.problem, requestCount(otherServer.received, "/token") > 0]).toEqual([
+        null,
+        true,
+      ]);
+      await Promise.all([auth.close(), otherServer.close()]);
+    },
+  );
 });
 
 describe("a secret that changes while a connection is open", () => {
@@ -251,7 +263,10 @@ describe("D19 an invalid authorization server", () => {
       await connected([server(toolServer.url, { auth: authFor(auth.issuer) })]),
     ).list();
     expect(listing?.problem).toMatch(/may not be asked|refused|cannot be/);
-    expect([requestCount(evilServer.received, "/token"), requestCount(auth.received, "/token")]).toEqual([0, 0]);
+    expect([
+      requestCount(evilServer.received, "/token"),
+      requestCount(auth.received, "/token"),
+    ]).toEqual([0, 0]);
     await auth.close();
     await evilServer.close();
   });
@@ -263,7 +278,9 @@ describe("tokens from a person's consent", () => {
     const toolServer = await guardedToolServer(() => auth.issuer);
     const tokenStore = new Map<string, string>();
     const servers = keep(
-      await connected([server(toolServer.url, { auth: tokens(auth.issuer) })], { tokens: tokenStore }),
+      await connected([server(toolServer.url, { auth: tokens(auth.issuer) })], {
+        tokens: tokenStore,
+      }),
     );
     expect(servers.list()).toMatchObject([{ problem: null }]);
     expect([...tokenStore.values()].join()).toContain("fresh-token-1");
@@ -307,17 +324,18 @@ describe("tokens from a person's consent", () => {
 });
 
 describe("D21 the text of an authorization server that repeats credentials", () => {
-  const refuses = (methods: string[], repeatedText: (request: ReceivedRequest) => string) => async () => {
-    const auth = await authorizationServer((honest) => ({
-      ...honest,
-      token_endpoint_auth_methods_supported: methods,
-    }));
-    auth.refuse((request) => ({
-      error: "invalid_client",
-      error_description: `the credentials '${repeatedText(request)}' are wrong`,
-    }));
-    return auth;
-  };
+  const refuses =
+    (methods: string[], repeatedText: (request: ReceivedRequest) => string) => async () => {
+      const auth = await authorizationServer((honest) => ({
+        ...honest,
+        token_endpoint_auth_methods_supported: methods,
+      }));
+      auth.refuse((request) => ({
+        error: "invalid_client",
+        error_description: `the credentials '${repeatedText(request)}' are wrong`,
+      }));
+      return auth;
+    };
   const form = ({ body }: ReceivedRequest) => new URLSearchParams(String(body));
   const basic = ({ headers }: ReceivedRequest) =>
     String(headers.authorization).split(" ").at(-1) ?? "";
@@ -325,12 +343,20 @@ describe("D21 the text of an authorization server that repeats credentials", () 
   it.each([
     {
       what: "a client secret in form encoding",
-      startAuth: refuses(["client_secret_post"], (request) => form(request).get("client_secret") ?? ""),
+      startAuth: refuses(
+        ["client_secret_post"],
+        (request) => form(request).get("client_secret") ?? "",
+      ),
     },
-    { what: "the form body", startAuth: refuses(["client_secret_post"], (request) => String(request.body)) },
+    {
+      what: "the form body",
+      startAuth: refuses(["client_secret_post"], (request) => String(request.body)),
+    },
     {
       what: "the credentials in Basic",
-      startAuth: refuses(["client_secret_basic"], (request) => Buffer.from(basic(request), "base64").toString()),
+      startAuth: refuses(["client_secret_basic"], (request) =>
+        Buffer.from(basic(request), "base64").toString(),
+      ),
     },
     { what: "the Basic header", startAuth: refuses(["client_secret_basic"], basic) },
   ])("is shown and logged without $what", async ({ startAuth }) => {

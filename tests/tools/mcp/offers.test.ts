@@ -25,15 +25,30 @@ describe("the tools that an agent is offered", () => {
   const box = server("https://box.example.com/mcp");
   it.each([
     { name: "all tools without filters", allowed: null, exclude: [], offered: ["a", "b", "c"] },
-    { name: "the tools that are allowed by bare name", allowed: ["a"], exclude: [], offered: ["a"] },
-    { name: "the tools that are allowed by full name", allowed: ["mcp__box__b"], exclude: [], offered: ["b"] },
+    {
+      name: "the tools that are allowed by bare name",
+      allowed: ["a"],
+      exclude: [],
+      offered: ["a"],
+    },
+    {
+      name: "the tools that are allowed by full name",
+      allowed: ["mcp__box__b"],
+      exclude: [],
+      offered: ["b"],
+    },
     {
       name: "all tools but the excluded ones",
       allowed: null,
       exclude: ["a", "mcp__box__c"],
       offered: ["b"],
     },
-    { name: "no tool that is allowed and excluded", allowed: ["a", "b"], exclude: ["a"], offered: ["b"] },
+    {
+      name: "no tool that is allowed and excluded",
+      allowed: ["a", "b"],
+      exclude: ["a"],
+      offered: ["b"],
+    },
     {
       name: "no tool whose name is only similar to an entry",
       allowed: ["A", "mcp__other__b", "a*"],
@@ -134,7 +149,11 @@ describe("the tools that an agent is offered", () => {
     ])(
       "is offered $name; the other tools are refused with a reason",
       ({ sizes: [ofBox = 0, ofShip = 0], ownTools, counts }) => {
-        const offers = offersOf(listing(...toolNames(ofBox)), listing(...toolNames(ofShip)), ownTools);
+        const offers = offersOf(
+          listing(...toolNames(ofBox)),
+          listing(...toolNames(ofShip)),
+          ownTools,
+        );
         expect(countByServer(offers)).toEqual(counts);
         expect(offers.offered.length + ownTools + WORKFLOW_TOOLS.length).toBeLessThanOrEqual(
           Math.max(128, ownTools + WORKFLOW_TOOLS.length),
@@ -149,7 +168,11 @@ describe("the tools that an agent is offered", () => {
         hash: name,
         name: `mcp__box__${name}`,
       });
-      const offers = offersOf(toolNames(5).map(withLargeSchema), [...toolNames(5).map(withLargeSchema), ...listing("small")], 0);
+      const offers = offersOf(
+        toolNames(5).map(withLargeSchema),
+        [...toolNames(5).map(withLargeSchema), ...listing("small")],
+        0,
+      );
       expect(countByServer(offers)).toEqual([
         [5, 0],
         [4, 2],

@@ -15,7 +15,9 @@ async function setUp(env: Partial<McpEnvironment> = {}) {
     clientId: "us",
     clientSecret: null,
   };
-  const serverConfig = server(toolServer.url, { auth: { ...auth, accessToken: null, refreshToken: "REFRESH" } });
+  const serverConfig = server(toolServer.url, {
+    auth: { ...auth, accessToken: null, refreshToken: "REFRESH" },
+  });
   const connectServer = async (overrides: Partial<McpEnvironment> = {}) =>
     keep(await connected([serverConfig], { ...env, ...overrides }));
   return { ...toolServer, serverConfig, connectServer };
@@ -76,7 +78,11 @@ describe("tokens that were renewed", () => {
     const { serverConfig, connectServer, shown, expire, close } = await setUp();
     const servers = await connectServer();
     expire();
-    const other = { servers: [{ ...serverConfig, callMs: 4_000 }], allowedTools: null, excludeTools: [] };
+    const other = {
+      servers: [{ ...serverConfig, callMs: 4_000 }],
+      allowedTools: null,
+      excludeTools: [],
+    };
     await servers.connect(new Map([["two", other]]), new Map(), AbortSignal.timeout(5_000));
     expect(servers.list().map(({ problem }) => problem)).toEqual([null, null]);
     expect(new Set(shown).size).toBe(shown.length);

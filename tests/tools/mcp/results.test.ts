@@ -152,7 +152,11 @@ describe("D21 credentials in a result", () => {
 
   it.each([
     { where: "bytes", content: [blob(`\u0000${secret}\u0000`)], files: 0 },
-    { where: "bytes that contain them as base64", content: [blob(`\u0000${base64(secret)}`)], files: 0 },
+    {
+      where: "bytes that contain them as base64",
+      content: [blob(`\u0000${base64(secret)}`)],
+      files: 0,
+    },
     {
       where: "a long text, where it is cut",
       content: [embedded(`${"x".repeat(19_990)}${secret}${"y".repeat(9_000)}`)],
@@ -205,7 +209,10 @@ describe("base64", () => {
       { type: "new", data: 4 },
       null,
     ];
-    const brokenBlocks = [image("§"), { type: "resource", resource: { uri: "box://b", blob: "§" } }];
+    const brokenBlocks = [
+      image("§"),
+      { type: "resource", resource: { uri: "box://b", blob: "§" } },
+    ];
     const message = {
       jsonrpc: "2.0",
       id: 1,
@@ -215,7 +222,11 @@ describe("base64", () => {
       ...message,
       result: {
         ...message.result,
-        content: [...validBlocks, image(""), { type: "resource", resource: { uri: "box://b", blob: "" } }],
+        content: [
+          ...validBlocks,
+          image(""),
+          { type: "resource", resource: { uri: "box://b", blob: "" } },
+        ],
       },
     });
     const other = { jsonrpc: "2.0", method: "notifications/message", params: { data: "§" } };

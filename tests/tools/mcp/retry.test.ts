@@ -3,7 +3,13 @@ import { type McpFailure, nextTry } from "../../../src/tools/mcp/failures";
 
 describe("a retry", () => {
   const failure = (facts: Partial<McpFailure>): McpFailure => ({
-    ...{ message: "", wasReached: false, isTransient: false, isServerFault: false, isSessionLost: false },
+    ...{
+      message: "",
+      wasReached: false,
+      isTransient: false,
+      isServerFault: false,
+      isSessionLost: false,
+    },
     ...facts,
   });
   it.each([

@@ -32,7 +32,11 @@ describe("D15 the name of a tool that was called", () => {
       first: "a_b",
       later: ["a b", "a_b"],
     },
-    { name: "means the same tool when it ends in a hash and colliding tools are listed", first: "a b", later: ["a_b", "a.b", "a b"] },
+    {
+      name: "means the same tool when it ends in a hash and colliding tools are listed",
+      first: "a b",
+      later: ["a_b", "a.b", "a b"],
+    },
     {
       name: "means the same tool when the offered name is the own name of another tool",
       first: "a b",

@@ -31,7 +31,9 @@ export const only = (call: Script["call"]): Script => ({
 /** Starts a server with the tool `act`, connects to it, and calls the tool once. */
 export async function act(script: Script, options: { callMs?: number } = {}) {
   const toolServer = await serve(script);
-  const servers = keep(await connected([server(toolServer.url, { callMs: options.callMs ?? 5_000 })]));
+  const servers = keep(
+    await connected([server(toolServer.url, { callMs: options.callMs ?? 5_000 })]),
+  );
   const toolContext = context();
   const result = await toolOf(servers, "mcp__box__act").run({}, toolContext);
   return { ...toolServer, servers, result, toolContext };

@@ -26,7 +26,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide("rotatingIssuer", rotating.issuer);
   return async () => {
     await Promise.all(
-      [server, asking, media, holding, rotating, unsupported].map((toolServer) => toolServer.close()),
+      [server, asking, media, holding, rotating, unsupported].map((toolServer) =>
+        toolServer.close(),
+      ),
     );
   };
 }

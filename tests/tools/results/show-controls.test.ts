@@ -2,7 +2,11 @@ import { expect, it } from "vitest";
 import { showControls } from "../../../src/tools/large-results";
 
 it.each([
-  { name: "does not change text, tabs and line feeds", text: "a\tb\nc é 漢", shown: "a\tb\nc é 漢" },
+  {
+    name: "does not change text, tabs and line feeds",
+    text: "a\tb\nc é 漢",
+    shown: "a\tb\nc é 漢",
+  },
   { name: "does not change joined emoji", text: "👩‍👩‍👧 ❤️", shown: "👩‍👩‍👧 ❤️" },
   { name: "escapes terminal sequences", text: "\u001b[31mred\u0007", shown: "\\x1b[31mred\\x07" },
   { name: "escapes NUL, DEL and C1", text: "\0\x7f\x9b", shown: "\\x00\\x7f\\x9b" },

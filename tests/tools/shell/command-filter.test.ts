@@ -15,7 +15,8 @@ const WORLD: World = {
   peers: {},
   contexts: {},
 };
-const filterOf = ({ allowed = [], blocked = [] }: PatternLists) => new CommandFilter({ allowed, blocked });
+const filterOf = ({ allowed = [], blocked = [] }: PatternLists) =>
+  new CommandFilter({ allowed, blocked });
 
 /**
  * Runs a command in the service's own shell. The files were read before, so they may be deleted.
@@ -49,7 +50,9 @@ describe("the blocked command rm is refused (command_line_blocked_commands)", ()
 
 it("without the filter, most of these commands remove the file in the service's own shell", async () => {
   const removed = await Promise.all(
-    EVASIONS.map(async ({ command }) => !(await runInShell(null, command)).files.exists("gone.txt")),
+    EVASIONS.map(
+      async ({ command }) => !(await runInShell(null, command)).files.exists("gone.txt"),
+    ),
   );
   expect(removed.filter(Boolean).length).toBeGreaterThan(70);
 });
@@ -221,7 +224,11 @@ describe("commands that the patterns allow run in the shell and in a container",
       lists: { blocked: ["git push.*--force"] },
       command: "git push $x",
     },
-    { name: "words after the end of an allowed pattern", lists: { allowed: ["ls$"] }, command: "ls -la" },
+    {
+      name: "words after the end of an allowed pattern",
+      lists: { allowed: ["ls$"] },
+      command: "ls -la",
+    },
   ])("and others are not sent to a container: $name", async ({ lists, command }) =>
     expect(await isSentToContainer(lists, command)).toBe(false),
   );
@@ -254,7 +261,12 @@ describe("command patterns", () => {
     },
     { name: "look-around", patterns: ["(?!rm)"], index: 0, problem: "is no pattern of RE2" },
     { name: "an empty pattern", patterns: [" "], index: 0, problem: "is empty" },
-    { name: "a pattern that is too long", patterns: ["a".repeat(301)], index: 0, problem: "is longer than" },
+    {
+      name: "a pattern that is too long",
+      patterns: ["a".repeat(301)],
+      index: 0,
+      problem: "is longer than",
+    },
     {
       name: "a list that is too large",
       patterns: ["(a{1,30}){1,30}", "(a{1,30}){1,30}", "(a{1,30}){1,30}"],

@@ -28,13 +28,13 @@ describe("commands", () => {
       place: "open_container",
     },
     {
-      name: "run in containers without a network if the operator declares \"none\"",
+      name: 'run in containers without a network if the operator declares "none"',
       containers: true,
       network: " none ",
       place: "closed_container",
     },
     {
-      name: "run in containers that may have a network if the declaration is not \"none\"",
+      name: 'run in containers that may have a network if the declaration is not "none"',
       containers: true,
       network: "off",
       place: "open_container",

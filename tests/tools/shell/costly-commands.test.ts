@@ -71,7 +71,9 @@ const ENDLESS_LOOPS = [
 ];
 
 const runMeasured = async (command: string, usedTool = tool) =>
-  silenceDuring(async () => runTool(usedTool, { command, timeout_seconds: 10 }, await agentFiles({})));
+  silenceDuring(async () =>
+    runTool(usedTool, { command, timeout_seconds: 10 }, await agentFiles({})),
+  );
 
 describe("a costly command:", () => {
   it.each(COSTLY_COMMANDS)(

@@ -1,5 +1,6 @@
 /** Command lines that would run forever or for hours. The shell must stop them. */
-const SET_LONG_X = "x=aaaaaaaaaaaaaaaa; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do x=$x$x; done;";
+const SET_LONG_X =
+  "x=aaaaaaaaaaaaaaaa; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do x=$x$x; done;";
 const WRITE_LONG_X = `${SET_LONG_X} echo $x > f;`;
 
 export const ENDLESS: { name: string; command: string }[] = [
@@ -47,15 +48,30 @@ export const ENDLESS: { name: string; command: string }[] = [
   { name: "a jq that never ends", command: "jq -n 'last(range(1e9))'" },
   { name: "a jq that calls itself", command: "jq -n 'def f: f; f'" },
   { name: "an eval of many evals", command: "eval \"$(printf 'eval %.0s' {1..5000})\"" },
-  { name: "globs on a long variable in an endless loop", command: `${SET_LONG_X} while :; do [[ $x == *b* ]]; done` },
+  {
+    name: "globs on a long variable in an endless loop",
+    command: `${SET_LONG_X} while :; do [[ $x == *b* ]]; done`,
+  },
   {
     name: "regular expressions on a long variable in an endless loop",
     command: `${SET_LONG_X} while :; do [[ $x =~ (a+)+b ]]; done`,
   },
-  { name: "substrings of a long variable in an endless loop", command: `${SET_LONG_X} while :; do : \${x:0:9}; done` },
-  { name: "an endless loop that hashes a file", command: `${WRITE_LONG_X} while :; do sha256sum f > /dev/null; done` },
-  { name: "an endless loop that searches a file", command: `${WRITE_LONG_X} while :; do grep -E '(a|b)+c' f; done` },
-  { name: "an endless loop that fills the scratch directory", command: `${WRITE_LONG_X} while :; do cat f >> /tmp/all; done` },
+  {
+    name: "substrings of a long variable in an endless loop",
+    command: `${SET_LONG_X} while :; do : \${x:0:9}; done`,
+  },
+  {
+    name: "an endless loop that hashes a file",
+    command: `${WRITE_LONG_X} while :; do sha256sum f > /dev/null; done`,
+  },
+  {
+    name: "an endless loop that searches a file",
+    command: `${WRITE_LONG_X} while :; do grep -E '(a|b)+c' f; done`,
+  },
+  {
+    name: "an endless loop that fills the scratch directory",
+    command: `${WRITE_LONG_X} while :; do cat f >> /tmp/all; done`,
+  },
   {
     name: "an endless loop that lists many files",
     command: "for i in {1..900}; do :> f$i; done; while :; do : *; done",

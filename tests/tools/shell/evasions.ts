@@ -25,7 +25,10 @@ export const EVASIONS: readonly Evasion[] = [
   { name: "from backticks", command: "`echo rm` gone.txt" },
   { name: "by a function that runs its arguments", command: 'f() { "$@"; }; f rm gone.txt' },
   { name: "in a function", command: "f() { rm gone.txt; }; f" },
-  { name: "in a function with the name of another command", command: "function ls { rm gone.txt; }; ls" },
+  {
+    name: "in a function with the name of another command",
+    command: "function ls { rm gone.txt; }; ls",
+  },
   { name: "after ;", command: "true; rm gone.txt" },
   { name: "after &&", command: "true && rm gone.txt" },
   { name: "after ||", command: "false || rm gone.txt" },
@@ -102,7 +105,10 @@ export const EVASIONS: readonly Evasion[] = [
     command: "echo rm | xargs -I{} {} gone.txt",
     elsewhere: true,
   },
-  { name: "by xargs with an option whose value is optional", command: "echo gone.txt | xargs --replace rm {}" },
+  {
+    name: "by xargs with an option whose value is optional",
+    command: "echo gone.txt | xargs --replace rm {}",
+  },
   { name: "by xargs that starts bash", command: "echo 'rm gone.txt' | xargs -d '\\n' bash -c" },
   {
     name: "by xargs that inserts a text",
@@ -114,7 +120,10 @@ export const EVASIONS: readonly Evasion[] = [
     name: "by find that starts bash",
     command: "find . -name gone.txt -exec bash -c 'rm \"$0\"' {} \\;",
   },
-  { name: "by find with -exec from a variable", command: "x=-exec; find . -name gone.txt $x rm {} \\;" },
+  {
+    name: "by find with -exec from a variable",
+    command: "x=-exec; find . -name gone.txt $x rm {} \\;",
+  },
   { name: "by a multi-call program", command: "busybox rm gone.txt", elsewhere: true },
   {
     name: "by another search path",
@@ -141,7 +150,10 @@ export const EVASIONS: readonly Evasion[] = [
     name: "by a value of an integer variable",
     command: "x='a[$(rm gone.txt)]'; declare -i y; declare -i y=x",
   },
-  { name: "by a callback of mapfile", command: "printf 'a\\nb\\n' | mapfile -C 'rm gone.txt #' -c 1 lines" },
+  {
+    name: "by a callback of mapfile",
+    command: "printf 'a\\nb\\n' | mapfile -C 'rm gone.txt #' -c 1 lines",
+  },
   { name: "by coproc", command: "coproc rm gone.txt; wait" },
   { name: "by the value of RANDOM", command: "RANDOM='a[$(rm gone.txt)]'" },
   { name: "by the value of SRANDOM", command: "SRANDOM='a[$(rm gone.txt)]'" },
@@ -156,13 +168,22 @@ export const EVASIONS: readonly Evasion[] = [
     name: "by the table of program paths",
     command: "BASH_CMDS=(ls $(command -v rm)); ls gone.txt",
   },
-  { name: "by an addition to the table of program paths", command: "BASH_CMDS+=(ls $(command -v rm)); ls gone.txt" },
+  {
+    name: "by an addition to the table of program paths",
+    command: "BASH_CMDS+=(ls $(command -v rm)); ls gone.txt",
+  },
   {
     name: "by the table of aliases",
     command: "shopt -s expand_aliases\nBASH_ALIASES=(ls rm)\nls gone.txt",
   },
-  { name: "after a here-document with a translated delimiter", command: 'ls <<$"E"\nx\nE\nrm gone.txt\n$E' },
-  { name: "after a here-document with a delimiter in $'…'", command: "ls <<$'E'\nx\nE\nrm gone.txt\n$E" },
+  {
+    name: "after a here-document with a translated delimiter",
+    command: 'ls <<$"E"\nx\nE\nrm gone.txt\n$E',
+  },
+  {
+    name: "after a here-document with a delimiter in $'…'",
+    command: "ls <<$'E'\nx\nE\nrm gone.txt\n$E",
+  },
   { name: "by time after --", command: "time -p -- rm gone.txt" },
   { name: "by env with an invalid name", command: "env A.b=1 rm gone.txt" },
   { name: "by env with a quoted name", command: 'env "A"=1 rm gone.txt' },
@@ -242,7 +263,10 @@ export const EVASIONS: readonly Evasion[] = [
   { name: "after an open bracket and a pipe", command: "ls a[||rm gone.txt" },
   { name: "after an open bracket in a redirection", command: "true >a[;rm gone.txt" },
   { name: "after an open bracket in a loop", command: "for x in a[\ndo rm gone.txt; done" },
-  { name: "by bash with a redirection of another descriptor", command: "bash <<< 'rm gone.txt' {x}<<< ls" },
+  {
+    name: "by bash with a redirection of another descriptor",
+    command: "bash <<< 'rm gone.txt' {x}<<< ls",
+  },
   { name: "in a declared list", command: "declare -a x=($(rm gone.txt))" },
   { name: "in a declared list after a word", command: "declare -a x=(a `rm gone.txt`)" },
   { name: "in a declared list's subscript", command: "y='a[$(rm gone.txt)]'; declare x=([y]=1)" },
@@ -265,7 +289,10 @@ export const EVASIONS: readonly Evasion[] = [
     name: "in a quoted list of a constant array",
     command: "a=(); x='$(rm gone.txt)'; readonly -a \"a=($x)\"",
   },
-  { name: "in a value that is evaluated as a list", command: "a=(); x='($(rm gone.txt))'; declare a=$x" },
+  {
+    name: "in a value that is evaluated as a list",
+    command: "a=(); x='($(rm gone.txt))'; declare a=$x",
+  },
   {
     name: "in a value that begins with an empty variable",
     command: 'a=(); declare "a=$nothing(\\$(rm gone.txt))"',

@@ -124,7 +124,11 @@ describe("a command on files", () => {
   });
 
   it.each([
-    { name: "into itself", command: "cp -r src src/sub", expectedText: "cannot copy 'src' into itself" },
+    {
+      name: "into itself",
+      command: "cp -r src src/sub",
+      expectedText: "cannot copy 'src' into itself",
+    },
     {
       name: "into itself with its other path",
       command: "cp -r contexts/book /contexts/book/sub",

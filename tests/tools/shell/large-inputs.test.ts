@@ -55,7 +55,9 @@ describe("a command with an input of megabytes (H5)", () => {
     "paste",
     "tac",
   ])("is refused with its name if it cannot pause: %s", async (command) => {
-    const { result, cpuMs } = await runMeasured(`${command} f; ${command} < f > /dev/null`, { f: LARGE_LOG });
+    const { result, cpuMs } = await runMeasured(`${command} f; ${command} < f > /dev/null`, {
+      f: LARGE_LOG,
+    });
     const [name] = command.split(" ");
     expect(result.text).toMatch(
       new RegExp(`^${name}: [\\d.]+ MiB are too much at once; ${name} takes [\\d.]+ MiB here`, "m"),
@@ -91,7 +93,12 @@ describe("a command with an input of megabytes (H5)", () => {
   ])("pauses, also if it fails: %s", async (command) => {
     const list = `${"0".repeat(32)}  f\n`.repeat(3);
     const lacking = `${"0".repeat(32)}  lacking/x\n`.repeat(100_000);
-    const { cpuMs } = await runMeasured(command, { f: LARGE_LOG, g: "\n".repeat(7 * MIB), list, lacking });
+    const { cpuMs } = await runMeasured(command, {
+      f: LARGE_LOG,
+      g: "\n".repeat(7 * MIB),
+      list,
+      lacking,
+    });
     expect(cpuMs).toBeLessThan(MAX_SILENT_MS);
   });
 
@@ -133,7 +140,10 @@ describe("sortedInSteps", () => {
   it.each([0, 1, 63, 64, 65, 128, 1_000, 4_097])(
     "sorts lines and does not change the order of equal lines: %i lines",
     async (count) => {
-      const lines = Array.from({ length: count }, (_, number) => `${(number * 7_919) % 101} ${number}`);
+      const lines = Array.from(
+        { length: count },
+        (_, number) => `${(number * 7_919) % 101} ${number}`,
+      );
       const byKey = (a: string, b: string) => Number.parseInt(a, 10) - Number.parseInt(b, 10);
       let pauseChecks = 0;
       const sorted = await sortedInSteps(lines, byKey, () => {

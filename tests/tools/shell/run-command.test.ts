@@ -121,7 +121,11 @@ describe("run_command", () => {
       command: "trap 'rm -f x' EXIT",
       expectedText: "trap: not available in this shell. Clean up at the end",
     },
-    { name: "an unknown program", command: "frobnicate", expectedText: "frobnicate: command not found" },
+    {
+      name: "an unknown program",
+      command: "frobnicate",
+      expectedText: "frobnicate: command not found",
+    },
   ])("reports that a command is missing: $name", async ({ command, expectedText }) => {
     const { text } = await shell(command);
     expect(text).toContain(expectedText);
@@ -236,7 +240,10 @@ describe("run_command", () => {
     { name: "a timeout above the maximum", args: { command: "ls", timeout_seconds: 11 } },
     { name: "a missing directory", args: { command: "ls", directory: "nope" } },
     { name: "a file as its directory", args: { command: "ls", directory: "a.txt" } },
-    { name: "a directory outside of the agent's files", args: { command: "ls", directory: "/etc" } },
+    {
+      name: "a directory outside of the agent's files",
+      args: { command: "ls", directory: "/etc" },
+    },
   ])("refuses $name", async ({ args }) => {
     expect(await runTool(tool, args, await agentFiles(WORLD))).toMatchObject({ outcome: "error" });
   });

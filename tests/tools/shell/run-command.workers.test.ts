@@ -21,15 +21,16 @@ describe("run_command in the service's runtime", () => {
     expect(await readAsText(files, "out.txt")).toBe("[1,2,3]\n");
   });
 
-  it.each(
-    ENDLESS.filter(({ name }) => /empty|recursion|nested awk|billion|eval/.test(name)),
-  )("stops $name", async ({ command }) => {
-    const { outcome, text } = await runTool(
-      tool,
-      { command, timeout_seconds: 1 },
-      await agentFiles({}),
-    );
-    expect(text).toContain("[The command was stopped:");
-    expect(outcome).toBe("error");
-  });
+  it.each(ENDLESS.filter(({ name }) => /empty|recursion|nested awk|billion|eval/.test(name)))(
+    "stops $name",
+    async ({ command }) => {
+      const { outcome, text } = await runTool(
+        tool,
+        { command, timeout_seconds: 1 },
+        await agentFiles({}),
+      );
+      expect(text).toContain("[The command was stopped:");
+      expect(outcome).toBe("error");
+    },
+  );
 });

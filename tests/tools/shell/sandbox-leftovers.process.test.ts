@@ -25,13 +25,21 @@ const run = (files: StagedFiles, command: string, timeout_seconds = 10) =>
 
 describe("a leftover of an earlier command in the container", () => {
   it.each([
-    { leftover: "a link to a path outside of the workspace", command: "ln -s ../outside out", nextFiles: { out: "mine\n" } },
+    {
+      leftover: "a link to a path outside of the workspace",
+      command: "ln -s ../outside out",
+      nextFiles: { out: "mine\n" },
+    },
     {
       leftover: "a link to another file",
       command: "ln -s a.txt out",
       nextFiles: { "a.txt": "one\n", out: "mine\n" },
     },
-    { leftover: "a link without a target", command: "ln -s nowhere out", nextFiles: { out: "mine\n" } },
+    {
+      leftover: "a link without a target",
+      command: "ln -s nowhere out",
+      nextFiles: { out: "mine\n" },
+    },
     { leftover: "a pipe", command: "mkfifo out", nextFiles: { out: "mine\n" } },
     { leftover: "a folder", command: "mkdir out", nextFiles: { out: "mine\n" } },
     {
@@ -45,7 +53,11 @@ describe("a leftover of an earlier command in the container", () => {
       nextFiles: { out: "mine\n" },
     },
     { leftover: "a file", command: "echo x > out", nextFiles: { "out/a": "mine\n" } },
-    { leftover: "a link to a folder", command: "ln -s ../outside out", nextFiles: { "out/a": "mine\n" } },
+    {
+      leftover: "a link to a folder",
+      command: "ln -s ../outside out",
+      nextFiles: { "out/a": "mine\n" },
+    },
     {
       leftover: "a hard link to a file",
       command: "ln a.txt out",
@@ -107,7 +119,11 @@ async function nextCall(world: World, files: StagedFiles): Promise<StagedFiles> 
     ),
   );
   const unchanged = Object.entries(world.workspace ?? {}).filter(([path]) => !workspace.has(path));
-  return agentFiles({ ...world, workspace: Object.fromEntries([...unchanged, ...texts]), directories });
+  return agentFiles({
+    ...world,
+    workspace: Object.fromEntries([...unchanged, ...texts]),
+    directories,
+  });
 }
 
 describe("folders", () => {
@@ -186,7 +202,10 @@ describe("a process of a command", () => {
     { name: "that is disowned", start: "nohup sleep 300 > /dev/null 2>&1 & disown" },
     { name: "in its own session", start: "setsid -f sleep 300" },
     { name: "without its environment", start: "env -i sleep 300 &" },
-    { name: "that starts other processes", start: "(while true; do sleep 0.05; echo x > late; done) &" },
+    {
+      name: "that starts other processes",
+      start: "(while true; do sleep 0.05; echo x > late; done) &",
+    },
     { name: "that ignores signals", start: "(trap '' TERM HUP; sleep 300) &" },
     {
       name: "of a command that timed out",
@@ -227,6 +246,8 @@ describe("a process of a command", () => {
 /** Ids of the processes of this machine whose working directory is this folder. */
 async function processesAt(folder: string): Promise<string[]> {
   const processIds = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const folders = await Promise.all(processIds.map((id) => readlink(`/proc/${id}/cwd`).catch(() => null)));
+  const folders = await Promise.all(
+    processIds.map((id) => readlink(`/proc/${id}/cwd`).catch(() => null)),
+  );
   return processIds.filter((_, index) => folders[index] === folder);
 }

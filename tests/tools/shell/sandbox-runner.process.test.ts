@@ -7,7 +7,12 @@ import { type LocalSandbox, localSandbox } from "./local-sandbox";
 /** These tests run real shells on real files, see `LocalSandbox`. */
 const BINARY = new Uint8Array([0, 255, 254, 10, 13, 39, 92]);
 const WORLD: World = {
-  workspace: { "a.txt": "one\n", "it's $HOME.txt": "odd\n", "bin/b.bin": BINARY, "gone.txt": "x\n" },
+  workspace: {
+    "a.txt": "one\n",
+    "it's $HOME.txt": "odd\n",
+    "bin/b.bin": BINARY,
+    "gone.txt": "x\n",
+  },
   peers: { agent2: { "p.txt": "peer\n" } },
   contexts: { site: { "index.html": "<p>\n" }, book: { "ch1.md": "# One\n" } },
   writable: ["book"],
@@ -46,7 +51,11 @@ describe("a sandbox", () => {
       text: "it's $x\n'\"`",
     },
     { name: "reports the exit code", command: "exit 3", text: "[exit code 3]" },
-    { name: "returns both outputs separately", command: "echo o; echo e >&2", text: "o\n[stderr]\ne" },
+    {
+      name: "returns both outputs separately",
+      command: "echo o; echo e >&2",
+      text: "o\n[stderr]\ne",
+    },
   ])("$name", async ({ command, directory, text }) => {
     expect(
       await runTool(toolFor(sandbox), { command, directory }, await agentFiles(WORLD)),
@@ -229,7 +238,9 @@ describe("a sandbox", () => {
       ...sandbox,
       exec: () => Promise.reject(new Error("Network connection lost.")),
     };
-    const tool = runCommandTool(sandboxRunner(brokenSandbox, { root: sandbox.root, actsOutside: true }));
+    const tool = runCommandTool(
+      sandboxRunner(brokenSandbox, { root: sandbox.root, actsOutside: true }),
+    );
     const { text } = await runTool(tool, { command: "ls" }, await agentFiles(WORLD));
     expect(text).toContain("what the command did elsewhere, nobody knows");
     expect(text).not.toContain("Nothing was kept; try again");

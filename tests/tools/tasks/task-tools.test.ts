@@ -47,9 +47,9 @@ describe("an agent's to-do list", () => {
     expect((await callTools(["create_task_plan", PLAN], done, ["get_ready_tasks", {}])).text).toBe(
       "- draft [pending] write a draft",
     );
-    expect((await callTools(["create_task_plan", PLAN], done, ["get_blocked_tasks", {}])).text).toBe(
-      "- task_3 [pending, waits for draft] check",
-    );
+    expect(
+      (await callTools(["create_task_plan", PLAN], done, ["get_blocked_tasks", {}])).text,
+    ).toBe("- task_3 [pending, waits for draft] check");
   });
 
   it("can be changed: tasks are added, edited and deleted", async () => {
@@ -73,7 +73,11 @@ describe("an agent's to-do list", () => {
   });
 
   it.each<{ name: string; calls: [string, object][]; expectedText: string }>([
-    { name: "a change without a list", calls: [["get_task_plan", {}]], expectedText: "make one with create_task_plan" },
+    {
+      name: "a change without a list",
+      calls: [["get_task_plan", {}]],
+      expectedText: "make one with create_task_plan",
+    },
     {
       name: "a list with too many tasks",
       calls: [["create_task_plan", { tasks: ["1", "2", "3", "4", "5"] }]],
@@ -148,7 +152,10 @@ describe("an agent's to-do list", () => {
     },
   ])("refuses $name", async ({ calls, expectedText }) => {
     const { outcome, text } = await callTools(...calls);
-    expect({ outcome, text }).toEqual({ outcome: "error", text: expect.stringContaining(expectedText) });
+    expect({ outcome, text }).toEqual({
+      outcome: "error",
+      text: expect.stringContaining(expectedText),
+    });
   });
 
   it("is reported as broken if its file is invalid", async () => {

@@ -7,15 +7,7 @@ import {
   receivesUnsafeNames,
 } from "./second-evaluation";
 import { evaluatedText, isShell, shellSource, type ShellSource, wordsOf } from "./shells";
-import {
-  mayBeSplit,
-  isNode,
-  knownPrefix,
-  listOf,
-  type Pieces,
-  wholeText,
-  wordsIn,
-} from "./text";
+import { mayBeSplit, isNode, knownPrefix, listOf, type Pieces, wholeText, wordsIn } from "./text";
 
 /** Parses a command line to the shell's syntax tree. Throws if the command line is invalid. */
 export type Parse = (script: string) => unknown;
@@ -186,7 +178,8 @@ class CommandCollector {
     this.found.push({ words, name });
     const baseName = name.slice(name.lastIndexOf("/") + 1);
     this.#checkVariables(baseName, args);
-    if (COMMANDS_WITH_SHELL_OPTIONS.test(baseName) || isShell(baseName)) this.#checkOptions(baseName, args);
+    if (COMMANDS_WITH_SHELL_OPTIONS.test(baseName) || isShell(baseName))
+      this.#checkOptions(baseName, args);
     if (isShell(baseName)) return this.#shell(baseName, shellSource(args, redirections), depth);
     if (baseName === "." || baseName === "source")
       return this.#shell(baseName, { kind: "unseen", what: "a script file" }, depth);

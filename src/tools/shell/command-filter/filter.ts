@@ -52,7 +52,9 @@ export class CommandFilter {
    */
   async refusalOf(words: readonly string[], budget: WorkBudget): Promise<string | null> {
     const command = { name: words[0] ?? "", words: words.map((word) => [word]) };
-    return this.#refusalOrReason(() => this.#refusalOfCommand(command, { budget, isCheckedLater: false }));
+    return this.#refusalOrReason(() =>
+      this.#refusalOfCommand(command, { budget, isCheckedLater: false }),
+    );
   }
 
   /** Calls `findRefusal`. An error that means "cannot be checked" becomes a refusal. */
@@ -68,10 +70,14 @@ export class CommandFilter {
   async #refusalOfLine(line: string, options: CheckOptions): Promise<string | null> {
     const budget = new WorkBudget();
     const trimmedLine = { known: line.trim(), isWhole: true };
-    const refusal = await this.#refusal([trimmedLine, { known: line, isWhole: true }], trimmedLine, {
-      budget,
-      isCheckedLater: false,
-    });
+    const refusal = await this.#refusal(
+      [trimmedLine, { known: line, isWhole: true }],
+      trimmedLine,
+      {
+        budget,
+        isCheckedLater: false,
+      },
+    );
     if (refusal !== null) return refusal;
     for (const command of commandsIn(line, options)) {
       const isCheckedLater = options.checkedAtRunTime?.has(baseOf(command.name)) ?? false;
@@ -104,12 +110,19 @@ export class CommandFilter {
     const isSkipped = (text: KnownText) => isCheckedLater && !text.isWhole;
     for (const text of blockedTexts) {
       if (isSkipped(text)) continue;
-      const pattern = await firstPattern(this.#blocked, (one) => one.mayMatch(text, budget), budget);
+      const pattern = await firstPattern(
+        this.#blocked,
+        (one) => one.mayMatch(text, budget),
+        budget,
+      );
       const verb = text.isWhole ? "matches" : "may match, with words known only when it runs,";
-      if (pattern) return `\`${shownText(text)}\` ${verb} the blocked pattern \`${pattern.source}\`.`;
+      if (pattern)
+        return `\`${shownText(text)}\` ${verb} the blocked pattern \`${pattern.source}\`.`;
     }
     if (this.#allowed.length === 0 || isSkipped(allowedText)) return null;
-    if (await firstPattern(this.#allowed, (one) => one.certainlyMatches(allowedText, budget), budget))
+    if (
+      await firstPattern(this.#allowed, (one) => one.certainlyMatches(allowedText, budget), budget)
+    )
       return null;
     return `\`${shownText(allowedText)}\` matches none of the allowed patterns: ${patternList(this.#allowed)}.`;
   }

@@ -64,7 +64,10 @@ export function guardedCommands(
         return (await refusalOutput(name, args)) ?? origCommand(args);
       }),
     );
-  return [...customCommands.map((command) => guardedCustom(command, refusalOutput)), ...guardedBuiltIns];
+  return [
+    ...customCommands.map((command) => guardedCustom(command, refusalOutput)),
+    ...guardedBuiltIns,
+  ];
 }
 
 /** Returns the output of a refused command; `null` if the command may run. */

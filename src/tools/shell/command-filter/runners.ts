@@ -19,7 +19,11 @@ type RunnerOptions = {
 
 /** Commands that run the command after their options. */
 const RUNNERS: Readonly<Record<string, RunnerOptions>> = {
-  env: { withValue: "u C unset chdir", withoutValue: "i 0 ignore-environment null", assignment: /=/ },
+  env: {
+    withValue: "u C unset chdir",
+    withoutValue: "i 0 ignore-environment null",
+    assignment: /=/,
+  },
   timeout: {
     withValue: "s k signal kill-after",
     withoutValue: "v foreground preserve-status verbose",
@@ -99,7 +103,10 @@ export function innerCommands(name: string, args: readonly Pieces[]): InnerComma
   if (name === "command" && /^-[vV]+$/.test(wholeText(args[0] ?? []) ?? "")) return NO_COMMAND;
   const parsedArguments = afterOptions(args, options);
   if (parsedArguments === null) return UNKNOWN_COMMAND;
-  const command = name === "xargs" ? xargsCommand(parsedArguments.rest, parsedArguments.values) : parsedArguments.rest;
+  const command =
+    name === "xargs"
+      ? xargsCommand(parsedArguments.rest, parsedArguments.values)
+      : parsedArguments.rest;
   return command.length === 0 ? NO_COMMAND : { kind: "commands", commands: [command] };
 }
 
@@ -135,7 +142,9 @@ function afterOptions(
   }
   if (assignment) while (at < args.length && assignment.test(knownPrefix(args[at] ?? []))) at++;
   const rest = args.slice(at + argumentsBefore);
-  return args.slice(at, at + argumentsBefore).some((word) => word.includes(null)) ? null : { rest, values };
+  return args.slice(at, at + argumentsBefore).some((word) => word.includes(null))
+    ? null
+    : { rest, values };
 }
 
 const namesIn = (names: string): ReadonlySet<string> => new Set(names.split(" ").filter(Boolean));

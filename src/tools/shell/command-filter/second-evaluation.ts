@@ -28,7 +28,10 @@ export function secondEvaluation(node: Readonly<Record<string, unknown>>): strin
   if (type === "Indirection") return "${!name}";
   if (type === "ParameterExpansion" && NON_NUMBER_SUBSCRIPT.test(String(node["parameter"])))
     return "a subscript that is no number";
-  if (type === "Assignment" && (NON_NUMBER_SUBSCRIPT.test(String(node["name"])) || hasSubscriptedItems(node)))
+  if (
+    type === "Assignment" &&
+    (NON_NUMBER_SUBSCRIPT.test(String(node["name"])) || hasSubscriptedItems(node))
+  )
     return "a subscript that is no number";
   if (type === "CondUnary" && /^-[vR]$/.test(String(node["operator"])))
     return "a test of a variable's name";
@@ -65,7 +68,11 @@ export function receivesUnsafeNames(name: string, args: readonly Pieces[]): bool
   const declaresArray = options.some((option) => /[aA]/.test(option));
   return words.some((word) => {
     if (EVALUATED_LIST.test(knownPrefix(word)) || mayBeEvaluatedList(name, word)) return true;
-    if (/^\w+\+?=/.test(knownPrefix(word)) && !declaresArray && !["let", "test", "["].includes(name))
+    if (
+      /^\w+\+?=/.test(knownPrefix(word)) &&
+      !declaresArray &&
+      !["let", "test", "["].includes(name)
+    )
       return false;
     const text = wholeText(word);
     return text === null || text.includes("[") || (name === "let" && /[A-Za-z_]/.test(text));
@@ -99,7 +106,8 @@ const CONTROL_VARIABLE =
   /^(PATH|BASH_ENV|ENV|PS[0-4]|PROMPT_COMMAND|IFS|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|LD_\w+|DYLD_\w+|GCONV_PATH|SHELL|PAGER|EDITOR|VISUAL)$/;
 
 /** Variables whose values the shell evaluates as arithmetic, or uses as a table of commands. */
-const EVALUATED_VARIABLE = /^(BASH\w*|S?RANDOM|SECONDS|OPTIND|HISTCMD|LINENO|EPOCH\w*|DIRSTACK|FUNCNEST)$/;
+const EVALUATED_VARIABLE =
+  /^(BASH\w*|S?RANDOM|SECONDS|OPTIND|HISTCMD|LINENO|EPOCH\w*|DIRSTACK|FUNCNEST)$/;
 
 /**
  * Whether a command may not set this variable, because the variable changes the meaning of

@@ -11,7 +11,10 @@ export type ShellSource =
 const SHELLS = new Set(["bash", "sh", "dash", "ash", "zsh", "ksh", "mksh"]);
 export const isShell = (name: string): boolean => SHELLS.has(name);
 
-const UNKNOWN_TEXT: ShellSource = { kind: "unseen", what: "a text that is known only when it runs" };
+const UNKNOWN_TEXT: ShellSource = {
+  kind: "unseen",
+  what: "a text that is known only when it runs",
+};
 /** Options with which the shell does not read a file or its input first. */
 const HARMLESS_OPTIONS = /^[-+][abefhkmnptuvxBCEHPT]+$/;
 
