@@ -82,10 +82,7 @@ export class ServerLink {
     return this.#version;
   }
 
-  /**
-   * Connects if necessary, and lists the tools again. Concurrent callers share one refresh. Throws
-   * only the signal's reason; a failure is in `problem`.
-   */
+  /** Connects if necessary and lists the tools again. Concurrent callers share one refresh. */
   async refresh(signal: AbortSignal): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = null;
@@ -244,10 +241,7 @@ export class ServerLink {
     return connection;
   }
 
-  /**
-   * Resolves when the tools are listed. Concurrent callers share one `tools/list` request. An abort
-   * ends only this caller's wait.
-   */
+  /** Resolves when the tools are listed. Concurrent callers share one `tools/list` request. */
   #ensureListed(connection: Connection): Promise<void> {
     if (this.#currentListing !== null) return this.#currentListing;
     const listing: Promise<void> = this.#list(connection, () =>
@@ -337,10 +331,7 @@ export class ServerLink {
     }
   }
 
-  /**
-   * Why the tool cannot be called any more, as a clause; `null` if it can. The listing may have
-   * changed since the tool was offered.
-   */
+  /** Why the tool cannot be called after a newer listing, as a clause; `null` if it can. */
   #disabledReason({ bareName, hash }: OfferedTool): string | null {
     const { offered, refused } = this.#listing;
     if (offered.some((tool) => tool.bareName === bareName && tool.hash === hash)) return null;

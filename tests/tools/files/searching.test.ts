@@ -22,7 +22,7 @@ const WORLD: World = {
     },
   },
 };
-const callTool = async (name: string, args: object, limits = {}, world = WORLD) => {
+const call = async (name: string, args: object, limits = {}, world = WORLD) => {
   const files = await agentFiles(world);
   const tool = fileTools({ ...FILE_TOOL_LIMITS, ...limits }).find(({ spec }) => spec.name === name);
   if (!tool) throw new Error(`there is no tool ${name}`);
@@ -57,23 +57,21 @@ describe("list_directory", () => {
       text: "[/contexts is empty.]",
     },
   ])("$name", async ({ args, text }) => {
-    expect(await callTool("list_directory", args)).toMatchObject({ outcome: "ok", text });
+    expect(await call("list_directory", args)).toMatchObject({ outcome: "ok", text });
   });
 
   it("reports that there are more entries", async () => {
-    const { text } = await callTool("list_directory", {}, { entries: 2 });
+    const { text } = await call("list_directory", {}, { entries: 2 });
     expect(text).toBe(
       "README.md  19\nescape.txt  12\n[There is more. List a directory further down, or use search_files.]",
     );
-    expect((await callTool("list_directory", { recursive: true }, { entries: 2 })).text).toContain(
+    expect((await call("list_directory", { recursive: true }, { entries: 2 })).text).toContain(
       "[There is more.",
     );
   });
 
   it("refuses a file", async () => {
-    expect(await callTool("list_directory", { path: "README.md" })).toMatchObject({
-      outcome: "error",
-    });
+    expect(await call("list_directory", { path: "README.md" })).toMatchObject({ outcome: "error" });
   });
 });
 
@@ -100,26 +98,26 @@ describe("search_files", () => {
       found: ["README.md", "logo.png"],
     },
   ])("$name", async ({ args, found }) => {
-    expect((await callTool("search_files", args)).text).toBe(
+    expect((await call("search_files", args)).text).toBe(
       found.map((path) => `/workspace/${path}`).join("\n"),
     );
   });
 
   it("and grep match paths in all top-level directories if the root is searched", async () => {
-    const found = await callTool("search_files", { pattern: "peers/**/*.py", path: "/" });
+    const found = await call("search_files", { pattern: "peers/**/*.py", path: "/" });
     expect(found.text).toBe("/peers/agent2/src/a.py");
-    const lines = await callTool("grep", { pattern: "22", path: "/", glob: "peers/**" });
+    const lines = await call("grep", { pattern: "22", path: "/", glob: "peers/**" });
     expect(lines.text).toContain("/peers/agent2/src/a.py:5:");
   });
 
   it("reports no matches, more matches, and an incomplete search", async () => {
-    expect((await callTool("search_files", { pattern: "*.rs" })).text).toBe(
+    expect((await call("search_files", { pattern: "*.rs" })).text).toBe(
       "No file in /workspace matches *.rs.",
     );
-    expect((await callTool("search_files", { pattern: "*" }, { entries: 2 })).text).toContain(
+    expect((await call("search_files", { pattern: "*" }, { entries: 2 })).text).toContain(
       "[6 more match.",
     );
-    expect((await callTool("search_files", { pattern: "*" }, { searchedFiles: 2 })).text).toContain(
+    expect((await call("search_files", { pattern: "*" }, { searchedFiles: 2 })).text).toContain(
       "\n[Only the first 2 files were looked at; narrow the path.]",
     );
   });
@@ -127,35 +125,24 @@ describe("search_files", () => {
 
 describe("a pattern of paths", () => {
   it.each([
-    { pattern: "*.ts", matching: ["a.ts", "x/y/a.ts", ".ts"], otherPaths: ["a.tsx", "a.ts/b"] },
-    {
-      pattern: "src/*.ts",
-      matching: ["src/a.ts"],
-      otherPaths: ["src/x/a.ts", "a.ts", "x/src/a.ts"],
-    },
-    { pattern: "src/**", matching: ["src/a", "src/x/y"], otherPaths: ["src", "a/src/x"] },
-    { pattern: "**/x/*", matching: ["x/a", "y/x/a"], otherPaths: ["x", "xx/a"] },
-    { pattern: "./a?c", matching: ["abc"], otherPaths: ["ac", "abbc"] },
-    { pattern: "[a-c]1", matching: ["a1", "c1"], otherPaths: ["d1"] },
-    { pattern: "[!a-c]1", matching: ["d1"], otherPaths: ["a1"] },
-    { pattern: "a.{js,ts}", matching: ["a.js", "a.ts"], otherPaths: ["a.jsx", "abjs"] },
-    { pattern: "a,b", matching: ["a,b"], otherPaths: ["a"] },
-    { pattern: "a{b", matching: ["ab"], otherPaths: ["a"] },
-    { pattern: "(a|b)+", matching: ["(a|b)+"], otherPaths: ["a"] },
-    { pattern: "ж*", matching: ["жук"], otherPaths: ["жук/x"] },
-  ])(
-    "$pattern matches $matching and not $otherPaths",
-    async ({ pattern, matching, otherPaths }) => {
-      const signal = new AbortController().signal;
-      const paths = [...matching, ...otherPaths].map((path) => `/${path}`);
-      const foundPaths = await matchingPaths(
-        { pattern, paths, root: "/" },
-        new WorkBudget(),
-        signal,
-      );
-      expect(foundPaths).toEqual(matching.map((path) => `/${path}`));
-    },
-  );
+    { pattern: "*.ts", matching: ["a.ts", "x/y/a.ts", ".ts"], others: ["a.tsx", "a.ts/b"] },
+    { pattern: "src/*.ts", matching: ["src/a.ts"], others: ["src/x/a.ts", "a.ts", "x/src/a.ts"] },
+    { pattern: "src/**", matching: ["src/a", "src/x/y"], others: ["src", "a/src/x"] },
+    { pattern: "**/x/*", matching: ["x/a", "y/x/a"], others: ["x", "xx/a"] },
+    { pattern: "./a?c", matching: ["abc"], others: ["ac", "abbc"] },
+    { pattern: "[a-c]1", matching: ["a1", "c1"], others: ["d1"] },
+    { pattern: "[!a-c]1", matching: ["d1"], others: ["a1"] },
+    { pattern: "a.{js,ts}", matching: ["a.js", "a.ts"], others: ["a.jsx", "abjs"] },
+    { pattern: "a,b", matching: ["a,b"], others: ["a"] },
+    { pattern: "a{b", matching: ["ab"], others: ["a"] },
+    { pattern: "(a|b)+", matching: ["(a|b)+"], others: ["a"] },
+    { pattern: "ж*", matching: ["жук"], others: ["жук/x"] },
+  ])("$pattern matches $matching, not $others", async ({ pattern, matching, others }) => {
+    const signal = new AbortController().signal;
+    const paths = [...matching, ...others].map((path) => `/${path}`);
+    const found = await matchingPaths({ pattern, paths, root: "/" }, new WorkBudget(), signal);
+    expect(found).toEqual(matching.map((path) => `/${path}`));
+  });
 });
 
 describe("grep", () => {
@@ -221,24 +208,24 @@ describe("grep", () => {
       text: "/workspace/escape.txt:1:\\x1b[31mneedle",
     },
   ])("$name", async ({ args, text }) => {
-    const result = await callTool("grep", args);
+    const result = await call("grep", args);
     expect(result.text.replace("\n[1 binary file was passed over.]", "")).toBe(text);
   });
 
   it("reports the files that it did not search", async () => {
-    expect((await callTool("grep", { pattern: "nowhere" })).text).toBe(
+    expect((await call("grep", { pattern: "nowhere" })).text).toBe(
       "No line matches nowhere in 8 files at /workspace. 1 binary file was passed over.",
     );
-    expect((await callTool("grep", { pattern: "e" }, { entries: 2 })).text).toContain(
+    expect((await call("grep", { pattern: "e" }, { entries: 2 })).text).toContain(
       "The search took in only until 2 lines matched",
     );
-    expect((await callTool("grep", { pattern: "e" }, { searchedBytes: 20 })).text).toContain(
+    expect((await call("grep", { pattern: "e" }, { searchedBytes: 20 })).text).toContain(
       "only 20 bytes of files",
     );
-    expect((await callTool("grep", { pattern: "e" }, { searchedFiles: 1 })).text).toContain(
+    expect((await call("grep", { pattern: "e" }, { searchedFiles: 1 })).text).toContain(
       "only the first 1 files",
     );
-    expect((await callTool("grep", { pattern: "e" }, { resultBytes: 60 })).text).toMatch(
+    expect((await call("grep", { pattern: "e" }, { resultBytes: 60 })).text).toMatch(
       /\[\d+ more lines are not shown/,
     );
   });
@@ -247,46 +234,38 @@ describe("grep", () => {
     { name: "the match of a regular expression", args: { pattern: "needle" } },
     { name: "the match of a plain text", args: { pattern: "needle", literal: true } },
   ])("shows only the part of a long line that contains $name", async ({ args }) => {
-    const { text } = await callTool("grep", { ...args, path: "long.txt" });
+    const { text } = await call("grep", { ...args, path: "long.txt" });
     expect(text).toBe(
       `/workspace/long.txt:1:…${"x".repeat(394)}needle [characters 606 to 1006 of 1006 of this line]`,
     );
   });
 
   it.each([
-    {
-      name: "an invalid pattern",
-      args: { pattern: "(" },
-      expectedText: "The pattern ( cannot be used",
-    },
+    { name: "an invalid pattern", args: { pattern: "(" }, output: "The pattern ( cannot be used" },
     {
       name: "look-around",
       args: { pattern: "(?<=a)b" },
-      expectedText: "Look-around and back-references are not supported",
+      output: "Look-around and back-references are not supported",
     },
     {
       name: "back-references",
       args: { pattern: "(a)\\1" },
-      expectedText: "Look-around and back-references are not supported",
+      output: "Look-around and back-references are not supported",
     },
     {
       name: "a pattern of more than 1,000 characters",
       args: { pattern: "a".repeat(1_001) },
-      expectedText: "longer than 1000 characters",
+      output: "longer than 1000 characters",
     },
     {
       name: "nested repetitions",
       args: { pattern: "((a{1000}){1000}){1000}" },
-      expectedText: "Use smaller repeat counts",
+      output: "Use smaller repeat counts",
     },
-    {
-      name: "a missing path",
-      args: { pattern: "a", path: "nope" },
-      expectedText: "does not exist",
-    },
-  ])("refuses $name", async ({ args, expectedText }) => {
-    const { outcome, text } = await callTool("grep", args);
-    expect(text).toContain(expectedText);
+    { name: "a missing path", args: { pattern: "a", path: "nope" }, output: "does not exist" },
+  ])("refuses $name", async ({ args, output }) => {
+    const { outcome, text } = await call("grep", args);
+    expect(text).toContain(output);
     expect(outcome).toBe("error");
   });
 
@@ -295,7 +274,7 @@ describe("grep", () => {
     async (pattern) => {
       const world = { workspace: { "trap.txt": `${"a".repeat(5_000)}!\n`.repeat(20) } };
       const startedAt = performance.now();
-      expect((await callTool("grep", { pattern }, {}, world)).outcome).toBe("ok");
+      expect((await call("grep", { pattern }, {}, world)).outcome).toBe("ok");
       expect(performance.now() - startedAt).toBeLessThan(10_000);
     },
   );
@@ -316,41 +295,41 @@ describe("compare_files and compare_directories", () => {
       name: "show differences",
       tool: "compare_files",
       args: { first: "src/a.py", second: "/peers/agent2/src/a.py" },
-      expectedText: "-    return 2\n+    return 22",
+      output: "-    return 2\n+    return 22",
     },
     {
       name: "report equal files",
       tool: "compare_files",
       args: { first: "src/a.py", second: "src/a.py" },
-      expectedText: "are the same",
+      output: "are the same",
     },
     {
       name: "do not show binary files",
       tool: "compare_files",
       args: { first: "src/a.py", second: "logo.png" },
-      expectedText: "/workspace/logo.png (3 bytes) differ, and are not both text",
+      output: "/workspace/logo.png (3 bytes) differ, and are not both text",
     },
     {
       name: "list differences",
       tool: "compare_directories",
       args: { first: "src", second: "/peers/agent2" },
-      expectedText:
+      output:
         "Only in /workspace/src (3):\n  a.py\n  deep/b.py\n  deep/b.test.py\nOnly in /peers/agent2 (2):\n  new.txt\n  src/a.py\nThe same: 0",
     },
     {
       name: "report equal directories",
       tool: "compare_directories",
       args: { first: "src", second: "src" },
-      expectedText: "The same: 3",
+      output: "The same: 3",
     },
-  ])("$name", async ({ tool, args, expectedText }) => {
-    const { outcome, text } = await callTool(tool, args);
-    expect(text).toContain(expectedText);
+  ])("$name", async ({ tool, args, output }) => {
+    const { outcome, text } = await call(tool, args);
+    expect(text).toContain(output);
     expect(outcome).toBe("ok");
   });
 
   it("compare hashes of files, without reading contents", async () => {
-    const { text, files } = await callTool("compare_directories", {
+    const { text, files } = await call("compare_directories", {
       first: "/workspace/src",
       second: "/peers/agent2/src",
     });
@@ -362,13 +341,13 @@ describe("compare_files and compare_directories", () => {
     const lines = Array.from({ length: 9_000 }, (_, index) => `${index}`);
     const world = { workspace: { up: lines.join("\n"), down: lines.toReversed().join("\n") } };
     expect(
-      (await callTool("compare_files", { first: "up", second: "down" }, {}, world)).text,
+      (await call("compare_files", { first: "up", second: "down" }, {}, world)).text,
     ).toContain("differ in too many lines to tell them all");
   });
 
   it("refuse a file in place of a directory", async () => {
     expect(
-      (await callTool("compare_directories", { first: "src/a.py", second: "src" })).text,
+      (await call("compare_directories", { first: "src/a.py", second: "src" })).text,
     ).toContain("is a file, not a directory.");
   });
 });

@@ -85,10 +85,7 @@ describe("D16 replies of a tool server", () => {
     const { result, toolContext } = await act(
       only(async ({ response, message }) => {
         startStream(response);
-        for (
-          const streamStart = performance.now();
-          performance.now() - streamStart < 1.2 * callMs;
-        ) {
+        for (const start = performance.now(); performance.now() - start < 1.2 * callMs; ) {
           await new Promise((resolve) => setTimeout(resolve, 100));
           progressCount += 1;
           response.write(
@@ -133,7 +130,7 @@ describe("D16 replies of a tool server", () => {
   it("a reply after the cancellation of the call is ignored, and the server was notified", async () => {
     const controller = new AbortController();
     const lateReplies: (() => void)[] = [];
-    const toolServer = await serve(
+    const mcp = await serve(
       only(({ response, message }) => {
         startStream(response);
         lateReplies.push(
@@ -142,14 +139,14 @@ describe("D16 replies of a tool server", () => {
         );
       }),
     );
-    const servers = keep(await connected([server(toolServer.url)]));
+    const servers = keep(await connected([server(mcp.url)]));
     const run = toolOf(servers, "mcp__box__act").run({}, context({ signal: controller.signal }));
     await expect.poll(() => lateReplies.length).toBe(1);
     controller.abort(new Error("cancelled by the user"));
     await expect(run).rejects.toThrow("cancelled by the user");
     lateReplies[0]?.();
-    await expect.poll(() => toolServer.messages("notifications/cancelled").length).toBe(1);
-    toolServer.script.call = ({ response, message }) => reply(response, message.id, text("next"));
+    await expect.poll(() => mcp.messages("notifications/cancelled").length).toBe(1);
+    mcp.script.call = ({ response, message }) => reply(response, message.id, text("next"));
     expect((await toolOf(servers, "mcp__box__act").run({}, context())).text).toBe("next");
   });
 
@@ -187,22 +184,19 @@ describe("D16 replies of a tool server", () => {
       what: "closes the connection",
       onResume: ({ response }: ScriptedCall) => void response.destroy(),
     },
-  ])(
-    "a broken stream ends the call if the server $what at the resumption",
-    async ({ onResume }) => {
-      const startedAt = Date.now();
-      const { messages, result } = await act(
-        { ...brokenStream(onResume), session: "one" },
-        { callMs: 30_000 },
-      );
-      expect(result).toMatchObject({
-        outcome: "unknown",
-        text: expect.stringMatching(/broke off its reply/),
-      });
-      expect(Date.now() - startedAt).toBeLessThan(15_000); // half of a call's timeout
-      expect(messages("tools/call")).toHaveLength(1);
-    },
-  );
+  ])("a broken stream ends the call if the server then $what", async ({ onResume }) => {
+    const startedAt = Date.now();
+    const { messages, result } = await act(
+      { ...brokenStream(onResume), session: "one" },
+      { callMs: 30_000 },
+    );
+    expect(result).toMatchObject({
+      outcome: "unknown",
+      text: expect.stringMatching(/broke off its reply/),
+    });
+    expect(Date.now() - startedAt).toBeLessThan(15_000); // half of a call's timeout
+    expect(messages("tools/call")).toHaveLength(1);
+  });
 
   it("a resumed stream returns its reply", async () => {
     const script = brokenStream(({ response, received }) => {
@@ -300,31 +294,21 @@ describe("a server's output schema", () => {
   );
 
   // If the pattern were run on this value, it would take several seconds, but not forever.
-  const slowInput = { value: `${"a".repeat(28)}!` };
-  const patternSchema = {
+  const input = { value: `${"a".repeat(28)}!` };
+  const schema = {
     type: "object",
     properties: { value: { type: "string", pattern: "^(a+)+$" } },
   };
   it.each([
-    {
-      what: "results",
-      schemas: { outputSchema: patternSchema },
-      args: {},
-      structuredContent: slowInput,
-    },
-    {
-      what: "arguments",
-      schemas: { inputSchema: patternSchema },
-      args: slowInput,
-      structuredContent: {},
-    },
+    { what: "results", schemas: { outputSchema: schema }, args: {}, structuredContent: input },
+    { what: "arguments", schemas: { inputSchema: schema }, args: input, structuredContent: {} },
   ])("the server's patterns are not run on $what", async ({ schemas, args, structuredContent }) => {
-    const toolServer = await serve({
+    const mcp = await serve({
       tools: [tool("act", schemas)],
       call: ({ response, message }) =>
         reply(response, message.id, { ...text("done"), structuredContent }),
     });
-    const servers = keep(await connected([server(toolServer.url)]));
+    const servers = keep(await connected([server(mcp.url)]));
     const startedAt = Date.now();
     expect(await toolOf(servers, "mcp__box__act").run(args, context())).toEqual({
       outcome: "ok",

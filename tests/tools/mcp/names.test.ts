@@ -8,7 +8,7 @@ import { server } from "./support";
 const HASH_SUFFIX = "_[0-9a-z]{25}";
 
 // Full names that have a hash as their suffix.
-const [SUFFIXED_NAME, SUFFIXED_SHIP_NAME, SUFFIXED_SPLIT_NAME] = [
+const [HASHED_NAME, HASHED_SHIP, HASHED_SPLIT] = [
   await fullName("box", "a b"),
   await fullName("ship", "a b"),
   await fullName("a__b", "c"),
@@ -88,7 +88,7 @@ describe("a tool's full name", () => {
   });
 
   it("does not change between versions, because filters and logs contain it", () => {
-    expect(SUFFIXED_NAME).toBe("mcp__box__a_b_53t1j8mogye8n71g7lh49oc2z");
+    expect(HASHED_NAME).toBe("mcp__box__a_b_53t1j8mogye8n71g7lh49oc2z");
   });
 
   it.each([
@@ -104,14 +104,14 @@ describe("a tool's full name", () => {
       name: "a tool whose own name is the full name of another",
       tools: [
         ["box", "a b"],
-        ["box", SUFFIXED_NAME.slice("mcp__box__".length)],
+        ["box", HASHED_NAME.slice("mcp__box__".length)],
       ],
     },
     {
       name: "a tool whose own name is the full name of another server's tool",
       tools: [
         ["a__b", "c"],
-        ["a", SUFFIXED_SPLIT_NAME.slice("mcp__a__".length)],
+        ["a", HASHED_SPLIT.slice("mcp__a__".length)],
       ],
     },
     {
@@ -156,12 +156,11 @@ describe("a tool's full name", () => {
   });
 
   it("is different for all tools with short names of all servers with short names", async () => {
-    const words = (maxChars: number): string[] =>
-      maxChars === 0
+    const words = (length: number): string[] =>
+      length === 0
         ? [""]
-        : ["", ...words(maxChars - 1).flatMap((rest) => ["a", "_", " "].map((one) => one + rest))];
-    const distinct = (maxChars: number) =>
-      [...new Set(words(maxChars))].filter((word) => word !== "");
+        : ["", ...words(length - 1).flatMap((rest) => ["a", "_", " "].map((one) => one + rest))];
+    const distinct = (length: number) => [...new Set(words(length))].filter((word) => word !== "");
     const servers = distinct(4).filter((name) => !name.includes(" "));
     const names = await Promise.all(
       servers.flatMap((box) => distinct(4).map((tool) => fullName(box, tool))),
@@ -231,7 +230,7 @@ describe("an offered name means the same tool", () => {
     {
       name: "when the own name of another tool is the offered name",
       before: { box: ["a b"] },
-      after: { box: [SUFFIXED_NAME.slice("mcp__box__".length), "a b"] },
+      after: { box: [HASHED_NAME.slice("mcp__box__".length), "a b"] },
     },
     {
       name: "when a tool with the same beginning is listed before it",
@@ -249,14 +248,13 @@ describe("an offered name means the same tool", () => {
       after: { box: ["a_b"] },
     },
   ])("$name", async ({ before, after }) => {
-    const [offeredBefore, offeredAfter] = [await offered(before), await offered(after)];
-    expect(offeredBefore.size).toBeGreaterThan(0);
-    expect(offeredAfter.size).toBe(Object.values<string[]>(after).flat().length);
-    for (const [name, tool] of offeredBefore)
-      expect([undefined, tool]).toContain(offeredAfter.get(name));
-    const toolsAfter = new Set(offeredAfter.values());
-    for (const [name, tool] of offeredBefore)
-      if (toolsAfter.has(tool)) expect(offeredAfter.get(name)).toBe(tool);
+    const [earlier, later] = [await offered(before), await offered(after)];
+    expect(earlier.size).toBeGreaterThan(0);
+    expect(later.size).toBe(Object.values<string[]>(after).flat().length);
+    for (const [name, tool] of earlier) expect([undefined, tool]).toContain(later.get(name));
+    const laterTools = new Set(later.values());
+    for (const [name, tool] of earlier)
+      if (laterTools.has(tool)) expect(later.get(name)).toBe(tool);
   });
 });
 
@@ -278,7 +276,7 @@ describe("an entry of allowed_tools", () => {
     {
       name: "selects a tool by its full name with a hash",
       of: { box: ["a_b", "a b"] },
-      entry: SUFFIXED_NAME,
+      entry: HASHED_NAME,
       tools: ["box: a b"],
     },
     {
@@ -295,8 +293,8 @@ describe("an entry of allowed_tools", () => {
     },
     {
       name: "selects no tool by its bare name if that is another's full name with a hash",
-      of: { box: [SUFFIXED_NAME.slice("mcp__box__".length)] },
-      entry: SUFFIXED_NAME,
+      of: { box: [HASHED_NAME.slice("mcp__box__".length)] },
+      entry: HASHED_NAME,
       tools: [],
     },
     {
@@ -307,8 +305,8 @@ describe("an entry of allowed_tools", () => {
     },
     {
       name: "selects no tool by its bare name if that is the full name of a missing tool",
-      of: { box: [SUFFIXED_SHIP_NAME] },
-      entry: SUFFIXED_SHIP_NAME,
+      of: { box: [HASHED_SHIP] },
+      entry: HASHED_SHIP,
       tools: [],
     },
     {
@@ -332,7 +330,7 @@ describe("an entry of allowed_tools", () => {
     {
       name: "selects a tool of one of these servers by its full name with a hash",
       of: both,
-      entry: SUFFIXED_SPLIT_NAME,
+      entry: HASHED_SPLIT,
       tools: ["a__b: c"],
     },
     {
@@ -368,7 +366,7 @@ describe("an entry of exclude_tools", () => {
     {
       name: "excludes a tool by its full name with a hash",
       of: { box: ["a_b", "a b"] },
-      entry: SUFFIXED_NAME,
+      entry: HASHED_NAME,
       remaining: ["box: a_b"],
     },
     {

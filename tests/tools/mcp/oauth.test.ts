@@ -22,7 +22,7 @@ const warnings = vi.hoisted(() => {
 type Metadata = { issuer?: string; [field: string]: unknown };
 
 /** Starts an authorization server. `change` changes its metadata, for a server that is hostile. */
-async function authorizationServer(change: (honest: Metadata) => Metadata = (honest) => honest) {
+async function startIssuer(change: (honest: Metadata) => Metadata = (honest) => honest) {
   const raw = await startRawServer();
   const issuer = raw.origin;
   /** The refusal of the token endpoint; `null` if it returns a token. */
@@ -66,13 +66,13 @@ async function authorizationServer(change: (honest: Metadata) => Metadata = (hon
 }
 
 /** A tool server that accepts only `fresh-token-1`. To other clients, it names the issuer. */
-async function guardedToolServer(issuer: () => string) {
-  const toolServer = await serve({
+async function guardedServer(issuer: () => string) {
+  const mcp = await serve({
     tools: [tool("act")],
     call: ({ response, message }) => reply(response, message.id, text("let in")),
     first: ({ received, response }: ScriptedCall) => {
       if (received.path.startsWith("/.well-known/oauth-protected-resource")) {
-        const metadata = { resource: toolServer.url, authorization_servers: [issuer()] };
+        const metadata = { resource: mcp.url, authorization_servers: [issuer()] };
         response
           .writeHead(200, { "content-type": "application/json" })
           .end(JSON.stringify(metadata));
@@ -84,7 +84,7 @@ async function guardedToolServer(issuer: () => string) {
       return true;
     },
   });
-  return toolServer;
+  return mcp;
 }
 
 const credentials = (issuer: string): McpAuth => ({
@@ -102,22 +102,20 @@ const tokens = (issuer: string): McpAuth => ({
 });
 
 /** The number of requests to a path. */
-const requestCount = (received: readonly ReceivedRequest[], path: string) =>
+const requestsTo = (received: readonly ReceivedRequest[], path: string) =>
   received.filter((request) => request.path.startsWith(path)).length;
 
 describe("client credentials", () => {
   it("are used for one token, which is sent with all requests of a session", async () => {
-    const auth = await authorizationServer();
-    const toolServer = await guardedToolServer(() => auth.issuer);
-    const servers = keep(
-      await connected([server(toolServer.url, { auth: credentials(auth.issuer) })]),
-    );
+    const auth = await startIssuer();
+    const mcp = await guardedServer(() => auth.issuer);
+    const servers = keep(await connected([server(mcp.url, { auth: credentials(auth.issuer) })]));
     expect(servers.list()).toMatchObject([{ problem: null, tools: ["act"] }]);
     expect(await toolOf(servers, "mcp__box__act").run({}, context())).toEqual({
       outcome: "ok",
       text: "let in",
     });
-    expect(requestCount(auth.received, "/token")).toBeLessThanOrEqual(2);
+    expect(requestsTo(auth.received, "/token")).toBeLessThanOrEqual(2);
     await auth.close();
   });
 });
@@ -126,7 +124,7 @@ describe("client credentials", () => {
  * Secrets, each bound to the origins under its name. The value of a secret is `planted-` and its
  * name. A test may change `origins` later, as an admin changes bindings.
  */
-const secretsBoundTo = (origins: Record<string, readonly string[]>): McpEnvironment["secretOf"] => {
+const boundTo = (origins: Record<string, readonly string[]>): McpEnvironment["secretOf"] => {
   return async (name, use) => {
     const bindings = (origins[name] ?? []).map((origin) => ({ origin }));
     if (maySend(bindings, use)) return `planted-${name}`;
@@ -138,100 +136,97 @@ describe("a token endpoint of another origin in the metadata", () => {
   it.each([
     { what: "client credentials", authFor: credentials, names: ["CLIENT"] },
     { what: "a refresh token", authFor: tokens, names: ["REFRESH"] },
-  ])(
-    "receives no $what unless the secret is bound to that origin too (M10)",
-    async ({ authFor, names }) => {
-      const otherServer = await authorizationServer();
-      const auth = await authorizationServer((honest) => ({
-        ...honest,
-        token_endpoint: `${otherServer.issuer}/token`,
-      }));
-      const tools = await guardedToolServer(() => auth.issuer);
-      const origins = Object.fromEntries(names.map((name) => [name, [auth.issuer]]));
-      const secretOf = secretsBoundTo({ OLD: [new URL(tools.url).origin], ...origins });
-      const [listing] = keep(
-        await connected([server(tools.url, { auth: authFor(auth.issuer) })], { secretOf }),
-      ).list();
-      expect(listing?.problem).toContain(
-        `cannot be asked: the service has no ${names[0]} for ${otherServer.issuer}`,
-      );
-      expect(otherServer.received).toEqual([]);
+  ])("receives no $what that is not bound to that origin too (M10)", async ({ authFor, names }) => {
+    const rogue = await startIssuer();
+    const auth = await startIssuer((honest) => ({
+      ...honest,
+      token_endpoint: `${rogue.issuer}/token`,
+    }));
+    const tools = await guardedServer(() => auth.issuer);
+    const origins = Object.fromEntries(names.map((name) => [name, [auth.issuer]]));
+    const secretOf = boundTo({ OLD: [new URL(tools.url).origin], ...origins });
+    const [listing] = keep(
+      await connected([server(tools.url, { auth: authFor(auth.issuer) })], { secretOf }),
+    ).list();
+    expect(listing?.problem).toContain(
+      `cannot be asked: the service has no ${names[0]} for ${rogue.issuer}`,
+    );
+    expect(rogue.received).toEqual([]);
 
-      const bothOrigins = Object.fromEntries(
-        names.map((name) => [name, [auth.issuer, otherServer.issuer]]),
-      );
-      const allowedSecretOf = secretsBoundTo({ OLD: [new URL(tools.url).origin], ...bothOrigins });
-      const [allowedListing] = keep(
-        await connected([server(tools.url, { auth: authFor(auth.issuer) })], {
-          secretOf: allowedSecretOf,
-        }),
-      ).list();
-      expect([allowedListing?.problem, requestCount(otherServer.received, "/token") > 0]).toEqual([
-        null,
-        true,
-      ]);
-      await Promise.all([auth.close(), otherServer.close()]);
-    },
-  );
+    const bothOrigins = Object.fromEntries(
+      names.map((name) => [name, [auth.issuer, rogue.issuer]]),
+    );
+    const allowed = boundTo({ OLD: [new URL(tools.url).origin], ...bothOrigins });
+    const [allowedListing] = keep(
+      await connected([server(tools.url, { auth: authFor(auth.issuer) })], {
+        secretOf: allowed,
+      }),
+    ).list();
+    expect([allowedListing?.problem, requestsTo(rogue.received, "/token") > 0]).toEqual([
+      null,
+      true,
+    ]);
+    await Promise.all([auth.close(), rogue.close()]);
+  });
 });
 
 describe("a secret that changes while a connection is open", () => {
   it("is not used any more, and neither is the access token that it was used for", async () => {
-    const auth = await authorizationServer();
-    const toolServer = await guardedToolServer(() => auth.issuer);
+    const auth = await startIssuer();
+    const mcp = await guardedServer(() => auth.issuer);
     const origins: Record<string, readonly string[]> = { CLIENT: [auth.issuer] };
     const servers = keep(
-      await connected([server(toolServer.url, { auth: credentials(auth.issuer) })], {
-        secretOf: secretsBoundTo(origins),
+      await connected([server(mcp.url, { auth: credentials(auth.issuer) })], {
+        secretOf: boundTo(origins),
       }),
     );
     const act = () => toolOf(servers, "mcp__box__act").run({}, context());
     expect(await act()).toEqual({ outcome: "ok", text: "let in" });
-    const requestsBefore = toolServer.received.length;
+    const requestsBefore = mcp.received.length;
     delete origins["CLIENT"];
     expect(await act()).toMatchObject({
       outcome: "error",
       text: expect.stringContaining("has no CLIENT"),
     });
-    expect(toolServer.received.length).toBe(requestsBefore);
+    expect(mcp.received.length).toBe(requestsBefore);
     await auth.close();
   });
 
   it("is sent with its new value if it is replaced, also in headers", async () => {
     let value = "first-value";
-    const toolServer = await serve({
+    const mcp = await serve({
       tools: [tool("act")],
       call: ({ response, message }) => reply(response, message.id, text("ok")),
     });
     const headers = { "x-key": "${KEY}" };
     const servers = keep(
-      await connected([server(toolServer.url, { headers })], { secretOf: () => value }),
+      await connected([server(mcp.url, { headers })], { secretOf: () => value }),
     );
     value = "second-value";
     await toolOf(servers, "mcp__box__act").run({}, context());
-    expect(toolServer.received[0]?.headers["x-key"]).toBe("first-value");
-    expect(toolServer.received.at(-1)?.headers["x-key"]).toBe("second-value");
+    expect(mcp.received[0]?.headers["x-key"]).toBe("first-value");
+    expect(mcp.received.at(-1)?.headers["x-key"]).toBe("second-value");
   });
 
   it("is not sent with a method that it is not bound to, and calls still succeed", async () => {
-    const toolServer = await serve({
+    const mcp = await serve({
       tools: [tool("act")],
       call: ({ response, message }) => reply(response, message.id, text("ok")),
     });
-    const bindings = [{ origin: new URL(toolServer.url).origin, methods: ["POST" as const] }];
+    const bindings = [{ origin: new URL(mcp.url).origin, methods: ["POST" as const] }];
     const secretOf: McpEnvironment["secretOf"] = (name, use) => {
       if (maySend(bindings, use)) return "s3cret-value";
       throw new MissingSecretError(`the service has no ${name}`);
     };
     const servers = keep(
-      await connected([server(toolServer.url, { headers: { "x-key": "${KEY}" } })], { secretOf }),
+      await connected([server(mcp.url, { headers: { "x-key": "${KEY}" } })], { secretOf }),
     );
     expect(await toolOf(servers, "mcp__box__act").run({}, context())).toEqual({
       outcome: "ok",
       text: "ok",
     });
     await servers.close();
-    expect(new Set(toolServer.received.map(({ method }) => method))).toEqual(new Set(["POST"]));
+    expect(new Set(mcp.received.map(({ method }) => method))).toEqual(new Set(["POST"]));
   });
 });
 
@@ -243,13 +238,13 @@ describe("D19 an invalid authorization server", () => {
     },
     { what: "names no issuer", change: ({ issuer: _none, ...rest }: Metadata) => rest },
   ])("gets no credential if its metadata $what", async ({ change }) => {
-    const auth = await authorizationServer(change);
-    const toolServer = await guardedToolServer(() => auth.issuer);
+    const auth = await startIssuer(change);
+    const mcp = await guardedServer(() => auth.issuer);
     const [listing] = keep(
-      await connected([server(toolServer.url, { auth: credentials(auth.issuer) })]),
+      await connected([server(mcp.url, { auth: credentials(auth.issuer) })]),
     ).list();
     expect(listing?.problem).not.toBeNull();
-    expect(requestCount(auth.received, "/token")).toBe(0);
+    expect(requestsTo(auth.received, "/token")).toBe(0);
     await auth.close();
   });
 
@@ -257,28 +252,27 @@ describe("D19 an invalid authorization server", () => {
     { what: "client credentials", authFor: credentials },
     { what: "tokens of a person", authFor: tokens },
   ])("gets no $what if it is not the issuer in the config", async ({ authFor }) => {
-    const [auth, evilServer] = [await authorizationServer(), await authorizationServer()];
-    const toolServer = await guardedToolServer(() => evilServer.issuer);
+    const [auth, rogue] = [await startIssuer(), await startIssuer()];
+    const mcp = await guardedServer(() => rogue.issuer);
     const [listing] = keep(
-      await connected([server(toolServer.url, { auth: authFor(auth.issuer) })]),
+      await connected([server(mcp.url, { auth: authFor(auth.issuer) })]),
     ).list();
     expect(listing?.problem).toMatch(/may not be asked|refused|cannot be/);
-    expect([
-      requestCount(evilServer.received, "/token"),
-      requestCount(auth.received, "/token"),
-    ]).toEqual([0, 0]);
+    expect([requestsTo(rogue.received, "/token"), requestsTo(auth.received, "/token")]).toEqual([
+      0, 0,
+    ]);
     await auth.close();
-    await evilServer.close();
+    await rogue.close();
   });
 });
 
 describe("tokens from a person's consent", () => {
   it("are renewed when they are rejected, and the new tokens are stored", async () => {
-    const auth = await authorizationServer();
-    const toolServer = await guardedToolServer(() => auth.issuer);
+    const auth = await startIssuer();
+    const mcp = await guardedServer(() => auth.issuer);
     const tokenStore = new Map<string, string>();
     const servers = keep(
-      await connected([server(toolServer.url, { auth: tokens(auth.issuer) })], {
+      await connected([server(mcp.url, { auth: tokens(auth.issuer) })], {
         tokens: tokenStore,
       }),
     );
@@ -288,27 +282,27 @@ describe("tokens from a person's consent", () => {
   });
 
   it("are used for the next connection after a renewal", async () => {
-    const auth = await authorizationServer();
-    const toolServer = await guardedToolServer(() => auth.issuer);
-    const servers = keep(await connected([server(toolServer.url, { auth: tokens(auth.issuer) })]));
-    const renewals = requestCount(auth.received, "/token");
+    const auth = await startIssuer();
+    const mcp = await guardedServer(() => auth.issuer);
+    const servers = keep(await connected([server(mcp.url, { auth: tokens(auth.issuer) })]));
+    const renewals = requestsTo(auth.received, "/token");
     let isLost = false;
-    const { call } = toolServer.script;
-    toolServer.script.call = (scriptedCall) => {
+    const { call } = mcp.script;
+    mcp.script.call = (scriptedCall) => {
       if (isLost) return call?.(scriptedCall);
       isLost = true;
       scriptedCall.response.destroy(); // this also breaks the connection
     };
     expect((await toolOf(servers, "mcp__box__act").run({}, context())).outcome).toBe("unknown");
     expect((await toolOf(servers, "mcp__box__act").run({}, context())).text).toBe("let in");
-    expect(toolServer.messages("initialize").length).toBeGreaterThan(1);
-    expect(requestCount(auth.received, "/token")).toBe(renewals);
+    expect(mcp.messages("initialize").length).toBeGreaterThan(1);
+    expect(requestsTo(auth.received, "/token")).toBe(renewals);
     await auth.close();
   });
 
   it("report that a person must consent again if they cannot be renewed", async () => {
-    const auth = await authorizationServer();
-    const toolServer = await guardedToolServer(() => auth.issuer);
+    const auth = await startIssuer();
+    const mcp = await guardedServer(() => auth.issuer);
     const old: McpAuth = {
       type: "authorization_code",
       issuer: auth.issuer,
@@ -317,7 +311,7 @@ describe("tokens from a person's consent", () => {
       accessToken: "OLD",
       refreshToken: null,
     };
-    const [listing] = keep(await connected([server(toolServer.url, { auth: old })])).list();
+    const [listing] = keep(await connected([server(mcp.url, { auth: old })])).list();
     expect(listing?.problem).toMatch(/a person has to consent again/);
     await auth.close();
   });
@@ -326,7 +320,7 @@ describe("tokens from a person's consent", () => {
 describe("D21 the text of an authorization server that repeats credentials", () => {
   const refuses =
     (methods: string[], repeatedText: (request: ReceivedRequest) => string) => async () => {
-      const auth = await authorizationServer((honest) => ({
+      const auth = await startIssuer((honest) => ({
         ...honest,
         token_endpoint_auth_methods_supported: methods,
       }));
@@ -343,25 +337,19 @@ describe("D21 the text of an authorization server that repeats credentials", () 
   it.each([
     {
       what: "a client secret in form encoding",
-      startAuth: refuses(
-        ["client_secret_post"],
-        (request) => form(request).get("client_secret") ?? "",
-      ),
+      start: refuses(["client_secret_post"], (sent) => form(sent).get("client_secret") ?? ""),
     },
-    {
-      what: "the form body",
-      startAuth: refuses(["client_secret_post"], (request) => String(request.body)),
-    },
+    { what: "the form body", start: refuses(["client_secret_post"], (sent) => String(sent.body)) },
     {
       what: "the credentials in Basic",
-      startAuth: refuses(["client_secret_basic"], (request) =>
-        Buffer.from(basic(request), "base64").toString(),
+      start: refuses(["client_secret_basic"], (sent) =>
+        Buffer.from(basic(sent), "base64").toString(),
       ),
     },
-    { what: "the Basic header", startAuth: refuses(["client_secret_basic"], basic) },
-  ])("is shown and logged without $what", async ({ startAuth }) => {
-    const auth = await startAuth();
-    const tools = await guardedToolServer(() => auth.issuer);
+    { what: "the Basic header", start: refuses(["client_secret_basic"], basic) },
+  ])("is shown and logged without $what", async ({ start }) => {
+    const auth = await start();
+    const tools = await guardedServer(() => auth.issuer);
     const secret = "s3cr3t (of ours)/1";
     const env = { secretOf: () => secret };
     const listings: unknown[] = [];
@@ -373,7 +361,7 @@ describe("D21 the text of an authorization server that repeats credentials", () 
     const all = JSON.stringify([servers.list(), servers.offersFor("one"), listings, warnings]);
     for (const form of [secret, "s3cr3t", "of+ours", "of%20ours", btoa(`us:${secret}`)])
       expect(all).not.toContain(form);
-    expect(requestCount(auth.received, "/token")).toBeGreaterThan(0);
+    expect(requestsTo(auth.received, "/token")).toBeGreaterThan(0);
     expect(warnings).toEqual([]);
     await auth.close();
   });
@@ -383,7 +371,7 @@ describe("D21 the text of an authorization server that repeats credentials", () 
       ["client_secret_basic"],
       () => `${"x".repeat(1_960)}${"s3cr3t-".repeat(20)}`,
     )();
-    const tools = await guardedToolServer(() => auth.issuer);
+    const tools = await guardedServer(() => auth.issuer);
     const secretOf = () => "s3cr3t-".repeat(20);
     const [listing] = keep(
       await connected([server(tools.url, { auth: credentials(auth.issuer) })], { secretOf }),
@@ -394,8 +382,8 @@ describe("D21 the text of an authorization server that repeats credentials", () 
   });
 
   it("is shown and logged without a refresh token", async () => {
-    const auth = await authorizationServer();
-    const tools = await guardedToolServer(() => auth.issuer);
+    const auth = await startIssuer();
+    const tools = await guardedServer(() => auth.issuer);
     auth.refuse((request) => ({
       error: "invalid_grant",
       error_description: `no more ${form(request).get("refresh_token")}`,
