@@ -87,8 +87,8 @@ export function boundedDiff(define: typeof defineCommand): CustomCommand {
     if (!original) throw new Error("The shell has no diff of its own.");
     const { fs, cwd, stdin } = context;
     const { options, operands } = splitArguments(args);
-    // Standard input is a byte string. Compared with bytes read the same way, it differs in the
-    // same lines.
+    // Standard input is a text with one character for each byte. If both texts are read in this
+    // way, the same lines differ as in decoded texts.
     const textOf = (operand: string) =>
       operand === "-" ? String(stdin) : readOrUndefined(fs, fs.resolvePath(cwd, operand));
     const [left, right] = await Promise.all(operands.map(textOf));

@@ -171,7 +171,7 @@ class CommandCollector {
       throw new UncheckableError(
         "which command it runs is known only when it runs: write its name out",
       );
-    // `time -p --` is a shell keyword and runs the words after it.
+    // After the shell keyword `time -p`, the name may be `--`: then the shell runs the next words.
     if (name.startsWith("-")) throw new UncheckableError(`\`${name}\` is no command's name`);
     if (this.found.length >= MAX_COMMANDS)
       throw new UncheckableError(`it holds more than ${MAX_COMMANDS} commands`);
