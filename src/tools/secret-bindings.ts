@@ -28,8 +28,8 @@ export function maySend(bindings: readonly SecretBinding[], { url, method }: Sec
 }
 
 /**
- * Whether at least one address that begins with `url` may receive the secret. For addresses in a
- * config, where arguments complete the path later.
+ * Whether at least one address that begins with `url` may receive the secret. The address of a tool
+ * in a config is checked in this way, because arguments complete its path later.
  */
 export function maySendBelow(
   bindings: readonly SecretBinding[],

@@ -33,9 +33,9 @@ export class MissingConsentError extends Error {
 }
 
 /**
- * Creates the provider of bearer tokens. The MCP server may name another authorisation server than
- * the config. All data of the provider contains the issuer of the config, so the SDK sends nothing
- * to the other one.
+ * Creates the provider of bearer tokens. The MCP server may name an authorisation server that is
+ * not in the config. All data of the provider contains the issuer of the config, so the SDK sends
+ * nothing to a server that is not this issuer.
  */
 export function oauthProvider({
   auth,

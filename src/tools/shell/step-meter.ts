@@ -37,7 +37,7 @@ export class StepMeter {
   }
 
   /**
-   * Aborted when the script is stopped. The shell checks it before each command, not within one.
+   * Aborted when the script is stopped. The shell checks this signal only between commands.
    */
   get signal(): AbortSignal {
     return this.#abortController.signal;
